@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# Who may know whom. Every library of the project is made by backgauge_library(), which refuses a forbidden link:
+#
+#              contract
+#             ^    ^    ^
+#     reference   impl   \
+#          ^        ^     \
+#        judge -----|------'    takes an implementation as a value
+#        ^   ^      |
+#     laws  campaign
+#        ^          |
+#        ci --------'           the only place that links everything
+
+set(BACKGAUGE_KNOWN_TO_contract contract)
+set(BACKGAUGE_KNOWN_TO_reference contract reference)
+set(BACKGAUGE_KNOWN_TO_impl contract impl)
+set(BACKGAUGE_KNOWN_TO_judge contract reference judge)
+set(BACKGAUGE_KNOWN_TO_laws contract reference judge laws)
+set(BACKGAUGE_KNOWN_TO_campaign contract reference judge laws campaign)
+set(BACKGAUGE_KNOWN_TO_ci contract reference impl judge laws campaign ci)
+
+# backgauge_library(<target> LAYER <layer> SOURCES <files...> [LINKS <targets...>])
+#   Reference and judge never let the compiler contract or reassociate floating point.
+function(backgauge_library target)
+  cmake_parse_arguments(arg "" "LAYER" "SOURCES;LINKS" ${ARGN})
+  add_library(${target} STATIC ${arg_SOURCES})
+  set_target_properties(${target} PROPERTIES BACKGAUGE_LAYER ${arg_LAYER})
+  foreach(link ${arg_LINKS})
+    if(TARGET ${link})
+      get_target_property(layer ${link} BACKGAUGE_LAYER)
+      if(layer AND NOT layer IN_LIST BACKGAUGE_KNOWN_TO_${arg_LAYER})
+        message(FATAL_ERROR "${target} is of layer ${arg_LAYER}, which must not know ${layer} (${link})")
+      endif()
+    endif()
+  endforeach()
+  target_link_libraries(${target} PUBLIC ${arg_LINKS} PRIVATE $<BUILD_INTERFACE:backgauge_options>)
+  target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
+  if(NOT arg_LAYER STREQUAL impl)
+    target_compile_options(${target} PRIVATE -ffp-contract=off)
+  endif()
+endfunction()
+
+# backgauge_test(<name> SOURCES <files...> LINKS <targets...>): a GoogleTest program, each test of it a CTest test.
+function(backgauge_test target)
+  if(NOT BACKGAUGE_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${target} ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE ${arg_LINKS} backgauge_options GTest::gtest GTest::gtest_main)
+  target_compile_options(${target} PRIVATE -ffp-contract=off)
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60)
+endfunction()

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of values and their error bounds: every element carries v, the exact value, and e, so that no IEEE
+// evaluation of the same formulas, in any order of its sums and products, with or without FMA, with or without flushing
+// subnormals, is further than e from v. Derivations: bounds.md, whose section numbers stand beside the operations.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "reference/arithmetic/exact.h"
+
+namespace backgauge {
+
+// Where an implementation rounds, and how much: bounds.md 2.
+struct RoundingModel {
+  double unit_roundoff = 0;      // of every scalar operation and of sums
+  double least_normal = 0;       // what underflow, gradual or flushed, may lose in one operation
+  double operand_roundoff = 0;   // of the operands of matrix products, when the contract allows narrower ones
+  double carry_roundoff = 0;     // of what passes from step to step through storage; 0: it does not
+  double carry_underflow = 0;
+  double recomputed_co = 0;      // relative deviation of a recomputed co from the saved one; 0: it is not recomputed
+
+  // Activations inside an implementation. 4 and 2: bounds.md 3.6.
+  double activation_relative() const { return 4 * unit_roundoff; }
+  double sigmoid_absolute() const { return 2 * unit_roundoff; }
+
+  // Largest relative error of n roundings in a row; infinite where the first-order model ends.
+  double gamma(double n) const {
+    const double nu = n * unit_roundoff;
+    return nu < 1 ? nu / (1 - nu) : std::numeric_limits<double>::infinity();
+  }
+};
+
+template <class V>
+struct Bounded {
+  Plane<V> v;
+  Plane<double> e;
+
+  Index rows() const { return v.rows(); }
+  Index cols() const { return v.cols(); }
+  Index size() const { return v.size(); }
+};
+
+template <class V>
+class Bound {
+ public:
+  using Matrix = Bounded<V>;
+
+  explicit Bound(const RoundingModel& model) : model_(model) {}
+  const RoundingModel& model() const { return model_; }
+
+  Matrix input(const double* values, Index rows, Index cols) const {
+    return {exact_.input(values, rows, cols), Plane<double>::Zero(rows, cols)};
+  }
+  Matrix recomputable(const double* values, Index rows, Index cols) const {
+    Matrix out = input(values, rows, cols);
+    out.e = model_.recomputed_co * magnitude(out.v);
+    return out;
+  }
+  Matrix zeros(Index rows, Index cols) const { return {exact_.zeros(rows, cols), Plane<double>::Zero(rows, cols)}; }
+  Matrix ones(Index rows, Index cols) const { return {exact_.ones(rows, cols), Plane<double>::Zero(rows, cols)}; }
+  // 1/(1-dropout) is a subtraction and a division of the implementation.
+  Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
+    Matrix out{exact_.dropout_mask(keep, dropout, rows, cols), {}};
+    out.e = model_.gamma(2) * magnitude(out.v);
+    return out;
+  }
+
+  // bounds.md 3.1: m terms in any order.
+  template <class... M>
+  Matrix sum(const Matrix& first, const M&... rest) const {
+    return sum_of({&first, &rest...});
+  }
+  Matrix sum(const std::vector<Matrix>& terms) const {
+    std::vector<const Matrix*> pointers;
+    for (const Matrix& term : terms) pointers.push_back(&term);
+    return sum_of(pointers);
+  }
+
+  // bounds.md 3.2: m factors in any order.
+  template <class... M>
+  Matrix product(const Matrix& first, const M&... rest) const {
+    return product_of({&first, &rest...});
+  }
+  Matrix negative(const Matrix& x) const { return {-x.v, x.e}; }
+
+  // bounds.md 3.3
+  Matrix matmul(const Matrix& x, const Matrix& y) const {
+    const Dot dot(*this, x, y);
+    Matrix out{dot.value, dot.propagated};
+    for (Index k = 0; k < out.size(); ++k) {
+      const double n = dot.terms.data()[k];
+      out.e.data()[k] = n == 0 ? 0 : out.e.data()[k] + (model_.gamma(n + 1) + dot.operands) * dot.sizes.data()[k]
+                                     + dot.underflow.data()[k];
+    }
+    return out;
+  }
+
+  // bounds.md 3.4: c joins the sum anywhere, or is added to a product that has passed through storage.
+  Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
+    const Dot dot(*this, x, y);
+    Matrix out{c.v + dot.value, c.e};
+    for (Index k = 0; k < out.size(); ++k) {
+      const double n = dot.terms.data()[k];
+      if (n == 0) continue;
+      const double size = dot.sizes.data()[k];
+      const double c_size = magnitude(c.v.data()[k]) + c.e.data()[k];
+      out.e.data()[k] += dot.propagated.data()[k] + model_.gamma(n + 2) * (size + c_size) + dot.operands * size +
+                         dot.underflow.data()[k] + model_.carry_roundoff * size +
+                         (model_.carry_roundoff > 0 ? model_.carry_underflow : 0);
+    }
+    return out;
+  }
+
+  Matrix column_sums(const Matrix& x) const {  // bounds.md 3.1 with as many terms as there are rows
+    Matrix out = zeros(1, x.cols());
+    out.v = x.v.colwise().sum();
+    for (Index c = 0; c < x.cols(); ++c) {
+      double error = 0, size = 0, terms = 0;
+      for (Index r = 0; r < x.rows(); ++r) add_term(x, r * x.cols() + c, error, size, terms);
+      out.e(0, c) = sum_error(error, size, terms);
+    }
+    return out;
+  }
+
+  // bounds.md 3.6
+  Matrix sigmoid(const Matrix& x) const {
+    Matrix out{exact_.sigmoid(x.v), x.e};
+    for (Index k = 0; k < out.size(); ++k) {
+      const double s = magnitude(out.v.data()[k]), e = x.e.data()[k];
+      const double slope = std::min(0.25, s * (1 - s) + 0.097 * e);
+      out.e.data()[k] = slope * e + model_.activation_relative() * s + model_.sigmoid_absolute();
+    }
+    return out;
+  }
+  Matrix tanh(const Matrix& x) const {
+    Matrix out{exact_.tanh(x.v), x.e};
+    for (Index k = 0; k < out.size(); ++k) {
+      const double t = magnitude(out.v.data()[k]), e = x.e.data()[k];
+      const double slope = std::min(1.0, 1 - t * t + 0.77 * e);
+      out.e.data()[k] = slope * e + model_.activation_relative() * t + (t + e > 0 ? model_.least_normal : 0);
+    }
+    return out;
+  }
+  Matrix relu(const Matrix& x) const {
+    Matrix out{exact_.relu(x.v), x.e};
+    for (Index k = 0; k < out.size(); ++k) {
+      if (!(x.v.data()[k] > 0)) {
+        out.e.data()[k] = std::max(0.0, static_cast<double>(x.v.data()[k]) + x.e.data()[k]);
+      }
+    }
+    return out;
+  }
+
+  // bounds.md 3.5: one operation each, whichever of its forms is computed; exact at 0 and at saturation.
+  Matrix sigmoid_slope(const Matrix& s) const {
+    Matrix out{exact_.sigmoid_slope(s.v), s.e};
+    for (Index k = 0; k < out.size(); ++k) {
+      const double v = magnitude(s.v.data()[k]), e = s.e.data()[k];
+      const bool exactly = e == 0 && (v == 0 || s.v.data()[k] == V(1));
+      out.e.data()[k] = exactly ? 0
+                                : std::abs(1 - 2 * v) * e + e * e + 2 * model_.unit_roundoff * (v + v * v) +
+                                      model_.least_normal;
+    }
+    return out;
+  }
+  Matrix tanh_slope(const Matrix& t) const {
+    Matrix out{exact_.tanh_slope(t.v), t.e};
+    for (Index k = 0; k < out.size(); ++k) {
+      const double v = magnitude(t.v.data()[k]), e = t.e.data()[k];
+      const bool exactly = e == 0 && (v == 0 || v == 1);
+      out.e.data()[k] = exactly ? 0 : 2 * v * e + e * e + 3 * model_.unit_roundoff * (1 + v * v) + model_.least_normal;
+    }
+    return out;
+  }
+
+  // bounds.md 3.7: where the sign of h is not certain, an implementation may take either side.
+  Matrix where_positive(const Matrix& h, const Matrix& x) const {
+    Matrix out = x;
+    for (Index k = 0; k < out.size(); ++k) {
+      const double value = static_cast<double>(h.v.data()[k]), e = h.e.data()[k];
+      if (value > e) continue;
+      const double either = value > 0 || e > 0 ? magnitude(x.v.data()[k]) + x.e.data()[k] : 0;
+      out.e.data()[k] = either;
+      if (!(value > 0)) out.v.data()[k] = V(0);
+    }
+    return out;
+  }
+
+  // bounds.md 3.8: (1-z) n + z h and n + z (h - n) alike.
+  Matrix blend(const Matrix& z, const Matrix& h, const Matrix& n) const {
+    Matrix out{exact_.blend(z.v, h.v, n.v), z.e};
+    for (Index k = 0; k < out.size(); ++k) {
+      const double ez = z.e.data()[k], eh = h.e.data()[k], en = n.e.data()[k];
+      const double zs = magnitude(z.v.data()[k]) + ez, hs = magnitude(h.v.data()[k]) + eh;
+      const double ns = magnitude(n.v.data()[k]) + en;
+      const double rest = magnitude(V(1) - z.v.data()[k]);
+      if (hs + ns == 0) {
+        out.e.data()[k] = 0;
+        continue;
+      }
+      out.e.data()[k] = magnitude(h.v.data()[k] - n.v.data()[k]) * ez + zs * eh + (rest + ez) * en + ez * (eh + en) +
+                        model_.gamma(4) * ((rest + ez) * ns + zs * (hs + ns)) + 4 * model_.least_normal;
+    }
+    return out;
+  }
+  Matrix clip(const Matrix& x, double limit) const { return {exact_.clip(x.v, limit), x.e}; }
+
+  Matrix carried(const Matrix& x) const {
+    if (model_.carry_roundoff == 0) return x;
+    Matrix out = x;
+    for (Index k = 0; k < out.size(); ++k) {
+      const double size = magnitude(x.v.data()[k]) + x.e.data()[k];
+      if (size > 0) out.e.data()[k] += model_.carry_roundoff * size + model_.carry_underflow;
+    }
+    return out;
+  }
+
+  Matrix transpose(const Matrix& x) const { return {x.v.transpose(), x.e.transpose()}; }
+  Matrix rows(const Matrix& x, Index begin, Index count) const {
+    return {x.v.middleRows(begin, count), x.e.middleRows(begin, count)};
+  }
+  Matrix columns(const Matrix& x, Index begin, Index count) const {
+    return {x.v.middleCols(begin, count), x.e.middleCols(begin, count)};
+  }
+  Matrix repeat_row(const Matrix& row, Index count) const {
+    return {row.v.replicate(count, 1), row.e.replicate(count, 1)};
+  }
+  Matrix beside(const std::vector<const Matrix*>& parts) const {
+    const auto [v, e] = planes(parts);
+    return {stack_columns<V>(v, parts.front()->rows()), stack_columns<double>(e, parts.front()->rows())};
+  }
+  Matrix below(const std::vector<const Matrix*>& parts) const {
+    const auto [v, e] = planes(parts);
+    return {stack_rows<V>(v, parts.front()->cols()), stack_rows<double>(e, parts.front()->cols())};
+  }
+
+ private:
+  static double magnitude(const V& v) { return static_cast<double>(v < 0 ? -v : v); }
+  static Plane<double> magnitude(const Plane<V>& v) { return v.abs().template cast<double>(); }
+
+  // A product of matrices and what its error is made of.
+  struct Dot {
+    Plane<V> value;
+    Plane<double> propagated;  // from the errors of the operands
+    Plane<double> sizes;       // sum of |terms|, errors included
+    Plane<double> terms;       // how many of them are not exactly zero
+    Plane<double> underflow;
+    double operands;           // relative, from narrower operands
+
+    Dot(const Bound& a, const Matrix& x, const Matrix& y) : value(plane_product<V>(x.v, y.v)) {
+      const Plane<double> xv = magnitude(x.v), yv = magnitude(y.v);
+      const Plane<double> xs = xv + x.e, ys = yv + y.e;
+      propagated = plane_product<double>(xv, y.e) + plane_product<double>(x.e, ys);
+      sizes = plane_product<double>(xs, ys);
+      terms = plane_product<double>((xs != 0).template cast<double>(), (ys != 0).template cast<double>());
+      underflow = Plane<double>::Zero(value.rows(), value.cols());
+      if (xs.size() > 0 && ys.size() > 0) {
+        const Eigen::ArrayXd row = xs.rowwise().maxCoeff();
+        const Eigen::ArrayXd column = ys.colwise().maxCoeff().transpose();
+        for (Index r = 0; r < value.rows(); ++r) {
+          for (Index c = 0; c < value.cols(); ++c) {
+            underflow(r, c) = 2 * terms(r, c) * a.model_.least_normal * (1 + row(r) + column(c));
+          }
+        }
+      }
+      const double u = a.model_.operand_roundoff;
+      operands = 2 * u + u * u;
+    }
+  };
+
+  static void add_term(const Matrix& x, Index k, double& error, double& size, double& terms) {
+    const double magnitude_and_error = magnitude(x.v.data()[k]) + x.e.data()[k];
+    error += x.e.data()[k];
+    size += magnitude_and_error;
+    if (magnitude_and_error != 0) ++terms;
+  }
+  double sum_error(double error, double size, double terms) const {
+    return terms == 0 ? 0 : error + model_.gamma(terms - 1) * size + terms * model_.least_normal;
+  }
+
+  Matrix sum_of(const std::vector<const Matrix*>& parts) const {
+    Matrix out = *parts.front();
+    for (std::size_t p = 1; p < parts.size(); ++p) out.v += parts[p]->v;
+    for (Index k = 0; k < out.size(); ++k) {
+      double error = 0, size = 0, terms = 0;
+      for (const Matrix* part : parts) add_term(*part, k, error, size, terms);
+      out.e.data()[k] = sum_error(error, size, terms);
+    }
+    return out;
+  }
+
+  Matrix product_of(const std::vector<const Matrix*>& parts) const {
+    Matrix out = *parts.front();
+    for (std::size_t p = 1; p < parts.size(); ++p) out.v *= parts[p]->v;
+    const double roundings = static_cast<double>(parts.size() - 1);
+    for (Index k = 0; k < out.size(); ++k) {
+      double error = 0, exact_size = 1, underflow = roundings * model_.least_normal;
+      bool zero = false;
+      for (const Matrix* part : parts) {
+        const double v = magnitude(part->v.data()[k]), e = part->e.data()[k];
+        zero = zero || v + e == 0;
+        error = error * (v + e) + exact_size * e;
+        exact_size *= v;
+        underflow *= std::max(1.0, v + e);
+      }
+      // A factor that is exactly zero makes the product exactly zero, unless another is not finite.
+      out.e.data()[k] = zero && std::isfinite(underflow)
+                            ? 0
+                            : error + model_.gamma(roundings) * (exact_size + error) + underflow;
+    }
+    return out;
+  }
+
+  static std::pair<std::vector<const Plane<V>*>, std::vector<const Plane<double>*>> planes(
+      const std::vector<const Matrix*>& parts) {
+    std::pair<std::vector<const Plane<V>*>, std::vector<const Plane<double>*>> out;
+    for (const Matrix* part : parts) {
+      out.first.push_back(&part->v);
+      out.second.push_back(&part->e);
+    }
+    return out;
+  }
+
+  RoundingModel model_;
+  static inline const Exact<V> exact_{};
+};
+
+}  // namespace backgauge

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bound of each operation holds for float evaluations in every form it claims to cover, and is not idle.
+#include "reference/arithmetic/bound.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace backgauge {
+namespace {
+
+const RoundingModel kFloat{.unit_roundoff = 0x1p-24, .least_normal = 0x1p-126};
+using B = Bound<double>;
+using M = B::Matrix;
+
+float draw(std::mt19937& random) { return std::normal_distribution<float>()(random); }
+M row(const std::vector<double>& values) {
+  return B(kFloat).input(values.data(), 1, static_cast<Index>(values.size()));
+}
+M with_error(const std::vector<double>& values, double e) {
+  M out = row(values);
+  out.e += e;
+  return out;
+}
+
+TEST(Bound, DotCoversEveryOrderOfSummationAndIsNotIdle) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    const int n = 1 + round % 37;
+    std::vector<double> x(n), y(n);
+    std::vector<float> terms(n);
+    float forward = 0, fused = 0;
+    for (int k = 0; k < n; ++k) {
+      x[k] = draw(random), y[k] = draw(random);
+      const float a = static_cast<float>(x[k]), b = static_cast<float>(y[k]);
+      terms[k] = a * b;
+      forward += terms[k];
+      fused = std::fma(a, b, fused);
+    }
+    float reverse = 0;
+    for (int k = n; k-- > 0;) reverse += terms[k];
+    std::sort(terms.begin(), terms.end());
+    const float sorted = std::accumulate(terms.begin(), terms.end(), 0.0f);
+    const B a(kFloat);
+    const M dot = a.matmul(row(x), a.transpose(row(y)));
+    for (float got : {forward, reverse, fused, sorted}) EXPECT_LE(std::abs(got - dot.v(0, 0)), dot.e(0, 0)) << n;
+    double size = 0;
+    for (int k = 0; k < n; ++k) size += std::abs(x[k] * y[k]);
+    EXPECT_LE(dot.e(0, 0), (n + 2) * 0x1p-24 * size + 1e-30);
+  }
+}
+
+TEST(Bound, AddMatmulCoversAnAccumulatorThatStartsFromAHugeTerm) {
+  const B a(kFloat);
+  std::vector<double> x(64, 1.0 / 3), y(64, 1.0 / 7);
+  for (double& v : x) v = static_cast<float>(v);
+  for (double& v : y) v = static_cast<float>(v);
+  float got = 1000;
+  for (int k = 0; k < 64; ++k) got += static_cast<float>(x[k]) * static_cast<float>(y[k]);
+  const M out = a.add_matmul(row({1000}), row(x), a.transpose(row(y)));
+  EXPECT_LE(std::abs(got - out.v(0, 0)), out.e(0, 0));
+  EXPECT_GT(std::abs(got - out.v(0, 0)), 3 * 0x1p-24 * 1000) << "the example must need more than one rounding of c";
+}
+
+TEST(Bound, SlopesCoverTheirForms) {
+  std::mt19937 random(2);
+  const B a(kFloat);
+  for (int round = 0; round < 2000; ++round) {
+    const float s = 1 / (1 + std::exp(-4 * draw(random))), t = std::tanh(3 * draw(random));
+    const M ss = a.sigmoid_slope(row({s})), tt = a.tanh_slope(row({t}));
+    const float square = s * s;
+    for (float got : {s * (1 - s), s - square, std::fma(-s, s, s)}) {
+      EXPECT_LE(std::abs(got - ss.v(0, 0)), ss.e(0, 0)) << s;
+    }
+    const float tsquare = t * t;
+    for (float got : {1 - tsquare, (1 - t) * (1 + t), std::fma(-t, t, 1.0f)}) {
+      EXPECT_LE(std::abs(got - tt.v(0, 0)), tt.e(0, 0)) << t;
+    }
+  }
+}
+
+TEST(Bound, ActivationsCoverFloatRoutines) {
+  std::mt19937 random(3);
+  const B a(kFloat);
+  for (int round = 0; round < 2000; ++round) {
+    const float x = 6 * draw(random);
+    const M s = a.sigmoid(row({x})), t = a.tanh(row({x}));
+    for (float got : {1 / (1 + std::exp(-x)), 0.5f * std::tanh(0.5f * x) + 0.5f}) {
+      EXPECT_LE(std::abs(got - s.v(0, 0)), s.e(0, 0)) << x;
+    }
+    EXPECT_LE(std::abs(std::tanh(x) - t.v(0, 0)), t.e(0, 0)) << x;
+    // An error of the argument reaches the result through the slope, also where the slope itself moves.
+    const double off = 0.125;
+    const M s_off = a.sigmoid(with_error({x}, off)), t_off = a.tanh(with_error({x}, off));
+    for (double moved : {x - off, x + off}) {
+      EXPECT_LE(std::abs(1 / (1 + std::exp(-moved)) - s_off.v(0, 0)), s_off.e(0, 0));
+      EXPECT_LE(std::abs(std::tanh(moved) - t_off.v(0, 0)), t_off.e(0, 0));
+    }
+  }
+}
+
+TEST(Bound, BlendCoversBothForms) {
+  std::mt19937 random(4);
+  const B a(kFloat);
+  for (int round = 0; round < 2000; ++round) {
+    const float z = 1 / (1 + std::exp(-draw(random))), h = draw(random), n = std::tanh(draw(random));
+    const M out = a.blend(row({z}), row({h}), row({n}));
+    for (float got : {(1 - z) * n + z * h, n + z * (h - n), std::fma(z, h - n, n)}) {
+      EXPECT_LE(std::abs(got - out.v(0, 0)), out.e(0, 0));
+    }
+  }
+}
+
+TEST(Bound, WhatNoRoundingReachesIsExact) {
+  const B a(kFloat);
+  const M zero = row({0, 0}), x = row({3, -5});
+  EXPECT_EQ(a.product(zero, x).e.maxCoeff(), 0);
+  EXPECT_EQ(a.sum(zero, zero).e.maxCoeff(), 0);
+  EXPECT_EQ(a.matmul(zero, a.transpose(x)).e(0, 0), 0);
+  EXPECT_EQ(a.add_matmul(row({7}), zero, a.transpose(x)).e(0, 0), 0);
+  EXPECT_EQ(a.column_sums(a.transpose(zero)).e(0, 0), 0);
+  EXPECT_EQ(a.sigmoid_slope(row({0, 1})).e.maxCoeff(), 0);
+  EXPECT_EQ(a.tanh_slope(row({1, -1})).e.maxCoeff(), 0);
+  EXPECT_EQ(a.blend(row({0.5}), row({0}), row({0})).e(0, 0), 0);
+  EXPECT_EQ(a.matmul(a.zeros(2, 0), a.zeros(0, 3)).e.maxCoeff(), 0);
+  EXPECT_EQ(a.column_sums(a.zeros(0, 3)).v.cols(), 3);
+}
+
+TEST(Bound, ReluIsEitherSidedOnlyWhereTheSignIsUncertain) {
+  const B a(kFloat);
+  const M pre = with_error({1e-3, -1e-3, 2.0, -2.0}, 0.01);
+  const M gated = a.where_positive(a.relu(pre), row({5, 5, 5, 5}));
+  EXPECT_EQ(gated.v(0, 0), 5);
+  EXPECT_EQ(gated.e(0, 0), 5);  // may be 0 too
+  EXPECT_EQ(gated.v(0, 1), 0);
+  EXPECT_EQ(gated.e(0, 1), 5);  // may be 5 too
+  EXPECT_EQ(gated.v(0, 2), 5);
+  EXPECT_EQ(gated.e(0, 2), 0);
+  EXPECT_EQ(gated.v(0, 3), 0);
+  EXPECT_EQ(gated.e(0, 3), 0);
+  const M dead = a.where_positive(a.relu(row({0})), row({5}));  // exactly 0: the derivative is 0, nothing else
+  EXPECT_EQ(dead.v(0, 0), 0);
+  EXPECT_EQ(dead.e(0, 0), 0);
+}
+
+TEST(Bound, ProductCoversUnderflowInAnyOrder) {
+  const B a(kFloat);
+  // (1e-30 * 1e-20) * 1e25 loses everything, 1e-30 * (1e-20 * 1e25) nothing.
+  const float lost = (1e-30f * 1e-20f) * 1e25f;
+  const M out = a.product(row({1e-30f}), row({1e-20f}), row({1e25f}));
+  EXPECT_LE(std::abs(lost - out.v(0, 0)), out.e(0, 0));
+}
+
+TEST(Bound, GammaEndsWhereTheModelEnds) {
+  EXPECT_TRUE(std::isinf(RoundingModel{.unit_roundoff = 0x1p-11}.gamma(2048)));
+  EXPECT_TRUE(std::isfinite(RoundingModel{.unit_roundoff = 0x1p-11}.gamma(2047)));
+}
+
+TEST(Bound, CarryAddsOneStorageRounding) {
+  RoundingModel model = kFloat;
+  model.carry_roundoff = 0x1p-11;
+  model.carry_underflow = 0x1p-25;
+  const B a(model);
+  EXPECT_EQ(a.carried(row({2, 0})).e(0, 0), 2 * 0x1p-11 + 0x1p-25);
+  EXPECT_EQ(a.carried(row({2, 0})).e(0, 1), 0);
+}
+
+}  // namespace
+}  // namespace backgauge

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of values and the variances of their errors: roundings taken as independent, bounded and of mean zero,
+// propagated to first order. One of the two statistical twins of bound.h; the other is noise.h. bounds.md 6.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "reference/arithmetic/bound.h"
+
+namespace backgauge {
+
+struct Spread {
+  Plane<double> v;
+  Plane<double> q;  // variance
+
+  Index rows() const { return v.rows(); }
+  Index cols() const { return v.cols(); }
+  Index size() const { return v.size(); }
+};
+
+// What one product of matrices adds to the variance of its elements by its own roundings, over u^2: n products and sums,
+// each at most of the size of the terms or of their sum. The square of the sum is needed for terms of one sign.
+inline Plane<double> dot_roundings(const Plane<double>& x, const Plane<double>& y, const Plane<double>& value) {
+  const double n = static_cast<double>(x.cols());
+  return (n + 1) * (plane_product<double>(x.square(), y.square()) + value.square());
+}
+
+class Variance {
+ public:
+  using Matrix = Spread;
+
+  explicit Variance(const RoundingModel& model) : model_(model), uu_(model.unit_roundoff * model.unit_roundoff) {}
+
+  Matrix input(const double* values, Index rows, Index cols) const { return exactly(exact_.input(values, rows, cols)); }
+  Matrix recomputable(const double* values, Index rows, Index cols) const {
+    Matrix out = input(values, rows, cols);
+    out.q = (model_.recomputed_co * out.v).square();
+    return out;
+  }
+  Matrix zeros(Index rows, Index cols) const { return exactly(exact_.zeros(rows, cols)); }
+  Matrix ones(Index rows, Index cols) const { return exactly(exact_.ones(rows, cols)); }
+  Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
+    Matrix out = exactly(exact_.dropout_mask(keep, dropout, rows, cols));
+    out.q = 2 * uu_ * out.v.square();
+    return out;
+  }
+
+  template <class... M>
+  Matrix sum(const Matrix& first, const M&... rest) const {
+    return sum_of({&first, &rest...});
+  }
+  Matrix sum(const std::vector<Matrix>& terms) const {
+    std::vector<const Matrix*> pointers;
+    for (const Matrix& term : terms) pointers.push_back(&term);
+    return sum_of(pointers);
+  }
+  template <class... M>
+  Matrix product(const Matrix& first, const M&... rest) const {
+    Matrix out = first;
+    ((out = {out.v * rest.v, out.v.square() * rest.q + rest.v.square() * out.q + out.q * rest.q +
+                                 uu_ * (out.v * rest.v).square()}),
+     ...);
+    return out;
+  }
+  Matrix negative(const Matrix& x) const { return {-x.v, x.q}; }
+
+  Matrix matmul(const Matrix& x, const Matrix& y) const {
+    Matrix out = exactly(plane_product<double>(x.v, y.v));
+    const double operands = 2 * model_.operand_roundoff * model_.operand_roundoff;
+    out.q = plane_product<double>(x.v.square(), y.q) + plane_product<double>(x.q, y.v.square() + y.q) +
+            uu_ * dot_roundings(x.v, y.v, out.v) + operands * plane_product<double>(x.v.square(), y.v.square());
+    return out;
+  }
+  Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
+    const Matrix dot = carried(matmul(x, y));
+    const double n = static_cast<double>(x.cols());
+    return {c.v + dot.v, c.q + dot.q + uu_ * (n + 1) * (c.v.square() + (c.v + dot.v).square())};
+  }
+  Matrix column_sums(const Matrix& x) const {
+    Matrix out = exactly(x.v.colwise().sum());
+    const double n = static_cast<double>(std::max<Index>(x.rows() - 1, 0));
+    out.q = x.q.colwise().sum();
+    out.q += uu_ * n * (x.v.square().colwise().sum() + out.v.square());
+    return out;
+  }
+
+  Matrix sigmoid(const Matrix& x) const {
+    Matrix out = exactly(exact_.sigmoid(x.v));
+    const Plane<double> slope = (out.v * (1 - out.v) + 0.097 * x.q.sqrt()).min(0.25);
+    out.q = slope.square() * x.q + (model_.activation_relative() * out.v / 2).square() +
+            model_.sigmoid_absolute() * model_.sigmoid_absolute() / 4;
+    return out;
+  }
+  Matrix tanh(const Matrix& x) const {
+    Matrix out = exactly(exact_.tanh(x.v));
+    const Plane<double> slope = (1 - out.v.square() + 0.77 * x.q.sqrt()).min(1.0);
+    out.q = slope.square() * x.q + (model_.activation_relative() * out.v / 2).square();
+    return out;
+  }
+  Matrix relu(const Matrix& x) const { return {exact_.relu(x.v), x.q}; }
+  Matrix sigmoid_slope(const Matrix& s) const {
+    const Plane<double> v = exact_.sigmoid_slope(s.v);
+    return {v, (1 - 2 * s.v).square() * s.q + uu_ * (v.square() + s.v.square().square())};
+  }
+  Matrix tanh_slope(const Matrix& t) const {
+    const Plane<double> v = exact_.tanh_slope(t.v);
+    return {v, 4 * t.v.square() * t.q + uu_ * (v.square() + t.v.square().square())};
+  }
+  // Where the sign of h is within 8 deviations of 0 either side is right: the deviation covers both.
+  Matrix where_positive(const Matrix& h, const Matrix& x) const {
+    Matrix out{exact_.where_positive(h.v, x.v), x.q};
+    for (Index k = 0; k < out.size(); ++k) {
+      const double value = h.v.data()[k], q = h.q.data()[k];
+      const bool uncertain = q > 0 && value * value <= 64 * q;
+      if (uncertain) {
+        out.q.data()[k] += x.v.data()[k] * x.v.data()[k];
+      } else if (!(value > 0)) {
+        out.q.data()[k] = 0;
+      }
+    }
+    return out;
+  }
+  Matrix blend(const Matrix& z, const Matrix& h, const Matrix& n) const {
+    Matrix out = exactly(exact_.blend(z.v, h.v, n.v));
+    out.q = (h.v - n.v).square() * z.q + z.v.square() * h.q + (1 - z.v).square() * n.q +
+            4 * uu_ * ((1 - z.v).square() * n.v.square() + z.v.square() * (h.v.square() + n.v.square()));
+    return out;
+  }
+  Matrix clip(const Matrix& x, double limit) const { return {exact_.clip(x.v, limit), x.q}; }
+  Matrix carried(const Matrix& x) const {
+    return {x.v, x.q + model_.carry_roundoff * model_.carry_roundoff * x.v.square()};
+  }
+
+  Matrix transpose(const Matrix& x) const { return {x.v.transpose(), x.q.transpose()}; }
+  Matrix rows(const Matrix& x, Index begin, Index count) const {
+    return {x.v.middleRows(begin, count), x.q.middleRows(begin, count)};
+  }
+  Matrix columns(const Matrix& x, Index begin, Index count) const {
+    return {x.v.middleCols(begin, count), x.q.middleCols(begin, count)};
+  }
+  Matrix repeat_row(const Matrix& row, Index count) const {
+    return {row.v.replicate(count, 1), row.q.replicate(count, 1)};
+  }
+  Matrix beside(const std::vector<const Matrix*>& parts) const {
+    const auto [v, q] = planes(parts);
+    return {stack_columns<double>(v, parts.front()->rows()), stack_columns<double>(q, parts.front()->rows())};
+  }
+  Matrix below(const std::vector<const Matrix*>& parts) const {
+    const auto [v, q] = planes(parts);
+    return {stack_rows<double>(v, parts.front()->cols()), stack_rows<double>(q, parts.front()->cols())};
+  }
+
+ private:
+  static Matrix exactly(Plane<double> v) {
+    Plane<double> q = Plane<double>::Zero(v.rows(), v.cols());
+    return {std::move(v), std::move(q)};
+  }
+  Matrix sum_of(const std::vector<const Matrix*>& parts) const {
+    Matrix out = *parts.front();
+    Plane<double> squares = out.v.square();
+    for (std::size_t p = 1; p < parts.size(); ++p) {
+      out.v += parts[p]->v;
+      out.q += parts[p]->q;
+      squares += parts[p]->v.square();
+    }
+    out.q += uu_ * static_cast<double>(parts.size() - 1) * (squares + out.v.square());
+    return out;
+  }
+  static std::pair<std::vector<const Plane<double>*>, std::vector<const Plane<double>*>> planes(
+      const std::vector<const Matrix*>& parts) {
+    std::pair<std::vector<const Plane<double>*>, std::vector<const Plane<double>*>> out;
+    for (const Matrix* part : parts) {
+      out.first.push_back(&part->v);
+      out.second.push_back(&part->q);
+    }
+    return out;
+  }
+
+  RoundingModel model_;
+  double uu_;
+  static inline const Exact<double> exact_{};
+};
+
+}  // namespace backgauge

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// C++ views of one call.
+//   Problem       owns the values of the inputs, in double: what the oracle answers and the judge runs
+//   <Op>Call<S>   the tensors of a backgauge_call as typed pointers under their own names, made from ops.inc
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/contract/op_spec.h"
+#include "reference/contract/ops.inc"
+
+namespace backgauge {
+
+// Values are those of the storage dtype, exactly: rounding to it again changes nothing.
+struct Tensor {
+  std::string name;
+  Shape shape;
+  std::vector<double> values;
+};
+
+struct Problem {
+  backgauge_op op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  backgauge_dtype dtype = BACKGAUGE_FLOAT32;
+  backgauge_attributes attributes{};
+  Extents extents;
+  std::vector<Tensor> inputs;  // in the order of the table
+  // Dropout masks of the gaps 0..L-2, [T, B, D*H] each; empty where all is kept.
+  std::vector<std::vector<std::uint8_t>> keep;
+
+  const Tensor* find(std::string_view name) const {
+    for (const Tensor& tensor : inputs) {
+      if (tensor.name == name) return &tensor;
+    }
+    return nullptr;
+  }
+};
+
+// LstmBlockCellGradCall<S>, BlockLstmGradV2Call<S>, CudnnRnnBackpropCall<S>, CudnnRnnCall<S>: one pointer per tensor,
+// nullptr where absent; shapes are those of ops.inc. T, B, I, H, ... are inherited.
+#define BACKGAUGE_IN_FIELD(name, present, read, ...) const Scalar* name = nullptr;
+#define BACKGAUGE_INT64_FIELD(name) const std::int64_t* name = nullptr;
+#define BACKGAUGE_OUT_FIELD(name, present, live, alias, ...) Scalar* name = nullptr;
+#define BACKGAUGE_IN_BIND(name, present, read, ...) \
+  call.name = detail::data<const Scalar>(c.inputs, c.num_inputs, #name);
+#define BACKGAUGE_INT64_BIND(name) call.name = detail::data<const std::int64_t>(c.inputs, c.num_inputs, #name);
+#define BACKGAUGE_OUT_BIND(name, present, live, alias, ...) \
+  call.name = detail::data<Scalar>(c.outputs, c.num_outputs, #name);
+
+namespace detail {
+template <class Scalar>
+Scalar* data(const backgauge_tensor* tensors, std::int32_t count, const char* name) {
+  const backgauge_tensor* tensor = backgauge_find(tensors, count, name);
+  return tensor == nullptr ? nullptr : static_cast<Scalar*>(tensor->data);
+}
+}  // namespace detail
+
+// bind() takes a validated call and its extents.
+#define BACKGAUGE_TYPED_CALL(Name, TENSORS, enumerator, word, tensorflow, dtypes) \
+  template <class Scalar>                                                         \
+  struct Name##Call : Extents {                                                   \
+    TENSORS(BACKGAUGE_IN_FIELD, BACKGAUGE_INT64_FIELD, BACKGAUGE_OUT_FIELD)       \
+    backgauge_attributes attributes{};                                            \
+    int num_threads = 1;                                                          \
+    void* workspace = nullptr;                                                    \
+                                                                                  \
+    static Name##Call bind(const backgauge_call& c, const Extents& extents) {     \
+      Name##Call call;                                                            \
+      static_cast<Extents&>(call) = extents;                                      \
+      call.attributes = c.attributes;                                             \
+      call.num_threads = c.num_threads;                                           \
+      call.workspace = c.workspace;                                               \
+      TENSORS(BACKGAUGE_IN_BIND, BACKGAUGE_INT64_BIND, BACKGAUGE_OUT_BIND)        \
+      return call;                                                                \
+    }                                                                             \
+  };
+BACKGAUGE_OPS(BACKGAUGE_TYPED_CALL)
+
+#undef BACKGAUGE_TYPED_CALL
+#undef BACKGAUGE_IN_FIELD
+#undef BACKGAUGE_INT64_FIELD
+#undef BACKGAUGE_OUT_FIELD
+#undef BACKGAUGE_IN_BIND
+#undef BACKGAUGE_INT64_BIND
+#undef BACKGAUGE_OUT_BIND
+
+}  // namespace backgauge

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that the contract refuses, made from the table of an op: one damage each to a legal call. An implementation
+// must refuse every one of them with BACKGAUGE_INVALID_ARGUMENT and leave the call's memory untouched.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reference/contract/owned_call.h"
+
+namespace backgauge {
+
+enum class Damage {
+  kShape,        // a dimension or the rank of one tensor
+  kDescription,  // another field of one tensor
+  kMemory,       // an address: NULL, misaligned, overlapping
+  kList,         // which tensors there are, in which order
+  kValue,        // seq_len_max
+  kCall,         // fields of the call and its attributes
+};
+
+struct MalformedCall {
+  std::string description;  // "block_lstm_grad_v2 peephole=1: w: dimension 0 = 0"; unique
+  Damage damage;
+  CallSetup setup;  // of the legal call
+  std::function<void(OwnedCall&)> apply;
+
+  std::unique_ptr<OwnedCall> make(PrepareFunction prepare = nullptr) const;
+};
+
+// Legal calls of an op, small, no dimension 0 and no two sizes alike where the op allows it: with and without peephole,
+// every rnn_mode and direction, one layer and several.
+std::vector<CallSetup> base_setups(backgauge_op op, backgauge_dtype dtype);
+
+// At least 360, for every op and every dtype it has.
+std::vector<MalformedCall> malformed_calls(backgauge_op op, backgauge_dtype dtype);
+
+}  // namespace backgauge

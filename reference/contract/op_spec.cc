@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of op_spec.h, unfolded from ops.inc.
+#include "reference/contract/op_spec.h"
+
+#include <algorithm>
+#include <array>
+
+#include "reference/contract/ops.inc"
+
+namespace backgauge {
+namespace {
+
+constexpr std::uint32_t kHalf = BACKGAUGE_BIT(BACKGAUGE_HALF);
+constexpr std::uint32_t kFloat32 = BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+constexpr std::uint32_t kFloat64 = BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
+
+// A column of ops.inc as a function of the extents, every extent under its own name.
+#define BACKGAUGE_COLUMN(Result, ...)                                                                            \
+  [](const Extents& extents) -> Result {                                                                         \
+    [[maybe_unused]] const auto& [T, B, I, H, L, D, S, params_length, reserve_length, peephole, lstm] = extents; \
+    return __VA_ARGS__;                                                                                          \
+  }
+#define BACKGAUGE_SHAPE(...) BACKGAUGE_COLUMN(Shape, Shape{__VA_ARGS__})
+
+#define BACKGAUGE_IN_SPEC(name, present, read, ...)                                    \
+  spec.inputs.push_back({#name, #__VA_ARGS__, "", false, BACKGAUGE_SHAPE(__VA_ARGS__), \
+                         BACKGAUGE_COLUMN(bool, present), BACKGAUGE_COLUMN(std::int64_t, read)});
+#define BACKGAUGE_INT64_SPEC(name) \
+  spec.inputs.push_back(           \
+      {#name, "", "", true, BACKGAUGE_SHAPE(), BACKGAUGE_COLUMN(bool, true), BACKGAUGE_COLUMN(std::int64_t, kAll)});
+#define BACKGAUGE_OUT_SPEC(name, present, live, alias, ...)                                \
+  spec.outputs.push_back({#name, #__VA_ARGS__, alias, false, BACKGAUGE_SHAPE(__VA_ARGS__), \
+                          BACKGAUGE_COLUMN(bool, present), BACKGAUGE_COLUMN(std::int64_t, live)});
+#define BACKGAUGE_OP_SPEC(Name, TENSORS, enumerator, word, tensorflow, dtypes) \
+  {                                                                            \
+    OpSpec spec{enumerator, word, tensorflow, dtypes, {}, {}};                 \
+    TENSORS(BACKGAUGE_IN_SPEC, BACKGAUGE_INT64_SPEC, BACKGAUGE_OUT_SPEC)       \
+    specs.push_back(std::move(spec));                                          \
+  }
+
+std::vector<OpSpec> make_op_specs() {
+  std::vector<OpSpec> specs;
+  BACKGAUGE_OPS(BACKGAUGE_OP_SPEC)
+  return specs;
+}
+
+// The word at a 1-based enumerator.
+template <std::size_t N>
+std::string_view word_at(const std::array<std::string_view, N>& words, std::int32_t enumerator) {
+  return enumerator >= 1 && static_cast<std::size_t>(enumerator) <= N ? words[enumerator - 1] : "?";
+}
+
+}  // namespace
+
+const std::vector<OpSpec>& op_specs() {
+  static const std::vector<OpSpec> specs = make_op_specs();
+  return specs;
+}
+
+const OpSpec* find_op(std::int32_t op) {
+  const auto found = std::ranges::find(op_specs(), op, [](const OpSpec& spec) { return std::int32_t{spec.op}; });
+  return found == op_specs().end() ? nullptr : &*found;
+}
+
+const OpSpec* find_op(std::string_view word) {
+  const auto found = std::ranges::find(op_specs(), word, &OpSpec::word);
+  return found == op_specs().end() ? nullptr : &*found;
+}
+
+std::optional<std::int64_t> element_count(const Shape& shape) {
+  std::int64_t extent = 8;  // bytes of the widest dtype
+  std::int64_t count = 1;
+  for (const std::int64_t dimension : shape) {
+    if (dimension < 0) return std::nullopt;
+    if (__builtin_mul_overflow(extent, std::max<std::int64_t>(dimension, 1), &extent)) return std::nullopt;
+    count *= dimension;
+  }
+  return count;
+}
+
+std::int64_t elements_in_rows(const Shape& shape, std::int64_t rows) {
+  if (rows <= 0) return 0;
+  if (shape.empty()) return 1;
+  std::int64_t count = std::min(rows, shape[0]);
+  for (std::size_t k = 1; k < shape.size(); ++k) count *= shape[k];
+  return count;
+}
+
+std::string to_string(const Shape& shape) {
+  std::string text = "[";
+  for (const std::int64_t dimension : shape) {
+    if (text.size() > 1) text += ", ";
+    text += std::to_string(dimension);
+  }
+  return text + "]";
+}
+
+std::string_view dtype_word(std::int32_t dtype) { return word_at<4>({"f16", "f32", "f64", "i64"}, dtype); }
+
+std::string_view rnn_mode_word(std::int32_t mode) { return word_at<4>({"relu", "tanh", "lstm", "gru"}, mode); }
+
+std::string_view input_mode_word(std::int32_t mode) { return word_at<3>({"linear", "skip", "auto"}, mode); }
+
+std::string_view direction_word(std::int32_t direction) { return word_at<2>({"uni", "bi"}, direction); }
+
+std::string_view accuracy_class_word(std::int32_t cls) { return word_at<3>({"A", "A'", "B"}, cls); }
+
+std::string_view numerical_contract_word(std::int32_t contract) {
+  return word_at<4>({"fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32"}, contract);
+}
+
+std::string_view determinism_word(std::int32_t determinism) {
+  return word_at<3>({"bitwise", "bitwise_per_thread_count", "not_deterministic"}, determinism);
+}
+
+std::string_view status_word(std::int32_t status) {
+  if (status == BACKGAUGE_OK) return "ok";
+  return word_at<5>({"invalid_argument", "unsupported", "out_of_memory", "device_error", "internal"}, status);
+}
+
+std::int32_t enumerator_of(std::string_view (*word_of)(std::int32_t), std::string_view word) {
+  for (std::int32_t enumerator = 1; word_of(enumerator) != "?"; ++enumerator) {
+    if (word_of(enumerator) == word) return enumerator;
+  }
+  return 0;
+}
+
+}  // namespace backgauge

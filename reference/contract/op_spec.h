@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ops as data, made from ops.inc. Whoever has to know a tensor's name, shape, or role asks here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/contract/backgauge.h"
+
+namespace backgauge {
+
+// Sizes of one call and what else the columns of ops.inc may depend on.
+struct Extents {
+  std::int64_t T = 0;  // steps
+  std::int64_t B = 0;  // batch
+  std::int64_t I = 0;  // input size
+  std::int64_t H = 0;  // hidden size
+  std::int64_t L = 1;  // layers
+  std::int64_t D = 1;  // directions
+  std::int64_t S = 0;  // seq_len_max
+  std::int64_t params_length = 0;
+  std::int64_t reserve_length = 0;  // of reserve_space, in elements
+  bool peephole = false;
+  bool lstm = false;
+};
+
+inline constexpr std::int64_t kAll = INT64_MAX;  // every row
+
+using Shape = std::vector<std::int64_t>;
+
+struct TensorSpec {
+  std::string_view name;
+  std::string_view shape_text;  // "I + H, 4 * H"
+  std::string_view alias;       // outputs: the input whose memory it may share, or ""
+  bool is_int64 = false;
+  Shape (*shape)(const Extents&) = nullptr;
+  bool (*present)(const Extents&) = nullptr;
+  std::int64_t (*rows)(const Extents&) = nullptr;  // inputs: rows read; outputs: rows live. May be negative or kAll
+};
+
+struct OpSpec {
+  backgauge_op op;
+  std::string_view word;        // "block_lstm_grad_v2": files, case lines, records
+  std::string_view tensorflow;  // "BlockLSTMGradV2"
+  std::uint32_t dtypes;         // set of BACKGAUGE_BIT(backgauge_dtype)
+  std::vector<TensorSpec> inputs;
+  std::vector<TensorSpec> outputs;
+
+  bool is_cudnn() const { return op == BACKGAUGE_CUDNN_RNN_BACKPROP || op == BACKGAUGE_CUDNN_RNN; }
+};
+
+// All four ops, the gradients first; BACKGAUGE_CUDNN_RNN is the forward of the third.
+const std::vector<OpSpec>& op_specs();
+
+// On input any number. On output its table, or nullptr.
+const OpSpec* find_op(std::int32_t op);
+const OpSpec* find_op(std::string_view word);
+
+// Elements in a shape; nullopt if a dimension is negative, or if the count times 8 bytes overflows 63 bits, where a
+// dimension of 0 counts as 1: strides must not overflow either.
+std::optional<std::int64_t> element_count(const Shape& shape);
+
+// Elements of the leading `rows` rows (clamped to the tensor).
+std::int64_t elements_in_rows(const Shape& shape, std::int64_t rows);
+
+// "[3, 20]"
+std::string to_string(const Shape& shape);
+
+// Words of enumerators, as in case lines, records and listings; "?" for unknown ones.
+std::string_view dtype_word(std::int32_t dtype);          // f16 f32 f64 i64
+std::string_view rnn_mode_word(std::int32_t mode);        // relu tanh lstm gru
+std::string_view input_mode_word(std::int32_t mode);      // linear skip auto
+std::string_view direction_word(std::int32_t direction);  // uni bi
+std::string_view accuracy_class_word(std::int32_t cls);   // A A' B
+std::string_view numerical_contract_word(std::int32_t contract);
+std::string_view determinism_word(std::int32_t determinism);
+std::string_view status_word(std::int32_t status);
+
+// The enumerator, from 1 on, that `word_of` (one of the functions above) calls `word`; 0 if none.
+std::int32_t enumerator_of(std::string_view (*word_of)(std::int32_t), std::string_view word);
+
+}  // namespace backgauge

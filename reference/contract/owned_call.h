@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A backgauge_call with its host memory, made from the table of its op; free to be damaged afterwards.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reference/contract/op_spec.h"
+
+namespace backgauge {
+
+// What determines a call but for its values.
+struct CallSetup {
+  backgauge_op op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  backgauge_dtype dtype = BACKGAUGE_FLOAT32;
+  backgauge_attributes attributes{};
+  Extents extents;  // params_length and reserve_length are filled in by OwnedCall
+};
+
+using PrepareFunction = decltype(backgauge_implementation::prepare);
+
+class OwnedCall {
+ public:
+  // On input a legal setup, and the prepare of the implementation that will get the call (std::runtime_error if it does
+  // not take it); without one there is no workspace and reserve_space has kReserveLength elements.
+  // On output every tensor is described and all memory but seq_len_max is filled with kFill. Every tensor has its own
+  // buffer, twice as large as the largest tensor, so that a call that was wrongly taken as legal still stays inside.
+  explicit OwnedCall(CallSetup setup, PrepareFunction prepare = nullptr);
+  OwnedCall(const OwnedCall&) = delete;
+  OwnedCall& operator=(const OwnedCall&) = delete;
+
+  backgauge_call call{};
+  backgauge_plan plan{};
+  std::vector<backgauge_tensor> inputs;  // after adding or removing one: link()
+  std::vector<backgauge_tensor> outputs;
+
+  // Makes `call` point at `inputs` and `outputs` as they are now.
+  void link();
+
+  // Whether every byte of every tensor is as the constructor left it.
+  bool untouched() const;
+
+  std::int64_t& seq_len_max() { return seq_len_max_; }
+
+  static constexpr std::int64_t kReserveLength = 7;
+  static constexpr unsigned char kFill = 0x5a;
+
+ private:
+  std::int64_t seq_len_max_ = 0;
+  std::vector<std::vector<std::uint64_t>> buffers_;  // whole words: aligned for every dtype
+  std::vector<unsigned char> workspace_;
+};
+
+}  // namespace backgauge

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks in order: the call itself, its attributes, the two tensor lists, what binds the extents, shapes against
+// the table, then memory. Each step relies on those before it, and the first refusal ends it.
+#include "reference/contract/validate.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <span>
+
+#include "reference/contract/rnn_params.h"
+
+namespace backgauge {
+namespace {
+
+// Largest dimension taken. Sums and small multiples of such numbers (I + H, 4 * H, L * D) stay far from overflow, and
+// no tensor that fits an address space of 2^47 bytes has more.
+constexpr std::int64_t kLargestDimension = std::int64_t{1} << 48;
+
+struct Symbol {
+  std::string_view text;
+  std::int64_t Extents::*member;
+};
+constexpr Symbol kSymbols[] = {{"T", &Extents::T}, {"B", &Extents::B}, {"I", &Extents::I}, {"H", &Extents::H}};
+constexpr std::string_view kStates = "L * D";
+
+std::string text(std::int64_t value) { return std::to_string(value); }
+
+// A name that the caller gave, fit for a line of limited length.
+std::string shown(const char* name) {
+  if (name == nullptr) return "NULL";
+  constexpr std::size_t kLongest = 40;  // twice the longest name of a table
+  std::string result(name, strnlen(name, kLongest + 1));
+  if (result.size() > kLongest) result.replace(kLongest, std::string::npos, "...");
+  for (char& c : result) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  return result.empty() ? "an empty name" : result;
+}
+
+Shape shape_of(const backgauge_tensor& tensor) { return {tensor.shape, tensor.shape + tensor.rank}; }
+
+// "I + H, 4 * H" -> "I + H", "4 * H"
+std::vector<std::string_view> dimension_texts(std::string_view shape_text) {
+  std::vector<std::string_view> texts;
+  while (!shape_text.empty()) {
+    const std::size_t comma = shape_text.find(", ");
+    texts.push_back(shape_text.substr(0, comma));
+    shape_text.remove_prefix(comma == std::string_view::npos ? shape_text.size() : comma + 2);
+  }
+  return texts;
+}
+
+std::uint64_t bytes_of(const backgauge_tensor& tensor) {
+  return static_cast<std::uint64_t>(backgauge_elements(&tensor)) * backgauge_dtype_bytes(tensor.dtype);
+}
+
+bool overlap(const void* first, std::uint64_t first_bytes, const void* second, std::uint64_t second_bytes) {
+  const auto a = reinterpret_cast<std::uintptr_t>(first);
+  const auto b = reinterpret_cast<std::uintptr_t>(second);
+  if (first_bytes == 0 || second_bytes == 0) return false;
+  return a >= b ? a - b < second_bytes : b - a < first_bytes;
+}
+
+class Validator {
+ public:
+  Validator(const backgauge_call& call, bool with_memory, std::int64_t reserve_space_length)
+      : call_(call), with_memory_(with_memory), reserve_space_length_(reserve_space_length) {}
+
+  Validation run() {
+    const bool accepted = check_call() && check_attributes() && check_list("inputs", op_->inputs, inputs()) &&
+                          check_list("outputs", op_->outputs, outputs()) && check_descriptions() && bind_sizes() &&
+                          bind_seq_len_max() && bind_lengths() && check_shapes() && (!with_memory_ || check_memory());
+    if (!accepted) return {{}, refusal_};
+    return {extents_, ""};
+  }
+
+ private:
+  struct Bound {
+    const TensorSpec* spec;
+    const backgauge_tensor* tensor;
+    bool output;
+  };
+
+  bool refuse(std::string_view what, const std::string& expected, const std::string& got) {
+    refusal_ = std::string(what) + ": expected " + expected + ", got " + got;
+    return false;
+  }
+
+  bool refuse_enumerator(std::string_view what, const char* enumeration, std::int64_t got) {
+    return refuse(what, std::string("one of ") + enumeration, text(got));
+  }
+
+  std::span<const backgauge_tensor> inputs() const {
+    return {call_.inputs, static_cast<std::size_t>(std::max(call_.num_inputs, 0))};
+  }
+  std::span<const backgauge_tensor> outputs() const {
+    return {call_.outputs, static_cast<std::size_t>(std::max(call_.num_outputs, 0))};
+  }
+
+  bool check_call() {
+    // Alone first: what a shorter struct does not have must not be read.
+    if (call_.struct_size < sizeof(backgauge_call)) {
+      return refuse("struct_size", "at least " + text(sizeof(backgauge_call)), text(call_.struct_size));
+    }
+    op_ = find_op(call_.op);
+    if (op_ == nullptr) return refuse_enumerator("op", "backgauge_op", call_.op);
+    if (dtype_word(call_.dtype) == "?") return refuse_enumerator("dtype", "backgauge_dtype", call_.dtype);
+    if ((op_->dtypes & BACKGAUGE_BIT(call_.dtype)) == 0) {
+      return refuse("dtype", "one of " + std::string(op_->tensorflow), std::string(dtype_word(call_.dtype)));
+    }
+    if (call_.memory_space != BACKGAUGE_HOST && call_.memory_space != BACKGAUGE_CUDA) {
+      return refuse_enumerator("memory_space", "backgauge_memory_space", call_.memory_space);
+    }
+    if (call_.reserved != 0) return refuse("reserved", "0", text(call_.reserved));
+    if (call_.num_threads < 1) return refuse("num_threads", "at least 1", text(call_.num_threads));
+    if (call_.memory_space == BACKGAUGE_HOST && call_.stream != nullptr) {
+      return refuse("stream", "NULL for host memory", "a stream");
+    }
+    return true;
+  }
+
+  bool check_attributes() {
+    const backgauge_attributes& a = call_.attributes;
+    if (a.reserved != 0) return refuse("attributes.reserved", "0", text(a.reserved));
+    if (!op_->is_cudnn()) {
+      if (a.use_peephole != 0 && a.use_peephole != 1) return refuse("use_peephole", "0 or 1", text(a.use_peephole));
+      extents_.peephole = a.use_peephole == 1;
+      return true;
+    }
+    if (rnn_gates(a.rnn_mode) == 0) return refuse_enumerator("rnn_mode", "backgauge_rnn_mode", a.rnn_mode);
+    if (input_mode_word(a.input_mode) == "?") {
+      return refuse_enumerator("input_mode", "backgauge_input_mode", a.input_mode);
+    }
+    if (direction_word(a.direction) == "?") {
+      return refuse_enumerator("direction", "backgauge_direction", a.direction);
+    }
+    for (const auto& [name, seed] : {std::pair{"seed", a.seed}, std::pair{"seed2", a.seed2}}) {
+      if (seed < std::numeric_limits<std::int32_t>::min() || seed > std::numeric_limits<std::int32_t>::max()) {
+        return refuse(name, "a number within int32", text(seed));
+      }
+    }
+    if (!(a.dropout >= 0 && a.dropout <= 1)) {  // NaN is neither
+      return refuse("dropout", "a probability in [0, 1]", std::to_string(a.dropout));
+    }
+    extents_.lstm = a.rnn_mode == BACKGAUGE_LSTM;
+    extents_.D = a.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
+    return true;
+  }
+
+  // The list must be the present tensors of the table, in its order.
+  bool check_list(std::string_view list, const std::vector<TensorSpec>& specs,
+                  std::span<const backgauge_tensor> given) {
+    std::vector<const TensorSpec*> wanted;
+    for (const TensorSpec& spec : specs) {
+      if (spec.present(extents_)) wanted.push_back(&spec);
+    }
+    const std::int64_t count = list == "inputs" ? call_.num_inputs : call_.num_outputs;
+    if (count < 0) return refuse(list, text(static_cast<std::int64_t>(wanted.size())) + " tensors", text(count));
+    if (count > 0 && given.data() == nullptr) {
+      return refuse(list, text(static_cast<std::int64_t>(wanted.size())) + " tensors", "NULL");
+    }
+    for (std::size_t k = 0; k < std::max(given.size(), wanted.size()); ++k) {
+      const std::string place = "tensor " + text(static_cast<std::int64_t>(k)) + " to be ";
+      if (k == wanted.size()) {
+        return refuse(list, "no tensor " + text(static_cast<std::int64_t>(k)),
+                      shown(given[k].name) + remark(specs, given, k));
+      }
+      const std::string name(wanted[k]->name);
+      if (k == given.size()) return refuse(list, place + name, "no more tensors: " + name + " is missing");
+      if (given[k].name == nullptr || name != given[k].name) {
+        const bool missing = backgauge_find(given.data(), static_cast<std::int32_t>(count), name.c_str()) == nullptr;
+        return refuse(list, place + name,
+                      shown(given[k].name) + remark(specs, given, k) + (missing ? "; " + name + " is missing" : ""));
+      }
+      bound_.push_back({wanted[k], &given[k], list == "outputs"});
+    }
+    return true;
+  }
+
+  // What is odd about the name of a tensor that stands in the wrong place.
+  std::string remark(const std::vector<TensorSpec>& specs, std::span<const backgauge_tensor> given, std::size_t k) {
+    const char* name = given[k].name;
+    if (name == nullptr) return "";
+    const auto known = std::ranges::find(specs, std::string_view(name), &TensorSpec::name);
+    if (known == specs.end()) return ", unknown to " + std::string(op_->tensorflow);
+    if (!known->present(extents_)) return ", which this rnn_mode does not have";
+    if (backgauge_find(given.data(), static_cast<std::int32_t>(k), name) != nullptr) return ", a duplicate";
+    return "";
+  }
+
+  // prepare is asked how long reserve_space is, so the shape that the caller gave says nothing.
+  bool shape_is_open(const Bound& bound) const { return !with_memory_ && bound.spec->name == "reserve_space"; }
+
+  // Everything of a tensor that can be judged without the others.
+  bool check_descriptions() {
+    for (const Bound& bound : bound_) {
+      const auto& [spec, tensor, output] = bound;
+      const std::int32_t dtype = spec->is_int64 ? std::int32_t{BACKGAUGE_INT64} : call_.dtype;
+      if (tensor->dtype != dtype) {
+        return refuse(spec->name, "dtype " + std::string(dtype_word(dtype)),
+                      dtype_word(tensor->dtype) == "?" ? text(tensor->dtype) : std::string(dtype_word(tensor->dtype)));
+      }
+      const std::int32_t space = spec->is_int64 ? std::int32_t{BACKGAUGE_HOST} : call_.memory_space;
+      if (tensor->memory_space != space) {
+        return refuse(spec->name, space == BACKGAUGE_HOST ? "host memory" : "CUDA memory",
+                      "memory_space " + text(tensor->memory_space));
+      }
+      if (tensor->reserved != 0) return refuse(spec->name, "reserved 0", text(tensor->reserved));
+      if (shape_is_open(bound)) continue;
+      const std::size_t rank = dimension_texts(spec->shape_text).size();
+      if (tensor->rank < 0 || static_cast<std::size_t>(tensor->rank) != rank) {
+        return refuse(spec->name,
+                      "rank " + text(static_cast<std::int64_t>(rank)) + " [" + std::string(spec->shape_text) + "]",
+                      "rank " + text(tensor->rank));
+      }
+      for (const std::int64_t dimension : shape_of(*tensor)) {
+        if (dimension < 0 || dimension > kLargestDimension) {
+          return refuse(spec->name, "dimensions of 0 to 2^48", to_string(shape_of(*tensor)));
+        }
+      }
+      if (!element_count(shape_of(*tensor))) {
+        return refuse(spec->name, "fewer than 2^60 elements", to_string(shape_of(*tensor)));
+      }
+    }
+    return true;
+  }
+
+  // The first tensor where T, B, I or H is a dimension of its own decides it; L follows from the first L * D.
+  bool bind_sizes() {
+    std::vector<std::string_view> known;
+    for (const auto& [spec, tensor, output] : bound_) {
+      const std::vector<std::string_view> texts = dimension_texts(spec->shape_text);
+      for (std::size_t k = 0; k < texts.size(); ++k) {
+        if (std::ranges::find(known, texts[k]) != known.end()) continue;
+        const std::int64_t dimension = tensor->shape[k];
+        if (texts[k] == kStates) {
+          if (dimension % extents_.D != 0 || dimension == 0) {
+            return refuse(
+                spec->name,
+                "dimension " + text(static_cast<std::int64_t>(k)) + " of L * D with L >= 1 and D = " + text(extents_.D),
+                text(dimension));
+          }
+          extents_.L = dimension / extents_.D;
+        } else if (const auto symbol = std::ranges::find(kSymbols, texts[k], &Symbol::text);
+                   symbol != std::end(kSymbols)) {
+          const bool may_be_empty = texts[k] != "H" && !(texts[k] == "T" && op_->is_cudnn());
+          if (dimension == 0 && !may_be_empty) return refuse(spec->name, std::string(texts[k]) + " of at least 1", "0");
+          extents_.*symbol->member = dimension;
+        } else {
+          continue;
+        }
+        known.push_back(texts[k]);
+      }
+    }
+    return true;
+  }
+
+  bool bind_seq_len_max() {
+    const auto found = std::ranges::find_if(bound_, [](const Bound& bound) { return bound.spec->is_int64; });
+    if (found == bound_.end()) return true;
+    const void* data = found->tensor->data;  // read by prepare too
+    if (data == nullptr) return refuse(found->spec->name, "data", "NULL");
+    if (reinterpret_cast<std::uintptr_t>(data) % alignof(std::int64_t) != 0) {
+      return refuse(found->spec->name, "data aligned to 8 bytes", "a misaligned address");
+    }
+    std::memcpy(&extents_.S, data, sizeof extents_.S);
+    if (extents_.S < 0 || extents_.S > extents_.T) {
+      return refuse(found->spec->name, "0 <= seq_len_max <= T = " + text(extents_.T), text(extents_.S));
+    }
+    return true;
+  }
+
+  bool bind_lengths() {
+    if (!op_->is_cudnn()) return true;
+    const auto& [I, H] = std::pair{extents_.I, extents_.H};
+    if (call_.attributes.input_mode == BACKGAUGE_SKIP_INPUT && I != H) {
+      return refuse("input", "I = H = " + text(H) + " with skip_input", "I = " + text(I));
+    }
+    const auto length = checked_size(rnn_params(call_.attributes, I, H, extents_.L));
+    if (!length) return refuse("params", "a length below 2^60", "a length that overflows");
+    extents_.params_length = *length;
+    if (with_memory_ && reserve_space_length_ < 0) {
+      return refuse("reserve_space", "a length of at least 0 from prepare", text(reserve_space_length_));
+    }
+    extents_.reserve_length = with_memory_ ? reserve_space_length_ : 0;
+    return true;
+  }
+
+  bool check_shapes() {
+    for (const Bound& bound : bound_) {
+      if (shape_is_open(bound)) continue;
+      const Shape wanted = bound.spec->shape(extents_);
+      const Shape got = shape_of(*bound.tensor);
+      if (got != wanted) {
+        return refuse(bound.spec->name, "shape [" + std::string(bound.spec->shape_text) + "] = " + to_string(wanted),
+                      to_string(got));
+      }
+    }
+    return true;
+  }
+
+  bool check_memory() {
+    for (const auto& [spec, tensor, output] : bound_) {
+      if (bytes_of(*tensor) == 0) continue;
+      if (tensor->data == nullptr) return refuse(spec->name, "data", "NULL");
+      const std::size_t element = backgauge_dtype_bytes(tensor->dtype);
+      if (reinterpret_cast<std::uintptr_t>(tensor->data) % element != 0) {
+        return refuse(spec->name, "data aligned to " + text(static_cast<std::int64_t>(element)) + " bytes",
+                      "a misaligned address");
+      }
+    }
+    if (call_.workspace == nullptr && call_.workspace_bytes > 0) return refuse("workspace", "memory", "NULL");
+    for (const Bound& bound : bound_) {
+      if (overlap(call_.workspace, call_.workspace_bytes, bound.tensor->data, bytes_of(*bound.tensor))) {
+        return refuse(bound.spec->name, "memory apart from the workspace", "an overlap");
+      }
+      if (bound.output && !check_apart(bound)) return false;
+    }
+    return true;
+  }
+
+  // Addresses of all memory spaces are comparable: CUDA gives host and devices one address space.
+  bool check_apart(const Bound& output) {
+    for (const Bound& other : bound_) {
+      if (other.output && other.tensor >= output.tensor) break;  // each pair of outputs once
+      if (!overlap(output.tensor->data, bytes_of(*output.tensor), other.tensor->data, bytes_of(*other.tensor)))
+        continue;
+      const bool shared = !other.output && other.spec->name == output.spec->alias;
+      if (shared && other.tensor->data == output.tensor->data) continue;
+      return refuse(output.spec->name, "memory apart from " + std::string(other.spec->name),
+                    shared ? "a partial overlap" : "an overlap");
+    }
+    return true;
+  }
+
+  const backgauge_call& call_;
+  const bool with_memory_;
+  const std::int64_t reserve_space_length_;
+  const OpSpec* op_ = nullptr;
+  Extents extents_;
+  std::vector<Bound> bound_;
+  std::string refusal_;
+};
+
+void write(backgauge_message* message, std::string_view line) {
+  if (message == nullptr) return;
+  const std::size_t size = std::min(line.size(), sizeof message->text - 1);
+  std::memcpy(message->text, line.data(), size);
+  message->text[size] = '\0';
+}
+
+backgauge_status validate_for_c(const backgauge_call* call, std::int64_t reserve_space_length,
+                                backgauge_message* message) noexcept {
+  if (call == nullptr) {
+    write(message, "call: expected a call, got NULL");
+    return BACKGAUGE_INVALID_ARGUMENT;
+  }
+  try {
+    const Validation validation = validate(*call, reserve_space_length);
+    write(message, validation.refusal);
+    return validation.ok() ? BACKGAUGE_OK : BACKGAUGE_INVALID_ARGUMENT;
+  } catch (const std::exception&) {  // only ever std::bad_alloc
+    write(message, "call: expected memory to check it with, got none");
+    return BACKGAUGE_OUT_OF_MEMORY;
+  }
+}
+
+}  // namespace
+
+Validation validate(const backgauge_call& call, std::int64_t reserve_space_length) {
+  return Validator(call, true, reserve_space_length).run();
+}
+
+Validation validate_shapes(const backgauge_call& call) { return Validator(call, false, 0).run(); }
+
+const backgauge_host& host() {
+  static constexpr backgauge_host kHost = {BACKGAUGE_ABI, sizeof(backgauge_host), validate_for_c};
+  return kHost;
+}
+
+}  // namespace backgauge

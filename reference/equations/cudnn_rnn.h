@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacked RNNs of the four modes, forward and backward, over any arithmetic. Equation numbers: cudnn_rnn.md.
+// A pseudo-layer is one direction of one layer; weights of its G gates lie below one another, as in params.
+#pragma once
+
+#include <Eigen/Core>
+#include <utility>
+#include <vector>
+
+#include "reference/contract/backgauge.h"
+#include "reference/equations/lstm_cell.h"
+
+namespace backgauge::equations {
+
+template <class M>
+struct RnnWeights {  // of one pseudo-layer, and their gradients
+  M W;               // [G*H, in]; no columns for layer 0 with skip_input
+  M R;               // [G*H, H]
+  M bW, bR;          // [1, G*H]
+};
+
+template <class M>
+struct RnnNet {
+  backgauge_rnn_mode mode;
+  bool skip_input;                   // layer 0 adds its input to every gate
+  std::vector<RnnWeights<M>> layers; // per pseudo-layer, layer-major
+  std::vector<M> input_h, input_c;   // [B, H] per pseudo-layer; input_c for lstm only
+  std::vector<std::vector<M>> masks; // per gap and step [B, D*H]: 0 or 1/(1-p); no entry: nothing is dropped
+  int directions;
+};
+
+template <class M>
+struct RnnStep {  // what the backward needs of one step of one pseudo-layer
+  M h_prev, h;    // [B, H]
+  LstmSaved<M> lstm;
+  M cs_prev;
+  M r, z, n, hn;  // gru; hn = R_n h_prev + bR_n
+};
+
+template <class M>
+struct RnnTrace {                                // of a forward pass
+  std::vector<std::vector<M>> layer_input;       // [layer][t] [B, in], after dropout
+  std::vector<std::vector<RnnStep<M>>> steps;    // [pseudo-layer][t]
+  std::vector<M> output;                         // [t] [B, D*H]
+  std::vector<M> output_h, output_c;             // [pseudo-layer] [B, H]
+};
+
+template <class M>
+struct RnnGradients {
+  std::vector<M> input;             // [t] [B, I]
+  std::vector<M> input_h, input_c;  // [pseudo-layer] [B, H]
+  std::vector<RnnWeights<M>> layers;
+};
+
+namespace detail {
+
+// Gate g of a [B, G*H] matrix.
+template <class A, class M>
+M gate(const A& a, const M& gates, int g, Eigen::Index H) {
+  return a.columns(gates, g * H, H);
+}
+
+// x repeated under every gate: what skip_input adds to the pre-activations.
+template <class A, class M>
+M under_every_gate(const A& a, const M& x, Eigen::Index gates) {
+  return a.beside(std::vector<const M*>(static_cast<std::size_t>(gates), &x));
+}
+
+template <class A, class M>
+RnnStep<M> rnn_step_forward(const A& a, const RnnNet<M>& net, const RnnWeights<M>& layer, bool skip, const M& x,
+                            const M& h_prev, const M* cs_prev) {
+  const auto B = h_prev.rows(), H = h_prev.cols(), G = layer.R.rows() / H;
+  const M ones = a.ones(B, 1);
+  const M Rt = a.transpose(layer.R);
+  // a-side: W x + bW; with skip_input x itself. r-side: R h + bR.
+  const auto a_side = [&](Eigen::Index first, Eigen::Index count) {
+    const M bias = a.columns(layer.bW, first * H, count * H);
+    if (skip) return a.sum(under_every_gate(a, x, count), a.repeat_row(bias, B));
+    const M Wt = a.transpose(a.rows(layer.W, first * H, count * H));
+    return a.matmul(a.beside({&x, &ones}), a.below({&Wt, &bias}));
+  };
+  const auto both_sides = [&](Eigen::Index first, Eigen::Index count) {  // (1): one sum of in + H + 2 terms
+    const M recurrent = a.columns(Rt, first * H, count * H);
+    const M bR = a.columns(layer.bR, first * H, count * H);
+    const M bW = a.columns(layer.bW, first * H, count * H);
+    if (skip) {
+      return a.add_matmul(under_every_gate(a, x, count), a.beside({&h_prev, &ones, &ones}),
+                          a.below({&recurrent, &bR, &bW}));
+    }
+    const M Wt = a.transpose(a.rows(layer.W, first * H, count * H));
+    return a.matmul(a.beside({&x, &h_prev, &ones, &ones}), a.below({&Wt, &recurrent, &bR, &bW}));
+  };
+
+  RnnStep<M> step;
+  step.h_prev = h_prev;
+  switch (net.mode) {
+    case BACKGAUGE_RNN_RELU: step.h = a.carried(a.relu(both_sides(0, 1))); break;  // (2)
+    case BACKGAUGE_RNN_TANH: step.h = a.carried(a.tanh(both_sides(0, 1))); break;  // (3)
+    case BACKGAUGE_LSTM: {                                                          // (4): i, f, n, o
+      const M g = both_sides(0, G);
+      const LstmGates<M> gates{.i = gate(a, g, 0, H), .ci = gate(a, g, 2, H), .f = gate(a, g, 1, H),
+                               .o = gate(a, g, 3, H)};
+      step.cs_prev = *cs_prev;
+      step.lstm = lstm_cell_forward(a, gates, *cs_prev, static_cast<const Peepholes<M>*>(nullptr), 0.0);
+      step.lstm.cs = a.carried(step.lstm.cs);
+      step.h = a.carried(a.product(step.lstm.o, step.lstm.co));
+      break;
+    }
+    case BACKGAUGE_GRU: {  // r, z, n
+      const M rz = a.sigmoid(both_sides(0, 2));
+      step.r = gate(a, rz, 0, H);                                                   // (5)
+      step.z = gate(a, rz, 1, H);                                                   // (6)
+      const M recurrent = a.columns(Rt, 2 * H, H), bR = a.columns(layer.bR, 2 * H, H);
+      step.hn = a.matmul(a.beside({&h_prev, &ones}), a.below({&recurrent, &bR}));   // (7)
+      step.n = a.tanh(a.sum(a_side(2, 1), a.product(step.r, step.hn)));             // (8)
+      step.h = a.carried(a.blend(step.z, h_prev, step.n));                          // (9)
+      break;
+    }
+  }
+  return step;
+}
+
+// Gradients of one step with respect to what enters it, from dh and (lstm) dc.
+template <class M>
+struct RnnStepGradients {
+  M da, dr;     // [B, G*H] of the a-side and r-side pre-activations
+  M h_direct;   // gru: what reaches h_prev past the gates
+  M cs_prev;    // lstm
+};
+
+template <class A, class M>
+RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const RnnStep<M>& step, const M& dh,
+                                      const M& dc) {
+  RnnStepGradients<M> d;
+  switch (mode) {
+    case BACKGAUGE_RNN_RELU: d.da = d.dr = a.where_positive(step.h, dh); break;              // (10)
+    case BACKGAUGE_RNN_TANH: d.da = d.dr = a.product(a.tanh_slope(step.h), dh); break;       // (11)
+    case BACKGAUGE_LSTM: {                                                                    // (12)
+      const LstmCellGradients<M> c =
+          lstm_cell_backward(a, step.lstm, step.cs_prev, dc, dh, static_cast<const Peepholes<M>*>(nullptr));
+      d.da = d.dr = a.beside({&c.gates.i, &c.gates.f, &c.gates.ci, &c.gates.o});
+      d.cs_prev = c.cs_prev;
+      break;
+    }
+    case BACKGAUGE_GRU: {
+      const M one = a.ones(dh.rows(), dh.cols());
+      const M one_minus_z = a.sum(one, a.negative(step.z));
+      const M dn = a.product(dh, one_minus_z, a.tanh_slope(step.n));                          // (13)
+      const M dz = a.product(dh, a.sum(step.h_prev, a.negative(step.n)), a.sigmoid_slope(step.z));  // (14)
+      const M dr = a.product(dn, step.hn, a.sigmoid_slope(step.r));                           // (15)
+      const M dn_r = a.product(dn, step.r);
+      d.da = a.beside({&dr, &dz, &dn});
+      d.dr = a.beside({&dr, &dz, &dn_r});                                                     // (16)
+      d.h_direct = a.product(dh, step.z);                                                     // (17)
+      break;
+    }
+  }
+  return d;
+}
+
+}  // namespace detail
+
+// On input the net and its input, [t] [B, I]. On output everything the forward op gives and the backward needs.
+template <class A, class M = typename A::Matrix>
+RnnTrace<M> cudnn_rnn_forward(const A& a, const RnnNet<M>& net, const std::vector<M>& input) {
+  const std::size_t T = input.size(), D = static_cast<std::size_t>(net.directions), L = net.layers.size() / D;
+  const bool lstm = net.mode == BACKGAUGE_LSTM;
+  RnnTrace<M> trace;
+  trace.layer_input.push_back(input);
+  for (std::size_t l = 0; l < L; ++l) {
+    const std::vector<M> x = trace.layer_input[l];
+    for (std::size_t d = 0; d < D; ++d) {
+      const std::size_t pl = l * D + d;
+      std::vector<RnnStep<M>> steps(T);
+      M h = net.input_h[pl];
+      M cs = lstm ? net.input_c[pl] : M();
+      for (std::size_t k = 0; k < T; ++k) {
+        const std::size_t t = d == 0 ? k : T - 1 - k;
+        steps[t] = detail::rnn_step_forward(a, net, net.layers[pl], net.skip_input && l == 0, x[t], h,
+                                            lstm ? &cs : nullptr);
+        h = steps[t].h;
+        if (lstm) cs = steps[t].lstm.cs;
+      }
+      trace.steps.push_back(std::move(steps));
+      trace.output_h.push_back(h);
+      if (lstm) trace.output_c.push_back(cs);
+    }
+    std::vector<M> y(T);
+    for (std::size_t t = 0; t < T; ++t) {
+      std::vector<const M*> parts;
+      for (std::size_t d = 0; d < D; ++d) parts.push_back(&trace.steps[l * D + d][t].h);
+      y[t] = a.beside(parts);
+      if (l + 1 < L && !net.masks.empty()) y[t] = a.product(y[t], net.masks[l][t]);           // (18)
+    }
+    if (l + 1 < L) {
+      trace.layer_input.push_back(std::move(y));
+    } else {
+      trace.output = std::move(y);
+    }
+  }
+  return trace;
+}
+
+// On input the net, its trace, and the gradients of the loss with respect to output [t] [B, D*H] and, per pseudo-layer,
+// output_h and (lstm) output_c. T >= 1.
+template <class A, class M = typename A::Matrix>
+RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const RnnTrace<M>& trace,
+                                   const std::vector<M>& output_backprop, const std::vector<M>& output_h_backprop,
+                                   const std::vector<M>& output_c_backprop) {
+  const std::size_t T = output_backprop.size(), D = static_cast<std::size_t>(net.directions);
+  const std::size_t L = net.layers.size() / D;
+  const auto H = output_h_backprop[0].cols();
+  const bool lstm = net.mode == BACKGAUGE_LSTM;
+  const auto all_rows = [&a](const std::vector<M>& steps) {
+    std::vector<const M*> parts;
+    for (const M& step : steps) parts.push_back(&step);
+    return a.below(parts);
+  };
+
+  RnnGradients<M> out;
+  out.input_h.resize(L * D);
+  out.input_c.resize(lstm ? L * D : 0);
+  out.layers.resize(L * D);
+  std::vector<M> dy = output_backprop;
+  for (std::size_t l = L; l-- > 0;) {
+    const bool skip = net.skip_input && l == 0;
+    std::vector<std::vector<M>> da(D, std::vector<M>(T));
+    for (std::size_t d = 0; d < D; ++d) {
+      const std::size_t pl = l * D + d;
+      const RnnWeights<M>& layer = net.layers[pl];
+      std::vector<M> dr(T), h_prev(T);
+      M dh_carry = output_h_backprop[pl];
+      M dc = lstm ? output_c_backprop[pl] : M();
+      for (std::size_t k = 0; k < T; ++k) {
+        const std::size_t t = d == 0 ? T - 1 - k : k;
+        const M dh = a.carried(a.sum(dh_carry, a.columns(dy[t], static_cast<Eigen::Index>(d) * H, H)));  // (19)
+        const auto g = detail::rnn_step_backward(a, net.mode, trace.steps[pl][t], dh, dc);
+        dh_carry = a.carried(net.mode == BACKGAUGE_GRU ? a.add_matmul(g.h_direct, g.dr, layer.R)         // (20)
+                                                       : a.matmul(g.dr, layer.R));
+        if (lstm) dc = a.carried(g.cs_prev);                                                             // (21)
+        da[d][t] = g.da;
+        dr[t] = g.dr;
+        h_prev[t] = trace.steps[pl][t].h_prev;
+      }
+      out.input_h[pl] = dh_carry;
+      if (lstm) out.input_c[pl] = dc;
+      const M da_rows = all_rows(da[d]), dr_rows = all_rows(dr);                    // [T*B, G*H]
+      RnnWeights<M>& gradient = out.layers[pl];
+      if (skip) {
+        gradient.W = a.zeros(layer.W.rows(), 0);
+      } else {
+        gradient.W = a.matmul(a.transpose(da_rows), all_rows(trace.layer_input[l]));                     // (22)
+      }
+      gradient.R = a.matmul(a.transpose(dr_rows), all_rows(h_prev));                                     // (23)
+      gradient.bW = a.column_sums(da_rows);                                                              // (24)
+      gradient.bR = a.column_sums(dr_rows);
+    }
+    std::vector<M> dx(T);
+    for (std::size_t t = 0; t < T; ++t) {
+      std::vector<const M*> sides, weights;
+      for (std::size_t d = 0; d < D; ++d) {
+        sides.push_back(&da[d][t]);
+        weights.push_back(&net.layers[l * D + d].W);
+      }
+      const M all_gates = a.beside(sides);
+      if (skip) {                                                                                        // (25)
+        std::vector<M> terms;
+        for (Eigen::Index g = 0; g < all_gates.cols() / H; ++g) terms.push_back(a.columns(all_gates, g * H, H));
+        dx[t] = a.sum(terms);
+      } else {
+        dx[t] = a.matmul(all_gates, a.below(weights));                                                   // (26)
+      }
+      if (l > 0 && !net.masks.empty()) dx[t] = a.product(dx[t], net.masks[l - 1][t]);                    // (27)
+    }
+    if (l > 0) {
+      dy = std::move(dx);
+    } else {
+      out.input = std::move(dx);
+    }
+  }
+  return out;
+}
+
+}  // namespace backgauge::equations

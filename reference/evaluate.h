@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a problem to the equations and back: unpacks the tensors of a call into matrices of an arithmetic, and lines the
+// results up as the outputs of the op's table.
+#pragma once
+
+#include <stdexcept>
+#include <utility>
+
+#include "reference/contract/call.h"
+#include "reference/contract/rnn_params.h"
+#include "reference/equations/block_lstm.h"
+#include "reference/equations/cudnn_rnn.h"
+#include "reference/equations/lstm_cell.h"
+
+namespace backgauge {
+
+// One output: its elements are those of `parts`, one after the other, each row-major; rows that are zero by contract
+// are left out at the end.
+template <class M>
+struct Evaluated {
+  std::string_view name;
+  std::vector<M> parts;
+};
+
+// The matrices of a problem in one arithmetic.
+template <class A>
+class Unpacked {
+ public:
+  using M = typename A::Matrix;
+
+  Unpacked(const A& arithmetic, const Problem& problem) : a(arithmetic), p(problem), e(problem.extents) {}
+
+  const double* values(std::string_view name) const {
+    const Tensor* tensor = p.find(name);
+    if (tensor == nullptr) throw std::logic_error("problem without tensor " + std::string(name));
+    return tensor->values.data();
+  }
+  M matrix(std::string_view name, Index rows, Index cols) const { return a.input(values(name), rows, cols); }
+  // Slice t of a [steps, rows, cols] tensor.
+  M step(std::string_view name, Index t, Index rows, Index cols) const {
+    return a.input(values(name) + t * rows * cols, rows, cols);
+  }
+  std::vector<M> steps(std::string_view name, Index count, Index rows, Index cols) const {
+    std::vector<M> out;
+    for (Index t = 0; t < count; ++t) out.push_back(step(name, t, rows, cols));
+    return out;
+  }
+  equations::Peepholes<M> peepholes() const {
+    const auto row = [&](std::string_view name) { return a.repeat_row(matrix(name, 1, e.H), e.B); };
+    return {row("wci"), row("wcf"), row("wco")};
+  }
+  // Saved tensors of step t. cs is read in the last step only with peepholes, so it stays zero where it is not read.
+  equations::LstmSaved<M> saved(Index t, bool cs_is_read) const {
+    return {step("i", t, e.B, e.H),
+            cs_is_read ? step("cs", t, e.B, e.H) : a.zeros(e.B, e.H),
+            step("f", t, e.B, e.H),
+            step("o", t, e.B, e.H),
+            step("ci", t, e.B, e.H),
+            a.recomputable(values("co") + t * e.B * e.H, e.B, e.H)};
+  }
+  equations::RnnNet<M> net() const {
+    const RnnParams layout = rnn_params(p.attributes, e.I, e.H, e.L);
+    const double* params = values("params");
+    const Index GH = layout.gates * e.H;
+    equations::RnnNet<M> out;
+    out.mode = static_cast<backgauge_rnn_mode>(p.attributes.rnn_mode);
+    out.skip_input = layout.skip_input;
+    out.directions = static_cast<int>(e.D);
+    for (Index l = 0; l < e.L; ++l) {
+      for (Index d = 0; d < e.D; ++d) {
+        out.layers.push_back({a.input(params + layout.W(l, d, 0), GH, layout.matrix_input(l)),
+                              a.input(params + layout.R(l, d, 0), GH, e.H),
+                              a.input(params + layout.bW(l, d, 0), 1, GH),
+                              a.input(params + layout.bR(l, d, 0), 1, GH)});
+      }
+    }
+    out.input_h = steps("input_h", e.L * e.D, e.B, e.H);
+    if (e.lstm) out.input_c = steps("input_c", e.L * e.D, e.B, e.H);
+    const Index width = e.D * e.H;
+    for (const std::vector<std::uint8_t>& keep : p.keep) {
+      std::vector<M> mask;
+      for (Index t = 0; t < e.T; ++t) {
+        mask.push_back(a.dropout_mask(keep.data() + t * e.B * width, static_cast<double>(p.attributes.dropout), e.B, width));
+      }
+      out.masks.push_back(std::move(mask));
+    }
+    return out;
+  }
+
+  const A& a;
+  const Problem& p;
+  const Extents& e;
+};
+
+template <class A, class M = typename A::Matrix>
+std::vector<Evaluated<M>> evaluate_lstm_block_cell_grad(const A& a, const Problem& problem) {
+  const Unpacked<A> u(a, problem);
+  const Extents& e = u.e;
+  const equations::Peepholes<M> p = e.peephole ? u.peepholes() : equations::Peepholes<M>{};
+  const equations::LstmSaved<M> saved = u.saved(0, e.peephole);
+  const M cs_prev = u.matrix("cs_prev", e.B, e.H);
+  const auto d = equations::lstm_cell_backward(a, saved, cs_prev, u.matrix("cs_grad", e.B, e.H),
+                                               u.matrix("h_grad", e.B, e.H), e.peephole ? &p : nullptr);
+  std::vector<Evaluated<M>> out{{"cs_prev_grad", {d.cs_prev}},
+                                {"dicfo", {a.beside({&d.gates.i, &d.gates.ci, &d.gates.f, &d.gates.o})}},
+                                {"wci_grad", {}}, {"wcf_grad", {}}, {"wco_grad", {}}};
+  if (e.peephole) {  // lstm_cell.md (14)
+    out[2].parts = {a.column_sums(a.product(d.gates.i, cs_prev))};
+    out[3].parts = {a.column_sums(a.product(d.gates.f, cs_prev))};
+    out[4].parts = {a.column_sums(a.product(d.gates.o, saved.cs))};
+  }
+  return out;
+}
+
+template <class A, class M = typename A::Matrix>
+std::vector<Evaluated<M>> evaluate_block_lstm_grad_v2(const A& a, const Problem& problem) {
+  const Unpacked<A> u(a, problem);
+  const Extents& e = u.e;
+  std::vector<Evaluated<M>> out{{"x_grad", {}},   {"cs_prev_grad", {}}, {"h_prev_grad", {}}, {"w_grad", {}},
+                                {"wci_grad", {}}, {"wcf_grad", {}},     {"wco_grad", {}},    {"b_grad", {}}};
+  if (e.S == 0) return out;
+  equations::BlockLstmSequence<M> sequence;
+  sequence.x = u.steps("x", e.S, e.B, e.I);
+  sequence.h = u.steps("h", e.S - 1, e.B, e.H);
+  for (Index t = 0; t < e.S; ++t) sequence.saved.push_back(u.saved(t, e.peephole || t + 1 < e.S));
+  sequence.cs_prev = u.matrix("cs_prev", e.B, e.H);
+  sequence.h_prev = u.matrix("h_prev", e.B, e.H);
+  const equations::Peepholes<M> p = e.peephole ? u.peepholes() : equations::Peepholes<M>{};
+  auto d = equations::block_lstm_backward(a, sequence, u.matrix("w", e.I + e.H, 4 * e.H), e.peephole ? &p : nullptr,
+                                          u.steps("cs_grad", e.S, e.B, e.H), u.steps("h_grad", e.S, e.B, e.H));
+  out[0].parts = std::move(d.x);
+  out[1].parts = {std::move(d.cs_prev)};
+  out[2].parts = {std::move(d.h_prev)};
+  out[3].parts = {std::move(d.w)};
+  if (e.peephole) {
+    out[4].parts = {std::move(d.wci)};
+    out[5].parts = {std::move(d.wcf)};
+    out[6].parts = {std::move(d.wco)};
+  }
+  out[7].parts = {std::move(d.b)};
+  return out;
+}
+
+template <class A, class M = typename A::Matrix>
+std::vector<Evaluated<M>> evaluate_cudnn_rnn(const A& a, const Problem& problem) {
+  const Unpacked<A> u(a, problem);
+  const Extents& e = u.e;
+  auto trace = equations::cudnn_rnn_forward(a, u.net(), u.steps("input", e.T, e.B, e.I));
+  std::vector<Evaluated<M>> out{{"output", std::move(trace.output)}, {"output_h", std::move(trace.output_h)}};
+  if (e.lstm) out.push_back({"output_c", std::move(trace.output_c)});
+  return out;
+}
+
+template <class A, class M = typename A::Matrix>
+std::vector<Evaluated<M>> evaluate_cudnn_rnn_backprop(const A& a, const Problem& problem) {
+  const Unpacked<A> u(a, problem);
+  const Extents& e = u.e;
+  const equations::RnnNet<M> net = u.net();
+  const auto trace = equations::cudnn_rnn_forward(a, net, u.steps("input", e.T, e.B, e.I));
+  const Index pseudo_layers = e.L * e.D;
+  auto d = equations::cudnn_rnn_backward(
+      a, net, trace, u.steps("output_backprop", e.T, e.B, e.D * e.H),
+      u.steps("output_h_backprop", pseudo_layers, e.B, e.H),
+      e.lstm ? u.steps("output_c_backprop", pseudo_layers, e.B, e.H) : std::vector<M>{});
+  std::vector<Evaluated<M>> out{{"input_backprop", std::move(d.input)}, {"input_h_backprop", std::move(d.input_h)}};
+  if (e.lstm) out.push_back({"input_c_backprop", std::move(d.input_c)});
+  Evaluated<M> params{"params_backprop", {}};
+  for (auto& layer : d.layers) {
+    params.parts.push_back(std::move(layer.W));
+    params.parts.push_back(std::move(layer.R));
+  }
+  for (auto& layer : d.layers) {
+    params.parts.push_back(std::move(layer.bW));
+    params.parts.push_back(std::move(layer.bR));
+  }
+  out.push_back(std::move(params));
+  return out;
+}
+
+template <class A, class M = typename A::Matrix>
+std::vector<Evaluated<M>> evaluate(const A& a, const Problem& problem) {
+  switch (problem.op) {
+    case BACKGAUGE_LSTM_BLOCK_CELL_GRAD: return evaluate_lstm_block_cell_grad(a, problem);
+    case BACKGAUGE_BLOCK_LSTM_GRAD_V2: return evaluate_block_lstm_grad_v2(a, problem);
+    case BACKGAUGE_CUDNN_RNN: return evaluate_cudnn_rnn(a, problem);
+    case BACKGAUGE_CUDNN_RNN_BACKPROP: return evaluate_cudnn_rnn_backprop(a, problem);
+  }
+  throw std::logic_error("unknown op");
+}
+
+}  // namespace backgauge

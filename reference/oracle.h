@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The oracle: what a call must compute, and for every element how far a correct implementation may be from it. Both come
+// from the inputs alone. The equations are in equations/, the arithmetics they are evaluated in in arithmetic/.
+#pragma once
+
+#include <vector>
+
+#include "reference/contract/call.h"
+
+namespace backgauge {
+
+// What the implementation declares, as far as it moves roundings. faults.md 5.5 and section 7.
+struct Declared {
+  backgauge_accuracy_class half_class = BACKGAUGE_CLASS_A;
+  backgauge_numerical_contract numerical_contract = BACKGAUGE_FP32_STRICT;
+  bool recomputes_co = false;
+};
+
+// What the maker of the values says of them; it is never guessed from them. Roundings of random data behave as independent
+// random numbers, those of structured data (constants, few distinct values, special values) do not: bounds.md 6.
+enum class Values { kStructured, kRandom };
+
+struct Wanted {
+  std::string name;
+  Shape shape;
+  std::vector<long double> value;  // exact to a part in 2^10 of `allowed` or better
+  std::vector<double> allowed;     // largest permitted |got - value|; 0: exactly zero of either sign; inf: says nothing
+};
+
+// On input a problem whose inputs are complete but for reserve_space, output, output_h and output_c, which are not looked
+// at; dropout masks in problem.keep where 0 < dropout < 1 and L > 1.
+// On output every output of the op in the order of its table, but for reserve_space. `allowed` is the rigorous bound; for
+// random values the smaller of it and eight standard deviations.
+std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Values values);
+
+// The values alone, in plain double: forward for BACKGAUGE_CUDNN_RNN, gradient otherwise.
+std::vector<Tensor> oracle_values(const Problem& problem);
+
+// The forward call that belongs to a BACKGAUGE_CUDNN_RNN_BACKPROP problem: the inputs they share.
+Problem forward_problem(const Problem& backprop);
+
+}  // namespace backgauge
