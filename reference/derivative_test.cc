@@ -77,9 +77,9 @@ struct Gradient {
   std::string_view input, output;
 };
 const std::vector<Gradient>& gradients(backgauge_op op) {
-  static const std::vector<Gradient> kBlock{{"x", "x_grad"},     {"cs_prev", "cs_prev_grad"}, {"h_prev", "h_prev_grad"},
-                                            {"w", "w_grad"},     {"wci", "wci_grad"},         {"wcf", "wcf_grad"},
-                                            {"wco", "wco_grad"}, {"b", "b_grad"}};
+  static const std::vector<Gradient> kBlock{
+      {"x", "x_grad"},     {"cs_prev", "cs_prev_grad"}, {"h_prev", "h_prev_grad"}, {"w", "w_grad"},
+      {"wci", "wci_grad"}, {"wcf", "wcf_grad"},         {"wco", "wco_grad"},       {"b", "b_grad"}};
   static const std::vector<Gradient> kCell{
       {"cs_prev", "cs_prev_grad"}, {"wci", "wci_grad"}, {"wcf", "wcf_grad"}, {"wco", "wco_grad"}};
   static const std::vector<Gradient> kCudnn{{"input", "input_backprop"},
@@ -113,8 +113,8 @@ void check_derivatives(backgauge_op op, std::uint64_t seed) {
     const double derivative =
         op == BACKGAUGE_CUDNN_RNN_BACKPROP ? loss_slope_cudnn(problem, a) : loss_slope_lstm(problem, a);
     // Two double evaluations of some thousand operations each: 1e-12 of the terms is 1e4 roundings.
-    EXPECT_LE(std::abs(along - derivative), 1e-12 * size)
-        << to_string(gradient->shape) << " " << pair.output << " seed " << seed << ": " << along << " vs " << derivative;
+    EXPECT_LE(std::abs(along - derivative), 1e-12 * size) << to_string(gradient->shape) << " " << pair.output
+                                                          << " seed " << seed << ": " << along << " vs " << derivative;
   }
 }
 

@@ -51,12 +51,9 @@ class Unpacked {
   }
   // Saved tensors of step t. cs is read in the last step only with peepholes, so it stays zero where it is not read.
   equations::LstmSaved<M> saved(Index t, bool cs_is_read) const {
-    return {step("i", t, e.B, e.H),
-            cs_is_read ? step("cs", t, e.B, e.H) : a.zeros(e.B, e.H),
-            step("f", t, e.B, e.H),
-            step("o", t, e.B, e.H),
-            step("ci", t, e.B, e.H),
-            a.recomputable(values("co") + t * e.B * e.H, e.B, e.H)};
+    return {step("i", t, e.B, e.H),  cs_is_read ? step("cs", t, e.B, e.H) : a.zeros(e.B, e.H),
+            step("f", t, e.B, e.H),  step("o", t, e.B, e.H),
+            step("ci", t, e.B, e.H), a.recomputable(values("co") + t * e.B * e.H, e.B, e.H)};
   }
   equations::RnnNet<M> net() const {
     const RnnParams layout = rnn_params(p.attributes, e.I, e.H, e.L);
@@ -69,18 +66,22 @@ class Unpacked {
     for (Index l = 0; l < e.L; ++l) {
       for (Index d = 0; d < e.D; ++d) {
         out.layers.push_back({a.input(params + layout.W(l, d, 0), GH, layout.matrix_input(l)),
-                              a.input(params + layout.R(l, d, 0), GH, e.H),
-                              a.input(params + layout.bW(l, d, 0), 1, GH),
+                              a.input(params + layout.R(l, d, 0), GH, e.H), a.input(params + layout.bW(l, d, 0), 1, GH),
                               a.input(params + layout.bR(l, d, 0), 1, GH)});
       }
     }
     out.input_h = steps("input_h", e.L * e.D, e.B, e.H);
     if (e.lstm) out.input_c = steps("input_c", e.L * e.D, e.B, e.H);
     const Index width = e.D * e.H;
+    if (p.attributes.dropout == 1 && p.keep.empty()) {
+      const std::vector<M> nothing(static_cast<std::size_t>(e.T), a.zeros(e.B, width));
+      out.masks.assign(static_cast<std::size_t>(e.L - 1), nothing);
+    }
     for (const std::vector<std::uint8_t>& keep : p.keep) {
       std::vector<M> mask;
       for (Index t = 0; t < e.T; ++t) {
-        mask.push_back(a.dropout_mask(keep.data() + t * e.B * width, static_cast<double>(p.attributes.dropout), e.B, width));
+        mask.push_back(
+            a.dropout_mask(keep.data() + t * e.B * width, static_cast<double>(p.attributes.dropout), e.B, width));
       }
       out.masks.push_back(std::move(mask));
     }
@@ -103,7 +104,9 @@ std::vector<Evaluated<M>> evaluate_lstm_block_cell_grad(const A& a, const Proble
                                                u.matrix("h_grad", e.B, e.H), e.peephole ? &p : nullptr);
   std::vector<Evaluated<M>> out{{"cs_prev_grad", {d.cs_prev}},
                                 {"dicfo", {a.beside({&d.gates.i, &d.gates.ci, &d.gates.f, &d.gates.o})}},
-                                {"wci_grad", {}}, {"wcf_grad", {}}, {"wco_grad", {}}};
+                                {"wci_grad", {}},
+                                {"wcf_grad", {}},
+                                {"wco_grad", {}}};
   if (e.peephole) {  // lstm_cell.md (14)
     out[2].parts = {a.column_sums(a.product(d.gates.i, cs_prev))};
     out[3].parts = {a.column_sums(a.product(d.gates.f, cs_prev))};
@@ -158,10 +161,10 @@ std::vector<Evaluated<M>> evaluate_cudnn_rnn_backprop(const A& a, const Problem&
   const equations::RnnNet<M> net = u.net();
   const auto trace = equations::cudnn_rnn_forward(a, net, u.steps("input", e.T, e.B, e.I));
   const Index pseudo_layers = e.L * e.D;
-  auto d = equations::cudnn_rnn_backward(
-      a, net, trace, u.steps("output_backprop", e.T, e.B, e.D * e.H),
-      u.steps("output_h_backprop", pseudo_layers, e.B, e.H),
-      e.lstm ? u.steps("output_c_backprop", pseudo_layers, e.B, e.H) : std::vector<M>{});
+  auto d =
+      equations::cudnn_rnn_backward(a, net, trace, u.steps("output_backprop", e.T, e.B, e.D * e.H),
+                                    u.steps("output_h_backprop", pseudo_layers, e.B, e.H),
+                                    e.lstm ? u.steps("output_c_backprop", pseudo_layers, e.B, e.H) : std::vector<M>{});
   std::vector<Evaluated<M>> out{{"input_backprop", std::move(d.input)}, {"input_h_backprop", std::move(d.input_h)}};
   if (e.lstm) out.push_back({"input_c_backprop", std::move(d.input_c)});
   Evaluated<M> params{"params_backprop", {}};

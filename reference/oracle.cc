@@ -36,7 +36,8 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
   RoundingModel model;
   model.unit_roundoff = compute.unit_roundoff;
   // Half arithmetic keeps its subnormals and so loses half of the least one; wider formats may be flushed.
-  model.least_normal = half && declared.half_class == BACKGAUGE_CLASS_B ? storage.least_positive / 2 : compute.least_normal;
+  model.least_normal =
+      half && declared.half_class == BACKGAUGE_CLASS_B ? storage.least_positive / 2 : compute.least_normal;
   if (half && declared.half_class == BACKGAUGE_CLASS_A_PRIME) {
     model.carry_roundoff = storage.unit_roundoff;
     model.carry_underflow = storage.least_positive / 2;
@@ -54,12 +55,12 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
 
 // bounds.md 4: the last rounding, to storage.
 double allowed(double value, double error, const FloatFormat& storage, bool half) {
+  if (!std::isfinite(value)) return error;  // 0: just this; infinity: anything
   const double size = std::fabs(value) + error;
   if (size == 0) return 0;
   const double underflow = half ? storage.least_positive / 2 : storage.least_normal;
   const double out = error + storage.unit_roundoff * size + underflow;
-  // A finite value with a bound that is not a number has passed through inf * 0: nothing is known about it.
-  return std::isnan(out) && std::isfinite(value) ? INFINITY : out;
+  return std::isnan(out) ? INFINITY : out;  // 0 * infinity on the way: nothing is known
 }
 
 // One number per element of each output, in the order of evaluate(); zero rows at the end are left out.
@@ -79,8 +80,8 @@ Flat flatten(const A& arithmetic, const Problem& problem, Element element) {
 
 // bounds.md 6: standard deviation of the error of each element, the larger of its two estimates.
 Flat deviations(const Problem& problem, RoundingModel model) {
-  // To first order deviations are proportional to u. Where u is that of the double the noise is computed in, the noise is
-  // made with a larger one and scaled back.
+  // To first order deviations are proportional to u. Where u is that of the double the noise is computed in, the noise
+  // is made with a larger one and scaled back.
   const double scale = problem.dtype == BACKGAUGE_FLOAT64 ? 0x1p-24 / model.unit_roundoff : 1;
   model.unit_roundoff *= scale;
   const auto plain = [](const Plane<double>& part, Index k) { return part.data()[k]; };
@@ -146,6 +147,7 @@ std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Val
   const Flat sigma = deviations(problem, model);
   for (std::size_t t = 0; t < out.size(); ++t) {
     for (std::size_t k = 0; k < sigma[t].size(); ++k) {
+      if (!std::isfinite(out[t].value[k])) continue;
       const double likely = allowed(static_cast<double>(out[t].value[k]), kDeviations * sigma[t][k], storage,
                                     problem.dtype == BACKGAUGE_HALF);
       if (likely < out[t].allowed[k]) out[t].allowed[k] = likely;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle: what a call must compute, and for every element how far a correct implementation may be from it. Both come
-// from the inputs alone. The equations are in equations/, the arithmetics they are evaluated in in arithmetic/.
+// The oracle: what a call must compute, and for every element how far a correct implementation may be from it. Both
+// come from the inputs alone. The equations are in equations/, the arithmetics they are evaluated in in arithmetic/.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,9 @@ struct Declared {
   bool recomputes_co = false;
 };
 
-// What the maker of the values says of them; it is never guessed from them. Roundings of random data behave as independent
-// random numbers, those of structured data (constants, few distinct values, special values) do not: bounds.md 6.
+// What the maker of the values says of them; it is never guessed from them. Roundings of random data behave as
+// independent random numbers, those of structured data (constants, few distinct values, special values) do not:
+// bounds.md 6.
 enum class Values { kStructured, kRandom };
 
 struct Wanted {
@@ -27,10 +28,10 @@ struct Wanted {
   std::vector<double> allowed;     // largest permitted |got - value|; 0: exactly zero of either sign; inf: says nothing
 };
 
-// On input a problem whose inputs are complete but for reserve_space, output, output_h and output_c, which are not looked
-// at; dropout masks in problem.keep where 0 < dropout < 1 and L > 1.
-// On output every output of the op in the order of its table, but for reserve_space. `allowed` is the rigorous bound; for
-// random values the smaller of it and eight standard deviations.
+// On input a problem whose inputs are complete but for reserve_space, output, output_h and output_c, which are not
+// looked at; dropout masks in problem.keep where 0 < dropout < 1 and L > 1. On output every output of the op in the
+// order of its table, but for reserve_space. `allowed` is the rigorous bound; for random values the smaller of it and
+// eight standard deviations.
 std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Values values);
 
 // The values alone, in plain double: forward for BACKGAUGE_CUDNN_RNN, gradient otherwise.

@@ -14,12 +14,12 @@ namespace backgauge {
 
 // Where an implementation rounds, and how much: bounds.md 2.
 struct RoundingModel {
-  double unit_roundoff = 0;      // of every scalar operation and of sums
-  double least_normal = 0;       // what underflow, gradual or flushed, may lose in one operation
-  double operand_roundoff = 0;   // of the operands of matrix products, when the contract allows narrower ones
-  double carry_roundoff = 0;     // of what passes from step to step through storage; 0: it does not
+  double unit_roundoff = 0;     // of every scalar operation and of sums
+  double least_normal = 0;      // what underflow, gradual or flushed, may lose in one operation
+  double operand_roundoff = 0;  // of the operands of matrix products, when the contract allows narrower ones
+  double carry_roundoff = 0;    // of what passes from step to step through storage; 0: it does not
   double carry_underflow = 0;
-  double recomputed_co = 0;      // relative deviation of a recomputed co from the saved one; 0: it is not recomputed
+  double recomputed_co = 0;  // relative deviation of a recomputed co from the saved one; 0: it is not recomputed
 
   // Activations inside an implementation. 4 and 2: bounds.md 3.6.
   double activation_relative() const { return 4 * unit_roundoff; }
@@ -91,8 +91,10 @@ class Bound {
     Matrix out{dot.value, dot.propagated};
     for (Index k = 0; k < out.size(); ++k) {
       const double n = dot.terms.data()[k];
-      out.e.data()[k] = n == 0 ? 0 : out.e.data()[k] + (model_.gamma(n + 1) + dot.operands) * dot.sizes.data()[k]
-                                     + dot.underflow.data()[k];
+      out.e.data()[k] = n == 0 ? 0
+                               : out.e.data()[k] + (model_.gamma(n + 1) + dot.operands) * dot.sizes.data()[k] +
+                                     dot.underflow.data()[k];
+      if (!finite(out.v.data()[k])) settle(out, k, dot_fate(x, y, k / out.cols(), k % out.cols()));
     }
     return out;
   }
@@ -103,6 +105,10 @@ class Bound {
     Matrix out{c.v + dot.value, c.e};
     for (Index k = 0; k < out.size(); ++k) {
       const double n = dot.terms.data()[k];
+      if (!finite(out.v.data()[k])) {
+        settle(out, k, dot_fate(x, y, k / out.cols(), k % out.cols()).joined(fate_of(c, k)));
+        continue;
+      }
       if (n == 0) continue;
       const double size = dot.sizes.data()[k];
       const double c_size = magnitude(c.v.data()[k]) + c.e.data()[k];
@@ -118,8 +124,13 @@ class Bound {
     out.v = x.v.colwise().sum();
     for (Index c = 0; c < x.cols(); ++c) {
       double error = 0, size = 0, terms = 0;
-      for (Index r = 0; r < x.rows(); ++r) add_term(x, r * x.cols() + c, error, size, terms);
+      Fate fate;
+      for (Index r = 0; r < x.rows(); ++r) {
+        add_term(x, r * x.cols() + c, error, size, terms);
+        fate = fate.joined(fate_of(x, r * x.cols() + c));
+      }
       out.e(0, c) = sum_error(error, size, terms);
+      if (!finite(out.v(0, c))) settle(out, c, fate);
     }
     return out;
   }
@@ -128,18 +139,20 @@ class Bound {
   Matrix sigmoid(const Matrix& x) const {
     Matrix out{exact_.sigmoid(x.v), x.e};
     for (Index k = 0; k < out.size(); ++k) {
-      const double s = magnitude(out.v.data()[k]), e = x.e.data()[k];
+      const double s = magnitude(out.v.data()[k]), e = argument_error(x, k);
       const double slope = std::min(0.25, s * (1 - s) + 0.097 * e);
       out.e.data()[k] = slope * e + model_.activation_relative() * s + model_.sigmoid_absolute();
+      if (!finite(out.v.data()[k])) settle(out, k, fate_of(x, k));
     }
     return out;
   }
   Matrix tanh(const Matrix& x) const {
     Matrix out{exact_.tanh(x.v), x.e};
     for (Index k = 0; k < out.size(); ++k) {
-      const double t = magnitude(out.v.data()[k]), e = x.e.data()[k];
+      const double t = magnitude(out.v.data()[k]), e = argument_error(x, k);
       const double slope = std::min(1.0, 1 - t * t + 0.77 * e);
       out.e.data()[k] = slope * e + model_.activation_relative() * t + (t + e > 0 ? model_.least_normal : 0);
+      if (!finite(out.v.data()[k])) settle(out, k, fate_of(x, k));
     }
     return out;
   }
@@ -159,9 +172,9 @@ class Bound {
     for (Index k = 0; k < out.size(); ++k) {
       const double v = magnitude(s.v.data()[k]), e = s.e.data()[k];
       const bool exactly = e == 0 && (v == 0 || s.v.data()[k] == V(1));
-      out.e.data()[k] = exactly ? 0
-                                : std::abs(1 - 2 * v) * e + e * e + 2 * model_.unit_roundoff * (v + v * v) +
-                                      model_.least_normal;
+      out.e.data()[k] =
+          exactly ? 0 : std::abs(1 - 2 * v) * e + e * e + 2 * model_.unit_roundoff * (v + v * v) + model_.least_normal;
+      if (!finite(out.v.data()[k])) settle(out, k, fate_of(s, k));
     }
     return out;
   }
@@ -171,6 +184,7 @@ class Bound {
       const double v = magnitude(t.v.data()[k]), e = t.e.data()[k];
       const bool exactly = e == 0 && (v == 0 || v == 1);
       out.e.data()[k] = exactly ? 0 : 2 * v * e + e * e + 3 * model_.unit_roundoff * (1 + v * v) + model_.least_normal;
+      if (!finite(out.v.data()[k])) settle(out, k, fate_of(t, k));
     }
     return out;
   }
@@ -202,6 +216,11 @@ class Bound {
       }
       out.e.data()[k] = magnitude(h.v.data()[k] - n.v.data()[k]) * ez + zs * eh + (rest + ez) * en + ez * (eh + en) +
                         model_.gamma(4) * ((rest + ez) * ns + zs * (hs + ns)) + 4 * model_.least_normal;
+      if (!finite(out.v.data()[k])) {
+        Fate fate = fate_of(z, k).joined(fate_of(h, k)).joined(fate_of(n, k));
+        fate.open = true;  // the forms treat infinities differently; only a NaN goes through all of them
+        settle(out, k, fate);
+      }
     }
     return out;
   }
@@ -212,7 +231,7 @@ class Bound {
     Matrix out = x;
     for (Index k = 0; k < out.size(); ++k) {
       const double size = magnitude(x.v.data()[k]) + x.e.data()[k];
-      if (size > 0) out.e.data()[k] += model_.carry_roundoff * size + model_.carry_underflow;
+      if (size > 0 && finite(x.v.data()[k])) out.e.data()[k] += model_.carry_roundoff * size + model_.carry_underflow;
     }
     return out;
   }
@@ -240,6 +259,49 @@ class Bound {
   static double magnitude(const V& v) { return static_cast<double>(v < 0 ? -v : v); }
   static Plane<double> magnitude(const Plane<V>& v) { return v.abs().template cast<double>(); }
 
+  // What becomes of an element whose value is not finite: a NaN went in (it comes out in every order), or something
+  // that may be anything did.
+  struct Fate {
+    bool nan = false;
+    bool open = false;
+    Fate joined(const Fate& other) const { return {nan || other.nan, open || other.open}; }
+  };
+  static bool finite(const V& v) { return std::isfinite(static_cast<double>(v)); }
+  static Fate fate_of(const Matrix& x, Index k) {
+    const bool nan = std::isnan(static_cast<double>(x.v.data()[k])), open = std::isinf(x.e.data()[k]);
+    return {nan && !open, open};
+  }
+  // Of a product with a factor that is not finite: infinity times what may be zero, or may have either sign.
+  static Fate product_fate(const Matrix& x, Index k, const Matrix& y, Index m) {
+    Fate fate = fate_of(x, k).joined(fate_of(y, m));
+    const auto uncertain = [](const Matrix& a, Index at) {
+      return a.e.data()[at] > 0 && finite(a.v.data()[at]) && magnitude(a.v.data()[at]) <= a.e.data()[at];
+    };
+    const bool infinite =
+        std::isinf(static_cast<double>(x.v.data()[k])) || std::isinf(static_cast<double>(y.v.data()[m]));
+    if (infinite && (uncertain(x, k) || uncertain(y, m))) fate.open = true;
+    return fate;
+  }
+  static Fate dot_fate(const Matrix& x, const Matrix& y, Index row, Index column) {
+    Fate fate;
+    for (Index n = 0; n < x.cols(); ++n) {
+      fate = fate.joined(product_fate(x, row * x.cols() + n, y, n * y.cols() + column));
+    }
+    return fate;
+  }
+  static void settle(Matrix& out, Index k, const Fate& fate) {
+    out.e.data()[k] = 0;
+    if (fate.nan) {
+      out.v.data()[k] = std::numeric_limits<V>::quiet_NaN();
+    } else if (fate.open) {
+      out.v.data()[k] = std::numeric_limits<V>::quiet_NaN();
+      out.e.data()[k] = std::numeric_limits<double>::infinity();
+    }
+  }
+
+  // An infinite argument is infinite in every order of its sum, so it brings no error.
+  static double argument_error(const Matrix& x, Index k) { return finite(x.v.data()[k]) ? x.e.data()[k] : 0; }
+
   // A product of matrices and what its error is made of.
   struct Dot {
     Plane<V> value;
@@ -247,7 +309,7 @@ class Bound {
     Plane<double> sizes;       // sum of |terms|, errors included
     Plane<double> terms;       // how many of them are not exactly zero
     Plane<double> underflow;
-    double operands;           // relative, from narrower operands
+    double operands;  // relative, from narrower operands
 
     Dot(const Bound& a, const Matrix& x, const Matrix& y) : value(plane_product<V>(x.v, y.v)) {
       const Plane<double> xv = magnitude(x.v), yv = magnitude(y.v);
@@ -285,8 +347,13 @@ class Bound {
     for (std::size_t p = 1; p < parts.size(); ++p) out.v += parts[p]->v;
     for (Index k = 0; k < out.size(); ++k) {
       double error = 0, size = 0, terms = 0;
-      for (const Matrix* part : parts) add_term(*part, k, error, size, terms);
+      Fate fate;
+      for (const Matrix* part : parts) {
+        add_term(*part, k, error, size, terms);
+        fate = fate.joined(fate_of(*part, k));
+      }
       out.e.data()[k] = sum_error(error, size, terms);
+      if (!finite(out.v.data()[k])) settle(out, k, fate);
     }
     return out;
   }
@@ -305,10 +372,16 @@ class Bound {
         exact_size *= v;
         underflow *= std::max(1.0, v + e);
       }
-      // A factor that is exactly zero makes the product exactly zero, unless another is not finite.
-      out.e.data()[k] = zero && std::isfinite(underflow)
-                            ? 0
-                            : error + model_.gamma(roundings) * (exact_size + error) + underflow;
+      if (!finite(out.v.data()[k])) {
+        Fate fate;
+        for (const Matrix* part : parts) {
+          for (const Matrix* other : parts) fate = fate.joined(product_fate(*part, k, *other, k));
+        }
+        settle(out, k, fate);
+        continue;
+      }
+      // A factor that is exactly zero makes the product exactly zero.
+      out.e.data()[k] = zero ? 0 : error + model_.gamma(roundings) * (exact_size + error) + underflow;
     }
     return out;
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of plain values: double, long double, or complex<double> for complex-step derivatives.
 //
-// An arithmetic is an object with a Matrix type and the operations below; the equations are written over it, once. Every
-// operation is one step of the derivation, whatever order an implementation gives it inside: `sum` and `product` of many
-// terms, `matmul` a sum of products, `sigmoid_slope` any form of s(1-s). bound.h says how far any order can be off.
-// All matrices are dense; elementwise operations take equal shapes.
+// An arithmetic is an object with a Matrix type and the operations below; the equations are written over it, once.
+// Every operation is one step of the derivation, whatever order an implementation gives it inside: `sum` and `product`
+// of many terms, `matmul` a sum of products, `sigmoid_slope` any form of s(1-s). bound.h says how far any order can be
+// off. All matrices are dense; elementwise operations take equal shapes.
 #pragma once
 
 #ifdef __FAST_MATH__

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of random rounding: plain values, each result of an operation disturbed as a rounding would. Repeated runs
-// show how far roundings carry together through shared sub-expressions, which variance.h takes as independent. bounds.md 6.
+// The arithmetic of random rounding: plain values, each result of an operation disturbed as a rounding would. Repeated
+// runs show how far roundings carry together through shared sub-expressions, which variance.h takes as independent.
+// bounds.md 6.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,8 @@ class Noise {
   }
   Matrix negative(const Matrix& x) const { return -x; }
   Matrix matmul(const Matrix& x, const Matrix& y) const {
-    const Matrix value = plane_product<double>(disturbed(x, model_.operand_roundoff), disturbed(y, model_.operand_roundoff));
+    const Matrix value =
+        plane_product<double>(disturbed(x, model_.operand_roundoff), disturbed(y, model_.operand_roundoff));
     return with_noise(value, model_.unit_roundoff * dot_roundings(x, y, value).sqrt());
   }
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
@@ -71,7 +73,8 @@ class Noise {
     return with_noise(exact_.sigmoid_slope(s), model_.unit_roundoff * s);  // u (s(1-s) + s^2)
   }
   Matrix tanh_slope(const Matrix& t) const {
-    return with_noise(exact_.tanh_slope(t), Matrix::Constant(t.rows(), t.cols(), model_.unit_roundoff));  // u (1-t^2 + t^2)
+    return with_noise(exact_.tanh_slope(t),
+                      Matrix::Constant(t.rows(), t.cols(), model_.unit_roundoff));  // u (1-t^2 + t^2)
   }
   Matrix where_positive(const Matrix& h, const Matrix& x) const { return exact_.where_positive(h, x); }
   Matrix blend(const Matrix& z, const Matrix& h, const Matrix& n) const {

@@ -20,8 +20,8 @@ struct Spread {
   Index size() const { return v.size(); }
 };
 
-// What one product of matrices adds to the variance of its elements by its own roundings, over u^2: n products and sums,
-// each at most of the size of the terms or of their sum. The square of the sum is needed for terms of one sign.
+// What one product of matrices adds to the variance of its elements by its own roundings, over u^2: n products and
+// sums, each at most of the size of the terms or of their sum. The square of the sum is needed for terms of one sign.
 inline Plane<double> dot_roundings(const Plane<double>& x, const Plane<double>& y, const Plane<double>& value) {
   const double n = static_cast<double>(x.cols());
   return (n + 1) * (plane_product<double>(x.square(), y.square()) + value.square());
@@ -59,8 +59,8 @@ class Variance {
   template <class... M>
   Matrix product(const Matrix& first, const M&... rest) const {
     Matrix out = first;
-    ((out = {out.v * rest.v, out.v.square() * rest.q + rest.v.square() * out.q + out.q * rest.q +
-                                 uu_ * (out.v * rest.v).square()}),
+    ((out = {out.v * rest.v,
+             out.v.square() * rest.q + rest.v.square() * out.q + out.q * rest.q + uu_ * (out.v * rest.v).square()}),
      ...);
     return out;
   }

@@ -22,10 +22,10 @@ struct RnnWeights {  // of one pseudo-layer, and their gradients
 template <class M>
 struct RnnNet {
   backgauge_rnn_mode mode;
-  bool skip_input;                   // layer 0 adds its input to every gate
-  std::vector<RnnWeights<M>> layers; // per pseudo-layer, layer-major
-  std::vector<M> input_h, input_c;   // [B, H] per pseudo-layer; input_c for lstm only
-  std::vector<std::vector<M>> masks; // per gap and step [B, D*H]: 0 or 1/(1-p); no entry: nothing is dropped
+  bool skip_input;                    // layer 0 adds its input to every gate
+  std::vector<RnnWeights<M>> layers;  // per pseudo-layer, layer-major
+  std::vector<M> input_h, input_c;    // [B, H] per pseudo-layer; input_c for lstm only
+  std::vector<std::vector<M>> masks;  // per gap and step [B, D*H]: 0 or 1/(1-p); no entry: nothing is dropped
   int directions;
 };
 
@@ -38,11 +38,11 @@ struct RnnStep {  // what the backward needs of one step of one pseudo-layer
 };
 
 template <class M>
-struct RnnTrace {                                // of a forward pass
-  std::vector<std::vector<M>> layer_input;       // [layer][t] [B, in], after dropout
-  std::vector<std::vector<RnnStep<M>>> steps;    // [pseudo-layer][t]
-  std::vector<M> output;                         // [t] [B, D*H]
-  std::vector<M> output_h, output_c;             // [pseudo-layer] [B, H]
+struct RnnTrace {                              // of a forward pass
+  std::vector<std::vector<M>> layer_input;     // [layer][t] [B, in], after dropout
+  std::vector<std::vector<RnnStep<M>>> steps;  // [pseudo-layer][t]
+  std::vector<M> output;                       // [t] [B, D*H]
+  std::vector<M> output_h, output_c;           // [pseudo-layer] [B, H]
 };
 
 template <class M>
@@ -96,10 +96,10 @@ RnnStep<M> rnn_step_forward(const A& a, const RnnNet<M>& net, const RnnWeights<M
   switch (net.mode) {
     case BACKGAUGE_RNN_RELU: step.h = a.carried(a.relu(both_sides(0, 1))); break;  // (2)
     case BACKGAUGE_RNN_TANH: step.h = a.carried(a.tanh(both_sides(0, 1))); break;  // (3)
-    case BACKGAUGE_LSTM: {                                                          // (4): i, f, n, o
+    case BACKGAUGE_LSTM: {                                                         // (4): i, f, n, o
       const M g = both_sides(0, G);
-      const LstmGates<M> gates{.i = gate(a, g, 0, H), .ci = gate(a, g, 2, H), .f = gate(a, g, 1, H),
-                               .o = gate(a, g, 3, H)};
+      const LstmGates<M> gates{
+          .i = gate(a, g, 0, H), .ci = gate(a, g, 2, H), .f = gate(a, g, 1, H), .o = gate(a, g, 3, H)};
       step.cs_prev = *cs_prev;
       step.lstm = lstm_cell_forward(a, gates, *cs_prev, static_cast<const Peepholes<M>*>(nullptr), 0.0);
       step.lstm.cs = a.carried(step.lstm.cs);
@@ -108,12 +108,12 @@ RnnStep<M> rnn_step_forward(const A& a, const RnnNet<M>& net, const RnnWeights<M
     }
     case BACKGAUGE_GRU: {  // r, z, n
       const M rz = a.sigmoid(both_sides(0, 2));
-      step.r = gate(a, rz, 0, H);                                                   // (5)
-      step.z = gate(a, rz, 1, H);                                                   // (6)
+      step.r = gate(a, rz, 0, H);  // (5)
+      step.z = gate(a, rz, 1, H);  // (6)
       const M recurrent = a.columns(Rt, 2 * H, H), bR = a.columns(layer.bR, 2 * H, H);
-      step.hn = a.matmul(a.beside({&h_prev, &ones}), a.below({&recurrent, &bR}));   // (7)
-      step.n = a.tanh(a.sum(a_side(2, 1), a.product(step.r, step.hn)));             // (8)
-      step.h = a.carried(a.blend(step.z, h_prev, step.n));                          // (9)
+      step.hn = a.matmul(a.beside({&h_prev, &ones}), a.below({&recurrent, &bR}));  // (7)
+      step.n = a.tanh(a.sum(a_side(2, 1), a.product(step.r, step.hn)));            // (8)
+      step.h = a.carried(a.blend(step.z, h_prev, step.n));                         // (9)
       break;
     }
   }
@@ -123,9 +123,9 @@ RnnStep<M> rnn_step_forward(const A& a, const RnnNet<M>& net, const RnnWeights<M
 // Gradients of one step with respect to what enters it, from dh and (lstm) dc.
 template <class M>
 struct RnnStepGradients {
-  M da, dr;     // [B, G*H] of the a-side and r-side pre-activations
-  M h_direct;   // gru: what reaches h_prev past the gates
-  M cs_prev;    // lstm
+  M da, dr;    // [B, G*H] of the a-side and r-side pre-activations
+  M h_direct;  // gru: what reaches h_prev past the gates
+  M cs_prev;   // lstm
 };
 
 template <class A, class M>
@@ -133,9 +133,9 @@ RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const
                                       const M& dc) {
   RnnStepGradients<M> d;
   switch (mode) {
-    case BACKGAUGE_RNN_RELU: d.da = d.dr = a.where_positive(step.h, dh); break;              // (10)
-    case BACKGAUGE_RNN_TANH: d.da = d.dr = a.product(a.tanh_slope(step.h), dh); break;       // (11)
-    case BACKGAUGE_LSTM: {                                                                    // (12)
+    case BACKGAUGE_RNN_RELU: d.da = d.dr = a.where_positive(step.h, dh); break;         // (10)
+    case BACKGAUGE_RNN_TANH: d.da = d.dr = a.product(a.tanh_slope(step.h), dh); break;  // (11)
+    case BACKGAUGE_LSTM: {                                                              // (12)
       const LstmCellGradients<M> c =
           lstm_cell_backward(a, step.lstm, step.cs_prev, dc, dh, static_cast<const Peepholes<M>*>(nullptr));
       d.da = d.dr = a.beside({&c.gates.i, &c.gates.f, &c.gates.ci, &c.gates.o});
@@ -145,13 +145,13 @@ RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const
     case BACKGAUGE_GRU: {
       const M one = a.ones(dh.rows(), dh.cols());
       const M one_minus_z = a.sum(one, a.negative(step.z));
-      const M dn = a.product(dh, one_minus_z, a.tanh_slope(step.n));                          // (13)
+      const M dn = a.product(dh, one_minus_z, a.tanh_slope(step.n));                                // (13)
       const M dz = a.product(dh, a.sum(step.h_prev, a.negative(step.n)), a.sigmoid_slope(step.z));  // (14)
-      const M dr = a.product(dn, step.hn, a.sigmoid_slope(step.r));                           // (15)
+      const M dr = a.product(dn, step.hn, a.sigmoid_slope(step.r));                                 // (15)
       const M dn_r = a.product(dn, step.r);
       d.da = a.beside({&dr, &dz, &dn});
-      d.dr = a.beside({&dr, &dz, &dn_r});                                                     // (16)
-      d.h_direct = a.product(dh, step.z);                                                     // (17)
+      d.dr = a.beside({&dr, &dz, &dn_r});  // (16)
+      d.h_direct = a.product(dh, step.z);  // (17)
       break;
     }
   }
@@ -176,8 +176,8 @@ RnnTrace<M> cudnn_rnn_forward(const A& a, const RnnNet<M>& net, const std::vecto
       M cs = lstm ? net.input_c[pl] : M();
       for (std::size_t k = 0; k < T; ++k) {
         const std::size_t t = d == 0 ? k : T - 1 - k;
-        steps[t] = detail::rnn_step_forward(a, net, net.layers[pl], net.skip_input && l == 0, x[t], h,
-                                            lstm ? &cs : nullptr);
+        steps[t] =
+            detail::rnn_step_forward(a, net, net.layers[pl], net.skip_input && l == 0, x[t], h, lstm ? &cs : nullptr);
         h = steps[t].h;
         if (lstm) cs = steps[t].lstm.cs;
       }
@@ -190,7 +190,7 @@ RnnTrace<M> cudnn_rnn_forward(const A& a, const RnnNet<M>& net, const std::vecto
       std::vector<const M*> parts;
       for (std::size_t d = 0; d < D; ++d) parts.push_back(&trace.steps[l * D + d][t].h);
       y[t] = a.beside(parts);
-      if (l + 1 < L && !net.masks.empty()) y[t] = a.product(y[t], net.masks[l][t]);           // (18)
+      if (l + 1 < L && !net.masks.empty()) y[t] = a.product(y[t], net.masks[l][t]);  // (18)
     }
     if (l + 1 < L) {
       trace.layer_input.push_back(std::move(y));
@@ -235,24 +235,24 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const RnnTr
         const std::size_t t = d == 0 ? T - 1 - k : k;
         const M dh = a.carried(a.sum(dh_carry, a.columns(dy[t], static_cast<Eigen::Index>(d) * H, H)));  // (19)
         const auto g = detail::rnn_step_backward(a, net.mode, trace.steps[pl][t], dh, dc);
-        dh_carry = a.carried(net.mode == BACKGAUGE_GRU ? a.add_matmul(g.h_direct, g.dr, layer.R)         // (20)
+        dh_carry = a.carried(net.mode == BACKGAUGE_GRU ? a.add_matmul(g.h_direct, g.dr, layer.R)  // (20)
                                                        : a.matmul(g.dr, layer.R));
-        if (lstm) dc = a.carried(g.cs_prev);                                                             // (21)
+        if (lstm) dc = a.carried(g.cs_prev);  // (21)
         da[d][t] = g.da;
         dr[t] = g.dr;
         h_prev[t] = trace.steps[pl][t].h_prev;
       }
       out.input_h[pl] = dh_carry;
       if (lstm) out.input_c[pl] = dc;
-      const M da_rows = all_rows(da[d]), dr_rows = all_rows(dr);                    // [T*B, G*H]
+      const M da_rows = all_rows(da[d]), dr_rows = all_rows(dr);  // [T*B, G*H]
       RnnWeights<M>& gradient = out.layers[pl];
       if (skip) {
         gradient.W = a.zeros(layer.W.rows(), 0);
       } else {
-        gradient.W = a.matmul(a.transpose(da_rows), all_rows(trace.layer_input[l]));                     // (22)
+        gradient.W = a.matmul(a.transpose(da_rows), all_rows(trace.layer_input[l]));  // (22)
       }
-      gradient.R = a.matmul(a.transpose(dr_rows), all_rows(h_prev));                                     // (23)
-      gradient.bW = a.column_sums(da_rows);                                                              // (24)
+      gradient.R = a.matmul(a.transpose(dr_rows), all_rows(h_prev));  // (23)
+      gradient.bW = a.column_sums(da_rows);                           // (24)
       gradient.bR = a.column_sums(dr_rows);
     }
     std::vector<M> dx(T);
@@ -263,14 +263,14 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const RnnTr
         weights.push_back(&net.layers[l * D + d].W);
       }
       const M all_gates = a.beside(sides);
-      if (skip) {                                                                                        // (25)
+      if (skip) {  // (25)
         std::vector<M> terms;
         for (Eigen::Index g = 0; g < all_gates.cols() / H; ++g) terms.push_back(a.columns(all_gates, g * H, H));
         dx[t] = a.sum(terms);
       } else {
-        dx[t] = a.matmul(all_gates, a.below(weights));                                                   // (26)
+        dx[t] = a.matmul(all_gates, a.below(weights));  // (26)
       }
-      if (l > 0 && !net.masks.empty()) dx[t] = a.product(dx[t], net.masks[l - 1][t]);                    // (27)
+      if (l > 0 && !net.masks.empty()) dx[t] = a.product(dx[t], net.masks[l - 1][t]);  // (27)
     }
     if (l > 0) {
       dy = std::move(dx);

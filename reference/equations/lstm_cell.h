@@ -28,34 +28,34 @@ struct LstmCellGradients {
   M cs_prev;
 };
 
-// On input the pre-activations without peephole terms (biases in), the old cell state, the peepholes or nullptr, and the
-// clip limit (none if <= 0). On output the saved tensors; h = o * co is left to the caller.
+// On input the pre-activations without peephole terms (biases in), the old cell state, the peepholes or nullptr, and
+// the clip limit (none if <= 0). On output the saved tensors; h = o * co is left to the caller.
 template <class A, class M = typename A::Matrix>
 LstmSaved<M> lstm_cell_forward(const A& a, const LstmGates<M>& g, const M& cs_prev, const Peepholes<M>* p,
                                double cell_clip) {
   LstmSaved<M> s;
-  s.i = a.sigmoid(p ? a.sum(g.i, a.product(cs_prev, p->wci)) : g.i);                      // (1)
-  s.ci = a.tanh(g.ci);                                                                    // (2)
-  s.f = a.sigmoid(p ? a.sum(g.f, a.product(cs_prev, p->wcf)) : g.f);                      // (3)
-  s.cs = a.clip(a.sum(a.product(s.i, s.ci), a.product(s.f, cs_prev)), cell_clip);         // (4)
-  s.co = a.tanh(s.cs);                                                                    // (5)
-  s.o = a.sigmoid(p ? a.sum(g.o, a.product(s.cs, p->wco)) : g.o);                         // (6)
+  s.i = a.sigmoid(p ? a.sum(g.i, a.product(cs_prev, p->wci)) : g.i);               // (1)
+  s.ci = a.tanh(g.ci);                                                             // (2)
+  s.f = a.sigmoid(p ? a.sum(g.f, a.product(cs_prev, p->wcf)) : g.f);               // (3)
+  s.cs = a.clip(a.sum(a.product(s.i, s.ci), a.product(s.f, cs_prev)), cell_clip);  // (4)
+  s.co = a.tanh(s.cs);                                                             // (5)
+  s.o = a.sigmoid(p ? a.sum(g.o, a.product(s.cs, p->wco)) : g.o);                  // (6)
   return s;
 }
 
-// On input the gradients of the loss with respect to cs and h of this step, all paths from later steps included. The clip
-// of (4) is passed straight through. On output the gradients with respect to the pre-activations and cs_prev.
+// On input the gradients of the loss with respect to cs and h of this step, all paths from later steps included. The
+// clip of (4) is passed straight through. On output the gradients with respect to the pre-activations and cs_prev.
 template <class A, class M = typename A::Matrix>
 LstmCellGradients<M> lstm_cell_backward(const A& a, const LstmSaved<M>& s, const M& cs_prev, const M& cs_grad,
                                         const M& h_grad, const Peepholes<M>* p) {
   LstmCellGradients<M> d;
-  const M do_ = a.product(a.sigmoid_slope(s.o), h_grad, s.co);                            // (8)
+  const M do_ = a.product(a.sigmoid_slope(s.o), h_grad, s.co);  // (8)
   const M through_co = a.product(a.tanh_slope(s.co), h_grad, s.o);
-  const M dcs = p ? a.sum(through_co, cs_grad, a.product(do_, p->wco))                    // (9)
+  const M dcs = p ? a.sum(through_co, cs_grad, a.product(do_, p->wco))  // (9)
                   : a.sum(through_co, cs_grad);
-  d.gates.ci = a.product(a.tanh_slope(s.ci), dcs, s.i);                                   // (10)
-  d.gates.f = a.product(a.sigmoid_slope(s.f), dcs, cs_prev);                              // (11)
-  d.gates.i = a.product(a.sigmoid_slope(s.i), dcs, s.ci);                                 // (12)
+  d.gates.ci = a.product(a.tanh_slope(s.ci), dcs, s.i);       // (10)
+  d.gates.f = a.product(a.sigmoid_slope(s.f), dcs, cs_prev);  // (11)
+  d.gates.i = a.product(a.sigmoid_slope(s.i), dcs, s.ci);     // (12)
   d.gates.o = do_;
   const M through_f = a.product(dcs, s.f);
   d.cs_prev = p ? a.sum(through_f, a.product(d.gates.i, p->wci), a.product(d.gates.f, p->wcf))  // (13)

@@ -124,8 +124,8 @@ Problem random_problem(backgauge_op op, std::uint64_t seed, const RandomProblemO
   draw_attributes(problem, random, options);
   draw_masks(problem, random);
   for (const TensorSpec& spec : find_op(op)->inputs) {
-    const bool from_forward = spec.name == "output" || spec.name == "output_h" || spec.name == "output_c" ||
-                              spec.name == "reserve_space";
+    const bool from_forward =
+        spec.name == "output" || spec.name == "output_h" || spec.name == "output_c" || spec.name == "reserve_space";
     if (!spec.present(problem.extents) || from_forward) continue;
     Tensor tensor{std::string(spec.name), spec.shape(problem.extents), {}};
     tensor.values.resize(static_cast<std::size_t>(*element_count(tensor.shape)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small random problems for the tests of the reference. Not the generator of cases: these values need not be the same on
-// another machine, and are not rounded to a storage type.
+// Small random problems for the tests of the reference. Not the generator of cases: these values need not be the same
+// on another machine, and are not rounded to a storage type.
 #pragma once
 
 #include <cstdint>
