@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ops, each on a validated call in host memory. Real is what is computed in: float for half and float32.
+// They throw std::bad_alloc and std::length_error.
+#pragma once
+
+#include <cstdint>
+
+#include "reference/contract/backgauge.h"
+
+namespace backgauge::plain {
+
+template <class Real>
+void lstm_block_cell_grad(const backgauge_call& call);
+
+template <class Real>
+void block_lstm_grad_v2(const backgauge_call& call);
+
+template <class Real>
+void cudnn_rnn(const backgauge_call& call);
+
+template <class Real>
+void cudnn_rnn_backprop(const backgauge_call& call);
+
+}  // namespace backgauge::plain

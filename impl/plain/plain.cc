@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table: checks, choice of the type to compute in, and the C++ exceptions that must not leave.
+#include "impl/plain/plain.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "impl/plain/ops.h"
+#include "impl/plain/rnn_net.h"
+#include "impl/plain/tensors.h"
+
+namespace backgauge::plain {
+namespace {
+
+std::atomic<const backgauge_host*> the_host;
+
+backgauge_status fail(backgauge_message* message, backgauge_status status, const std::string& text) {
+  if (message != nullptr) {
+    const std::size_t size = std::min(text.size(), sizeof message->text - 1);
+    std::memcpy(message->text, text.data(), size);
+    message->text[size] = '\0';
+  }
+  return status;
+}
+
+// Runs `body`, which returns a status, and turns what it throws into one.
+template <class Body>
+backgauge_status guarded(backgauge_message* message, Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return fail(message, BACKGAUGE_OUT_OF_MEMORY, "plain: no memory for the copies of the tensors");
+  } catch (const std::length_error&) {
+    return fail(message, BACKGAUGE_OUT_OF_MEMORY, "plain: tensors too large to be copied");
+  } catch (const std::exception& e) {
+    return fail(message, BACKGAUGE_INTERNAL, e.what());
+  }
+}
+
+bool is_cudnn(std::int32_t op) { return op == BACKGAUGE_CUDNN_RNN || op == BACKGAUGE_CUDNN_RNN_BACKPROP; }
+
+// The contract's checks, then the memory space, which a table has only one of.
+backgauge_status check(const backgauge_call* call, backgauge_message* message) {
+  std::int64_t reserve_length = 0;
+  if (call != nullptr && call->struct_size >= sizeof *call && is_cudnn(call->op)) {
+    std::string error;  // validate has the better words for it
+    if (const auto net = rnn_net(*call, error)) reserve_length = net->reserve_length(call->dtype);
+  }
+  const backgauge_status status = the_host.load()->validate(call, reserve_length, message);
+  if (status != BACKGAUGE_OK) return status;
+  if (call->memory_space != BACKGAUGE_HOST) return fail(message, BACKGAUGE_UNSUPPORTED, "plain: host memory only");
+  return BACKGAUGE_OK;
+}
+
+backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
+  return guarded(message, [&] {
+    if (call == nullptr || call->struct_size < sizeof *call || plan == nullptr) {
+      return fail(message, BACKGAUGE_INVALID_ARGUMENT, "prepare: expected a call and a plan");
+    }
+    plan->workspace_alignment = 1;
+    plan->workspace_bytes = 0;
+    plan->reserve_space_length = 0;
+    if (!is_cudnn(call->op)) return BACKGAUGE_OK;
+    std::string error;
+    const auto net = rnn_net(*call, error);
+    if (!net) return fail(message, BACKGAUGE_INVALID_ARGUMENT, error);
+    plan->reserve_space_length = net->reserve_length(call->dtype);
+    return BACKGAUGE_OK;
+  });
+}
+
+backgauge_status run(const backgauge_call* call, backgauge_message* message) {
+  return guarded(message, [&] {
+    const backgauge_status status = check(call, message);
+    if (status != BACKGAUGE_OK) return status;
+    const bool wide = call->dtype == BACKGAUGE_FLOAT64;
+    switch (call->op) {
+      case BACKGAUGE_LSTM_BLOCK_CELL_GRAD: lstm_block_cell_grad<float>(*call); return BACKGAUGE_OK;
+      case BACKGAUGE_BLOCK_LSTM_GRAD_V2: block_lstm_grad_v2<float>(*call); return BACKGAUGE_OK;
+      case BACKGAUGE_CUDNN_RNN_BACKPROP:
+        wide ? cudnn_rnn_backprop<double>(*call) : cudnn_rnn_backprop<float>(*call);
+        return BACKGAUGE_OK;
+      default: return fail(message, BACKGAUGE_INVALID_ARGUMENT, "op: expected a gradient");
+    }
+  });
+}
+
+backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
+  return guarded(message, [&] {
+    const backgauge_status status = check(call, message);
+    if (status != BACKGAUGE_OK) return status;
+    if (call->op != BACKGAUGE_CUDNN_RNN) {
+      return fail(message, BACKGAUGE_INVALID_ARGUMENT, "op: expected BACKGAUGE_CUDNN_RNN");
+    }
+    call->dtype == BACKGAUGE_FLOAT64 ? cudnn_rnn<double>(*call) : cudnn_rnn<float>(*call);
+    return BACKGAUGE_OK;
+  });
+}
+
+template <class Real>
+void copy_mask(const RnnNet& net, const backgauge_tensor& reserve_space, std::int64_t gap, std::uint8_t* keep) {
+  const Trace<Real> trace = Trace<Real>::load(net, reserve_space);
+  const std::int64_t elements = net.T * net.B * net.D * net.H;
+  if (trace.keep.empty()) {
+    std::fill_n(keep, elements, std::uint8_t{1});
+  } else {
+    std::copy_n(trace.keep.begin() + gap * elements, elements, keep);
+  }
+}
+
+backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
+                              backgauge_message* message) {
+  return guarded(message, [&] {
+    const backgauge_status status = check(call, message);
+    if (status != BACKGAUGE_OK) return status;
+    std::string error;
+    const auto net = call->op == BACKGAUGE_CUDNN_RNN_BACKPROP ? rnn_net(*call, error) : std::nullopt;
+    if (!net || keep == nullptr || gap < 0 || gap >= net->L - 1) {
+      return fail(message, BACKGAUGE_INVALID_ARGUMENT, "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop");
+    }
+    const backgauge_tensor& reserve_space = input(*call, "reserve_space");
+    call->dtype == BACKGAUGE_FLOAT64 ? copy_mask<double>(*net, reserve_space, gap, keep)
+                                     : copy_mask<float>(*net, reserve_space, gap, keep);
+    return BACKGAUGE_OK;
+  });
+}
+
+constexpr backgauge_op_claims claims_of(backgauge_op op, std::uint32_t dtypes) {
+  backgauge_op_claims claims{};
+  claims.op = op;
+  claims.dtypes = dtypes;
+  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
+  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
+                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
+  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
+                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
+  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
+  claims.half_class = BACKGAUGE_CLASS_A;
+  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+  claims.determinism = BACKGAUGE_BITWISE;
+  return claims;
+}
+
+constexpr std::uint32_t kHalfAndFloat = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+constexpr backgauge_op_claims kClaims[] = {
+    claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD, kHalfAndFloat),
+    claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2, kHalfAndFloat),
+    claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP, kHalfAndFloat | BACKGAUGE_BIT(BACKGAUGE_FLOAT64)),
+};
+
+constexpr backgauge_implementation kImplementation = {
+    BACKGAUGE_ABI,
+    sizeof(backgauge_implementation),
+    "plain",
+    "1",
+    "readable loops on one thread",
+    BACKGAUGE_HOST,
+    std::size(kClaims),
+    kClaims,
+    prepare,
+    run,
+    forward,
+    dropout_mask,
+};
+
+}  // namespace
+}  // namespace backgauge::plain
+
+const backgauge_implementation* backgauge::plain_entry(const backgauge_host* host) {
+  const backgauge_host* none = nullptr;
+  plain::the_host.compare_exchange_strong(none, host);
+  return &plain::kImplementation;
+}

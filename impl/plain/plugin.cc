@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes a shared library of the implementation: the one symbol it exports.
+#include "impl/plain/plain.h"
+
+extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(
+    const backgauge_host* host) {
+  return host == nullptr || host->abi != BACKGAUGE_ABI ? nullptr : backgauge::plain_entry(host);
+}

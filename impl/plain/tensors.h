@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors of a call as vectors of the type that is computed in: float for half and float32, double for float64. Reading
+// copies and writing rounds once per element, so outputs may share memory with inputs.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "reference/contract/backgauge.h"
+
+namespace backgauge::plain {
+
+inline const backgauge_tensor& input(const backgauge_call& call, const char* name) {
+  return *backgauge_find(call.inputs, call.num_inputs, name);
+}
+
+inline const backgauge_tensor& output(const backgauge_call& call, const char* name) {
+  return *backgauge_find(call.outputs, call.num_outputs, name);
+}
+
+template <class Real>
+std::vector<Real> read(const backgauge_call& call, const char* name) {
+  const backgauge_tensor& tensor = input(call, name);
+  std::vector<Real> values(static_cast<std::size_t>(backgauge_elements(&tensor)));
+  if (tensor.dtype == BACKGAUGE_HALF) {
+    const auto* halves = static_cast<const std::uint16_t*>(tensor.data);
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = backgauge_half_to_float(halves[k]);
+  } else if (!values.empty()) {
+    std::memcpy(values.data(), tensor.data, values.size() * sizeof(Real));
+  }
+  return values;
+}
+
+template <class Real>
+void write(const backgauge_call& call, const char* name, const std::vector<Real>& values) {
+  const backgauge_tensor& tensor = output(call, name);
+  if (tensor.dtype == BACKGAUGE_HALF) {
+    auto* halves = static_cast<std::uint16_t*>(tensor.data);
+    for (std::size_t k = 0; k < values.size(); ++k) halves[k] = backgauge_float_to_half(static_cast<float>(values[k]));
+  } else if (!values.empty()) {
+    std::memcpy(tensor.data, values.data(), values.size() * sizeof(Real));
+  }
+}
+
+}  // namespace backgauge::plain

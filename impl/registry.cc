@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "impl/registry.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "impl/cpu/cpu.h"
+#include "impl/plain/plain.h"
+#include "reference/contract/op_spec.h"
+#include "reference/contract/validate.h"
+
+namespace backgauge {
+namespace {
+
+struct BuiltIn {
+  std::string_view name;
+  const backgauge_implementation* (*open)();
+};
+
+constexpr BuiltIn kBuiltIn[] = {
+    {"plain", [] { return plain_entry(&host()); }},
+    {"cpu", [] { return &cpu_implementation(); }},
+};
+
+bool is_path(std::string_view text) { return text.find('/') != std::string_view::npos || text.ends_with(".so"); }
+
+bool is_word(const char* text) {
+  return text != nullptr && *text != '\0' && std::string_view(text).find_first_of(" \t\r\n") == std::string_view::npos;
+}
+
+bool is_line(const char* text) {
+  return text != nullptr && std::string_view(text).find_first_of("\r\n") == std::string_view::npos;
+}
+
+// Whether a set is not empty and has nothing but enumerators in first .. last.
+bool is_set(std::uint32_t set, int first, int last) {
+  const std::uint32_t all = (BACKGAUGE_BIT(last) - BACKGAUGE_BIT(first)) | BACKGAUGE_BIT(last);
+  return set != 0 && (set & ~all) == 0;
+}
+
+bool is_between(std::int32_t value, int first, int last) { return value >= first && value <= last; }
+
+// What is wrong with one claim, or "".
+std::string claim_refusal(const backgauge_op_claims& c) {
+  const OpSpec* op = find_op(c.op);
+  if (op == nullptr || op->op == BACKGAUGE_CUDNN_RNN) return "op " + std::to_string(c.op) + ", expected a gradient op";
+  if (c.dtypes == 0 || (c.dtypes & ~op->dtypes) != 0) return "dtypes, expected some of those of the op";
+  if (!op->is_cudnn() && !is_set(c.use_peephole, 0, 1)) return "use_peephole, expected a set of 0 and 1";
+  if (op->is_cudnn()) {
+    if (!is_set(c.rnn_modes, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU))
+      return "rnn_modes, expected a set of backgauge_rnn_mode";
+    if (!is_set(c.input_modes, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_AUTO_SELECT)) {
+      return "input_modes, expected a set of backgauge_input_mode";
+    }
+    if (!is_set(c.directions, BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL)) {
+      return "directions, expected a set of backgauge_direction";
+    }
+  }
+  if ((c.dtypes & BACKGAUGE_BIT(BACKGAUGE_HALF)) != 0 &&
+      !is_between(c.half_class, BACKGAUGE_CLASS_A, BACKGAUGE_CLASS_B)) {
+    return "half_class, expected one of backgauge_accuracy_class";
+  }
+  if (!is_between(c.numerical_contract, BACKGAUGE_FP32_STRICT, BACKGAUGE_FP16_ACC32)) {
+    return "numerical_contract, expected one of backgauge_numerical_contract";
+  }
+  if (!is_between(c.determinism, BACKGAUGE_BITWISE, BACKGAUGE_NOT_DETERMINISTIC)) {
+    return "determinism, expected one of backgauge_determinism";
+  }
+  if (!is_between(c.recomputes_co, 0, 1)) return "recomputes_co, expected 0 or 1";
+  if (!is_between(c.changes_reserve_space, 0, 1)) return "changes_reserve_space, expected 0 or 1";
+  if (c.reserved != 0) return "reserved, expected 0";
+  return "";
+}
+
+const backgauge_implementation* open_library(const std::string& path, std::string& error) {
+  const auto fail = [&](const std::string& why) {
+    error = path + ": " + why;
+    return nullptr;
+  };
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return fail("no such file");
+  // Without a '/' dlopen would look in the system's folders instead.
+  const std::string place = path.find('/') == std::string::npos ? "./" + path : path;
+  void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* reason = dlerror();
+    return fail("not a shared library that can be loaded: " + std::string(reason == nullptr ? "unknown" : reason));
+  }
+  const auto entry = reinterpret_cast<backgauge_entry_function>(dlsym(library, BACKGAUGE_ENTRY_NAME));
+  const backgauge_implementation* table = entry == nullptr ? nullptr : entry(&host());
+  const std::string refusal = entry == nullptr ? "no symbol " BACKGAUGE_ENTRY_NAME : table_refusal(table);
+  if (refusal.empty()) return table;
+  dlclose(library);
+  return fail(refusal);
+}
+
+}  // namespace
+
+std::string table_refusal(const backgauge_implementation* table) {
+  const auto expected = [](const std::string& what, std::uint64_t wanted, std::uint64_t got) {
+    return what + ": expected " + std::to_string(wanted) + ", got " + std::to_string(got);
+  };
+  if (table == nullptr) return BACKGAUGE_ENTRY_NAME "() returned NULL";
+  if (table->abi != BACKGAUGE_ABI) return expected("abi", BACKGAUGE_ABI, table->abi);
+  if (table->struct_size < sizeof *table) {
+    return expected("struct_size of the table", sizeof *table, table->struct_size);
+  }
+  if (!is_word(table->name)) return "name: expected one word";
+  if (!is_line(table->version)) return "version: expected one line";
+  if (!is_line(table->description)) return "description: expected one line";
+  if (table->memory_space != BACKGAUGE_HOST && table->memory_space != BACKGAUGE_CUDA) {
+    return "memory_space: expected one of backgauge_memory_space, got " + std::to_string(table->memory_space);
+  }
+  if (table->run == nullptr) return "run: expected a function, got NULL";
+  if (table->num_claims < 1 || table->claims == nullptr) return "claims: expected at least one";
+  for (std::int32_t k = 0; k < table->num_claims; ++k) {
+    const backgauge_op_claims& claims = table->claims[k];
+    const std::string refusal = claim_refusal(claims);
+    if (!refusal.empty()) return "claims[" + std::to_string(k) + "]: " + refusal;
+    const bool twice = std::any_of(table->claims, table->claims + k,
+                                   [&](const backgauge_op_claims& other) { return other.op == claims.op; });
+    if (twice) return "claims[" + std::to_string(k) + "]: op " + std::to_string(claims.op) + " a second time";
+    if (claims.op == BACKGAUGE_CUDNN_RNN_BACKPROP && (table->forward == nullptr || table->prepare == nullptr)) {
+      return "forward, prepare: expected functions with CudnnRNNBackprop, got NULL";
+    }
+  }
+  return "";
+}
+
+std::vector<std::string> registry_names() {
+  std::vector<std::string> names;
+  for (const BuiltIn& built_in : kBuiltIn) names.emplace_back(built_in.name);
+  return names;
+}
+
+const backgauge_implementation* open_implementation(std::string_view name_or_path, std::string& error) {
+  error.clear();
+  for (const BuiltIn& built_in : kBuiltIn) {
+    if (built_in.name == name_or_path) return built_in.open();
+  }
+  if (is_path(name_or_path)) return open_library(std::string(name_or_path), error);
+  error = std::string(name_or_path) + ": not an implementation; expected the path of a shared library or one of";
+  for (const BuiltIn& built_in : kBuiltIn) error += " " + std::string(built_in.name);
+  return nullptr;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "impl/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+namespace backgauge {
+namespace {
+
+// Opening must fail, and the error must name the path and contain `what`.
+void expect_refused(const std::string& path, const std::string& what) {
+  std::string error;
+  EXPECT_EQ(open_implementation(path, error), nullptr) << path;
+  EXPECT_NE(error.find(path), std::string::npos) << error;
+  EXPECT_NE(error.find(what), std::string::npos) << error;
+  EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+}
+
+std::string plugin(const std::string& name) { return BACKGAUGE_TEST_PLUGINS "/" + name + ".so"; }
+
+TEST(Registry, EveryNameOpensATableOfThatName) {
+  const std::vector<std::string> names = registry_names();
+  ASSERT_EQ(names, (std::vector<std::string>{"plain", "cpu"}));
+  for (const std::string& name : names) {
+    std::string error = "stale";
+    const backgauge_implementation* table = open_implementation(name, error);
+    ASSERT_NE(table, nullptr);
+    EXPECT_EQ(table->name, name);
+    EXPECT_EQ(error, "");
+    EXPECT_EQ(table_refusal(table), "");
+  }
+}
+
+TEST(Registry, OpensAPlugIn) {
+  std::string error;
+  const backgauge_implementation* table = open_implementation(BACKGAUGE_PLAIN_PLUGIN, error);
+  ASSERT_NE(table, nullptr) << error;
+  EXPECT_EQ(std::string(table->name), "plain");
+  EXPECT_NE(table, open_implementation("plain", error)) << "the plug-in must have a table of its own";
+  for (const char* name : {"writes_past_output", "leaves_output_unwritten", "changes_an_input"}) {
+    const backgauge_implementation* wrapped = open_implementation(plugin(name), error);
+    ASSERT_NE(wrapped, nullptr) << error;
+    EXPECT_EQ(std::string(wrapped->name), name);
+  }
+}
+
+TEST(Registry, RefusesWhatIsNoPlugIn) {
+  expect_refused("no_such_name", "expected the path of a shared library or one of plain cpu");
+  expect_refused("", "not an implementation");
+  expect_refused("/no/such/file", "no such file");
+  expect_refused("no_such_file.so", "no such file");
+  expect_refused(BACKGAUGE_TEST_PLUGINS "/", "not a shared library");
+  expect_refused(plugin("no_entry"), "no symbol backgauge_entry");
+  expect_refused(plugin("null_table"), "backgauge_entry() returned NULL");
+  expect_refused(plugin("wrong_abi"), "abi: expected 1, got 2");
+  expect_refused(plugin("wrong_table"), "run: expected a function, got NULL");
+
+  const std::string text_file = ::testing::TempDir() + "/text_file.so";
+  std::ofstream(text_file) << "not an ELF file, though longer than the header of one: 64 bytes at the very least\n";
+  expect_refused(text_file, "not a shared library");
+  std::filesystem::remove(text_file);
+}
+
+TEST(Registry, AFileNameWithoutAFolderIsOneOfTheCurrentFolder) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(BACKGAUGE_TEST_PLUGINS);
+  std::string error;
+  EXPECT_NE(open_implementation("changes_an_input.so", error), nullptr) << error;
+  expect_refused("null_table.so", "returned NULL");
+  std::filesystem::current_path(before);
+}
+
+TEST(Registry, RefusesEveryWrongFieldOfATable) {
+  std::string error;
+  const backgauge_implementation legal = *open_implementation("cpu", error);
+  struct Wrong {
+    std::string what;
+    std::function<void(backgauge_implementation&)> damage;
+  };
+  const std::vector<Wrong> tables = {
+      {"abi", [](auto& t) { t.abi = 0; }},
+      {"struct_size", [](auto& t) { t.struct_size = sizeof t - 1; }},
+      {"name", [](auto& t) { t.name = nullptr; }},
+      {"name", [](auto& t) { t.name = ""; }},
+      {"name", [](auto& t) { t.name = "two words"; }},
+      {"version", [](auto& t) { t.version = nullptr; }},
+      {"description", [](auto& t) { t.description = nullptr; }},
+      {"description", [](auto& t) { t.description = "two\nlines"; }},
+      {"memory_space", [](auto& t) { t.memory_space = 0; }},
+      {"memory_space", [](auto& t) { t.memory_space = 3; }},
+      {"run", [](auto& t) { t.run = nullptr; }},
+      {"forward", [](auto& t) { t.forward = nullptr; }},
+      {"prepare", [](auto& t) { t.prepare = nullptr; }},
+      {"claims", [](auto& t) { t.claims = nullptr; }},
+      {"claims", [](auto& t) { t.num_claims = 0; }},
+      {"claims", [](auto& t) { t.num_claims = -1; }},
+  };
+  for (const Wrong& wrong : tables) {
+    backgauge_implementation table = legal;
+    wrong.damage(table);
+    EXPECT_EQ(table_refusal(&table).find(wrong.what) == std::string::npos, false) << table_refusal(&table);
+  }
+}
+
+TEST(Registry, RefusesEveryWrongClaim) {
+  std::string error;
+  const backgauge_implementation legal = *open_implementation("cpu", error);
+  const std::vector<backgauge_op_claims> legal_claims(legal.claims, legal.claims + legal.num_claims);
+  ASSERT_EQ(legal_claims.size(), 3u);
+  ASSERT_EQ(legal_claims[2].op, BACKGAUGE_CUDNN_RNN_BACKPROP);
+  struct Wrong {
+    std::size_t which;
+    std::string what;
+    std::function<void(backgauge_op_claims&)> damage;
+  };
+  const std::vector<Wrong> wrongs = {
+      {0, "op 0", [](auto& c) { c.op = 0; }},
+      {0, "op 4", [](auto& c) { c.op = BACKGAUGE_CUDNN_RNN; }},
+      {1, "second time", [](auto& c) { c.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD; }},
+      {0, "dtypes", [](auto& c) { c.dtypes = 0; }},
+      {0, "dtypes", [](auto& c) { c.dtypes = BACKGAUGE_BIT(BACKGAUGE_FLOAT64); }},
+      {2, "dtypes", [](auto& c) { c.dtypes |= BACKGAUGE_BIT(BACKGAUGE_INT64); }},
+      {1, "use_peephole", [](auto& c) { c.use_peephole = 0; }},
+      {1, "use_peephole", [](auto& c) { c.use_peephole = 4; }},
+      {2, "rnn_modes", [](auto& c) { c.rnn_modes = 1; }},
+      {2, "input_modes", [](auto& c) { c.input_modes = BACKGAUGE_BIT(4); }},
+      {2, "directions", [](auto& c) { c.directions = 0; }},
+      {0, "half_class", [](auto& c) { c.half_class = 0; }},
+      {0, "numerical_contract", [](auto& c) { c.numerical_contract = 5; }},
+      {0, "determinism", [](auto& c) { c.determinism = 0; }},
+      {0, "recomputes_co", [](auto& c) { c.recomputes_co = 2; }},
+      {2, "changes_reserve_space", [](auto& c) { c.changes_reserve_space = -1; }},
+      {0, "reserved", [](auto& c) { c.reserved = 1; }},
+  };
+  for (const Wrong& wrong : wrongs) {
+    std::vector<backgauge_op_claims> claims = legal_claims;
+    wrong.damage(claims[wrong.which]);
+    backgauge_implementation table = legal;
+    table.claims = claims.data();
+    const std::string refusal = table_refusal(&table);
+    EXPECT_NE(refusal.find("claims[" + std::to_string(wrong.which) + "]"), std::string::npos) << refusal;
+    EXPECT_NE(refusal.find(wrong.what), std::string::npos) << refusal;
+  }
+}
+
+}  // namespace
+}  // namespace backgauge
