@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/case/bundle.h"
+
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "properties/case/npz.h"
+#include "properties/case/random.h"
+#include "reference/contract/storage.h"
+
+namespace backgauge {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr const char* kSchema = "backgauge.case/1";
+
+std::string mask_name(std::size_t gap) { return "dropout_mask_" + std::to_string(gap); }
+
+backgauge_dtype dtype_of(const Problem& problem, const std::string& name) {
+  return name == "seq_len_max" ? BACKGAUGE_INT64 : problem.dtype;
+}
+
+Shape mask_shape(const Extents& e) { return {e.T, e.B, e.D * e.H}; }
+
+// Of a whole file, 16 hexadecimal digits: it tells a file that was changed, not one that was forged.
+std::string file_checksum(std::string_view bytes) {
+  char digits[16];
+  const auto [end, problem] = std::to_chars(digits, digits + 16, fnv1a(bytes), 16);
+  const std::string text(digits, end);
+  return std::string(16 - text.size(), '0') + text;
+}
+
+ordered_json attributes_json(const Problem& problem) {
+  const backgauge_attributes& a = problem.attributes;
+  if (problem.op != BACKGAUGE_CUDNN_RNN_BACKPROP) return {{"use_peephole", a.use_peephole == 1}};
+  return {{"rnn_mode", rnn_mode_word(a.rnn_mode)},
+          {"input_mode", input_mode_word(a.input_mode)},
+          {"direction", direction_word(a.direction)},
+          {"dropout", a.dropout},
+          {"seed", a.seed},
+          {"seed2", a.seed2}};
+}
+
+ordered_json dims_json(const Problem& problem) {
+  const Extents& e = problem.extents;
+  ordered_json dims;
+  if (problem.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) dims["T"] = e.T;
+  dims["B"] = e.B;
+  dims["I"] = e.I;
+  dims["H"] = e.H;
+  if (problem.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) dims["S"] = e.S;
+  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    dims["L"] = e.L;
+    dims["D"] = e.D;
+  }
+  return dims;
+}
+
+class Writer {
+ public:
+  explicit Writer(const fs::path& directory) : directory_(directory) {}
+
+  void add(const std::string& role, const std::string& name, const std::string& file, const NpyArray& array) {
+    const std::string bytes = format_npy(array);
+    write(file, bytes);
+    tensors_.push_back({{"name", name},
+                        {"role", role},
+                        {"shape", array.shape},
+                        {"dtype", npy_word(array.type)},
+                        {"file", file},
+                        {"fnv1a", file_checksum(bytes)}});
+  }
+
+  void write(const std::string& file, std::string_view bytes) {
+    const fs::path path = directory_ / file;
+    fs::create_directories(path.parent_path());
+    std::string error;
+    if (!write_file(path, bytes, error)) throw std::runtime_error(error);
+  }
+
+  const ordered_json& tensors() const { return tensors_; }
+
+ private:
+  const fs::path& directory_;
+  ordered_json tensors_ = ordered_json::array();
+};
+
+void write_all(const fs::path& directory, const Case& c, const Filled& filled, const std::vector<Wanted>& wanted) {
+  const Problem& problem = filled.problem;
+  Writer writer(directory);
+  for (const Tensor& tensor : problem.inputs) {
+    writer.add("input", tensor.name, tensor.name + ".npy",
+               {npy_type(dtype_of(problem, tensor.name)), tensor.shape, tensor.values});
+  }
+  for (std::size_t gap = 0; gap < problem.keep.size(); ++gap) {
+    const std::vector<std::uint8_t>& keep = problem.keep[gap];
+    if (keep.empty()) continue;
+    writer.add("dropout_mask", mask_name(gap), mask_name(gap) + ".npy",
+               {NpyType::kUint8, mask_shape(problem.extents), {keep.begin(), keep.end()}});
+  }
+  for (const Wanted& output : wanted) {
+    const std::string file = output.name + ".npy";
+    writer.add("want", output.name, "want/" + file,
+               {NpyType::kFloat64, output.shape, {output.value.begin(), output.value.end()}});
+    writer.add("allowed", output.name, "allowed/" + file, {NpyType::kFloat64, output.shape, output.allowed});
+  }
+
+  Case line = c;
+  line.checksum = filled.checksum;
+  const OpSpec& spec = *find_op(problem.op);
+  const ordered_json document = {{"schema", kSchema},
+                                 {"case", to_string(line)},
+                                 {"op", spec.word},
+                                 {"tensorflow", spec.tensorflow},
+                                 {"dtype", npy_word(npy_type(problem.dtype))},
+                                 {"dims", dims_json(problem)},
+                                 {"attributes", attributes_json(problem)},
+                                 {"facts",
+                                  {{"structured", filled.facts.structured},
+                                   {"consistent_saved", filled.facts.consistent_saved},
+                                   {"nonfinite", filled.facts.nonfinite}}},
+                                 {"tensors", writer.tensors()}};
+  writer.write("case.json", document.dump(1) + "\n");
+}
+
+// The array of one file of a bundle, if it is what case.json and the contract say.
+NpyArray read_listed(const fs::path& directory, const ordered_json& entry, NpyType type, const Shape& shape) {
+  const std::string file = entry.at("file");
+  std::string bytes, error;
+  if (!read_file(directory / file, bytes, error)) throw std::runtime_error(error);
+  if (file_checksum(bytes) != entry.at("fnv1a")) throw std::runtime_error(file + ": changed since it was written");
+  NpyArray array;
+  if (!parse_npy(bytes, array, error)) throw std::runtime_error(file + ": " + error);
+  if (array.type != type || array.shape != shape) {
+    throw std::runtime_error(file + ": expected " + std::string(npy_word(type)) + " " + to_string(shape) + ", got " +
+                             std::string(npy_word(array.type)) + " " + to_string(array.shape));
+  }
+  return array;
+}
+
+const ordered_json* find_entry(const ordered_json& tensors, std::string_view role, const std::string& name) {
+  for (const ordered_json& entry : tensors) {
+    if (entry.at("role") == role && entry.at("name") == name) return &entry;
+  }
+  return nullptr;
+}
+
+void read_all(const fs::path& directory, Bundle& bundle) {
+  std::string text, error;
+  if (!read_file(directory / "case.json", text, error)) throw std::runtime_error(error);
+  const ordered_json document = ordered_json::parse(text);
+  if (document.at("schema") != kSchema) {
+    throw std::runtime_error("case.json: schema is " + document.at("schema").dump() + ", expected " + kSchema);
+  }
+  const std::optional<Case> parsed = parse_case(document.at("case").get<std::string>(), error);
+  if (!parsed) throw std::runtime_error("case.json: " + error);
+  bundle.case_line = *parsed;
+
+  Problem& problem = bundle.problem;
+  problem = shaped_problem(*parsed);
+  const ordered_json& tensors = document.at("tensors");
+  for (Tensor& tensor : problem.inputs) {
+    const ordered_json* entry = find_entry(tensors, "input", tensor.name);
+    if (entry == nullptr) throw std::runtime_error("case.json: input " + tensor.name + " is missing");
+    tensor.values = read_listed(directory, *entry, npy_type(dtype_of(problem, tensor.name)), tensor.shape).values;
+  }
+  for (std::int64_t gap = 0; gap + 1 < problem.extents.L; ++gap) {
+    const ordered_json* entry = find_entry(tensors, "dropout_mask", mask_name(gap));
+    if (entry == nullptr) continue;
+    const NpyArray mask = read_listed(directory, *entry, NpyType::kUint8, mask_shape(problem.extents));
+    problem.keep.resize(gap + 1);
+    problem.keep.back().assign(mask.values.begin(), mask.values.end());
+  }
+  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {  // a golden has seeds of its own
+    problem.attributes.seed = document.at("attributes").at("seed");
+    problem.attributes.seed2 = document.at("attributes").at("seed2");
+  }
+  const ordered_json& facts = document.at("facts");
+  bundle.facts.structured = facts.at("structured");
+  bundle.facts.consistent_saved = facts.at("consistent_saved");
+  bundle.facts.nonfinite = facts.at("nonfinite");
+}
+
+}  // namespace
+
+bool write_bundle(const fs::path& directory, const Case& c, const Filled& filled, const std::vector<Wanted>& wanted,
+                  std::string& error) {
+  try {
+    write_all(directory, c, filled, wanted);
+    return true;
+  } catch (const std::exception& problem) {
+    error = problem.what();
+    return false;
+  }
+}
+
+bool read_bundle(const fs::path& directory, Bundle& bundle, std::string& error) {
+  bundle = {};
+  try {
+    read_all(directory, bundle);
+    return true;
+  } catch (const std::exception& problem) {
+    error = directory.string() + ": " + problem.what();
+    return false;
+  }
+}
+
+std::vector<OutputFile> read_outputs(const fs::path& path, std::string& error) {
+  std::map<std::string, NpyArray> arrays;
+  std::error_code problem;
+  if (fs::is_directory(path, problem)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, problem)) {
+      if (entry.path().extension() != ".npy") continue;
+      if (!read_npy(entry.path(), arrays[entry.path().stem().string()], error)) return {};
+    }
+    if (arrays.empty()) error = path.string() + ": no .npy files";
+  } else if (read_npz(path, arrays, error) && arrays.empty()) {
+    error = path.string() + ": no arrays";
+  }
+  if (!error.empty()) return {};
+  std::vector<OutputFile> outputs;
+  for (auto& [name, array] : arrays) {
+    outputs.push_back({{name, std::move(array.shape), std::move(array.values)}, array.type});
+  }
+  return outputs;
+}
+
+}  // namespace backgauge

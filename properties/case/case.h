@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A case: everything that determines one judged run, as one line of text of at most 160 characters.
+//
+//   lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37 chk=5b1c
+//   block_lstm_grad_v2 t5b3i17h4 peep=1 clip=0.5 order=ifco seq=4 dt=f16 data=strat:0x1f2e chk=7d0a
+//   cudnn_rnn_backprop t7b3i5h4 mode=gru dir=bi layers=2 in=linear drop=0.5 dt=f64 data=strat:0x3c51 chk=91ae
+//   block_lstm_grad_v2 ... data=golden:block_f32_tail
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reference/contract/op_spec.h"
+
+namespace backgauge {
+
+// How the values are chosen: inputs.h says what each class is. kGolden: read from properties/cases/goldens.
+enum class DataClass {
+  kStratified,
+  kSaturated,
+  kLinear,
+  kLarge,
+  kZeros,
+  kTiny,
+  kHuge,
+  kScales,
+  kConstant,
+  kNan,
+  kInf,
+  kGolden
+};
+std::string_view data_class_word(
+    DataClass data);  // strat saturated linear large zeros tiny huge scales constant nan inf golden
+
+struct Case {
+  backgauge_op op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;  // a gradient op
+  std::int64_t T = 1, B = 1, I = 1, H = 1;           // T: not for the cell
+  std::int64_t seq_len_max = 1;                      // BlockLSTMGradV2
+  bool use_peephole = false;                         // LSTM ops
+  double cell_clip = 0;                              // of the forward that made the saved tensors; <= 0 none
+  backgauge_rnn_mode rnn_mode = BACKGAUGE_LSTM;      // CudnnRNNBackprop
+  backgauge_direction direction = BACKGAUGE_UNIDIRECTIONAL;
+  backgauge_input_mode input_mode = BACKGAUGE_LINEAR_INPUT;
+  std::int64_t layers = 1;
+  double dropout = 0;
+  backgauge_dtype dtype = BACKGAUGE_FLOAT32;
+  DataClass data = DataClass::kStratified;
+  std::uint64_t seed = 0;
+  std::string golden{};                     // its name, for kGolden
+  std::optional<std::uint16_t> checksum{};  // of the inputs; if given, fill() checks it
+
+  bool operator==(const Case&) const = default;
+};
+
+// The canonical line; parse_case(to_string(c)) == c for every case that parse_case can give.
+std::string to_string(const Case& c);
+
+// On input one line without comment. On output the case, or in `error` what is wrong with which word of it.
+std::optional<Case> parse_case(std::string_view line, std::string& error);
+
+// Attributes and extents of the call, as validate() binds them. seed and seed2 follow from the case's seed; a golden
+// has its own.
+backgauge_attributes attributes_of(const Case& c);
+Extents extents_of(const Case& c);
+
+}  // namespace backgauge

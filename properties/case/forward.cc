@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/case/forward.h"
+
+#include <algorithm>
+
+#include "properties/case/elementary.h"
+
+namespace backgauge {
+namespace {
+
+// gates[4 * H] += row[width] w[width, 4 * H]
+void add_product(const double* row, std::int64_t width, const double* w, std::vector<double>& gates) {
+  const std::int64_t columns = static_cast<std::int64_t>(gates.size());
+  for (std::int64_t k = 0; k < width; ++k) {
+    for (std::int64_t j = 0; j < columns; ++j) gates[j] += row[k] * w[k * columns + j];
+  }
+}
+
+}  // namespace
+
+Saved run_forward(const ForwardInputs& in) {
+  const std::int64_t H = in.H, states = in.B * H;
+  Saved saved;
+  for (std::vector<double>* tensor : {&saved.i, &saved.cs, &saved.f, &saved.o, &saved.ci, &saved.co, &saved.h}) {
+    tensor->resize(in.steps * states);
+  }
+  const bool icfo = in.order == GateOrder::kIcfo;
+  const std::int64_t column_ci = icfo ? H : 2 * H, column_f = icfo ? 2 * H : H, column_o = 3 * H;
+  std::vector<double> gates(4 * H);
+  for (std::int64_t t = 0; t < in.steps; ++t) {
+    const double* cs_before = t == 0 ? in.cs_prev : &saved.cs[(t - 1) * states];
+    const double* h_before = t == 0 ? in.h_prev : &saved.h[(t - 1) * states];
+    for (std::int64_t row = 0; row < in.B; ++row) {
+      std::copy(in.b, in.b + 4 * H, gates.begin());
+      add_product(in.x + (t * in.B + row) * in.I, in.I, in.w, gates);
+      add_product(h_before + row * H, H, in.w + in.I * 4 * H, gates);
+      for (std::int64_t j = 0; j < H; ++j) {
+        const double cs_old = cs_before[row * H + j];
+        const double peep_i = in.use_peephole ? cs_old * in.wci[j] : 0;
+        const double peep_f = in.use_peephole ? cs_old * in.wcf[j] : 0;
+        const double i = portable::sigmoid(gates[j] + peep_i);
+        const double ci = portable::tanh(gates[column_ci + j]);
+        const double f = portable::sigmoid(gates[column_f + j] + in.forget_bias + peep_f);
+        double cs = i * ci + f * cs_old;
+        if (in.cell_clip > 0) cs = std::clamp(cs, -in.cell_clip, in.cell_clip);
+        const double peep_o = in.use_peephole ? cs * in.wco[j] : 0;
+        const double o = portable::sigmoid(gates[column_o + j] + peep_o);
+        const double co = portable::tanh(cs);
+        const std::int64_t at = t * states + row * H + j;
+        saved.i[at] = i;
+        saved.cs[at] = cs;
+        saved.f[at] = f;
+        saved.o[at] = o;
+        saved.ci[at] = ci;
+        saved.co[at] = co;
+        saved.h[at] = o * co;
+      }
+    }
+  }
+  return saved;
+}
+
+}  // namespace backgauge

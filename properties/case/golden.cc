@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/case/golden.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "properties/case/npz.h"
+
+namespace backgauge {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kManifest = "manifest.json";
+
+// The enumerator, from 1 on, at a manifest's word.
+template <class Enumeration, std::size_t N>
+Enumeration enumerator_at(const std::array<const char*, N>& words, const json& word) {
+  const auto found = std::ranges::find(words, word.get<std::string>());
+  if (found == words.end()) throw std::runtime_error("unknown word \"" + word.get<std::string>() + "\"");
+  return static_cast<Enumeration>(found - words.begin() + 1);
+}
+constexpr std::array<const char*, 3> kDtypes = {"float16", "float32", "float64"};
+constexpr std::array<const char*, 4> kModes = {"rnn_relu", "rnn_tanh", "lstm", "gru"};
+constexpr std::array<const char*, 3> kInputModes = {"linear_input", "skip_input", "auto_select"};
+constexpr std::array<const char*, 2> kDirections = {"unidirectional", "bidirectional"};
+
+backgauge_op op_of(const std::string& tensorflow) {
+  for (const OpSpec& spec : op_specs()) {
+    if (spec.tensorflow == tensorflow) return spec.op;
+  }
+  throw std::runtime_error("unknown op \"" + tensorflow + "\"");
+}
+
+Case case_of(const json& entry) {
+  Case c;
+  c.op = op_of(entry.at("op"));
+  c.dtype = enumerator_at<backgauge_dtype>(kDtypes, entry.at("dtype"));
+  c.data = DataClass::kGolden;
+  c.golden = entry.at("name");
+  const json &dims = entry.at("dims"), &attributes = entry.at("attributes");
+  c.B = dims.at("B");
+  c.I = dims.at("I");
+  c.H = dims.at("H");
+  if (c.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) c.T = dims.at("T");
+  if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    c.layers = dims.at("L");
+    c.rnn_mode = enumerator_at<backgauge_rnn_mode>(kModes, attributes.at("rnn_mode"));
+    c.input_mode = enumerator_at<backgauge_input_mode>(kInputModes, attributes.at("input_mode"));
+    c.direction = enumerator_at<backgauge_direction>(kDirections, attributes.at("direction"));
+    c.dropout = attributes.at("dropout");
+    return c;
+  }
+  c.use_peephole = attributes.at("use_peephole");
+  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) c.seq_len_max = dims.at("S");
+  if (!entry.at("forward").is_null()) c.cell_clip = entry.at("forward").at("attributes").at("cell_clip");
+  return c;
+}
+
+Golden golden_of(const json& entry) {
+  Golden golden;
+  golden.name = entry.at("name");
+  golden.file = entry.at("file");
+  golden.regime = entry.at("regime");
+  golden.producer = entry.at("producer");
+  golden.from_forward = !entry.at("forward").is_null();
+  golden.case_line = case_of(entry);
+  golden.attributes = attributes_of(golden.case_line);
+  if (golden.case_line.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    golden.attributes.seed = entry.at("attributes").at("seed");
+    golden.attributes.seed2 = entry.at("attributes").at("seed2");
+  }
+  return golden;
+}
+
+class Reader {
+ public:
+  Reader(const Golden& golden, std::map<std::string, NpyArray>& arrays) : golden_(golden), arrays_(arrays) {}
+
+  void run(GoldenData& data) {
+    const Case& c = golden_.case_line;
+    Problem& problem = data.problem;
+    problem = shaped_problem(c);
+    problem.attributes = golden_.attributes;
+    for (Tensor& tensor : problem.inputs) {
+      tensor = take(tensor.name, tensor.shape, tensor.name == "seq_len_max" ? BACKGAUGE_INT64 : c.dtype);
+    }
+    const OpSpec& spec = *find_op(c.op);
+    for (const TensorSpec& input : spec.inputs) {
+      if (input.present(problem.extents) && input.name.starts_with("output") && !input.name.ends_with("_backprop")) {
+        data.forward.push_back(take(std::string(input.name), input.shape(problem.extents), c.dtype));
+      }
+    }
+    for (const TensorSpec& output : spec.outputs) {
+      if (output.present(problem.extents)) {
+        data.outputs.push_back(take(std::string(output.name), output.shape(problem.extents), c.dtype));
+      }
+    }
+    if (c.dropout > 0 && c.dropout < 1) take_masks(problem);
+    data.facts.consistent_saved = golden_.from_forward;
+    constexpr std::array<std::string_view, 3> kStructured = {"dyadic", "limits", "saturated"};
+    data.facts.structured = std::ranges::find(kStructured, golden_.regime) != kStructured.end();
+  }
+
+ private:
+  Tensor take(const std::string& name, const Shape& shape, backgauge_dtype dtype) {
+    const auto found = arrays_.find(name);
+    if (found == arrays_.end()) throw std::runtime_error("tensor " + name + " is missing");
+    const NpyType type = npy_type(dtype);
+    if (found->second.shape != shape || found->second.type != type) {
+      throw std::runtime_error("tensor " + name + ": expected " + std::string(npy_word(type)) + " " + to_string(shape) +
+                               ", got " + std::string(npy_word(found->second.type)) + " " +
+                               to_string(found->second.shape));
+    }
+    return {name, shape, std::move(found->second.values)};
+  }
+
+  void take_masks(Problem& problem) {
+    const Extents& e = problem.extents;
+    for (std::int64_t gap = 0; gap + 1 < e.L; ++gap) {
+      const Tensor mask = take("dropout_mask_" + std::to_string(gap), {e.T, e.B, e.D * e.H}, problem.dtype);
+      std::vector<std::uint8_t>& keep = problem.keep.emplace_back();
+      for (const double value : mask.values) keep.push_back(value != 0);
+    }
+  }
+
+  const Golden& golden_;
+  std::map<std::string, NpyArray>& arrays_;
+};
+
+}  // namespace
+
+fs::path golden_directory(std::string& error) {
+  if (const char* chosen = std::getenv("BACKGAUGE_GOLDENS"); chosen != nullptr && *chosen != '\0') {
+    if (fs::exists(fs::path(chosen) / kManifest)) return chosen;
+    error = std::string("BACKGAUGE_GOLDENS=") + chosen + ": no manifest.json there";
+    return {};
+  }
+  for (const char* known : {BACKGAUGE_GOLDENS_SOURCE, BACKGAUGE_GOLDENS_INSTALLED}) {
+    if (fs::exists(fs::path(known) / kManifest)) return known;
+  }
+  error = "goldens: no manifest.json in " BACKGAUGE_GOLDENS_SOURCE " or " BACKGAUGE_GOLDENS_INSTALLED
+          "; set BACKGAUGE_GOLDENS to the folder that holds it";
+  return {};
+}
+
+std::vector<Golden> list_goldens(const fs::path& directory, std::string& error) {
+  std::string text;
+  if (!read_file(directory / kManifest, text, error)) return {};
+  std::vector<Golden> goldens;
+  try {
+    const json manifest = json::parse(text);
+    for (const json& entry : manifest.at("cases")) goldens.push_back(golden_of(entry));
+  } catch (const std::exception& problem) {
+    error = (directory / kManifest).string() + ": case " + std::to_string(goldens.size()) + ": " + problem.what();
+    return {};
+  }
+  return goldens;
+}
+
+bool read_golden(const fs::path& directory, const Golden& golden, GoldenData& data, std::string& error) {
+  data = {};
+  std::map<std::string, NpyArray> arrays;
+  if (!read_npz(directory / golden.file, arrays, error)) return false;
+  try {
+    Reader(golden, arrays).run(data);
+  } catch (const std::exception& problem) {
+    error = (directory / golden.file).string() + ": " + problem.what();
+    return false;
+  }
+  return true;
+}
+
+bool find_golden(const Case& c, GoldenData& data, std::string& error) {
+  const fs::path directory = golden_directory(error);
+  if (directory.empty()) return false;
+  const std::vector<Golden> goldens = list_goldens(directory, error);
+  if (!error.empty()) return false;
+  const auto golden = std::ranges::find(goldens, c.golden, &Golden::name);
+  if (golden == goldens.end()) {
+    error = "data=golden:" + c.golden + ": no golden of that name in " + directory.string();
+    return false;
+  }
+  Case wanted = c;
+  wanted.checksum.reset();
+  wanted.seed = golden->case_line.seed;
+  if (wanted != golden->case_line) {
+    error = "data=golden:" + c.golden + ": the golden is " + to_string(golden->case_line);
+    return false;
+  }
+  return read_golden(directory, *golden, data, error);
+}
+
+}  // namespace backgauge

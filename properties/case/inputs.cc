@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/case/inputs.h"
+
+#include <algorithm>
+#include <array>
+
+#include "properties/case/cudnn_inputs.h"
+#include "properties/case/golden.h"
+#include "properties/case/lstm_inputs.h"
+#include "properties/case/poison.h"
+#include "properties/case/random.h"
+#include "properties/case/regime.h"
+#include "reference/contract/storage.h"
+#include "reference/contract/validate.h"
+
+namespace backgauge {
+namespace {
+
+// Elements of all inputs together: 16 GiB of doubles, more than a judged run can hold beside its results.
+constexpr std::int64_t kLargestProblem = std::int64_t{1} << 31;
+
+bool made_by_forward(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kMade = {"output", "output_h", "output_c", "reserve_space"};
+  return std::ranges::find(kMade, name) != kMade.end();
+}
+
+std::string too_large(const Problem& problem) {
+  std::int64_t total = 0;
+  for (const Tensor& tensor : problem.inputs) {
+    const auto count = element_count(tensor.shape);
+    if (!count || *count > kLargestProblem - total) {
+      return tensor.name + " " + to_string(tensor.shape) + ": the inputs have more than 2^31 elements";
+    }
+    total += *count;
+  }
+  return "";
+}
+
+// What the contract says against a call of these extents, data aside.
+std::string refusal_of(const Case& c, const Problem& problem) {
+  std::int64_t seq_len_max = c.seq_len_max;
+  const auto describe = [&](const std::vector<TensorSpec>& specs) {
+    std::vector<backgauge_tensor> tensors;
+    for (const TensorSpec& spec : specs) {
+      if (!spec.present(problem.extents)) continue;
+      backgauge_tensor tensor{};
+      tensor.name = spec.name.data();  // a literal of ops.inc
+      const Shape shape = spec.shape(problem.extents);
+      std::ranges::copy(shape, tensor.shape);
+      tensor.rank = static_cast<std::int32_t>(shape.size());
+      tensor.dtype = spec.is_int64 ? BACKGAUGE_INT64 : problem.dtype;
+      tensor.memory_space = BACKGAUGE_HOST;
+      tensor.data = spec.is_int64 ? &seq_len_max : nullptr;
+      tensors.push_back(tensor);
+    }
+    return tensors;
+  };
+  const OpSpec& spec = *find_op(c.op);
+  const std::vector<backgauge_tensor> inputs = describe(spec.inputs), outputs = describe(spec.outputs);
+  backgauge_call call{};
+  call.struct_size = sizeof call;
+  call.op = c.op;
+  call.dtype = c.dtype;
+  call.memory_space = BACKGAUGE_HOST;
+  call.attributes = problem.attributes;
+  call.inputs = inputs.data();
+  call.outputs = outputs.data();
+  call.num_inputs = static_cast<std::int32_t>(inputs.size());
+  call.num_outputs = static_cast<std::int32_t>(outputs.size());
+  call.num_threads = 1;
+  return validate_shapes(call).refusal;
+}
+
+void draw(const Case& c, Filled& filled) {
+  const Regime regime = regime_of(c);
+  for (Tensor& tensor : filled.problem.inputs) tensor.values.resize(element_count(tensor.shape).value_or(0));
+  if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    draw_cudnn_inputs(c, regime, filled.problem);
+  } else {
+    draw_lstm_inputs(c, regime, filled.problem, filled.facts);
+    if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+      filled.problem.inputs[0].values = {static_cast<double>(c.seq_len_max)};
+    }
+  }
+  // Underflow loses the same part of everything, which is no random rounding.
+  filled.facts.structured = c.data == DataClass::kConstant || c.data == DataClass::kTiny || regime.exact_gates;
+  poison_unread(c, regime, filled.problem, filled.facts);
+  if (c.data == DataClass::kNan || c.data == DataClass::kInf) plant_nonfinite(c, filled.problem, filled.facts);
+}
+
+std::string shown(std::uint16_t checksum) {
+  Case c;
+  c.checksum = checksum;
+  const std::string line = to_string(c);
+  return line.substr(line.size() - 4);
+}
+
+}  // namespace
+
+Problem shaped_problem(const Case& c) {
+  Problem problem;
+  problem.op = c.op;
+  problem.dtype = c.dtype;
+  problem.attributes = attributes_of(c);
+  problem.extents = extents_of(c);
+  for (const TensorSpec& spec : find_op(c.op)->inputs) {
+    if (!spec.present(problem.extents) || made_by_forward(spec.name)) continue;
+    problem.inputs.push_back({std::string(spec.name), spec.shape(problem.extents), {}});
+  }
+  return problem;
+}
+
+std::uint16_t checksum_of(const Problem& problem) {
+  std::uint64_t hash = kFnvBasis;
+  std::vector<unsigned char> bytes;
+  for (const Tensor& tensor : problem.inputs) {
+    hash = fnv1a(tensor.shape.data(), tensor.shape.size() * sizeof(std::int64_t), hash);
+    const backgauge_dtype dtype = tensor.name == "seq_len_max" ? BACKGAUGE_INT64 : problem.dtype;
+    bytes.resize(tensor.values.size() * backgauge_dtype_bytes(dtype));
+    encode(dtype, tensor.values, bytes.data());
+    hash = fnv1a(bytes.data(), bytes.size(), hash);
+  }
+  hash ^= hash >> 32;
+  return static_cast<std::uint16_t>(hash ^ hash >> 16);
+}
+
+Filled fill(const Case& c) {
+  Filled filled;
+  if (c.data == DataClass::kGolden) {
+    GoldenData golden;
+    if (!find_golden(c, golden, filled.error)) return filled;
+    filled.problem = std::move(golden.problem);
+    filled.facts = golden.facts;
+  } else {
+    filled.problem = shaped_problem(c);
+    filled.error = too_large(filled.problem);
+    if (filled.error.empty()) filled.error = refusal_of(c, filled.problem);
+    if (!filled.error.empty()) return filled;
+    draw(c, filled);
+  }
+  filled.checksum = checksum_of(filled.problem);
+  if (c.checksum && *c.checksum != filled.checksum) {
+    filled.error = "chk=" + shown(*c.checksum) + ": the inputs made here have the checksum " + shown(filled.checksum);
+  }
+  return filled;
+}
+
+void draw_dropout_masks(const Case& c, Problem& problem) {
+  const Extents& e = problem.extents;
+  const double dropout = static_cast<double>(problem.attributes.dropout);
+  if (problem.op != BACKGAUGE_CUDNN_RNN_BACKPROP || !(dropout > 0 && dropout < 1) || !problem.keep.empty()) return;
+  for (std::int64_t gap = 0; gap + 1 < e.L; ++gap) {
+    const RandomStream stream(c.seed, "dropout_mask_" + std::to_string(gap));
+    std::vector<std::uint8_t> keep(static_cast<std::size_t>(e.T * e.B * e.D * e.H));
+    for (std::size_t k = 0; k < keep.size(); ++k) {
+      keep[k] = stream.uniform(static_cast<std::int64_t>(k)) >= dropout ? 1 : 0;
+    }
+    problem.keep.push_back(std::move(keep));
+  }
+}
+
+}  // namespace backgauge

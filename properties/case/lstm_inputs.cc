@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// First everything is drawn, saved tensors included; then a forward pass overwrites the steps of the saved tensors that
+// it makes, so that what lies beyond seq_len_max is plausible.
+#include "properties/case/lstm_inputs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "properties/case/forward.h"
+#include "properties/case/random.h"
+#include "reference/contract/storage.h"
+
+namespace backgauge {
+namespace {
+
+// Multiplications of a forward pass; beyond, about two seconds of plain loops, saved tensors are drawn independently.
+constexpr double kLargestForward = 0x1p30;
+
+class LstmDraw {
+ public:
+  LstmDraw(const Case& c, const Regime& regime, Problem& problem) : c_(c), regime_(regime), problem_(problem) {}
+
+  void run(DataFacts& facts) {
+    draw_weights();
+    draw_states();
+    draw_saved();
+    for (const char* name : {"cs_grad", "h_grad"}) fill_upstream(c_, regime_, at(name));
+    for (Tensor& tensor : problem_.inputs) finish(c_, tensor);
+    facts.consistent_saved = regime_.consistent && forward_products() <= kLargestForward;
+    if (facts.consistent_saved) run_forward_pass();
+  }
+
+ private:
+  bool is_cell() const { return c_.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD; }
+  std::int64_t steps() const { return is_cell() ? 1 : c_.seq_len_max; }
+
+  Tensor& at(std::string_view name) {
+    return *std::ranges::find(problem_.inputs, name,
+                              [](const Tensor& tensor) { return std::string_view(tensor.name); });
+  }
+
+  double forward_products() const {
+    return static_cast<double>(steps()) * static_cast<double>(c_.B) * static_cast<double>(c_.I + c_.H) * 4 *
+           static_cast<double>(c_.H);
+  }
+
+  void draw_weights() {
+    const std::int64_t H = c_.H;
+    Tensor &w = at("w"), &b = at("b");
+    fill_normal(c_, w, regime_.gain / std::sqrt(static_cast<double>(c_.I + H)));
+    fill_normal(c_, b, regime_.bias);
+    for (Tensor* tensor : {&w, &b}) {
+      for (std::size_t k = 0; k < tensor->values.size(); ++k) {
+        tensor->values[k] *= kGateScale[static_cast<std::int64_t>(k) % (4 * H) / H];
+      }
+    }
+    const std::int64_t forget = is_cell() ? 2 : 1;
+    if (regime_.forget_bias) {
+      for (std::int64_t j = 0; j < H; ++j) b.values[forget * H + j] += 1;
+    }
+    for (const char* name : {"wci", "wcf", "wco"}) fill_normal(c_, at(name), regime_.bias);
+  }
+
+  void draw_states() {
+    fill_normal(c_, at("x"), 1);
+    fill_bounded(c_, at("h_prev"), 1);
+    if (c_.data == DataClass::kLarge) {
+      fill_large_states(c_, at("cs_prev"));
+    } else {
+      fill_normal(c_, at("cs_prev"), 1);
+    }
+  }
+
+  // Open intervals that stay open when rounded to half: 1/64 is far above its unit roundoff.
+  void draw_saved() {
+    for (const char* name : {"i", "f", "o", "ci", "co"}) {
+      Tensor& tensor = at(name);
+      const bool gate = tensor.name.size() == 1;
+      const RandomStream stream(c_.seed, name);
+      for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+        const double u = stream.uniform(k);
+        tensor.values[k] = gate ? 0x1p-6 + 0x1.fp-1 * u : 0x1.f8p-1 * (2 * u - 1);
+      }
+      if (regime_.exact_gates) place_exact_values(tensor, gate);
+    }
+    fill_normal(c_, at("cs"), 1);
+    if (!is_cell()) fill_normal(c_, at("h"), 1);
+    if (c_.data == DataClass::kLarge) {
+      Tensor &cs = at("cs"), &co = at("co");
+      fill_large_states(c_, cs);
+      for (std::size_t k = 0; k < cs.values.size(); ++k) co.values[k] = std::copysign(1.0, cs.values[k]);
+    }
+  }
+
+  // Five elements of eight, so that products of several gates do not all vanish.
+  void place_exact_values(Tensor& tensor, bool gate) {
+    const bool half = c_.dtype == BACKGAUGE_HALF;
+    const double below_one = 1 - float_format(c_.dtype).unit_roundoff;
+    const double values[] = {0, 1, below_one, half ? 0x1p-14 : 1e-20, half ? 0x1p-24 : 1e-40};
+    const RandomStream choice(c_.seed, tensor.name + "/exact"), sign(c_.seed, tensor.name + "/sign");
+    for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+      const std::int64_t which = choice.choice(k, 8);
+      if (which < 5) tensor.values[k] = values[which] * (gate ? 1 : sign.sign(k));
+    }
+  }
+
+  void run_forward_pass() {
+    ForwardInputs in{};
+    in.steps = steps();
+    in.B = c_.B;
+    in.I = c_.I;
+    in.H = c_.H;
+    in.order = is_cell() ? GateOrder::kIcfo : GateOrder::kIfco;
+    in.forget_bias = is_cell() ? 1 : 0;
+    in.cell_clip = round_to(c_.dtype, c_.cell_clip);
+    in.use_peephole = c_.use_peephole;
+    for (const auto& [member, name] : {std::pair{&ForwardInputs::x, "x"}, std::pair{&ForwardInputs::cs_prev, "cs_prev"},
+                                       std::pair{&ForwardInputs::h_prev, "h_prev"}, std::pair{&ForwardInputs::w, "w"},
+                                       std::pair{&ForwardInputs::wci, "wci"}, std::pair{&ForwardInputs::wcf, "wcf"},
+                                       std::pair{&ForwardInputs::wco, "wco"}, std::pair{&ForwardInputs::b, "b"}}) {
+      in.*member = at(name).values.data();
+    }
+    const Saved saved = run_forward(in);
+    for (const auto& [member, name] :
+         {std::pair{&Saved::i, "i"}, std::pair{&Saved::cs, "cs"}, std::pair{&Saved::f, "f"}, std::pair{&Saved::o, "o"},
+          std::pair{&Saved::ci, "ci"}, std::pair{&Saved::co, "co"}}) {
+      overwrite(saved.*member, at(name));
+    }
+    if (!is_cell()) overwrite(saved.h, at("h"));
+  }
+
+  void overwrite(const std::vector<double>& made, Tensor& tensor) {
+    for (std::size_t k = 0; k < made.size(); ++k) tensor.values[k] = round_to(c_.dtype, made[k]);
+  }
+
+  const Case& c_;
+  const Regime& regime_;
+  Problem& problem_;
+};
+
+}  // namespace
+
+void draw_lstm_inputs(const Case& c, const Regime& regime, Problem& problem, DataFacts& facts) {
+  LstmDraw(c, regime, problem).run(facts);
+}
+
+}  // namespace backgauge

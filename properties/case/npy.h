@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy's .npy: read in versions 1 and 2, written in 1 (2 where the header needs it). Little endian, C order; the other
+// orders are refused by name. Any shape of rank 0 to 8, elements or none.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/contract/op_spec.h"
+
+namespace backgauge {
+
+enum class NpyType { kBool, kUint8, kInt32, kInt64, kFloat16, kFloat32, kFloat64 };
+std::string_view npy_descr(NpyType type);  // "|b1", "|u1", "<i4", "<i8", "<f2", "<f4", "<f8"
+std::string_view npy_word(NpyType type);   // NumPy's name: "bool" ... "float64"
+
+// The type of a dtype's elements in memory.
+NpyType npy_type(backgauge_dtype dtype);
+
+// An array by value. Every type is exact in double, but for int64 beyond 2^53, which is refused.
+struct NpyArray {
+  NpyType type = NpyType::kFloat64;
+  Shape shape;
+  std::vector<double> values;
+};
+
+// On input the bytes of a file. On output true, or false and why in `error`; whatever the bytes, nothing beyond them is
+// read and no memory is taken for elements that are not there.
+bool parse_npy(std::string_view bytes, NpyArray& array, std::string& error);
+
+// On input values of the type, as many as the shape holds. On output the bytes of a file, its data at a multiple of 64.
+std::string format_npy(const NpyArray& array);
+
+// The same with a file; errors begin with its path.
+bool read_npy(const std::filesystem::path& path, NpyArray& array, std::string& error);
+bool write_npy(const std::filesystem::path& path, const NpyArray& array, std::string& error);
+
+// Whole files as bytes; errors begin with the path.
+bool read_file(const std::filesystem::path& path, std::string& bytes, std::string& error);
+bool write_file(const std::filesystem::path& path, std::string_view bytes, std::string& error);
+
+}  // namespace backgauge

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/case/poison.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "properties/case/random.h"
+
+namespace backgauge {
+namespace {
+
+const TensorSpec& spec_of(const Problem& problem, const Tensor& tensor) {
+  const std::vector<TensorSpec>& specs = find_op(problem.op)->inputs;
+  return *std::ranges::find_if(specs, [&](const TensorSpec& spec) { return spec.name == tensor.name; });
+}
+
+std::int64_t elements_read(const Problem& problem, const Tensor& tensor) {
+  return elements_in_rows(tensor.shape, spec_of(problem, tensor).rows(problem.extents));
+}
+
+double poison_value(Poison poison, backgauge_dtype dtype) {
+  if (poison == Poison::kNan) return std::numeric_limits<double>::quiet_NaN();
+  if (poison == Poison::kInfinity) return std::numeric_limits<double>::infinity();
+  // Finite, and large enough to spoil any sum that it enters; half ends at 65504. The nearest float and half, exactly.
+  return dtype == BACKGAUGE_HALF ? 6e4 : static_cast<double>(1e30f);
+}
+
+}  // namespace
+
+void poison_unread(const Case& c, const Regime& regime, Problem& problem, DataFacts& facts) {
+  if (regime.poison == Poison::kPlausible) return;
+  const double value = poison_value(regime.poison, c.dtype);
+  for (Tensor& tensor : problem.inputs) {
+    if (spec_of(problem, tensor).is_int64) continue;
+    const std::int64_t read = elements_read(problem, tensor);
+    std::fill(tensor.values.begin() + read, tensor.values.end(), value);
+    if (tensor.name != "cs") continue;
+    const bool has_steps = c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2;
+    if (read < elements_in_rows(tensor.shape, has_steps ? problem.extents.S : kAll)) facts.consistent_saved = false;
+  }
+}
+
+void plant_nonfinite(const Case& c, Problem& problem, DataFacts& facts) {
+  std::vector<Tensor*> candidates;
+  for (Tensor& tensor : problem.inputs) {
+    if (!spec_of(problem, tensor).is_int64 && elements_read(problem, tensor) > 0) candidates.push_back(&tensor);
+  }
+  if (candidates.empty()) return;
+  const RandomStream stream(c.seed, "nonfinite");
+  Tensor& tensor = *candidates[stream.choice(0, static_cast<std::int64_t>(candidates.size()))];
+  const double value = c.data == DataClass::kNan ? std::numeric_limits<double>::quiet_NaN()
+                                                 : std::numeric_limits<double>::infinity() * stream.sign(2);
+  tensor.values[stream.choice(1, elements_read(problem, tensor))] = value;
+  facts.nonfinite = true;
+  if (tensor.name == "cs" || tensor.name == "co") facts.consistent_saved = false;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/case/regime.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "properties/case/random.h"
+#include "reference/contract/storage.h"
+
+namespace backgauge {
+namespace {
+
+// Scale of element k of a tiny upstream gradient: far down, at the end of the normal numbers, or below it; in half the
+// normal numbers end at 6.1e-5 and the subnormal ones at 6.0e-8. Most elements are of the first kind: near the end of
+// the range an implementation may flush, so that only there little can be said of it.
+double tiny_scale(backgauge_dtype dtype, std::size_t k) {
+  constexpr double kHalf[] = {1e-3, 1e-4, 1e-6}, kFloat32[] = {1e-30, 1e-38, 1e-42},
+                   kFloat64[] = {1e-280, 1e-307, 1e-315};
+  const std::size_t level = k % 11 == 5 ? 2 : k % 5 == 3 ? 1 : 0;
+  return dtype == BACKGAUGE_HALF ? kHalf[level] : dtype == BACKGAUGE_FLOAT32 ? kFloat32[level] : kFloat64[level];
+}
+
+// Half has room for little: a sum over T * B terms grows like its square root, so the terms shrink by it.
+double huge_scale(const Case& c) {
+  if (c.dtype == BACKGAUGE_FLOAT32) return 1e30;
+  if (c.dtype == BACKGAUGE_FLOAT64) return 1e300;
+  const double terms =
+      static_cast<double>(std::max<std::int64_t>(c.B, 1)) * static_cast<double>(std::max<std::int64_t>(c.T, 1));
+  return 3e4 / std::sqrt(terms);
+}
+
+}  // namespace
+
+Regime regime_of(const Case& c) {
+  const RandomStream stream(c.seed, "regime");
+  constexpr double kGains[] = {0.3, 1.2, 1.2, 1.2, 2.5, 5};  // faults.md R1: 1.2 in half of the cases
+  Regime regime{};
+  regime.gain = kGains[stream.choice(0, 6)];
+  // A recurrence of gain 5 over many steps and layers is chaos, of which no implementation can be held to anything.
+  const bool may_run_wild = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP && c.rnn_mode != BACKGAUGE_RNN_RELU;
+  if (may_run_wild && c.T * c.layers > 6) regime.gain = std::min(regime.gain, 2.5);
+  regime.bias = 0.5;
+  regime.forget_bias = stream.choice(1, 2) == 0;
+  regime.consistent = stream.choice(2, 5) < 3;  // R10: 60 %
+  regime.upstream = 1;
+  regime.poison = static_cast<Poison>(stream.choice(3, 4));
+  switch (c.data) {
+    case DataClass::kSaturated:
+      // The stacked nets have saturating biases besides; with 10 nothing would be left of their gradients.
+      regime.gain = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? 4 : 10;
+      regime.exact_gates = c.op != BACKGAUGE_CUDNN_RNN_BACKPROP && stream.choice(4, 2) == 0;
+      regime.consistent = !regime.exact_gates;
+      break;
+    case DataClass::kLinear:
+      regime.gain = regime.bias = 0.01;
+      regime.forget_bias = false;
+      break;
+    case DataClass::kLarge:
+    case DataClass::kConstant: regime.consistent = false; break;
+    case DataClass::kHuge:
+      regime.upstream = huge_scale(c);
+      regime.bounded_upstream = true;
+      break;
+    default: break;
+  }
+  return regime;
+}
+
+void fill_normal(const Case& c, Tensor& tensor, double scale) {
+  const RandomStream stream(c.seed, tensor.name);
+  for (std::size_t k = 0; k < tensor.values.size(); ++k) tensor.values[k] = stream.normal(k) * scale;
+}
+
+void fill_bounded(const Case& c, Tensor& tensor, double scale) {
+  const RandomStream stream(c.seed, tensor.name);
+  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+    const double z = 2 * stream.normal(k);
+    tensor.values[k] = z / (1 + std::fabs(z)) * scale;
+  }
+}
+
+void fill_large_states(const Case& c, Tensor& tensor) {
+  // 10 * 2^9 * 1.95 < 1e4. In half 3 octaves: the gradient of a peephole holds the square of a state, and 80^2 / 4
+  // leaves a factor of 40 below 65504 for the sum.
+  const std::int64_t octaves = c.dtype == BACKGAUGE_HALF ? 3 : 10;
+  const RandomStream magnitude(c.seed, tensor.name), octave(c.seed, tensor.name + "/octave"),
+      sign(c.seed, tensor.name + "/sign");
+  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+    const double base = 10 * (1 + 0.95 * magnitude.uniform(k)) * sign.sign(k);
+    tensor.values[k] = std::ldexp(base, static_cast<int>(octave.choice(k, octaves)));
+  }
+}
+
+void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor) {
+  if (regime.bounded_upstream) {
+    fill_bounded(c, tensor, regime.upstream);
+  } else {
+    fill_normal(c, tensor, regime.upstream);
+  }
+  if (c.data == DataClass::kTiny) {
+    for (std::size_t k = 0; k < tensor.values.size(); ++k) tensor.values[k] *= tiny_scale(c.dtype, k);
+  }
+  if (c.data != DataClass::kScales) return;
+  // One scale a batch row, for all steps and tensors: a scale a step would let the largest step drown the others.
+  const int largest = c.dtype == BACKGAUGE_HALF ? 6 : 20;
+  const RandomStream exponent(c.seed, "row_scale");
+  const std::int64_t width = tensor.shape.back();
+  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+    const std::int64_t row = static_cast<std::int64_t>(k) / width % c.B;
+    tensor.values[k] = std::ldexp(tensor.values[k], static_cast<int>(exponent.choice(row, 2 * largest + 1)) - largest);
+  }
+}
+
+void finish(const Case& c, Tensor& tensor) {
+  const RandomStream zeros(c.seed, tensor.name + "/zero");
+  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+    double& value = tensor.values[k];
+    if (c.data == DataClass::kConstant) value = 0.1;
+    if (c.data == DataClass::kZeros && zeros.choice(k, 10) == 0) value = 0;
+    value = round_to(c.dtype, value);
+  }
+}
+
+}  // namespace backgauge

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a data class means for one case: scales and choices that hold for all of its tensors, and the elementary fills
+// that the two generators share.
+#pragma once
+
+#include <cstdint>
+
+#include "properties/case/case.h"
+#include "properties/case/inputs.h"
+
+namespace backgauge {
+
+// What stands in elements that are never read. kPlausible: what the generator drew.
+enum class Poison { kNan, kInfinity, kHuge, kPlausible };
+
+struct Regime {
+  double gain;            // of weights: w ~ N(0, 1) * gain / sqrt(fan-in)
+  double bias;            // of biases and peepholes: N(0, 1) * bias
+  bool forget_bias;       // biases of the forget gate are around 1
+  bool consistent;        // saved tensors come from a forward pass
+  bool exact_gates;       // kSaturated: saved gates are exactly 0, 1, next to it or tiny
+  double upstream;        // of upstream gradients: N(0, 1) * upstream
+  bool bounded_upstream;  // upstream gradients are below `upstream`, so that the largest do not overflow
+  Poison poison;
+};
+Regime regime_of(const Case& c);
+
+// Scale of gate block g, so that a wrong order cannot average out: each 1.5 times the one before.
+inline constexpr double kGateScale[4] = {1, 1.5, 2.25, 3.4};
+
+// All elements of a tensor from its own stream.
+void fill_normal(const Case& c, Tensor& tensor, double scale);
+void fill_bounded(const Case& c, Tensor& tensor, double scale);  // z / (1 + |z|) * scale, z = 2 N(0, 1)
+void fill_large_states(const Case& c, Tensor& tensor);           // either sign, magnitude 10 to 1e4, in half to 80
+
+// An upstream gradient [..., B, width], with a scale of its own for each of the B rows in kScales.
+void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor);
+
+// What a class does to every tensor (kConstant, kZeros), and the one rounding to the dtype.
+void finish(const Case& c, Tensor& tensor);
+
+}  // namespace backgauge
