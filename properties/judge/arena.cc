@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/arena.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "properties/judge/pattern.h"
+
+namespace backgauge {
+namespace {
+
+// Guard pages on either side of a block: a wrong row stride of a few thousand elements still lands in them. They cost
+// address space, not memory.
+constexpr std::size_t kGuardPages = 16;
+
+constexpr std::size_t kFarthest = 16;  // elements a shifted block may be away from its edge
+
+std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+
+std::byte* round_up(std::byte* address, std::size_t unit) {
+  return address + (unit - reinterpret_cast<std::uintptr_t>(address) % unit) % unit;
+}
+
+bool odd_multiple(const std::byte* address, std::size_t unit) {
+  return reinterpret_cast<std::uintptr_t>(address) / unit % 2 == 1;
+}
+
+// Units larger than a page are an alignment that a shift would make no worse.
+bool may_shift(const Block& block) { return block.unit <= page_bytes() / (2 * kFarthest); }
+
+std::size_t pages_for(const Block& block, const Placement& placement) {
+  if (block.size == 0) return 0;
+  const std::size_t shift = placement.shifted() && may_shift(block) ? kFarthest * block.unit : 0;
+  return round_up(block.size + shift + (block.size % block.unit == 0 ? 0 : block.unit), page_bytes());
+}
+
+// Payloads, all different: they tell what an element was computed from.
+constexpr std::uint8_t kPoison = 0xd1, kOutputCanary = 0xc5, kInputCanary = 0x1a;
+
+Pattern canary_of(const Block& block) {
+  switch (block.role) {
+    case Block::Role::kOutput: return nan_pattern(block.unit, kOutputCanary);
+    case Block::Role::kInput:
+    case Block::Role::kChangedInput: return nan_pattern(block.unit, kInputCanary);
+    case Block::Role::kWorkspace: break;
+  }
+  return 0xfdfdfdfdfdfdfdfd;  // no fill of a workspace (run.cc)
+}
+
+std::int64_t element_at(const std::byte* address, const std::byte* data, std::size_t unit) {
+  const std::ptrdiff_t distance = address - data;
+  const auto size = static_cast<std::ptrdiff_t>(unit);
+  return distance >= 0 ? distance / size : -((size - 1 - distance) / size);
+}
+
+std::size_t counted_unit(const Block& block) { return block.role == Block::Role::kWorkspace ? 1 : block.unit; }
+
+// Keeps the one nearest to the block.
+void add(Violation violation, std::vector<Violation>& found) {
+  for (Violation& other : found) {
+    if (other.block != violation.block || other.kind != violation.kind || other.access != violation.access) continue;
+    if (violation.kind == Violation::Kind::kPastEnd ? violation.element < other.element
+                                                    : violation.element > other.element) {
+      other = std::move(violation);
+    }
+    return;
+  }
+  found.push_back(std::move(violation));
+}
+
+}  // namespace
+
+std::string Violation::text() const {
+  const bool bytes = block == "workspace";
+  const char* verb = access == Access::kRead ? "read" : access == Access::kWrite ? "wrote" : "touched";
+  const std::string where =
+      fmt::format("{} ({} {} of {})", bytes ? "the workspace" : block, bytes ? "byte" : "element", element, elements);
+  switch (kind) {
+    case Kind::kPastEnd: return fmt::format("{} past the end of {}", verb, where);
+    case Kind::kBeforeBeginning: return fmt::format("{} before the beginning of {}", verb, where);
+    case Kind::kChangedInput: return fmt::format("changed the input {}", where);
+  }
+  return where;
+}
+
+Arena::Arena(std::vector<Block> blocks, const Placement& placement)
+    : blocks_(std::move(blocks)), places_(blocks_.size()) {
+  const std::size_t guard = kGuardPages * page_bytes();
+  std::size_t total = guard;
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    places_[k].pages_size = pages_for(blocks_[k], placement);
+    const std::size_t room = std::max(blocks_[k].unit, page_bytes());
+    if (places_[k].pages_size < blocks_[k].size ||
+        __builtin_add_overflow(total, places_[k].pages_size + 2 * guard + room, &total)) {
+      throw std::bad_alloc();
+    }
+  }
+  void* mapping = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) throw std::bad_alloc();
+  mapping_ = {static_cast<std::byte*>(mapping), total};
+  try {
+    lay_out(placement, mapping_.data());
+  } catch (...) {
+    munmap(mapping, total);
+    throw;
+  }
+}
+
+Arena::~Arena() { munmap(mapping_.data(), mapping_.size()); }
+
+void Arena::lay_out(const Placement& placement, std::byte* cursor) {
+  const std::size_t guard = kGuardPages * page_bytes();
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    const Block& block = blocks_[k];
+    Place& place = places_[k];
+    place.pages = round_up(cursor + guard, std::max(block.unit, page_bytes()));
+    cursor = place.pages + place.pages_size + guard;
+    const bool at_end = placement.edge(k) == Edge::kEnd;
+    if (block.size == 0) {
+      place.data = at_end ? place.pages : nullptr;
+      continue;
+    }
+    if (mprotect(place.pages, place.pages_size, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+    std::size_t distance = may_shift(block) ? placement.distance(k) : 0;
+    const auto data_at = [&](std::size_t elements) {
+      if (!at_end) return place.pages + elements * block.unit;
+      std::byte* latest = place.pages + place.pages_size - block.size - elements * block.unit;
+      return latest - reinterpret_cast<std::uintptr_t>(latest) % block.unit;
+    };
+    if (distance > 0 && !odd_multiple(data_at(distance), block.unit)) distance += distance == kFarthest - 1 ? -1 : 1;
+    place.data = data_at(distance);
+    fill(k);
+  }
+}
+
+void Arena::fill(std::size_t k) {
+  const Block& block = blocks_[k];
+  const Place& place = places_[k];
+  std::byte* end = place.data + block.size;
+  lay_pattern(canary_of(block), place.pages, place.data, place.data);
+  lay_pattern(canary_of(block), end, place.pages + place.pages_size, end);
+  switch (block.role) {
+    case Block::Role::kInput:
+    case Block::Role::kChangedInput: std::memcpy(place.data, block.bytes.data(), block.size); break;
+    case Block::Role::kOutput: lay_pattern(nan_pattern(block.unit, kPoison), place.data, end, place.data); break;
+    case Block::Role::kWorkspace: std::memset(place.data, static_cast<int>(block.fill), block.size); break;
+  }
+}
+
+void Arena::guarded(const std::function<void()>& call) {
+  GuardWatch watch(mapping_);
+  const auto keep_hits = [&] { hits_.insert(hits_.end(), watch.hits().begin(), watch.hits().end()); };
+  try {
+    call();
+  } catch (...) {
+    keep_hits();
+    throw;
+  }
+  keep_hits();
+}
+
+std::vector<Violation> Arena::violations() const {
+  std::vector<Violation> found;
+  for (const GuardHit& hit : hits_) add_hit(hit, found);
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    check_canary(k, found);
+    check_input(k, found);
+  }
+  return found;
+}
+
+// The block whose guard pages were hit.
+void Arena::add_hit(const GuardHit& hit, std::vector<Violation>& found) const {
+  const auto* address = reinterpret_cast<const std::byte*>(hit.address);
+  const std::size_t guard = kGuardPages * page_bytes();
+  std::size_t k = 0;
+  while (k + 1 < blocks_.size() && address >= places_[k].pages + places_[k].pages_size + guard) ++k;
+  const Block& block = blocks_[k];
+  const Place& place = places_[k];
+  const std::byte* data = place.data == nullptr ? place.pages : place.data;
+  const std::size_t unit = counted_unit(block);
+  add({address < data ? Violation::Kind::kBeforeBeginning : Violation::Kind::kPastEnd, hit.access, block.name,
+       element_at(address, data, unit), static_cast<std::int64_t>(block.size / unit)},
+      found);
+}
+
+void Arena::check_canary(std::size_t k, std::vector<Violation>& found) const {
+  const Block& block = blocks_[k];
+  const Place& place = places_[k];
+  if (block.size == 0) return;
+  const std::byte* end = place.data + block.size;
+  const auto report = [&](const std::byte* at, Violation::Kind kind) {
+    if (at == nullptr) return;
+    const std::size_t unit = counted_unit(block);
+    add({kind, Access::kWrite, block.name, element_at(at, place.data, unit),
+         static_cast<std::int64_t>(block.size / unit)},
+        found);
+  };
+  report(last_difference(canary_of(block), place.pages, place.data, place.data), Violation::Kind::kBeforeBeginning);
+  report(first_difference(canary_of(block), end, place.pages + place.pages_size, end), Violation::Kind::kPastEnd);
+}
+
+void Arena::check_input(std::size_t k, std::vector<Violation>& found) const {
+  const Block& block = blocks_[k];
+  if (block.role != Block::Role::kInput || block.size == 0) return;
+  const std::byte* data = places_[k].data;
+  const auto [now, then] = std::mismatch(data, data + block.size, block.bytes.data());
+  if (now == data + block.size) return;
+  add({Violation::Kind::kChangedInput, Access::kWrite, block.name, element_at(now, data, block.unit),
+       static_cast<std::int64_t>(block.size / block.unit)},
+      found);
+}
+
+bool Arena::unwritten(std::size_t block, std::size_t element) const {
+  const std::size_t unit = blocks_[block].unit;
+  const Pattern poison = nan_pattern(unit, kPoison);
+  return std::memcmp(places_[block].data + element * unit, &poison, unit) == 0;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of one call. Every block lies alone between guard pages (guard.h), at a place chosen by a Placement; what
+// its pages hold beside it is a canary. Outputs start as poison, a quiet NaN whose payload says so; inputs are compared
+// afterwards with what they were. Canaries of inputs, outputs and workspace are different NaNs: what is computed from
+// elements past the end of an input and stored past the end of an output differs from what stood there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "properties/judge/guard.h"
+#include "properties/judge/placement.h"
+#include "reference/contract/backgauge.h"
+
+namespace backgauge {
+
+// One tensor, or the workspace.
+struct Block {
+  enum class Role {
+    kInput,         // holds `bytes`, and must afterwards
+    kChangedInput,  // holds `bytes`
+    kOutput,        // holds poison
+    kWorkspace      // holds `fill`
+  };
+  std::string name{};
+  Role role = Role::kInput;
+  std::size_t unit = 1;            // bytes of an element, a power of two; workspace: its alignment
+  std::size_t size = 0;            // in bytes
+  std::vector<std::byte> bytes{};  // inputs
+  std::byte fill{0xff};            // workspace
+};
+
+// Something that an implementation must not do.
+struct Violation {
+  enum class Kind { kPastEnd, kBeforeBeginning, kChangedInput };
+  Kind kind = Kind::kPastEnd;
+  Access access = Access::kWrite;
+  std::string block;
+  std::int64_t element = 0;   // the nearest to the block; of the workspace: the byte
+  std::int64_t elements = 0;  // of the block
+
+  std::string text() const;  // "wrote past the end of dicfo (element 84 of 84)"
+};
+
+class Arena {
+ public:
+  // Throws std::bad_alloc where the memory cannot be had.
+  Arena(std::vector<Block> blocks, const Placement& placement);
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // Of a block without bytes: NULL, or an address that must not be touched.
+  std::byte* data(std::size_t block) const { return places_[block].data; }
+  std::span<const std::byte> bytes(std::size_t block) const { return {places_[block].data, blocks_[block].size}; }
+
+  // Runs `call` and records its touches of guard pages.
+  void guarded(const std::function<void()>& call);
+
+  // Of all guarded calls, and what canaries and inputs show now: at most one per block, kind and access.
+  std::vector<Violation> violations() const;
+
+  // Whether an element of an output still holds its poison.
+  bool unwritten(std::size_t block, std::size_t element) const;
+
+ private:
+  struct Place {
+    std::byte* pages = nullptr;  // between the guards
+    std::size_t pages_size = 0;
+    std::byte* data = nullptr;
+  };
+
+  void lay_out(const Placement& placement, std::byte* cursor);
+  void fill(std::size_t block);
+  void add_hit(const GuardHit& hit, std::vector<Violation>& found) const;
+  void check_canary(std::size_t block, std::vector<Violation>& found) const;
+  void check_input(std::size_t block, std::vector<Violation>& found) const;
+
+  std::vector<Block> blocks_;
+  std::vector<Place> places_;
+  std::span<std::byte> mapping_;
+  std::vector<GuardHit> hits_;
+};
+
+}  // namespace backgauge

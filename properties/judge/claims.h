@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an implementation says of itself, read for one problem.
+#pragma once
+
+#include <string>
+
+#include "properties/case/inputs.h"
+#include "reference/oracle.h"
+
+namespace backgauge {
+
+// The claims on an op, or nullptr.
+const backgauge_op_claims* claims_of(const backgauge_implementation& implementation, backgauge_op op);
+
+// Why a legal problem is not to be run with these claims: the capability it lacks. "" if it is to be run.
+std::string unclaimed(const backgauge_implementation& implementation, const backgauge_op_claims* claims,
+                      const Problem& problem, const DataFacts& facts);
+
+Declared declared(const backgauge_op_claims& claims);
+
+// True where masks decide what is right: 0 < dropout < 1 between at least two layers.
+bool has_random_dropout(const Problem& problem);
+
+}  // namespace backgauge

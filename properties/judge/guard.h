@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notices touches of memory that must not be touched, and lets the toucher go on: while a GuardWatch lives, a fault of
+// any thread inside its mapping is recorded, the page is opened, and the instruction runs again. Faults elsewhere go to
+// the handler that was installed before (a debugger's, a sanitizer's, or the default, which ends the process).
+//
+// The handlers of SIGSEGV and SIGBUS are replaced while at least one watch lives. AddressSanitizer permits that by
+// default; ASAN_OPTIONS must not say handle_segv=2 or handle_sigbus=2.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace backgauge {
+
+std::size_t page_bytes();
+
+enum class Access { kRead, kWrite, kTouch };  // kTouch: the machine does not say which
+
+struct GuardHit {
+  std::uintptr_t address = 0;
+  Access access = Access::kTouch;
+};
+
+class GuardWatch {
+ public:
+  // On input a page-aligned mapping, some of whose pages are PROT_NONE. Throws std::runtime_error where more than 256
+  // watches live, or where the signal handlers cannot be installed.
+  explicit GuardWatch(std::span<std::byte> mapping);
+  ~GuardWatch();
+  GuardWatch(const GuardWatch&) = delete;
+  GuardWatch& operator=(const GuardWatch&) = delete;
+
+  // The first hits, in order of arrival. A page reports its first read and its first write; two threads may report the
+  // same one.
+  std::span<const GuardHit> hits() const;
+
+ private:
+  friend bool take_fault(std::uintptr_t address, Access access);
+
+  std::uintptr_t begin_, end_;
+  std::size_t slot_;
+  std::atomic<std::size_t> count_{0};
+  std::array<GuardHit, 64> hits_;  // a tensor that is overrun by more pages than that has been noticed
+};
+
+}  // namespace backgauge

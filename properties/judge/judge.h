@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judges an implementation on one problem, end to end. README.md says what is checked, in which order.
+#pragma once
+
+#include "properties/case/inputs.h"
+#include "properties/judge/verdict.h"
+#include "reference/contract/call.h"
+
+namespace backgauge {
+
+struct JudgeOptions {
+  std::uint64_t seed = 0;  // of the placement in memory
+  std::int32_t num_threads = 1;
+};
+
+// On input a problem as fill() makes it, also one that the contract refuses: then the implementation must refuse it.
+// Never throws: trouble of the judge itself is BROKEN("harness: ...").
+Verdict judge_case(const backgauge_implementation& implementation, const Problem& problem, const DataFacts& facts,
+                   const JudgeOptions& options);
+
+}  // namespace backgauge

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// An implementation for the tests of the judge: it answers what the reference says, and misbehaves as it is told.
+#pragma once
+
+#include <functional>
+
+#include "reference/contract/call.h"
+
+namespace backgauge::testing {
+
+// What a C table cannot carry: the puppet constructed last is the one that plays.
+struct Puppet {
+  Puppet();
+  Puppet(const Puppet&) = delete;
+  Puppet& operator=(const Puppet&) = delete;
+
+  backgauge_op_claims claims;  // of the op in claims.op; everything is claimed, as BITWISE
+  backgauge_implementation table;
+
+  // Instead of an answer: taken if it returns something other than BACKGAUGE_OK.
+  std::function<backgauge_status(const backgauge_call&, backgauge_message&)> before;
+  std::function<void(const backgauge_call&)> after_run;      // of run
+  std::function<void(const backgauge_call&)> after_forward;  // of forward
+  std::function<void(backgauge_plan&)> after_prepare;
+  std::function<void(std::uint8_t*, std::size_t)> after_dropout_mask;
+  int runs = 0;  // calls of run so far
+};
+
+// Element `index` of a tensor of a float32 call.
+float& at(const backgauge_tensor* tensors, std::int32_t count, const char* name, std::int64_t index);
+inline float& output_at(const backgauge_call& call, const char* name, std::int64_t index) {
+  return at(call.outputs, call.num_outputs, name, index);
+}
+inline float& input_at(const backgauge_call& call, const char* name, std::int64_t index) {
+  return at(call.inputs, call.num_inputs, name, index);
+}
+
+}  // namespace backgauge::testing

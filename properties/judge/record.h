@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// One judged case as one line of JSON, schema "backgauge.record/1": what reports, gates and merges read. The order of
+// the keys is fixed; numbers keep every bit, "inf", "-inf" and "nan" are strings. README.md lists the keys.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "properties/judge/verdict.h"
+
+namespace backgauge {
+
+struct Record {
+  std::string id;  // the case line
+  std::string op;  // its word
+  std::string impl_name, impl_version;
+  Verdict verdict;
+  std::string shrunk_from;  // the case line it came from, or ""
+  bool flaky = false;       // a failure that did not repeat when the case ran alone
+  double ms = 0;            // wall time of the whole case
+
+  std::string repro() const;  // a command line that judges it again
+};
+
+// Without a newline.
+std::string to_json(const Record& record);
+
+// On input a line as to_json makes it; unknown keys are ignored. On output the record, or what is wrong in `error`.
+std::optional<Record> parse_record(std::string_view line, std::string& error);
+
+// Appends lines to a file, each in one write: whatever ends the process, all lines but the last are complete.
+class RecordWriter {
+ public:
+  // Throws std::system_error where the file cannot be opened or written.
+  explicit RecordWriter(const std::string& path);
+  ~RecordWriter();
+  RecordWriter(const RecordWriter&) = delete;
+  RecordWriter& operator=(const RecordWriter&) = delete;
+
+  void append(const Record& record);
+
+ private:
+  int file_;
+};
+
+// The records of a text, in its order. A last line without newline was torn by the end of its writer and is left out.
+struct Records {
+  std::vector<Record> records;
+  bool torn = false;
+  std::string error;  // the first line that is no record, with its number; reading ends there
+};
+Records parse_records(std::string_view text);
+
+}  // namespace backgauge

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "properties/judge/compare.h"
+
+namespace backgauge {
+namespace {
+
+// Five digits, or as many as it takes to show a difference.
+std::string got_and_want(double got, double want) {
+  for (int digits = 5; digits < 17; digits += 4) {
+    const std::string left = fmt::format("{:.{}g}", got, digits), right = fmt::format("{:.{}g}", want, digits);
+    if (left != right) return fmt::format("got {} want {}", left, right);
+  }
+  return fmt::format("got {:.17g} want {:.17g}", got, want);
+}
+
+}  // namespace
+
+std::string tensor_text(const TensorReport& tensor) {
+  std::string text = tensor.name;
+  if (tensor.bad == 0) {
+    return text + (tensor.vacuous
+                       ? fmt::format(": its bound says nothing (median want / allowed {:.2g})", tensor.resolution)
+                       : std::string(": ok"));
+  }
+  text += index_text(tensor.shape, tensor.worst) + ": ";
+  if (tensor.unwritten > 0) {
+    text += fmt::format("never written, want {:.5g}", tensor.want);
+  } else if (tensor.nonfinite > 0) {
+    text += fmt::format("got {:.5g} want {:.5g}", tensor.got, tensor.want);
+  } else {
+    text += got_and_want(tensor.got, tensor.want) +
+            fmt::format(" ratio {:.2g} (allowed {:.2g})", tensor.max_ratio, tensor.allowed);
+  }
+  text += fmt::format("; {} of {} elements wrong", tensor.bad, tensor.elements);
+  if (tensor.unwritten > 0) text += fmt::format(", {} never written", tensor.unwritten);
+  if (tensor.nonfinite > 0) text += fmt::format(", {} of the wrong kind (NaN, inf, finite)", tensor.nonfinite);
+  if (!tensor.where.empty()) text += "; " + tensor.where;
+  return text;
+}
+
+std::string verdict_text(const Verdict& verdict) {
+  std::string text;
+  std::vector<std::string> right;
+  bool said = verdict.reason.empty();
+  for (const TensorReport& tensor : verdict.tensors) {
+    if (tensor.bad == 0 && !tensor.vacuous) {
+      right.push_back(tensor.name);
+      continue;
+    }
+    const std::string line = tensor_text(tensor);
+    said = said || line == verdict.reason;
+    text += "  tensor " + line + "\n";
+  }
+  if (!said) text = "  " + verdict.reason + "\n" + text;
+  if (!right.empty()) text += fmt::format("  {} ok\n", fmt::join(right, ", "));
+  return text;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A verdict in words.
+#pragma once
+
+#include <string>
+
+#include "properties/judge/verdict.h"
+
+namespace backgauge {
+
+// "cs_prev_grad[1,0]: got 0.41802 want 0.43177 ratio 1.9e+05 (allowed 7.1e-08); 2 of 4 elements wrong"
+std::string tensor_text(const TensorReport& tensor);
+
+// What stands below the line of a case that has not passed: the reason unless a tensor says it, one line per bad or
+// vacuous tensor, and which tensors are right. Each line is indented by two spaces and ends with a newline.
+std::string verdict_text(const Verdict& verdict);
+
+}  // namespace backgauge

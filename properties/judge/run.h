@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of an implementation in an arena. Nothing is judged here but what an implementation does to memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "properties/judge/placement.h"
+#include "reference/contract/call.h"
+
+namespace backgauge {
+
+// A tensor as it stands in memory, in the problem's dtype. reserve_space only ever travels like this.
+struct RawTensor {
+  std::string name;
+  Shape shape;
+  std::vector<std::byte> bytes;
+};
+
+struct RunOptions {
+  std::int32_t num_threads = 1;
+  Placement placement{0};
+  std::byte workspace_fill = kNanFill;
+  std::vector<std::string> changed_inputs;  // inputs that the implementation may write
+
+  // All ones are a NaN in every format, so whatever is computed from an unwritten workspace shows. Code that drops NaN
+  // (a maximum, a comparison) shows with bytes that are small finite numbers in every format.
+  static constexpr std::byte kNanFill{0xff}, kFiniteFill{0x3c};
+};
+
+struct Output {
+  RawTensor raw;
+  std::vector<double> values;           // decoded; none of reserve_space, which is opaque
+  std::vector<std::uint8_t> unwritten;  // per element; none of reserve_space
+};
+
+struct RunResult {
+  std::string refusal;  // the contract's; "" if it accepts the call
+  backgauge_status status = BACKGAUGE_INTERNAL;
+  std::string function;  // the one that answered: prepare, run, forward, dropout_mask
+  std::string message;
+  std::vector<Output> outputs;          // empty if prepare did not succeed
+  std::vector<std::string> violations;  // of the rules on memory, exceptions, and prepare's answers
+  std::int64_t reserve_length = 0;      // as prepare answered
+};
+
+// On input an implementation in host memory, a problem, and tensors that join its inputs at their places in the op's
+// table, or replace them. The problem may be one that the contract refuses.
+// Throws std::bad_alloc where the arena cannot be had, std::invalid_argument for an op that has no table.
+RunResult run(const backgauge_implementation& implementation, const Problem& problem, std::span<const RawTensor> raw,
+              const RunOptions& options);
+
+// Tensors that stand in the op's table and not in the problem's inputs, all zeros: what the forward would make.
+// reserve_space has no element.
+std::vector<RawTensor> absent_inputs(const Problem& problem);
+
+// Why the contract refuses a problem, its absent inputs aside; "" if it accepts it.
+std::string refusal_of(const Problem& problem);
+
+// Asks for the dropout masks of a BACKGAUGE_CUDNN_RNN_BACKPROP problem, given what the forward made.
+// On output keep[gap] [T, B, D*H], or why not in `result`.
+struct DropoutMasks {
+  RunResult result;
+  std::vector<std::vector<std::uint8_t>> keep;
+};
+DropoutMasks dropout_masks(const backgauge_implementation& implementation, const Problem& problem,
+                           std::span<const RawTensor> raw, const RunOptions& options);
+
+}  // namespace backgauge

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the judge says of one case. What the words mean: properties/judge/README.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/contract/op_spec.h"
+
+namespace backgauge {
+
+enum class Status { kPassed, kFailed, kMistrusted, kSkipped, kBroken };
+std::string_view status_word(Status status);  // PASSED FAILED MISTRUSTED SKIPPED BROKEN
+std::optional<Status> parse_status(std::string_view word);
+
+// One output of one case.
+struct TensorReport {
+  std::string name;
+  Shape shape;
+  std::int64_t elements = 0;
+  std::int64_t judged = 0;     // elements with a finite bound, or whose non-finite value is determined
+  std::int64_t bad = 0;        // elements outside their bound, wrongly (non-)finite or unwritten
+  std::int64_t nonfinite = 0;  // of these: wrongly finite or non-finite
+  std::int64_t unwritten = 0;  // of these: never written
+  double max_ratio = 0;        // largest |got - want| / allowed over judged finite elements; may be inf, never NaN
+  double resolution = 0;    // median |want| / allowed over elements that are not determined (resolution.h); 0 if none
+  bool vacuous = false;     // the bound says nothing: not counted as judged
+  std::int64_t worst = -1;  // flat index of the worst element; -1 if no element was judged
+  double got = 0, want = 0, allowed = 0;  // there
+  std::string where;  // params_backprop, if bad: the block it lies in, "layer 0 forward, R of gate f"
+};
+
+struct Verdict {
+  Status status = Status::kBroken;    // forgetting to judge is red
+  std::string reason = "not judged";  // "" if PASSED
+  std::vector<TensorReport> tensors;
+};
+
+// The verdict that the reports of all outputs of a case amount to, if nothing else is wrong with it:
+//   FAILED      an element of an output is bad
+//   MISTRUSTED  an output is vacuous, or there is no output
+//   PASSED      otherwise
+Verdict conclude(std::vector<TensorReport> tensors);
+
+}  // namespace backgauge
