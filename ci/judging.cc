@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/judging.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "ci/interrupt.h"
+#include "properties/case/golden.h"
+#include "properties/case/inputs.h"
+#include "properties/judge/judge.h"
+#include "properties/judge/judge_values.h"
+#include "reference/oracle.h"
+
+namespace backgauge::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+Record record_of(const Case& c, std::string name, std::string version) {
+  Record record;
+  record.id = to_string(c);
+  record.op = std::string(find_op(c.op)->word);
+  record.impl_name = std::move(name);
+  record.impl_version = std::move(version);
+  return record;
+}
+
+Verdict broken_harness(const std::string& text) { return {Status::kBroken, "harness: " + text, {}}; }
+
+struct Judged {
+  Record record;
+  int redraws = 0;
+};
+
+// Saturated and chaotic draws happen; three in a row mean that the shape itself proves nothing.
+constexpr int kMostRedraws = 2;
+
+Judged judge_with_redraws(const backgauge_implementation& implementation, Case c, const JudgingOptions& options) {
+  Judged out{judge_line(implementation, c, options.num_threads), 0};
+  const bool drawn = options.redraw && c.data != DataClass::kGolden;
+  while (drawn && out.record.verdict.status == Status::kMistrusted && out.redraws < kMostRedraws) {
+    c.seed = (c.seed * 0x9e3779b97f4a7c15u + 1) >> 32;
+    out.record = judge_line(implementation, c, options.num_threads);
+    ++out.redraws;
+  }
+  return out;
+}
+
+}  // namespace
+
+Record judge_line(const backgauge_implementation& implementation, const Case& c, int num_threads) {
+  const Clock::time_point start = Clock::now();
+  Case with_checksum = c;
+  const Filled filled = fill(c);
+  if (filled.error.empty() && c.data != DataClass::kGolden) with_checksum.checksum = filled.checksum;
+  Record record = record_of(with_checksum, implementation.name, implementation.version);
+  record.verdict =
+      filled.error.empty()
+          ? judge_case(implementation, filled.problem, filled.facts,
+                       {.seed = c.data == DataClass::kGolden ? filled.checksum : c.seed, .num_threads = num_threads})
+          : broken_harness(filled.error);
+  record.ms = milliseconds_since(start);
+  return record;
+}
+
+Record judge_golden_producer(const Case& golden) {
+  const Clock::time_point start = Clock::now();
+  GoldenData data;
+  std::string error;
+  if (!find_golden(golden, data, error)) {
+    Record record = record_of(golden, "golden", "");
+    record.verdict = broken_harness(error);
+    return record;
+  }
+  Record record = record_of(golden, "golden", "");
+  // TensorFlow's CPU kernels round every half operation: class B (semantics.md 1.4).
+  const Declared declared{.half_class = BACKGAUGE_CLASS_B};
+  const Values values = data.facts.structured ? Values::kStructured : Values::kRandom;
+  std::vector<Wanted> wanted;
+  if (golden.op == BACKGAUGE_CUDNN_RNN_BACKPROP) wanted = oracle(forward_problem(data.problem), declared, values);
+  for (Wanted& tensor : oracle(data.problem, declared, values)) wanted.push_back(std::move(tensor));
+  std::vector<GivenTensor> given;
+  for (const std::vector<Tensor>* stored : {&data.forward, &data.outputs}) {
+    for (const Tensor& tensor : *stored) given.push_back({tensor.name, tensor.shape, golden.dtype, tensor.values});
+  }
+  record.verdict = judge_values(wanted, given, golden.dtype, declared);
+  record.ms = milliseconds_since(start);
+  return record;
+}
+
+void judge_all(const backgauge_implementation& implementation, const std::vector<Case>& cases,
+               const JudgingOptions& options, const std::function<bool(const Record&, int redraws)>& sink) {
+  std::mutex mutex;
+  std::condition_variable arrived;
+  std::map<std::size_t, Judged> waiting;  // judged before their turn
+  std::size_t next = 0;
+  bool stop = false;
+
+  const auto work = [&] {
+    for (;;) {
+      std::size_t mine;
+      {
+        const std::lock_guard lock(mutex);
+        if (stop || interrupted() || next == cases.size()) return;
+        mine = next++;
+      }
+      Judged judged = judge_with_redraws(implementation, cases[mine], options);
+      const std::lock_guard lock(mutex);
+      waiting.emplace(mine, std::move(judged));
+      arrived.notify_one();
+    }
+  };
+  std::vector<std::jthread> workers;
+  for (int k = 0; k < options.workers; ++k) workers.emplace_back(work);
+
+  for (std::size_t turn = 0; turn < cases.size(); ++turn) {
+    std::unique_lock lock(mutex);
+    // Wakes up by itself too, to notice an interruption while no case ends.
+    while (waiting.find(turn) == waiting.end() && !(interrupted() && turn >= next)) {
+      arrived.wait_for(lock, std::chrono::milliseconds(100));
+    }
+    const auto found = waiting.find(turn);
+    if (found == waiting.end()) return;
+    const Judged judged = std::move(found->second);
+    waiting.erase(found);
+    lock.unlock();
+    if (!sink(judged.record, judged.redraws)) {
+      lock.lock();
+      stop = true;
+      return;
+    }
+  }
+}
+
+}  // namespace backgauge::cli

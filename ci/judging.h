@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// From case lines to records: fills, judges, and hands the records over in the order of the cases.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "properties/case/case.h"
+#include "properties/judge/record.h"
+#include "reference/contract/backgauge.h"
+
+namespace backgauge::cli {
+
+struct JudgingOptions {
+  int workers = 2;      // cases judged at once
+  int num_threads = 1;  // of the implementation, per call
+  bool redraw =
+      false;  // a generated case that turns out to prove nothing (MISTRUSTED) gets other values, twice at most
+};
+
+// One case, judged. A case whose inputs cannot be made is BROKEN(harness).
+Record judge_line(const backgauge_implementation& implementation, const Case& c, int num_threads);
+
+// What the maker of a golden vector computed, judged like an implementation's outputs.
+Record judge_golden_producer(const Case& golden);
+
+// All cases; `sink` gets each record in order, with the number of its redraws, and returns false to stop. Stops early
+// too when the user interrupts.
+void judge_all(const backgauge_implementation& implementation, const std::vector<Case>& cases,
+               const JudgingOptions& options, const std::function<bool(const Record&, int redraws)>& sink);
+
+}  // namespace backgauge::cli

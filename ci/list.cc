@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// backgauge list: the ops, the implementations and what they claim, the cases of a tier.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "ci/command.h"
+#include "ci/words.h"
+#include "impl/registry.h"
+#include "properties/campaign/campaign.h"
+#include "properties/case/inputs.h"
+#include "reference/contract/op_spec.h"
+
+namespace backgauge::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string ops, impl, tier = "ci", format = "text";
+  std::uint64_t seed = 1;
+  bool cases = false;
+};
+
+template <class Word>
+std::vector<std::string> members(std::uint32_t set, int first, int last, Word word) {
+  std::vector<std::string> out;
+  for (int value = first; value <= last; ++value) {
+    if (set & BACKGAUGE_BIT(value)) out.emplace_back(word(value));
+  }
+  return out;
+}
+
+Json tensor_json(const TensorSpec& tensor) {
+  Json out{{"name", tensor.name}, {"shape", fmt::format("[{}]", tensor.shape_text)}};
+  if (tensor.is_int64) out["dtype"] = "i64";
+  if (!tensor.alias.empty()) out["may_share_memory_with"] = tensor.alias;
+  return out;
+}
+
+Json op_json(const OpSpec& spec) {
+  Json out{{"op", spec.word}, {"tensorflow", spec.tensorflow}};
+  out["dtypes"] = members(spec.dtypes, BACKGAUGE_HALF, BACKGAUGE_FLOAT64, dtype_word);
+  out["inputs"] = Json::array();
+  out["outputs"] = Json::array();
+  for (const TensorSpec& tensor : spec.inputs) out["inputs"].push_back(tensor_json(tensor));
+  for (const TensorSpec& tensor : spec.outputs) out["outputs"].push_back(tensor_json(tensor));
+  return out;
+}
+
+Json implementation_json(const backgauge_implementation& implementation) {
+  Json out{{"name", implementation.name},
+           {"version", implementation.version},
+           {"description", implementation.description},
+           {"memory", implementation.memory_space == BACKGAUGE_HOST ? "host" : "cuda"}};
+  out["claims"] = Json::array();
+  for (std::int32_t k = 0; k < implementation.num_claims; ++k) {
+    const backgauge_op_claims& claims = implementation.claims[k];
+    const OpSpec* spec = find_op(claims.op);
+    if (spec == nullptr) continue;
+    Json claim{{"op", spec->word}};
+    claim["dtypes"] = members(claims.dtypes, BACKGAUGE_HALF, BACKGAUGE_FLOAT64, dtype_word);
+    if (spec->is_cudnn()) {
+      claim["modes"] = members(claims.rnn_modes, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU, rnn_mode_word);
+      claim["inputs"] = members(claims.input_modes, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_AUTO_SELECT, input_mode_word);
+      claim["directions"] =
+          members(claims.directions, BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL, direction_word);
+    } else {
+      claim["peephole"] = members(claims.use_peephole, 0, 1, [](int on) { return on ? "on" : "off"; });
+    }
+    claim["half_class"] = accuracy_class_word(claims.half_class);
+    claim["contract"] = numerical_contract_word(claims.numerical_contract);
+    claim["determinism"] = determinism_word(claims.determinism);
+    out["claims"].push_back(std::move(claim));
+  }
+  return out;
+}
+
+std::string joined(const Json& words) {
+  std::string out;
+  for (const auto& word : words) out += (out.empty() ? "" : ",") + word.get<std::string>();
+  return out;
+}
+
+void print_text(const Json& ops, const Json& implementations) {
+  for (const Json& op : ops) {
+    fmt::print("{}  ({}; {})\n", op["op"].get<std::string>(), op["tensorflow"].get<std::string>(),
+               joined(op["dtypes"]));
+    for (const char* role : {"inputs", "outputs"}) {
+      fmt::print("  {}\n", role);
+      for (const Json& tensor : op[role]) {
+        fmt::print("    {:<20} {:<16}{}{}\n", tensor["name"].get<std::string>(), tensor["shape"].get<std::string>(),
+                   tensor.contains("dtype") ? " " + tensor["dtype"].get<std::string>() : "",
+                   tensor.contains("may_share_memory_with")
+                       ? " may share memory with " + tensor["may_share_memory_with"].get<std::string>()
+                       : "");
+      }
+    }
+  }
+  fmt::print("\nimplementations\n");
+  for (const Json& implementation : implementations) {
+    fmt::print("  {} {}  ({}) {}\n", implementation["name"].get<std::string>(),
+               implementation["version"].get<std::string>(), implementation["memory"].get<std::string>(),
+               implementation["description"].get<std::string>());
+    for (const Json& claim : implementation["claims"]) {
+      fmt::print("    {:<22}", claim["op"].get<std::string>());
+      for (const auto& [key, value] : claim.items()) {
+        if (key != "op") fmt::print(" {}={}", key, value.is_array() ? joined(value) : value.get<std::string>());
+      }
+      fmt::print("\n");
+    }
+  }
+}
+
+int list_cases(const Options& options) {
+  const std::optional<Tier> tier = parse_tier(options.tier);
+  if (!tier) throw CommandError{kUsage, fmt::format("--tier={}: expected smoke or ci", options.tier)};
+  for (Case c : plan({.tier = *tier, .seed = options.seed, .ops = parse_ops(options.ops)})) {
+    const Filled filled = fill(c);
+    if (!filled.error.empty()) throw CommandError{kSelfCheck, to_string(c) + ": " + filled.error};
+    c.checksum = filled.checksum;
+    fmt::print("{}\n", to_string(c));
+  }
+  return kGood;
+}
+
+int run(const Options& options) {
+  if (options.cases) return list_cases(options);
+  Json ops = Json::array(), implementations = Json::array();
+  const std::vector<backgauge_op> chosen = parse_ops(options.ops);
+  for (const OpSpec& spec : op_specs()) {
+    const bool gradient_chosen = std::find(chosen.begin(), chosen.end(), spec.op) != chosen.end();
+    const bool forward_chosen = spec.op == BACKGAUGE_CUDNN_RNN &&
+                                std::find(chosen.begin(), chosen.end(), BACKGAUGE_CUDNN_RNN_BACKPROP) != chosen.end();
+    if (gradient_chosen || forward_chosen) ops.push_back(op_json(spec));
+  }
+  std::vector<std::string> names = registry_names();
+  if (!options.impl.empty()) names = {options.impl};
+  for (const std::string& name : names) implementations.push_back(implementation_json(load_implementation(name)));
+  if (options.format == "json") {
+    fmt::print("{}\n",
+               Json{{"schema", "backgauge.list/1"}, {"ops", ops}, {"implementations", implementations}}.dump(2));
+  } else {
+    print_text(ops, implementations);
+  }
+  return kGood;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("list", "ops with their tensors, implementations with their claims, cases");
+  command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
+  command->add_option("--impl", options->impl, "only this implementation: a name or a path of a shared library");
+  command->add_flag("--cases", options->cases, "print the case lines of a tier, with checksums of their inputs");
+  command->add_option("--tier", options->tier, "smoke or ci")->envname("BACKGAUGE_TIER");
+  command->add_option("--seed", options->seed, "seed of the tier's random choices")->envname("BACKGAUGE_SEED");
+  command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+}
+
+}  // namespace backgauge::cli

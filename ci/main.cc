@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `backgauge` command: the one place that knows implementations and the judge.
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "ci/command.h"
+#include "ci/version.h"
+
+int main(int argc, char** argv) {
+  using namespace backgauge::cli;
+  CLI::App app{"backgauge: verifies implementations of LSTMBlockCellGrad, BlockLSTMGradV2 and CudnnRNNBackprop"};
+  app.set_version_flag("--version", std::string("backgauge ") + kVersion);
+  app.require_subcommand(1);
+  Action chosen;
+  add_verify(app, chosen);
+  add_repro(app, chosen);
+  add_list(app, chosen);
+  add_oracle(app, chosen);
+  add_judge(app, chosen);
+  try {
+    app.parse(argc, argv);
+    return chosen();
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kGood : kUsage;
+  } catch (const CommandError& error) {
+    std::fprintf(stderr, "backgauge: %s\n", error.text.c_str());
+    return error.exit_code;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "backgauge: out of memory\n");
+    return kSelfCheck;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "backgauge: internal error: %s\n", error.what());
+    return kSelfCheck;
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/summary.h"
+
+#include <fmt/format.h>
+
+#include "ci/command.h"
+#include "properties/campaign/campaign.h"
+
+namespace backgauge::cli {
+namespace {
+
+bool is_harness(const Verdict& verdict) {
+  return verdict.status == Status::kBroken && verdict.reason.rfind("harness", 0) == 0;
+}
+
+std::string of(std::size_t passed, std::size_t all) {
+  return all == 0 ? std::string("-") : fmt::format("{}/{}", passed, all);
+}
+
+}  // namespace
+
+void Summary::Worst::add(const Verdict& verdict) {
+  for (const TensorReport& report : verdict.tensors) {
+    if (!report.vacuous && report.max_ratio >= ratio) {
+      ratio = report.max_ratio;
+      tensor = report.name;
+    }
+  }
+}
+
+std::string Summary::Worst::text() const { return tensor.empty() ? "-" : fmt::format("{:.3f} {}", ratio, tensor); }
+
+void Summary::add(const Case& c, const Record& record, int redraws) {
+  redrawn_ += redraws > 0;
+  const bool passed = record.verdict.status == Status::kPassed;
+  Row& row = rows_[{c.op, c.dtype}];
+  (c.data == DataClass::kGolden ? row.golden : row.random) += 1;
+  (c.data == DataClass::kGolden ? row.golden_passed : row.random_passed) += passed;
+  row.worst.add(record.verdict);
+  if (passed) worst_.add(record.verdict);
+  ++counts_[static_cast<std::size_t>(record.verdict.status)];
+  broken_harness_ += is_harness(record.verdict);
+  if (record.verdict.status == Status::kSkipped) {
+    ++skip_reasons_[record.verdict.reason];
+  } else {
+    cases_.push_back(c);
+  }
+}
+
+void Summary::add_producer(const Case& c, const Record& record) {
+  Row& row = rows_[{c.op, c.dtype}];
+  ++row.producers;
+  row.producers_passed += record.verdict.status == Status::kPassed;
+  row.producer_worst.add(record.verdict);
+  producers_failed_ += record.verdict.status == Status::kFailed || record.verdict.status == Status::kBroken;
+}
+
+std::string Summary::text() const {
+  std::string out = fmt::format("{:<21} {:<5} {:>9} {:>11}  {:<26} {}\n", "op", "dtype", "golden", "generated",
+                                "worst error/allowed", "stored goldens against the oracle");
+  for (const auto& [key, row] : rows_) {
+    out += fmt::format("{:<21} {:<5} {:>9} {:>11}  {:<26} {}\n", find_op(key.first)->word, dtype_word(key.second),
+                       of(row.golden_passed, row.golden), of(row.random_passed, row.random), row.worst.text(),
+                       row.producers == 0 ? "-"
+                                          : fmt::format("{} passed, worst {}", of(row.producers_passed, row.producers),
+                                                        row.producer_worst.text()));
+  }
+  out += "\ncases judged, per setting\n";
+  for (const OpSpec& spec : op_specs()) {
+    bool any = false;
+    for (const Case& c : cases_) any = any || c.op == spec.op;
+    if (!any) continue;
+    out += fmt::format("  {}\n", spec.word);
+    for (const Axis& axis : coverage(spec.op, cases_)) {
+      out += fmt::format("    {:<12}", axis.name);
+      for (const auto& [value, judged] : axis.values) out += fmt::format(" {} {} ", value, judged);
+      out += "\n";
+    }
+  }
+  for (const auto& [reason, skipped] : skip_reasons_) out += fmt::format("skipped {}: {}\n", skipped, reason);
+  if (redrawn_ > 0)
+    out += fmt::format("{} cases were drawn again: no bound of their first values could prove anything\n", redrawn_);
+  out += fmt::format("\nsummary: {} passed, {} failed, {} mistrusted, {} skipped, {} broken; worst passing ratio {}\n",
+                     count(Status::kPassed), count(Status::kFailed), count(Status::kMistrusted),
+                     count(Status::kSkipped), count(Status::kBroken), worst_.text());
+  if (producers_failed_ > 0) out += fmt::format("{} stored goldens contradict the oracle\n", producers_failed_);
+  return out;
+}
+
+int Summary::exit_code(bool strict) const {
+  if (broken_harness_ > 0 || producers_failed_ > 0) return kSelfCheck;
+  if (failed() > 0) return kFailed;
+  if (strict && (count(Status::kMistrusted) > 0 || cases_.empty())) return kInconclusive;
+  return kGood;
+}
+
+}  // namespace backgauge::cli

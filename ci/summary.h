@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run amounts to: counts, worst ratios per op and dtype, what was covered, and the exit code.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "properties/case/case.h"
+#include "properties/judge/record.h"
+
+namespace backgauge::cli {
+
+class Summary {
+ public:
+  void add(const Case& c, const Record& record, int redraws);
+  void add_producer(const Case& c, const Record& record);
+
+  // The table of ops and dtypes, the axes covered, and the line of totals.
+  std::string text() const;
+
+  // As properties/README.md has it.
+  int exit_code(bool strict) const;
+  std::size_t failed() const { return count(Status::kFailed) + count(Status::kBroken); }
+
+ private:
+  struct Worst {
+    double ratio = 0;
+    std::string tensor;
+    void add(const Verdict& verdict);
+    std::string text() const;
+  };
+  struct Row {
+    std::size_t golden = 0, golden_passed = 0, random = 0, random_passed = 0;
+    std::size_t producers = 0, producers_passed = 0;
+    Worst worst, producer_worst;
+  };
+  std::size_t count(Status status) const { return counts_[static_cast<std::size_t>(status)]; }
+
+  std::map<std::pair<backgauge_op, backgauge_dtype>, Row> rows_;
+  std::vector<Case> cases_;              // judged with any outcome but SKIPPED
+  std::array<std::size_t, 5> counts_{};  // per Status
+  std::size_t broken_harness_ = 0, producers_failed_ = 0, redrawn_ = 0;
+  std::map<std::string, std::size_t> skip_reasons_;
+  Worst worst_;
+};
+
+}  // namespace backgauge::cli

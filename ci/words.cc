@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "ci/command.h"
+#include "impl/registry.h"
+#include "reference/contract/op_spec.h"
+
+namespace backgauge::cli {
+
+std::vector<backgauge_op> parse_ops(const std::string& list) {
+  std::vector<backgauge_op> out;
+  std::vector<std::string_view> legal;
+  for (const OpSpec& spec : op_specs()) {
+    if (spec.op == BACKGAUGE_CUDNN_RNN) continue;
+    legal.push_back(spec.word);
+    if (list.empty()) out.push_back(spec.op);
+  }
+  std::size_t begin = 0;
+  while (!list.empty() && begin <= list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string word = list.substr(begin, end - begin);
+    const OpSpec* spec = find_op(word);
+    if (spec == nullptr || spec->op == BACKGAUGE_CUDNN_RNN) {
+      throw CommandError{
+          kUsage, fmt::format("--ops={}: unknown op \"{}\", expected some of {}", list, word, fmt::join(legal, ", "))};
+    }
+    if (std::find(out.begin(), out.end(), spec->op) == out.end()) out.push_back(spec->op);
+    begin = end + 1;
+  }
+  return out;
+}
+
+Case parse_case_or_throw(const std::string& line) {
+  std::string error;
+  const std::optional<Case> parsed = parse_case(line, error);
+  if (!parsed) throw CommandError{kUsage, fmt::format("case \"{}\": {}", line, error)};
+  return *parsed;
+}
+
+const backgauge_implementation& load_implementation(const std::string& name) {
+  std::string error;
+  const backgauge_implementation* implementation = open_implementation(name, error);
+  if (implementation == nullptr) throw CommandError{kNotLoaded, error};
+  return *implementation;
+}
+
+}  // namespace backgauge::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several subcommands take from their command line: lists of ops, implementations, case lines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "properties/case/case.h"
+#include "reference/contract/backgauge.h"
+
+namespace backgauge::cli {
+
+// "a,b" -> ops; "" -> all gradient ops. Throws CommandError(kUsage) on an unknown one.
+std::vector<backgauge_op> parse_ops(const std::string& list);
+
+// A case line; throws CommandError(kUsage) with what is wrong with it.
+Case parse_case_or_throw(const std::string& line);
+
+// A built-in implementation or a path of a shared library; throws CommandError(kNotLoaded).
+const backgauge_implementation& load_implementation(const std::string& name);
+
+}  // namespace backgauge::cli
