@@ -3,16 +3,15 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <thread>
 
 #include "ci/interrupt.h"
-#include "properties/case/golden.h"
+#include "ci/last_words.h"
 #include "properties/case/inputs.h"
 #include "properties/judge/judge.h"
-#include "properties/judge/judge_values.h"
-#include "reference/oracle.h"
 
 namespace backgauge::cli {
 namespace {
@@ -42,6 +41,13 @@ struct Judged {
 // Saturated and chaotic draws happen; three in a row mean that the shape itself proves nothing.
 constexpr int kMostRedraws = 2;
 
+Verdict judge_filled(const backgauge_implementation& implementation, const Case& c, const Filled& filled,
+                     int num_threads) {
+  if (!filled.error.empty()) return broken_harness(filled.error);
+  return judge_case(implementation, filled.problem, filled.facts,
+                    {.seed = c.data == DataClass::kGolden ? filled.checksum : c.seed, .num_threads = num_threads});
+}
+
 Judged judge_with_redraws(const backgauge_implementation& implementation, Case c, const JudgingOptions& options) {
   Judged out{judge_line(implementation, c, options.num_threads), 0};
   const bool drawn = options.redraw && c.data != DataClass::kGolden;
@@ -57,40 +63,43 @@ Judged judge_with_redraws(const backgauge_implementation& implementation, Case c
 
 Record judge_line(const backgauge_implementation& implementation, const Case& c, int num_threads) {
   const Clock::time_point start = Clock::now();
-  Case with_checksum = c;
-  const Filled filled = fill(c);
-  if (filled.error.empty() && c.data != DataClass::kGolden) with_checksum.checksum = filled.checksum;
-  Record record = record_of(with_checksum, implementation.name, implementation.version);
-  record.verdict =
-      filled.error.empty()
-          ? judge_case(implementation, filled.problem, filled.facts,
-                       {.seed = c.data == DataClass::kGolden ? filled.checksum : c.seed, .num_threads = num_threads})
-          : broken_harness(filled.error);
+  Record record = record_of(c, implementation.name, implementation.version);
+  const InFlight in_flight(record.id);
+  try {
+    const Filled filled = fill(c);
+    if (filled.error.empty() && c.data != DataClass::kGolden) {
+      Case with_checksum = c;
+      with_checksum.checksum = filled.checksum;
+      record.id = to_string(with_checksum);
+    }
+    record.verdict = judge_filled(implementation, c, filled, num_threads);
+  } catch (const std::exception& error) {  // std::bad_alloc: the inputs are too large for this machine
+    record.verdict = broken_harness(error.what());
+  }
   record.ms = milliseconds_since(start);
   return record;
 }
 
+StoredOutputs::StoredOutputs(const GoldenData& data)
+    : dtype(data.problem.dtype),
+      // TensorFlow's CPU kernels round every half operation: class B (semantics.md 1.4).
+      declared{.half_class = BACKGAUGE_CLASS_B} {
+  const Values values = data.facts.structured ? Values::kStructured : Values::kRandom;
+  if (data.problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    wanted = oracle(forward_problem(data.problem), declared, values);
+  }
+  for (Wanted& tensor : oracle(data.problem, declared, values)) wanted.push_back(std::move(tensor));
+  for (const std::vector<Tensor>* stored : {&data.forward, &data.outputs}) {
+    for (const Tensor& tensor : *stored) given.push_back({tensor.name, tensor.shape, dtype, tensor.values});
+  }
+}
+
 Record judge_golden_producer(const Case& golden) {
   const Clock::time_point start = Clock::now();
+  Record record = record_of(golden, "golden", "");
   GoldenData data;
   std::string error;
-  if (!find_golden(golden, data, error)) {
-    Record record = record_of(golden, "golden", "");
-    record.verdict = broken_harness(error);
-    return record;
-  }
-  Record record = record_of(golden, "golden", "");
-  // TensorFlow's CPU kernels round every half operation: class B (semantics.md 1.4).
-  const Declared declared{.half_class = BACKGAUGE_CLASS_B};
-  const Values values = data.facts.structured ? Values::kStructured : Values::kRandom;
-  std::vector<Wanted> wanted;
-  if (golden.op == BACKGAUGE_CUDNN_RNN_BACKPROP) wanted = oracle(forward_problem(data.problem), declared, values);
-  for (Wanted& tensor : oracle(data.problem, declared, values)) wanted.push_back(std::move(tensor));
-  std::vector<GivenTensor> given;
-  for (const std::vector<Tensor>* stored : {&data.forward, &data.outputs}) {
-    for (const Tensor& tensor : *stored) given.push_back({tensor.name, tensor.shape, golden.dtype, tensor.values});
-  }
-  record.verdict = judge_values(wanted, given, golden.dtype, declared);
+  record.verdict = find_golden(golden, data, error) ? StoredOutputs(data).judge() : broken_harness(error);
   record.ms = milliseconds_since(start);
   return record;
 }

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "properties/case/case.h"
+#include "properties/case/golden.h"
+#include "properties/judge/judge_values.h"
 #include "properties/judge/record.h"
 #include "reference/contract/backgauge.h"
 
@@ -22,7 +24,16 @@ struct JudgingOptions {
 // One case, judged. A case whose inputs cannot be made is BROKEN(harness).
 Record judge_line(const backgauge_implementation& implementation, const Case& c, int num_threads);
 
-// What the maker of a golden vector computed, judged like an implementation's outputs.
+// What the maker of a golden vector computed, to be judged like an implementation's outputs.
+struct StoredOutputs {
+  std::vector<Wanted> wanted;
+  std::vector<GivenTensor> given;
+  backgauge_dtype dtype;
+  Declared declared;
+
+  explicit StoredOutputs(const GoldenData& data);
+  Verdict judge() const { return judge_values(wanted, given, dtype, declared); }
+};
 Record judge_golden_producer(const Case& golden);
 
 // All cases; `sink` gets each record in order, with the number of its redraws, and returns false to stop. Stops early
