@@ -154,8 +154,11 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
     Validation validation;
     const backgauge_status status = check(call, validation, message);
     if (status != BACKGAUGE_OK) return status;
-    if (call->op != BACKGAUGE_CUDNN_RNN_BACKPROP || keep == nullptr || gap < 0 || gap >= validation.extents.L - 1) {
-      return fail(message, BACKGAUGE_INVALID_ARGUMENT, "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop");
+    const Extents& e = validation.extents;
+    const bool nowhere = keep == nullptr && e.T * e.B * e.D * e.H > 0;
+    if (call->op != BACKGAUGE_CUDNN_RNN_BACKPROP || nowhere || gap < 0 || gap >= e.L - 1) {
+      return fail(message, BACKGAUGE_INVALID_ARGUMENT,
+                  "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop, and memory for it");
     }
     switch (call->dtype) {
       case BACKGAUGE_HALF: copy_mask<Half>(*call, validation.extents, gap, keep); break;

@@ -119,8 +119,10 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
     if (status != BACKGAUGE_OK) return status;
     std::string error;
     const auto net = call->op == BACKGAUGE_CUDNN_RNN_BACKPROP ? rnn_net(*call, error) : std::nullopt;
-    if (!net || keep == nullptr || gap < 0 || gap >= net->L - 1) {
-      return fail(message, BACKGAUGE_INVALID_ARGUMENT, "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop");
+    const bool nowhere = net && keep == nullptr && net->T * net->B * net->D * net->H > 0;
+    if (!net || nowhere || gap < 0 || gap >= net->L - 1) {
+      return fail(message, BACKGAUGE_INVALID_ARGUMENT,
+                  "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop, and memory for it");
     }
     const backgauge_tensor& reserve_space = input(*call, "reserve_space");
     call->dtype == BACKGAUGE_FLOAT64 ? copy_mask<double>(*net, reserve_space, gap, keep)

@@ -154,6 +154,7 @@ class Planner {
     const auto edge = [&](std::int64_t T, std::int64_t B, std::int64_t I, std::int64_t H, std::int64_t L,
                           backgauge_direction direction) {
       c.T = T, c.B = B, c.I = I, c.H = H, c.layers = L;
+      c.dropout = L > 1 ? 0.5 : 0;
       c.direction = direction;
       c.input_mode = BACKGAUGE_LINEAR_INPUT;
       add(c);
