@@ -30,7 +30,7 @@ std::vector<Cell<Scalar>> cut_params(const Problem& problem, const Variables<Sca
   auto next = params.begin();
   const auto vector = [&](std::int64_t length) {
     if (params.end() - next < length) throw std::invalid_argument("params is shorter than its parts");
-    const Variables<Scalar> part(next, next + length);
+    Variables<Scalar> part(next, next + length);
     next += length;
     return part;
   };
