@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/laws/agreement.h"
+
+#include <stdexcept>
+
+#include "properties/judge/compare.h"
+#include "properties/judge/report.h"
+
+namespace backgauge {
+
+Agreement::Agreement(const backgauge_implementation& implementation, const Case& c)
+    : Agreement(c.dtype, declared(*claims_of(implementation, c.op))) {}
+
+void Agreement::expect(const Wanted& got, const Wanted& expected) {
+  if (got.shape != expected.shape) {
+    throw std::logic_error(got.name + ": shape " + to_string(got.shape) + " against " + to_string(expected.shape));
+  }
+  ++expectations_;
+  Wanted both = expected;
+  for (std::size_t k = 0; k < both.allowed.size(); ++k) both.allowed[k] += got.allowed[k];
+  const TensorReport report =
+      compare(both, std::vector<double>(got.value.begin(), got.value.end()), {}, dtype_, declared_);
+  if (report.bad > 0 && broken_.empty()) broken_ = tensor_text(report);
+  if (report.vacuous && vacuous_.empty()) vacuous_ = tensor_text(report);
+}
+
+Finding Agreement::finding() const {
+  if (!broken_.empty()) return {Outcome::kBroken, broken_};
+  if (!vacuous_.empty()) return {Outcome::kSaysNothing, vacuous_};
+  if (expectations_ == 0) return {Outcome::kSaysNothing, "nothing was compared"};
+  return {Outcome::kHolds, ""};
+}
+
+}  // namespace backgauge

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/laws/answer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "properties/judge/claims.h"
+#include "properties/judge/compare.h"
+#include "properties/judge/findings.h"
+#include "reference/contract/storage.h"
+
+namespace backgauge {
+namespace {
+
+constexpr std::string_view kReserveSpace = "reserve_space";
+
+void require(const RunResult& result) {
+  if (const auto verdict = trouble(result)) throw std::runtime_error(verdict->reason);
+}
+
+const backgauge_op_claims& claims_on(const backgauge_implementation& implementation, backgauge_op op) {
+  const backgauge_op_claims* claims = claims_of(implementation, op);
+  if (claims == nullptr) throw std::runtime_error(std::string(find_op(op)->word) + " is not claimed");
+  return *claims;
+}
+
+std::vector<Wanted> truth(const Answer& answer, const Declared& declared, Values values) {
+  std::vector<Wanted> out;
+  if (answer.problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    out = oracle(forward_problem(answer.problem), declared, values);
+  }
+  std::ranges::move(oracle(answer.problem, declared, values), std::back_inserter(out));
+  return out;
+}
+
+// The exact result becomes what was answered.
+void measure(Wanted& wanted, const Output& output, backgauge_dtype dtype) {
+  const double largest = float_format(dtype).largest;
+  for (std::size_t k = 0; k < wanted.value.size(); ++k) {
+    const double exact = static_cast<double>(wanted.value[k]);
+    double& allowed = wanted.allowed[k];
+    if (!(std::fabs(exact) + allowed <= largest)) allowed = std::numeric_limits<double>::infinity();
+    if (!std::isfinite(output.values[k]) && std::isfinite(allowed)) {
+      throw std::runtime_error(wanted.name + index_text(wanted.shape, static_cast<std::int64_t>(k)) + " is not finite");
+    }
+    wanted.value[k] = static_cast<long double>(output.values[k]);
+  }
+}
+
+}  // namespace
+
+Filled filled(const Case& c) {
+  Filled result = fill(c);
+  if (!result.error.empty()) throw std::runtime_error(result.error);
+  return result;
+}
+
+Answer answer(const backgauge_implementation& implementation, const Problem& problem, const RunOptions& options) {
+  Answer out{problem, {}, {}};
+  RunOptions gradient_options = options;
+  if (claims_on(implementation, problem.op).changes_reserve_space != 0) {
+    gradient_options.changed_inputs.emplace_back(kReserveSpace);
+  }
+  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    RunResult made = run(implementation, forward_problem(problem), {}, options);
+    require(made);
+    for (Output& output : made.outputs) {
+      out.made.push_back(output.raw);
+      if (output.raw.name != kReserveSpace) out.outputs.push_back(std::move(output));
+    }
+    if (has_random_dropout(problem)) {
+      DropoutMasks masks = dropout_masks(implementation, problem, out.made, options);
+      require(masks.result);
+      out.problem.keep = std::move(masks.keep);
+    }
+  }
+  RunResult result = run(implementation, problem, out.made, gradient_options);
+  require(result);
+  std::ranges::move(result.outputs, std::back_inserter(out.outputs));
+  for (const Output& output : out.outputs) {
+    if (std::ranges::find(output.unwritten, 1) != output.unwritten.end()) {
+      throw std::runtime_error("left elements of " + output.raw.name + " unwritten");
+    }
+  }
+  return out;
+}
+
+std::vector<Wanted> with_bounds(const backgauge_implementation& implementation, const Answer& answer,
+                                const DataFacts& facts) {
+  const Declared declaration = declared(claims_on(implementation, answer.problem.op));
+  const Values values = facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom;
+  std::vector<Wanted> out = truth(answer, declaration, values);
+  for (Wanted& wanted : out) {
+    const auto output =
+        std::ranges::find_if(answer.outputs, [&](const Output& each) { return each.raw.name == wanted.name; });
+    if (output == answer.outputs.end()) throw std::runtime_error("no output " + wanted.name);
+    measure(wanted, *output, answer.problem.dtype);
+  }
+  return out;
+}
+
+std::vector<Wanted> bounded_answer(const backgauge_implementation& implementation, const Problem& problem,
+                                   const DataFacts& facts) {
+  return with_bounds(implementation, answer(implementation, problem), facts);
+}
+
+std::vector<Wanted> exactly(const Answer& answer) {
+  std::vector<Wanted> out;
+  for (const Output& output : answer.outputs) {
+    out.push_back({output.raw.name,
+                   output.raw.shape,
+                   {output.values.begin(), output.values.end()},
+                   std::vector<double>(output.values.size())});
+  }
+  return out;
+}
+
+const Wanted& named(const std::vector<Wanted>& outputs, std::string_view name) {
+  const auto found = std::ranges::find_if(outputs, [&](const Wanted& each) { return each.name == name; });
+  if (found == outputs.end()) throw std::out_of_range("no output " + std::string(name));
+  return *found;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: the gradients of u1 + u2 are those of u1 plus those of u2. Kind: within the bounds of both sides.
+// catches: anything that is not linear in the gradients from above (clipping, thresholds, abs), constants added to
+// them, gradients scaled by what they should not depend on, outputs that keep what stood there.
+#include "properties/case/random.h"
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/transform.h"
+
+namespace backgauge {
+namespace {
+
+Case about(Case c) { return with_finite_values(c); }
+
+// Multiples of 1/64 below 8: eleven bits hold any of them and any sum of two, so nothing is lost in half either.
+double on_grid(const Case& c, const std::string& stream, std::int64_t index) {
+  return static_cast<double>(RandomStream(c.seed, stream).choice(index, 1024) - 512) / 64;
+}
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  const auto& [problem, facts, checksum, error] = filled(c);
+  const auto gradients = [&, &p = problem, &f = facts](double first, double second) {
+    Problem changed = p;
+    change_upstream(changed, [&](std::string_view name, std::int64_t index, double) {
+      return first * on_grid(c, std::string(name) + "/first", index) +
+             second * on_grid(c, std::string(name) + "/second", index);
+    });
+    return bounded_answer(implementation, changed, f);
+  };
+  const auto both = gradients(1, 1), first = gradients(1, 0), second = gradients(0, 1);
+  Agreement agreement(implementation, c);
+  for (const TensorSpec& output : find_op(c.op)->outputs) {
+    if (!output.present(problem.extents)) continue;
+    agreement.expect(named(both, output.name), sum(named(first, output.name), named(second, output.name)));
+  }
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law is_additive_in_the_upstream() { return {"IsAdditiveInTheUpstream", kAllOps, Sizes::kSmall, about, check}; }
+
+}  // namespace backgauge

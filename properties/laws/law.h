@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A law: what must hold between several runs of one implementation, whatever the right values are. Each lives in a file
+// of its own, whose name is the claim. It takes the implementation as a value and a case as the source of its inputs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "properties/case/case.h"
+#include "properties/judge/claims.h"
+
+namespace backgauge {
+
+enum class Outcome {
+  kHolds,
+  kBroken,
+  kSaysNothing  // not broken, but it would hardly have been noticed: the bounds are too wide
+};
+
+struct Finding {
+  Outcome outcome = Outcome::kBroken;
+  std::string text{"not checked"};  // what is broken, or why it says nothing; "" if it holds
+};
+
+// How large the cases may be that a law is tried on. kWide: for laws that need no bounds, which are slow to compute;
+// some of the cases are worth seven threads.
+enum class Sizes { kSmall, kWide };
+
+struct Law {
+  std::string_view name;  // that of its file, SplitsOverTheBatch
+  std::uint32_t ops;      // set of BACKGAUGE_BIT(backgauge_op)
+  Sizes sizes;
+  Case (*about)(Case);  // from any legal case one that the law is about; such a case stays as it is
+  Finding (*check)(const backgauge_implementation&, const Case&);  // may throw std::exception: broken
+};
+
+// Never throws. On input a case that the law is about, of an op that the implementation claims.
+Finding check_law(const Law& law, const backgauge_implementation& implementation, const Case& c);
+
+inline constexpr std::uint32_t kLstmOps =
+    BACKGAUGE_BIT(BACKGAUGE_LSTM_BLOCK_CELL_GRAD) | BACKGAUGE_BIT(BACKGAUGE_BLOCK_LSTM_GRAD_V2);
+inline constexpr std::uint32_t kBlockOp = BACKGAUGE_BIT(BACKGAUGE_BLOCK_LSTM_GRAD_V2);
+inline constexpr std::uint32_t kCudnnOp = BACKGAUGE_BIT(BACKGAUGE_CUDNN_RNN_BACKPROP);
+inline constexpr std::uint32_t kAllOps = kLstmOps | kCudnnOp;
+
+Law matches_the_reference();
+Law repeats_bitwise();
+Law splits_over_the_batch();
+Law is_additive_in_the_upstream();
+Law zero_upstream_gives_exact_zeros();
+Law negates_with_the_upstream();
+Law scales_by_powers_of_two();
+Law truncates_at_seq_len_max();
+Law bidirectional_is_two_unidirectional();
+Law layers_compose();
+Law skip_is_identity_weights();
+Law steps_compose();
+Law zero_peepholes_equal_none();
+
+// All of them.
+std::vector<Law> laws();
+
+}  // namespace backgauge

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: no case is judged FAILED or BROKEN.
+// catches: everything that the judge sees, on cases that nobody has chosen.
+#include "properties/judge/judge.h"
+#include "properties/judge/report.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/law.h"
+
+namespace backgauge {
+namespace {
+
+Case about(Case c) { return c; }
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  const Filled inputs = filled(c);
+  const Verdict verdict = judge_case(implementation, inputs.problem, inputs.facts, {.seed = c.seed});
+  switch (verdict.status) {
+    case Status::kPassed: return {Outcome::kHolds, ""};
+    case Status::kMistrusted:
+    case Status::kSkipped: return {Outcome::kSaysNothing, verdict_text(verdict)};
+    case Status::kFailed:
+    case Status::kBroken: break;
+  }
+  return {Outcome::kBroken, verdict_text(verdict)};
+}
+
+}  // namespace
+
+Law matches_the_reference() { return {"MatchesTheReference", kAllOps, Sizes::kSmall, about, check}; }
+
+}  // namespace backgauge

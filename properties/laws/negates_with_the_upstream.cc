@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: gradients from above of the other sign give gradients of the other sign, bit for bit; rounding to nearest is
+// symmetric. Kind: exact.
+// catches: abs, clipping on one side, a relu applied to gradients, biased rounding to half, constants added.
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/transform.h"
+
+namespace backgauge {
+namespace {
+
+Case about(Case c) { return c; }
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
+    return {Outcome::kSaysNothing, "repetition is not claimed"};
+  }
+  Problem problem = filled(c).problem;
+  const auto plus = exactly(answer(implementation, problem));
+  change_upstream(problem, [](std::string_view, std::int64_t, double value) { return -value; });
+  const auto minus = exactly(answer(implementation, problem));
+  Agreement agreement(implementation, c);
+  for (const TensorSpec& output : find_op(c.op)->outputs) {
+    if (!output.present(problem.extents)) continue;
+    Wanted expected = named(plus, output.name);
+    for (long double& value : expected.value) value = -value;
+    agreement.expect(named(minus, output.name), expected);
+  }
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law negates_with_the_upstream() { return {"NegatesWithTheUpstream", kAllOps, Sizes::kWide, about, check}; }
+
+}  // namespace backgauge

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: the same call gives the same bits, wherever its tensors lie and whatever the workspace holds; on 1, 2 and 7
+// threads too, if BITWISE is claimed. Kind: exact.
+// catches: workspace or output read before it is written, alignment that is relied on, sums whose order depends on
+// threads, races, state kept between calls.
+#include "properties/judge/findings.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/law.h"
+
+namespace backgauge {
+namespace {
+
+Case about(Case c) { return c; }
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  const backgauge_op_claims& claims = *claims_of(implementation, c.op);
+  if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) return {Outcome::kSaysNothing, "repetition is not claimed"};
+  const Filled inputs = filled(c);
+  RunOptions options;
+  options.placement = Placement(c.seed);
+  const Answer first = answer(implementation, inputs.problem, options);
+  const auto differs = [&](const char* how) -> std::string {
+    const Answer again = answer(implementation, inputs.problem, options);
+    if (again.problem.keep != first.problem.keep) return std::string(how) + ": another dropout mask";
+    const std::string difference = first_difference(first.outputs, again.outputs);
+    return difference.empty() ? "" : std::string(how) + ": " + difference;
+  };
+  options.placement = options.placement.opposite();
+  options.workspace_fill = RunOptions::kFiniteFill;
+  if (std::string text = differs("placed elsewhere"); !text.empty()) return {Outcome::kBroken, text};
+  if (claims.determinism != BACKGAUGE_BITWISE) return {Outcome::kHolds, ""};
+  options.num_threads = 2;
+  if (std::string text = differs("on 2 threads"); !text.empty()) return {Outcome::kBroken, text};
+  options.num_threads = 7;
+  if (std::string text = differs("on 7 threads"); !text.empty()) return {Outcome::kBroken, text};
+  return {Outcome::kHolds, ""};
+}
+
+}  // namespace
+
+Law repeats_bitwise() { return {"RepeatsBitwise", kAllOps, Sizes::kWide, about, check}; }
+
+}  // namespace backgauge

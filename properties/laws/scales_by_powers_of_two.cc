@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: gradients from above times 2^k give gradients times 2^k, bit for bit, where nothing is near an end of the range.
+// Kind: exact.
+// catches: clipping, absolute epsilons and thresholds, gradients rounded to a fixed grid or to fewer exponents.
+#include <cmath>
+#include <limits>
+
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/transform.h"
+#include "reference/contract/storage.h"
+
+namespace backgauge {
+namespace {
+
+// The other classes reach the ends of the range on purpose.
+Case about(Case c) {
+  c = without_half(c);
+  if (c.data != DataClass::kZeros && c.data != DataClass::kConstant) c.data = DataClass::kStratified;
+  return c;
+}
+
+// +-1 .. +-8.
+int exponent_of(const Case& c) {
+  const int exponent = 1 + static_cast<int>(c.seed / 2 % 8);
+  return c.seed % 2 == 0 ? exponent : -exponent;
+}
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
+    return {Outcome::kSaysNothing, "repetition is not claimed"};
+  }
+  Problem problem = filled(c).problem;
+  const int exponent = exponent_of(c);
+  const auto once = exactly(answer(implementation, problem));
+  change_upstream(problem, [&](std::string_view, std::int64_t, double value) { return std::ldexp(value, exponent); });
+  const auto scaled = exactly(answer(implementation, problem));
+  // A term that underflows has lost less than the least normal number; 2^40 above it, that is far below any rounding.
+  const double safe = float_format(c.dtype).least_normal * 0x1p40;
+  Agreement agreement(implementation, c);
+  for (const TensorSpec& output : find_op(c.op)->outputs) {
+    if (!output.present(problem.extents)) continue;
+    Wanted expected = named(once, output.name);
+    for (std::size_t k = 0; k < expected.value.size(); ++k) {
+      const double size = static_cast<double>(std::fabs(expected.value[k]));
+      if (size > 0 && size < safe) expected.allowed[k] = std::numeric_limits<double>::infinity();
+      expected.value[k] = std::ldexp(expected.value[k], exponent);
+    }
+    agreement.expect(named(scaled, output.name), expected);
+  }
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law scales_by_powers_of_two() { return {"ScalesByPowersOfTwo", kAllOps, Sizes::kWide, about, check}; }
+
+}  // namespace backgauge

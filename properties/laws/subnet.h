@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// One layer of a CudnnRNNBackprop problem, or one direction of it, as a problem of its own.
+#pragma once
+
+#include "properties/laws/transform.h"
+#include "reference/contract/rnn_params.h"
+
+namespace backgauge {
+
+struct Subnet {
+  std::int64_t layer, first_direction, directions;
+};
+
+RnnParams layout_of(const Problem& problem);
+
+// Where the parameters of a subnet stand in those of the net, in the order of the subnet's own layout.
+Selection params_of(const RnnParams& layout, const Subnet& subnet);
+
+// On output the subnet's problem with its part of every input, but for `input` of a layer other than the first and
+// output_backprop of a layer other than the last: these still are what enters and leaves the whole net.
+Problem subnet_problem(const Problem& net, const Subnet& subnet);
+
+// Its part of states like input_h [L * D, B, H].
+Selection states_of(const Problem& net, const Subnet& subnet);
+
+// Its part of [T, B, D * H].
+Selection outputs_of(const Problem& net, const Subnet& subnet);
+
+}  // namespace backgauge

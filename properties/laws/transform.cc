@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/laws/transform.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "reference/contract/op_spec.h"
+
+namespace backgauge {
+namespace {
+
+// Dimensions before, at and after an axis.
+struct Blocks {
+  std::int64_t outer = 1, length = 1, inner = 1;
+};
+
+Blocks blocks(const Shape& shape, std::size_t axis) {
+  const auto product = [](auto begin, auto end) {
+    return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>());
+  };
+  const auto at = shape.begin() + static_cast<std::ptrdiff_t>(axis);
+  return {product(shape.begin(), at), shape.at(axis), product(at + 1, shape.end())};
+}
+
+// Elements whose place along the axis is index(0), index(1), ... index(length - 1).
+template <class Index>
+Selection along(const Shape& shape, std::size_t axis, std::int64_t length, Index index) {
+  const Blocks b = blocks(shape, axis);
+  Selection out{shape, {}};
+  out.shape[axis] = length;
+  out.from.reserve(static_cast<std::size_t>(b.outer * length * b.inner));
+  for (std::int64_t o = 0; o < b.outer; ++o) {
+    for (std::int64_t k = 0; k < length; ++k) {
+      for (std::int64_t i = 0; i < b.inner; ++i) {
+        out.from.push_back(static_cast<std::size_t>((o * b.length + index(k)) * b.inner + i));
+      }
+    }
+  }
+  return out;
+}
+
+template <class Value>
+std::vector<Value> picked(const std::vector<Value>& values, const Selection& selection) {
+  std::vector<Value> out;
+  out.reserve(selection.from.size());
+  for (const std::size_t from : selection.from) out.push_back(values.at(from));
+  return out;
+}
+
+const TensorSpec* find_spec(backgauge_op op, std::string_view name) {
+  const OpSpec& spec = *find_op(op);
+  for (const auto* specs : {&spec.inputs, &spec.outputs}) {
+    const auto found = std::ranges::find(*specs, name, &TensorSpec::name);
+    if (found != specs->end()) return &*found;
+  }
+  return nullptr;
+}
+
+void change_inputs(Problem& problem, const Change& change, bool (*is_meant)(std::string_view)) {
+  for (Tensor& tensor : problem.inputs) {
+    if (!is_meant(tensor.name)) continue;
+    const std::int64_t read = elements_read(problem, tensor.name);
+    for (std::int64_t k = 0; k < read; ++k) tensor.values[k] = change(tensor.name, k, tensor.values[k]);
+  }
+}
+
+}  // namespace
+
+Case with_finite_values(Case c) {
+  if (c.data == DataClass::kNan || c.data == DataClass::kInf) c.data = DataClass::kStratified;
+  return c;
+}
+
+Case without_random_dropout(Case c) {
+  if (c.dropout < 1) c.dropout = 0;
+  return c;
+}
+
+Case without_half(Case c) {
+  if (c.dtype == BACKGAUGE_HALF) c.dtype = BACKGAUGE_FLOAT32;
+  return c;
+}
+
+Tensor& input(Problem& problem, std::string_view name) {
+  const auto found = std::ranges::find_if(problem.inputs, [&](const Tensor& tensor) { return tensor.name == name; });
+  if (found == problem.inputs.end()) throw std::out_of_range("no input " + std::string(name));
+  return *found;
+}
+
+std::int64_t elements_read(const Problem& problem, std::string_view name) {
+  const TensorSpec* spec = find_spec(problem.op, name);
+  if (spec == nullptr) throw std::out_of_range("no tensor " + std::string(name));
+  return elements_in_rows(spec->shape(problem.extents), spec->rows(problem.extents));
+}
+
+void change_upstream(Problem& problem, const Change& change) {
+  change_inputs(problem, change,
+                [](std::string_view name) { return name.ends_with("_grad") || name.ends_with("_backprop"); });
+}
+
+void change_weights(Problem& problem, const Change& change) {
+  change_inputs(problem, change,
+                [](std::string_view name) { return name == "params" || name == "w" || name.starts_with("wc"); });
+}
+
+std::optional<std::size_t> dimension(backgauge_op op, std::string_view name, std::string_view symbol) {
+  const TensorSpec* spec = find_spec(op, name);
+  if (spec == nullptr && op == BACKGAUGE_CUDNN_RNN_BACKPROP) spec = find_spec(BACKGAUGE_CUDNN_RNN, name);
+  if (spec == nullptr) throw std::out_of_range("no tensor " + std::string(name));
+  std::string_view rest = spec->shape_text;
+  for (std::size_t axis = 0; !rest.empty(); ++axis) {
+    const std::size_t comma = rest.find(", ");
+    if (rest.substr(0, comma) == symbol) return axis;
+    rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 2);
+  }
+  return std::nullopt;
+}
+
+Selection part(const Shape& shape, std::size_t axis, std::int64_t begin, std::int64_t end) {
+  return along(shape, axis, end - begin, [begin](std::int64_t k) { return begin + k; });
+}
+
+Selection reversed(const Shape& shape, std::size_t axis) {
+  const std::int64_t length = shape.at(axis);
+  return along(shape, axis, length, [length](std::int64_t k) { return length - 1 - k; });
+}
+
+Selection range(std::int64_t begin, std::int64_t count) {
+  Selection out{{count}, std::vector<std::size_t>(static_cast<std::size_t>(count))};
+  std::iota(out.from.begin(), out.from.end(), static_cast<std::size_t>(begin));
+  return out;
+}
+
+Tensor select(const Tensor& tensor, const Selection& selection) {
+  return {tensor.name, selection.shape, picked(tensor.values, selection)};
+}
+
+Wanted select(const Wanted& wanted, const Selection& selection) {
+  return {wanted.name, selection.shape, picked(wanted.value, selection), picked(wanted.allowed, selection)};
+}
+
+Wanted sum(Wanted a, const Wanted& b) {
+  if (a.shape != b.shape) throw std::logic_error("sum of " + to_string(a.shape) + " and " + to_string(b.shape));
+  for (std::size_t k = 0; k < a.value.size(); ++k) {
+    a.value[k] += b.value[k];
+    a.allowed[k] += b.allowed[k];
+  }
+  return a;
+}
+
+Wanted joined(const Wanted& a, const Wanted& b, std::size_t axis) {
+  Wanted out{a.name, a.shape, {}, {}};
+  out.shape.at(axis) += b.shape.at(axis);
+  const Blocks left = blocks(a.shape, axis), right = blocks(b.shape, axis);
+  const auto append = [](const auto& from, std::int64_t begin, std::int64_t count, auto& to) {
+    to.insert(to.end(), from.begin() + begin, from.begin() + begin + count);
+  };
+  for (std::int64_t o = 0; o < left.outer; ++o) {
+    for (const auto& [side, extent] : {std::pair{&a, left}, {&b, right}}) {
+      const std::int64_t count = extent.length * extent.inner;
+      append(side->value, o * count, count, out.value);
+      append(side->allowed, o * count, count, out.allowed);
+    }
+  }
+  return out;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: with peepholes of zero everything but their own gradients is what it is without peepholes. Kind: within the
+// bounds of both sides.
+// catches: cells read where they are not (cs_prev for cs), peephole terms that do not multiply their weight, weights
+// read without peepholes, peephole gradients that are not cleared without them.
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/transform.h"
+
+namespace backgauge {
+namespace {
+
+Case about(Case c) {
+  c = with_finite_values(c);
+  c.use_peephole = true;
+  return c;
+}
+
+bool is_peephole_gradient(std::string_view name) { return name.starts_with("wc"); }
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  const auto& [problem, facts, checksum, error] = filled(c);
+  Problem zero = problem, none = problem;
+  for (const char* name : {"wci", "wcf", "wco"}) {
+    Tensor& weights = input(zero, name);
+    weights.values.assign(weights.values.size(), 0);
+  }
+  none.attributes.use_peephole = 0;
+  none.extents.peephole = false;
+  const auto with = bounded_answer(implementation, zero, facts), without = bounded_answer(implementation, none, facts);
+  Agreement agreement(implementation, c);
+  for (const Wanted& output : without) {
+    Wanted expected = named(with, output.name);
+    if (is_peephole_gradient(output.name)) {
+      expected.value.assign(expected.value.size(), 0);
+      expected.allowed.assign(expected.allowed.size(), 0);
+    }
+    agreement.expect(output, expected);
+  }
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law zero_peepholes_equal_none() { return {"ZeroPeepholesEqualNone", kLstmOps, Sizes::kSmall, about, check}; }
+
+}  // namespace backgauge

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: where all gradients from above are zero, every gradient is zero, also under weights at the end of the range.
+// Kind: exact.
+// catches: outputs or carries that are not cleared, a workspace that shows, constants added to gradients, products of
+// weights with each other before a gradient enters.
+#include <cmath>
+
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/transform.h"
+
+namespace backgauge {
+namespace {
+
+Case about(Case c) { return with_finite_values(c); }
+
+// Of half of the cases. A forward must stay finite under them: a relu would not, and in half the sums of
+// CudnnRNNBackprop may not.
+bool has_huge_weights(const Case& c) {
+  const bool unbounded =
+      c.op == BACKGAUGE_CUDNN_RNN_BACKPROP && (c.rnn_mode == BACKGAUGE_RNN_RELU || c.dtype == BACKGAUGE_HALF);
+  return c.seed % 2 == 1 && !unbounded;
+}
+
+// Large enough to overflow when squared, with room for a sum of thousands of terms of up to 1e4.
+double huge(backgauge_dtype dtype) {
+  return dtype == BACKGAUGE_HALF ? 6e4 : dtype == BACKGAUGE_FLOAT32 ? 0x1p99 : 0x1p999;
+}
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  Problem problem = filled(c).problem;
+  change_upstream(problem, [](std::string_view, std::int64_t, double) { return 0.0; });
+  if (has_huge_weights(c)) {
+    change_weights(problem,
+                   [&](std::string_view, std::int64_t, double value) { return std::copysign(huge(c.dtype), value); });
+  }
+  const auto got = exactly(answer(implementation, problem));
+  Agreement agreement(implementation, c);
+  for (const TensorSpec& output : find_op(c.op)->outputs) {
+    if (!output.present(problem.extents)) continue;
+    const Wanted& gradient = named(got, output.name);
+    Wanted zeros = gradient;
+    zeros.value.assign(zeros.value.size(), 0);
+    agreement.expect(gradient, zeros);
+  }
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law zero_upstream_gives_exact_zeros() { return {"ZeroUpstreamGivesExactZeros", kAllOps, Sizes::kWide, about, check}; }
+
+}  // namespace backgauge
