@@ -18,7 +18,7 @@ struct OracleOptions {
   std::string line, directory;
 };
 struct JudgeOptions {
-  std::string directory, outputs, half_class = "A", contract = "fp32-strict";
+  std::string directory, outputs, half_class = "A", contract = "fp32_strict";
   bool recomputes_co = false, strict = false;
 };
 
@@ -30,7 +30,7 @@ Declared declared(const JudgeOptions& options) {
   }
   const std::int32_t contract = enumerator_of(numerical_contract_word, options.contract);
   if (contract == 0) {
-    throw CommandError{kUsage, fmt::format("--contract={}: expected fp32-strict, fp32-tf32, bf16-acc32 or fp16-acc32",
+    throw CommandError{kUsage, fmt::format("--contract={}: expected fp32_strict, fp32_tf32, bf16_acc32 or fp16_acc32",
                                            options.contract)};
   }
   return {.half_class = static_cast<backgauge_accuracy_class>(half_class),
@@ -74,10 +74,10 @@ int judge_files(const JudgeOptions& options) {
   std::string error;
   Bundle bundle;
   if (!read_bundle(options.directory, bundle, error)) {
-    throw CommandError{kUsage, fmt::format("--dir={}: {}", options.directory, error)};
+    throw CommandError{kUsage, "--dir: " + error};
   }
   const std::vector<OutputFile> files = read_outputs(options.outputs, error);
-  if (!error.empty()) throw CommandError{kUsage, fmt::format("--outputs={}: {}", options.outputs, error)};
+  if (!error.empty()) throw CommandError{kUsage, "--outputs: " + error};
   std::vector<GivenTensor> given;
   for (const OutputFile& file : files) {
     given.push_back({file.tensor.name, file.tensor.shape, dtype_of(file.type), file.tensor.values});
@@ -89,7 +89,7 @@ int judge_files(const JudgeOptions& options) {
                                 bundle.problem.dtype, declaration);
   fmt::print("{} {}\n{}", status_word(record.verdict.status), record.id, verdict_text(record.verdict));
   for (const TensorReport& tensor : record.verdict.tensors) {
-    fmt::print("  {:<18} {:<14} worst error/allowed {:.3g}\n", tensor.name, to_string(tensor.shape), tensor.max_ratio);
+    fmt::print("  {}\n", tensor_line(tensor));
   }
   Summary summary;
   summary.add(bundle.case_line, record, 0);

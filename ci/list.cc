@@ -31,20 +31,50 @@ std::vector<std::string> members(std::uint32_t set, int first, int last, Word wo
   return out;
 }
 
-Json tensor_json(const TensorSpec& tensor) {
+// Leading rows that TensorSpec::rows counts, in words; asked with an S that no constant of the table equals.
+std::string rows_text(const TensorSpec& tensor, bool peephole) {
+  constexpr std::int64_t kSteps = 1000003;
+  const std::int64_t rows = tensor.rows({.T = 2 * kSteps, .S = kSteps, .peephole = peephole, .lstm = true});
+  if (rows == kAll) return "all";
+  if (rows <= 0) return "none";
+  if (rows == kSteps) return "t < seq_len_max";
+  if (rows == kSteps - 1) return "t < seq_len_max - 1";
+  return fmt::format("first {}", rows);
+}
+
+std::string rows_text(const TensorSpec& tensor) {
+  const std::string with = rows_text(tensor, true), without = rows_text(tensor, false);
+  return with == without ? with : fmt::format("{} with peephole, {} without", with, without);
+}
+
+// `rows`: how the rows that count are called; the others are not read, or exact zeros.
+Json tensor_json(const TensorSpec& tensor, const char* rows) {
   Json out{{"name", tensor.name}, {"shape", fmt::format("[{}]", tensor.shape_text)}};
   if (tensor.is_int64) out["dtype"] = "i64";
+  if (!tensor.present({.lstm = false})) out["modes"] = "lstm";
+  out[rows] = rows_text(tensor);
   if (!tensor.alias.empty()) out["may_share_memory_with"] = tensor.alias;
   return out;
+}
+
+Json attributes_json(const OpSpec& spec) {
+  if (!spec.is_cudnn()) return {{"use_peephole", "0,1"}};
+  return {{"rnn_mode", "relu,tanh,lstm,gru"},
+          {"input_mode", "linear,skip,auto"},
+          {"direction", "uni,bi"},
+          {"dropout", "[0, 1]"},
+          {"seed", "int32"},
+          {"seed2", "int32"}};
 }
 
 Json op_json(const OpSpec& spec) {
   Json out{{"op", spec.word}, {"tensorflow", spec.tensorflow}};
   out["dtypes"] = members(spec.dtypes, BACKGAUGE_HALF, BACKGAUGE_FLOAT64, dtype_word);
+  out["attributes"] = attributes_json(spec);
   out["inputs"] = Json::array();
   out["outputs"] = Json::array();
-  for (const TensorSpec& tensor : spec.inputs) out["inputs"].push_back(tensor_json(tensor));
-  for (const TensorSpec& tensor : spec.outputs) out["outputs"].push_back(tensor_json(tensor));
+  for (const TensorSpec& tensor : spec.inputs) out["inputs"].push_back(tensor_json(tensor, "read"));
+  for (const TensorSpec& tensor : spec.outputs) out["outputs"].push_back(tensor_json(tensor, "nonzero"));
   return out;
 }
 
@@ -82,22 +112,29 @@ std::string joined(const Json& words) {
   return out;
 }
 
+std::string tensor_text(const Json& tensor) {
+  std::string out = fmt::format("{:<18} {}", tensor["name"].get<std::string>(), tensor["shape"].get<std::string>());
+  std::string notes;
+  for (const auto& [key, value] : tensor.items()) {
+    if (key == "name" || key == "shape" || value == "all") continue;
+    notes += fmt::format("{}{}: {}", notes.empty() ? "" : "; ", key, value.get<std::string>());
+  }
+  return notes.empty() ? out : fmt::format("{:<36} {}", out, notes);
+}
+
 void print_text(const Json& ops, const Json& implementations) {
   for (const Json& op : ops) {
-    fmt::print("{}  ({}; {})\n", op["op"].get<std::string>(), op["tensorflow"].get<std::string>(),
+    fmt::print("{}  ({}; {})\n  attributes ", op["op"].get<std::string>(), op["tensorflow"].get<std::string>(),
                joined(op["dtypes"]));
+    for (const auto& [name, values] : op["attributes"].items()) fmt::print(" {}={}", name, values.get<std::string>());
+    fmt::print("\n");
     for (const char* role : {"inputs", "outputs"}) {
       fmt::print("  {}\n", role);
-      for (const Json& tensor : op[role]) {
-        fmt::print("    {:<20} {:<16}{}{}\n", tensor["name"].get<std::string>(), tensor["shape"].get<std::string>(),
-                   tensor.contains("dtype") ? " " + tensor["dtype"].get<std::string>() : "",
-                   tensor.contains("may_share_memory_with")
-                       ? " may share memory with " + tensor["may_share_memory_with"].get<std::string>()
-                       : "");
-      }
+      for (const Json& tensor : op[role]) fmt::print("    {}\n", tensor_text(tensor));
     }
+    fmt::print("\n");
   }
-  fmt::print("\nimplementations\n");
+  fmt::print("implementations\n");
   for (const Json& implementation : implementations) {
     fmt::print("  {} {}  ({}) {}\n", implementation["name"].get<std::string>(),
                implementation["version"].get<std::string>(), implementation["memory"].get<std::string>(),
@@ -155,7 +192,9 @@ void add_list(CLI::App& app, Action& chosen) {
   command->add_option("--impl", options->impl, "only this implementation: a name or a path of a shared library");
   command->add_flag("--cases", options->cases, "print the case lines of a tier, with checksums of their inputs");
   command->add_option("--tier", options->tier, "smoke or ci")->envname("BACKGAUGE_TIER");
-  command->add_option("--seed", options->seed, "seed of the tier's random choices")->envname("BACKGAUGE_SEED");
+  command->add_option("--seed", options->seed, "seed of the tier's random choices")
+      ->check(whole_number())
+      ->envname("BACKGAUGE_SEED");
   command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
   command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }

@@ -8,10 +8,15 @@
 #include "ci/version.h"
 
 int main(int argc, char** argv) {
+  // Whatever ends the process, what was judged before has been said.
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   using namespace backgauge::cli;
   CLI::App app{"backgauge: verifies implementations of LSTMBlockCellGrad, BlockLSTMGradV2 and CudnnRNNBackprop"};
   app.set_version_flag("--version", std::string("backgauge ") + kVersion);
-  app.require_subcommand(1);
+  app.option_defaults()->always_capture_default();
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return std::string("backgauge: ") + error.what() + "\nRun with --help for more information.\n";
+  });
   Action chosen;
   add_verify(app, chosen);
   add_repro(app, chosen);
@@ -20,7 +25,9 @@ int main(int argc, char** argv) {
   add_judge(app, chosen);
   try {
     app.parse(argc, argv);
-    return chosen();
+    if (chosen) return chosen();
+    std::fprintf(stderr, "backgauge: expected a subcommand\n\n%s", app.help().c_str());
+    return kUsage;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kGood : kUsage;
   } catch (const CommandError& error) {

@@ -2,6 +2,7 @@
 #include "ci/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,6 +11,13 @@ namespace backgauge::cli {
 namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kRedraw{100};  // often enough to look alive, too seldom to cost anything
+
+// A longer line would wrap, and could not be redrawn.
+std::size_t columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1u : 79u;
+}
+
 }  // namespace
 
 Progress::Progress(std::size_t total) : terminal_(isatty(STDERR_FILENO) == 1), total_(total), start_(Clock::now()) {}
@@ -20,7 +28,9 @@ void Progress::show(std::size_t done, std::size_t failed, const std::string& cur
   last_ = Clock::now();
   const double elapsed = std::chrono::duration<double>(last_ - start_).count();
   const double left = done > 0 ? elapsed * static_cast<double>(total_ - done) / static_cast<double>(done) : 0;
-  fmt::print(stderr, "\r\033[K[{:>5}/{}] {} failed, about {:.0f} s left  {:.70}", done, total_, failed, left, current);
+  const std::string line =
+      fmt::format("[{}/{}] {} failed, about {:.0f} s left  {}", done, total_, failed, left, current);
+  fmt::print(stderr, "\r\033[K{:.{}}", line, columns());
   std::fflush(stderr);
 }
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "ci/command.h"
 #include "properties/campaign/campaign.h"
 
@@ -15,6 +18,20 @@ bool is_harness(const Verdict& verdict) {
 
 std::string of(std::size_t passed, std::size_t all) {
   return all == 0 ? std::string("-") : fmt::format("{}/{}", passed, all);
+}
+
+std::string coverage_text(const std::vector<Case>& cases) {
+  std::string out = "\ncases judged, per setting\n";
+  for (const OpSpec& spec : op_specs()) {
+    if (std::ranges::find(cases, spec.op, &Case::op) == cases.end()) continue;
+    out += fmt::format("  {}\n", spec.word);
+    for (const Axis& axis : coverage(spec.op, cases)) {
+      out += fmt::format("    {:<11}", axis.name);
+      for (const auto& [value, judged] : axis.values) out += fmt::format("  {} {}", value, judged);
+      out += "\n";
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -42,7 +59,7 @@ void Summary::add(const Case& c, const Record& record, int redraws) {
   broken_harness_ += is_harness(record.verdict);
   if (record.verdict.status == Status::kSkipped) {
     ++skip_reasons_[record.verdict.reason];
-  } else {
+  } else if (record.verdict.status != Status::kBroken) {
     cases_.push_back(c);
   }
 }
@@ -55,7 +72,15 @@ void Summary::add_producer(const Case& c, const Record& record) {
   producers_failed_ += record.verdict.status == Status::kFailed || record.verdict.status == Status::kBroken;
 }
 
-std::string Summary::text() const {
+std::string tensor_line(const TensorReport& tensor) {
+  const std::string wrong = tensor.bad == 0 ? "" : fmt::format("  {} of {} wrong", tensor.bad, tensor.elements);
+  return fmt::format("{:<18} {:<14} worst error/allowed {:<9.3g} resolution {:.2g}{}", tensor.name,
+                     to_string(tensor.shape), tensor.max_ratio, tensor.resolution, wrong);
+}
+
+std::size_t Summary::cases() const { return std::accumulate(counts_.begin(), counts_.end(), std::size_t{0}); }
+
+std::string Summary::text(bool with_coverage) const {
   std::string out = fmt::format("{:<21} {:<5} {:>9} {:>11}  {:<26} {}\n", "op", "dtype", "golden", "generated",
                                 "worst error/allowed", "stored goldens against the oracle");
   for (const auto& [key, row] : rows_) {
@@ -65,21 +90,10 @@ std::string Summary::text() const {
                                           : fmt::format("{} passed, worst {}", of(row.producers_passed, row.producers),
                                                         row.producer_worst.text()));
   }
-  out += "\ncases judged, per setting\n";
-  for (const OpSpec& spec : op_specs()) {
-    bool any = false;
-    for (const Case& c : cases_) any = any || c.op == spec.op;
-    if (!any) continue;
-    out += fmt::format("  {}\n", spec.word);
-    for (const Axis& axis : coverage(spec.op, cases_)) {
-      out += fmt::format("    {:<12}", axis.name);
-      for (const auto& [value, judged] : axis.values) out += fmt::format(" {} {} ", value, judged);
-      out += "\n";
-    }
-  }
+  if (with_coverage) out += coverage_text(cases_);
   for (const auto& [reason, skipped] : skip_reasons_) out += fmt::format("skipped {}: {}\n", skipped, reason);
   if (redrawn_ > 0)
-    out += fmt::format("{} cases were drawn again: no bound of their first values could prove anything\n", redrawn_);
+    out += fmt::format("drawn again {}: with their first values no bound could prove anything\n", redrawn_);
   out += fmt::format("\nsummary: {} passed, {} failed, {} mistrusted, {} skipped, {} broken; worst passing ratio {}\n",
                      count(Status::kPassed), count(Status::kFailed), count(Status::kMistrusted),
                      count(Status::kSkipped), count(Status::kBroken), worst_.text());

@@ -13,16 +13,20 @@
 
 namespace backgauge::cli {
 
+// "dicfo  [3, 28]  worst error/allowed 0.301  resolution 1.1e+06", in columns.
+std::string tensor_line(const TensorReport& tensor);
+
 class Summary {
  public:
   void add(const Case& c, const Record& record, int redraws);
   void add_producer(const Case& c, const Record& record);
 
-  // The table of ops and dtypes, the axes covered, and the line of totals.
-  std::string text() const;
+  // The table of ops and dtypes; with `coverage` how many cases had each setting; the line of totals.
+  std::string text(bool coverage) const;
 
   // As properties/README.md has it.
   int exit_code(bool strict) const;
+  std::size_t cases() const;
   std::size_t failed() const { return count(Status::kFailed) + count(Status::kBroken); }
 
  private:
@@ -40,7 +44,7 @@ class Summary {
   std::size_t count(Status status) const { return counts_[static_cast<std::size_t>(status)]; }
 
   std::map<std::pair<backgauge_op, backgauge_dtype>, Row> rows_;
-  std::vector<Case> cases_;              // judged with any outcome but SKIPPED
+  std::vector<Case> cases_;              // judged: neither SKIPPED nor BROKEN
   std::array<std::size_t, 5> counts_{};  // per Status
   std::size_t broken_harness_ = 0, producers_failed_ = 0, redrawn_ = 0;
   std::map<std::string, std::size_t> skip_reasons_;

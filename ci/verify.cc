@@ -11,6 +11,7 @@
 #include "ci/command.h"
 #include "ci/interrupt.h"
 #include "ci/judging.h"
+#include "ci/last_words.h"
 #include "ci/progress.h"
 #include "ci/summary.h"
 #include "ci/version.h"
@@ -119,10 +120,11 @@ int verify(const Options& options) {
   const backgauge_implementation& implementation = load_implementation(options.impl);
   const std::vector<Case> cases = chosen_cases(options);
   OutputFolder folder(options.out);
-  fmt::print("backgauge {}: {} {} on {} cases{}\n\n", kVersion, implementation.name, implementation.version,
-             cases.size(),
-             options.lines.empty() ? fmt::format(", tier {}, seed {}", options.tier, options.seed) : std::string());
-  std::fflush(stdout);
+  const bool tier = options.lines.empty();
+  fmt::print("backgauge {}: {} {} on {} case{}{}\n\n", kVersion, implementation.name, implementation.version,
+             cases.size(), cases.size() == 1 ? "" : "s",
+             tier ? fmt::format(", tier {}, seed {}", options.tier, options.seed) : std::string());
+  install_last_words();
 
   const InterruptGuard guard;
   Summary summary;
@@ -138,24 +140,24 @@ int verify(const Options& options) {
                  verdict_text(record.verdict));
     }
     std::size_t done = 0;
-    judge_all(implementation, cases,
-              {.workers = options.workers, .num_threads = options.threads, .redraw = options.lines.empty()},
+    const std::size_t digits = std::to_string(cases.size()).size();
+    judge_all(implementation, cases, {.workers = options.workers, .num_threads = options.threads, .redraw = tier},
               [&](const Record& record, int redraws) {
                 summary.add(cases[done], record, redraws);
                 folder.add(record);
                 ++done;
                 if (deserves_a_word(record, options.verbosity)) {
                   progress.clear();
-                  print_case(record, fmt::format("[{:>5}/{}] ", done, cases.size()), options.impl);
+                  print_case(record, fmt::format("[{:>{}}/{}] ", done, digits, cases.size()), options.impl);
                 }
                 progress.show(done, summary.failed(), record.id);
                 return options.fail_fast == 0 || summary.failed() < options.fail_fast;
               });
   }
   folder.finish();
-  fmt::print("{}", summary.text());
+  fmt::print("{}", summary.text(tier));
   if (interrupted()) {
-    fmt::print("interrupted; what is above is complete up to there\n");
+    fmt::print("interrupted after {} of {} cases\n", summary.cases(), cases.size());
     return kInterrupted;
   }
   return summary.exit_code(options.strict);
@@ -165,15 +167,14 @@ int repro(const Options& options) {
   const backgauge_implementation& implementation = load_implementation(options.impl);
   const Case c = parse_case_or_throw(options.lines.front());
   fmt::print("{}\n", to_string(c));
-  std::fflush(stdout);
+  install_last_words();
   Summary summary;
   const Record record = judge_line(implementation, c, options.threads);
   summary.add(c, record, 0);
   fmt::print("{} {} {}\n{}", implementation.name, implementation.version, status_word(record.verdict.status),
              verdict_text(record.verdict));
   for (const TensorReport& tensor : record.verdict.tensors) {
-    fmt::print("  {:<18} {:<14} worst error/allowed {:<9.3g} resolution {:.2g}\n", tensor.name, to_string(tensor.shape),
-               tensor.max_ratio, tensor.resolution);
+    fmt::print("  {}\n", tensor_line(tensor));
   }
   return summary.exit_code(options.strict);
 }
@@ -194,14 +195,18 @@ void add_verify(CLI::App& app, Action& chosen) {
   add_common(*command, *options);
   command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
   command->add_option("--tier", options->tier, "smoke (seconds) or ci (a minute)")->envname("BACKGAUGE_TIER");
-  command->add_option("--seed", options->seed, "seed of the tier's random choices")->envname("BACKGAUGE_SEED");
-  command->add_option("--case", options->lines, "judge this case line instead of a tier; may be repeated");
+  command->add_option("--seed", options->seed, "seed of the tier's random choices")
+      ->check(whole_number())
+      ->envname("BACKGAUGE_SEED");
+  command->add_option("--case", options->lines, "judge this case line instead of a tier; may be repeated")
+      ->default_str("");
   command->add_option("--out", options->out, "folder for records.jsonl and junit.xml")->envname("BACKGAUGE_OUT");
   command->add_option("-j,--jobs", options->workers, "cases judged at once")
       ->check(CLI::Range(1, 1024))
       ->envname("BACKGAUGE_JOBS");
   command->add_option("--fail-fast", options->fail_fast, "stop after this many failures")
       ->expected(0, 1)
+      ->check(whole_number())
       ->default_str("1");
   command->add_flag("-v,--verbose", options->verbosity, "every case with its verdict");
   command->callback([options, &chosen] { chosen = [options] { return verify(*options); }; });

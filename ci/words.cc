@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <charconv>
+
 #include "ci/command.h"
 #include "impl/registry.h"
 #include "reference/contract/op_spec.h"
@@ -31,6 +33,16 @@ std::vector<backgauge_op> parse_ops(const std::string& list) {
     begin = end + 1;
   }
   return out;
+}
+
+CLI::Validator whole_number() {
+  return {[](const std::string& text) {
+            std::uint64_t number = 0;
+            const char* end = text.data() + text.size();
+            const auto [stopped, problem] = std::from_chars(text.data(), end, number);
+            return problem == std::errc() && stopped == end ? std::string() : text + ": expected a whole number";
+          },
+          ""};
 }
 
 Case parse_case_or_throw(const std::string& line) {

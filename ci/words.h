@@ -2,6 +2,7 @@
 // What several subcommands take from their command line: lists of ops, implementations, case lines.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace backgauge::cli {
 
 // "a,b" -> ops; "" -> all gradient ops. Throws CommandError(kUsage) on an unknown one.
 std::vector<backgauge_op> parse_ops(const std::string& list);
+
+// For options that count: digits only, and not more than 64 bits of them (CLI11 itself takes -1 for 2^64 - 1).
+CLI::Validator whole_number();
 
 // A case line; throws CommandError(kUsage) with what is wrong with it.
 Case parse_case_or_throw(const std::string& line);

@@ -142,6 +142,12 @@ NpyArray read_listed(const fs::path& directory, const ordered_json& entry, NpyTy
   return array;
 }
 
+// "[json.exception.out_of_range.403] key 'op' not found" -> "key 'op' not found"
+std::string without_tag(std::string_view text) {
+  const std::size_t end = text.find("] ");
+  return std::string(end == text.npos ? text : text.substr(end + 2));
+}
+
 const ordered_json* find_entry(const ordered_json& tensors, std::string_view role, const std::string& name) {
   for (const ordered_json& entry : tensors) {
     if (entry.at("role") == role && entry.at("name") == name) return &entry;
@@ -203,6 +209,9 @@ bool read_bundle(const fs::path& directory, Bundle& bundle, std::string& error) 
   try {
     read_all(directory, bundle);
     return true;
+  } catch (const nlohmann::json::exception& problem) {
+    error = (directory / "case.json").string() + ": " + without_tag(problem.what());
+    return false;
   } catch (const std::exception& problem) {
     error = directory.string() + ": " + problem.what();
     return false;

@@ -13,8 +13,9 @@ int main() {
     backgauge::Tensor tensor{std::string(spec.name), spec.shape(problem.extents), {}};
     const bool gate = spec.name == "i" || spec.name == "f" || spec.name == "o";
     const bool upstream = spec.name == "cs_grad" || spec.name == "h_grad";
-    tensor.values.assign(static_cast<std::size_t>(*backgauge::element_count(tensor.shape)),
-                         gate ? 0.5 : upstream ? 1.0 : 0.0);
+    tensor.values.assign(static_cast<std::size_t>(*backgauge::element_count(tensor.shape)), gate       ? 0.5
+                                                                                            : upstream ? 1.0
+                                                                                                       : 0.0);
     problem.inputs.push_back(tensor);
   }
   const auto want = backgauge::oracle(problem, {}, backgauge::Values::kStructured);

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the backgauge command for the tests; CMakeLists.txt gives the paths in the environment."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+COMMAND = os.environ["BACKGAUGE_COMMAND"]
+PLUGINS = pathlib.Path(os.environ["BACKGAUGE_TEST_PLUGINS"])
+C_PLUGINS = pathlib.Path(os.environ["BACKGAUGE_TEST_C_PLUGINS"])
+PLAIN = os.environ["BACKGAUGE_TEST_PLAIN"]
+VERSION = os.environ["BACKGAUGE_TEST_VERSION"]
+SANITIZED = os.environ["BACKGAUGE_TEST_SANITIZE"] != ""
+
+CELL = "lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37"
+
+# What users set must not steer the tests.
+SETTINGS = ("IMPL", "OPS", "TIER", "SEED", "OUT", "JOBS", "THREADS", "GOLDENS")
+ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in ["BACKGAUGE_" + word for word in SETTINGS]}
+
+
+def run(*arguments, environment=(), **options):
+    """The finished process, with its output as text."""
+    return subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300,
+                          stdin=subprocess.DEVNULL, env={**ENVIRONMENT, **dict(environment)}, **options)
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def expect(self, exit_code, *arguments, **options):
+        """Runs the command; its exit code must be `exit_code`, and stderr speaks exactly where there is trouble."""
+        done = run(*arguments, **options)
+        told = f"backgauge {' '.join(map(str, arguments))}\n{done.stdout}\n{done.stderr}"
+        self.assertEqual(done.returncode, exit_code, told)
+        if exit_code in (0, 1, 5):
+            self.assertEqual(done.stderr, "", told)
+        return done
+
+    def expect_complaint(self, exit_code, word, *arguments, **options):
+        """The same for a command that must refuse: it says so on stderr, names `word`, and does nothing."""
+        done = self.expect(exit_code, *arguments, **options)
+        self.assertTrue(done.stderr.startswith("backgauge: "), done.stderr)
+        self.assertIn(word, done.stderr)
+        self.assertEqual(done.stdout, "")
+        return done

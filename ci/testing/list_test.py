@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""backgauge list: complete, readable by programs, and its case lines are accepted again."""
+
+import json
+import unittest
+
+from command import C_PLUGINS, CommandTest
+
+# inputs and outputs, as TensorFlow has them
+TENSORS = {
+    "lstm_block_cell_grad": ("x cs_prev h_prev w wci wcf wco b i cs f o ci co cs_grad h_grad",
+                             "cs_prev_grad dicfo wci_grad wcf_grad wco_grad"),
+    "block_lstm_grad_v2": ("seq_len_max x cs_prev h_prev w wci wcf wco b i cs f o ci co h cs_grad h_grad",
+                           "x_grad cs_prev_grad h_prev_grad w_grad wci_grad wcf_grad wco_grad b_grad"),
+    "cudnn_rnn_backprop": ("input input_h input_c params output output_h output_c output_backprop output_h_backprop "
+                           "output_c_backprop reserve_space",
+                           "input_backprop input_h_backprop input_c_backprop params_backprop"),
+    "cudnn_rnn": ("input input_h input_c params", "output output_h output_c reserve_space"),
+}
+
+
+class Ops(CommandTest):
+    def listed(self, *arguments):
+        document = json.loads(self.expect(0, "list", "--format=json", *arguments).stdout)
+        self.assertEqual(document["schema"], "backgauge.list/1")
+        return document
+
+    def test_json_has_every_tensor_and_implementation(self):
+        document = self.listed()
+        found = {op["op"]: tuple(" ".join(tensor["name"] for tensor in op[role]) for role in ("inputs", "outputs"))
+                 for op in document["ops"]}
+        self.assertEqual(found, TENSORS)
+        self.assertEqual([implementation["name"] for implementation in document["implementations"]], ["plain", "cpu"])
+        for implementation in document["implementations"]:
+            claimed = [claim["op"] for claim in implementation["claims"]]
+            self.assertEqual(claimed, ["lstm_block_cell_grad", "block_lstm_grad_v2", "cudnn_rnn_backprop"])
+
+    def test_json_tells_what_matters_of_a_tensor(self):
+        tensors = {(op["op"], tensor["name"]): tensor
+                   for op in self.listed()["ops"] for tensor in op["inputs"] + op["outputs"]}
+        block, cell, cudnn = "block_lstm_grad_v2", "lstm_block_cell_grad", "cudnn_rnn_backprop"
+        self.assertEqual(tensors[block, "w"]["shape"], "[I + H, 4 * H]")
+        self.assertEqual(tensors[block, "seq_len_max"]["dtype"], "i64")
+        self.assertEqual(tensors[block, "b"]["read"], "none")
+        self.assertEqual(tensors[block, "h"]["read"], "t < seq_len_max - 1")
+        self.assertEqual(tensors[block, "cs"]["read"], "t < seq_len_max with peephole, t < seq_len_max - 1 without")
+        self.assertEqual(tensors[block, "x_grad"]["nonzero"], "t < seq_len_max")
+        self.assertEqual(tensors[cell, "wci_grad"]["nonzero"], "all with peephole, none without")
+        self.assertEqual(tensors[cell, "cs_prev_grad"]["may_share_memory_with"], "cs_grad")
+        self.assertEqual(tensors[cudnn, "input_c"]["modes"], "lstm")
+        self.assertNotIn("modes", tensors[cudnn, "input_h"])
+
+    def test_text_has_the_same(self):
+        text = self.expect(0, "list").stdout
+        for op, roles in TENSORS.items():
+            self.assertIn(op, text)
+            for name in " ".join(roles).split():
+                self.assertRegex(text, rf"(?m)^    {name} +\[")
+        self.assertIn("\n  plain ", text)
+        self.assertIn("\n  cpu ", text)
+        self.assertNotRegex(text, r"(?m) $")
+
+    def test_choosing(self):
+        self.assertEqual([op["op"] for op in self.listed("--ops=cudnn_rnn_backprop")["ops"]],
+                         ["cudnn_rnn_backprop", "cudnn_rnn"])
+        [implementation] = self.listed(f"--impl={C_PLUGINS / 'plugin_in_c.so'}")["implementations"]
+        [claim] = implementation["claims"]
+        self.assertEqual((implementation["name"], claim["op"], claim["dtypes"]),
+                         ("plugin_in_c", "lstm_block_cell_grad", ["f32"]))
+
+
+class Cases(CommandTest):
+    def test_lines_are_accepted_again_with_their_checksums(self):
+        lines = self.expect(0, "list", "--cases", "--tier=smoke").stdout.splitlines()
+        self.assertGreater(len(lines), 100)
+        self.assertEqual(len(set(lines)), len(lines))
+        arguments = [argument for line in lines for argument in ("--case", line)]
+        self.expect(0, "verify", f"--out={self.folder}", *arguments)
+        records = [json.loads(line) for line in (self.folder / "records.jsonl").read_text().splitlines()]
+        self.assertEqual([record["id"] for record in records], lines)
+
+    def test_seed_and_ops_choose(self):
+        first = self.expect(0, "list", "--cases", "--tier=smoke", "--ops=lstm_block_cell_grad").stdout
+        other = self.expect(0, "list", "--cases", "--tier=smoke", "--ops=lstm_block_cell_grad", "--seed=2").stdout
+        self.assertNotEqual(first, other)
+        for line in first.splitlines():
+            self.assertTrue(line.startswith("lstm_block_cell_grad "), line)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""records.jsonl and junit.xml of a whole run."""
+
+import json
+import pathlib
+import re
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+from command import CommandTest, run
+
+COUNTS = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+
+
+def without_values(line):
+    return re.sub(r" (data=\w+:0x\w+|chk=\w+)", "", line)
+
+
+class Records(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.out = pathlib.Path(folder.name)
+        cls.done = run("verify", "--tier=smoke", "--jobs=3", f"--out={cls.out / 'a'}", f"--impl=plain")
+        run("verify", "--tier=smoke", "--jobs=1", f"--out={cls.out / 'b'}", f"--impl=plain")
+        cls.records = [json.loads(line) for line in (cls.out / "a" / "records.jsonl").read_text().splitlines()]
+
+    def test_form(self):
+        self.assertTrue((self.out / "a" / "records.jsonl").read_bytes().endswith(b"}\n"))
+        for record in self.records:
+            self.assertEqual(record["schema"], "backgauge.record/1")
+            self.assertEqual(record["impl"]["name"], "plain")
+            self.assertEqual(record["op"], record["id"].split()[0])
+            self.assertEqual(record["status"], "PASSED")
+            self.assertGreater(len(record["tensors"]), 0)
+
+    def test_one_per_case_in_order(self):
+        self.assertIn(f"on {len(self.records)} cases", self.done.stdout)
+        generated = [record["id"] for record in self.records if "data=golden:" not in record["id"]]
+        planned = run("list", "--cases", "--tier=smoke").stdout.splitlines()
+        self.assertEqual([without_values(line) for line in generated], [without_values(line) for line in planned])
+        redrawn = re.search(r"drawn again (\d+):", self.done.stdout)
+        self.assertEqual(sum(a != b for a, b in zip(generated, planned)), int(redrawn[1]) if redrawn else 0)
+
+    def test_goldens_come_first(self):
+        goldens = ["data=golden:" in record["id"] for record in self.records]
+        self.assertGreater(sum(goldens), 40)
+        self.assertEqual(goldens, sorted(goldens, reverse=True))
+
+    def test_same_again_with_other_jobs(self):
+        again = [json.loads(line) for line in (self.out / "b" / "records.jsonl").read_text().splitlines()]
+        for record in self.records + again:
+            self.assertGreaterEqual(record.pop("ms"), 0)
+        self.assertEqual(self.records, again)
+
+    def test_a_second_run_replaces_the_first(self):
+        for _ in range(2):
+            self.expect(0, "verify", "--case=lstm_block_cell_grad b1i1h1 dt=f32 data=strat:0x1", f"--out={self.folder}")
+            self.assertEqual(len((self.folder / "records.jsonl").read_text().splitlines()), 1)
+
+    def test_junit_counts_match(self):
+        root = xml.parse(self.out / "a" / "junit.xml").getroot()
+        self.assertEqual(root.tag, "testsuites")
+        for node in [root, *root.findall("testsuite")]:
+            for attribute, element in COUNTS.items():
+                self.assertEqual(int(node.get(attribute)), len(node.findall(f".//{element}")), attribute)
+        names = [case.get("name") for case in root.iter("testcase")]
+        self.assertEqual(sorted(names), sorted(record["id"] for record in self.records))
+
+
+if __name__ == "__main__":
+    unittest.main()
