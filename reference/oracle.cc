@@ -12,6 +12,14 @@
 #include "reference/evaluate.h"
 
 namespace backgauge {
+
+// Instantiated in evaluate_<arithmetic>.cc, one each: they are what takes time to compile.
+extern template std::vector<Evaluated<Exact<double>::Matrix>> evaluate(const Exact<double>&, const Problem&);
+extern template std::vector<Evaluated<Bound<double>::Matrix>> evaluate(const Bound<double>&, const Problem&);
+extern template std::vector<Evaluated<Bound<long double>::Matrix>> evaluate(const Bound<long double>&, const Problem&);
+extern template std::vector<Evaluated<Variance::Matrix>> evaluate(const Variance&, const Problem&);
+extern template std::vector<Evaluated<Noise::Matrix>> evaluate(const Noise&, const Problem&);
+
 namespace {
 
 const OpSpec& spec_of(const Problem& problem) {
