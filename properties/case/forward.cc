@@ -28,8 +28,8 @@ Saved run_forward(const ForwardInputs& in) {
   const std::int64_t column_ci = icfo ? H : 2 * H, column_f = icfo ? 2 * H : H, column_o = 3 * H;
   std::vector<double> gates(4 * H);
   for (std::int64_t t = 0; t < in.steps; ++t) {
-    const double* cs_before = t == 0 ? in.cs_prev : &saved.cs[(t - 1) * states];
-    const double* h_before = t == 0 ? in.h_prev : &saved.h[(t - 1) * states];
+    const double* cs_before = t == 0 ? in.cs_prev : saved.cs.data() + (t - 1) * states;
+    const double* h_before = t == 0 ? in.h_prev : saved.h.data() + (t - 1) * states;
     for (std::int64_t row = 0; row < in.B; ++row) {
       std::copy(in.b, in.b + 4 * H, gates.begin());
       add_product(in.x + (t * in.B + row) * in.I, in.I, in.w, gates);
