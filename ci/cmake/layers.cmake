@@ -40,14 +40,15 @@ function(backgauge_library target)
   endif()
 endfunction()
 
-# backgauge_test(<name> SOURCES <files...> LINKS <targets...>): a GoogleTest program, each test of it a CTest test.
+# backgauge_test(<name> [LABELS <label>] SOURCES <files...> LINKS <targets...>)
+#   A GoogleTest program, each test of it a CTest test. The label `slow` keeps tests out of the sanitizer stage of ci/test.
 function(backgauge_test target)
   if(NOT BACKGAUGE_TESTS)
     return()
   endif()
-  cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(arg "" "LABELS" "SOURCES;LINKS" ${ARGN})
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE ${arg_LINKS} backgauge_options GTest::gtest GTest::gtest_main)
   target_compile_options(${target} PRIVATE -ffp-contract=off)
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${arg_LABELS}")
 endfunction()
