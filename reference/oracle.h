@@ -9,7 +9,7 @@
 
 namespace backgauge {
 
-// What the implementation declares, as far as it moves roundings. faults.md 5.5 and section 7.
+// What the implementation declares, as far as it moves roundings. arithmetic/bounds.md 2.
 struct Declared {
   backgauge_accuracy_class half_class = BACKGAUGE_CLASS_A;
   backgauge_numerical_contract numerical_contract = BACKGAUGE_FP32_STRICT;

@@ -18,7 +18,6 @@ static backgauge_status run(const backgauge_call* call, backgauge_message* messa
   const backgauge_status status = host->validate(call, 0, message);
   if (status != BACKGAUGE_OK) return status;
   if (call->op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD || call->dtype != BACKGAUGE_FLOAT32) return BACKGAUGE_UNSUPPORTED;
-  if (call->memory_space != BACKGAUGE_HOST) return BACKGAUGE_UNSUPPORTED;
 
   const int64_t* shape = backgauge_find(call->inputs, call->num_inputs, "cs_prev")->shape;
   const int64_t B = shape[0], H = shape[1];
@@ -70,7 +69,6 @@ static const backgauge_implementation table = {.abi = BACKGAUGE_ABI,
                                                .run = run};
 
 __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(const backgauge_host* given) {
-  if (given->abi != BACKGAUGE_ABI) return NULL;
   host = given;
-  return &table;
+  return given->abi == BACKGAUGE_ABI ? &table : NULL;
 }

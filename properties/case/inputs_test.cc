@@ -126,7 +126,7 @@ TEST(Inputs, UnreadElementsTakeEveryPoisonInTurn) {
   for (const int count : {nan, infinite, huge, plausible}) EXPECT_GT(count, (nan + infinite + huge + plausible) / 8);
 }
 
-// faults.md R1: enough gates off saturation, enough states where tanh has a slope, over cases with a gain up to 1.2.
+// Enough gates off saturation, enough states where tanh has a slope, over cases with a gain up to 1.2.
 TEST(Inputs, StratifiedCasesKeepGatesAndStatesAlive) {
   std::int64_t gates = 0, alive = 0;
   std::vector<double> slopes;

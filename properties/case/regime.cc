@@ -34,7 +34,7 @@ double huge_scale(const Case& c) {
 
 Regime regime_of(const Case& c) {
   const RandomStream stream(c.seed, "regime");
-  constexpr double kGains[] = {0.3, 1.2, 1.2, 1.2, 2.5, 5};  // faults.md R1: 1.2 in half of the cases
+  constexpr double kGains[] = {0.3, 1.2, 1.2, 1.2, 2.5, 5};  // 1.2 in half of the cases
   Regime regime{};
   regime.gain = kGains[stream.choice(0, 6)];
   // A recurrence of gain 5 over many steps and layers is chaos, of which no implementation can be held to anything.

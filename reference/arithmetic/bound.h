@@ -247,12 +247,12 @@ class Bound {
     return {row.v.replicate(count, 1), row.e.replicate(count, 1)};
   }
   Matrix beside(const std::vector<const Matrix*>& parts) const {
-    const auto [v, e] = planes(parts);
-    return {stack_columns<V>(v, parts.front()->rows()), stack_columns<double>(e, parts.front()->rows())};
+    const Index rows = parts.front()->rows();
+    return {stack_columns(planes_of(parts, &Matrix::v), rows), stack_columns(planes_of(parts, &Matrix::e), rows)};
   }
   Matrix below(const std::vector<const Matrix*>& parts) const {
-    const auto [v, e] = planes(parts);
-    return {stack_rows<V>(v, parts.front()->cols()), stack_rows<double>(e, parts.front()->cols())};
+    const Index cols = parts.front()->cols();
+    return {stack_rows(planes_of(parts, &Matrix::v), cols), stack_rows(planes_of(parts, &Matrix::e), cols)};
   }
 
  private:
@@ -382,16 +382,6 @@ class Bound {
       }
       // A factor that is exactly zero makes the product exactly zero.
       out.e.data()[k] = zero ? 0 : error + model_.gamma(roundings) * (exact_size + error) + underflow;
-    }
-    return out;
-  }
-
-  static std::pair<std::vector<const Plane<V>*>, std::vector<const Plane<double>*>> planes(
-      const std::vector<const Matrix*>& parts) {
-    std::pair<std::vector<const Plane<V>*>, std::vector<const Plane<double>*>> out;
-    for (const Matrix* part : parts) {
-      out.first.push_back(&part->v);
-      out.second.push_back(&part->e);
     }
     return out;
   }

@@ -57,6 +57,14 @@ Plane<V> stack_rows(const std::vector<const Plane<V>*>& parts, Index cols) {
   return out;
 }
 
+// One plane of each of several matrices made of planes.
+template <class V, class M>
+std::vector<const Plane<V>*> planes_of(const std::vector<const M*>& parts, Plane<V> M::*plane) {
+  std::vector<const Plane<V>*> out;
+  for (const M* part : parts) out.push_back(&(part->*plane));
+  return out;
+}
+
 template <class V>
 class Exact {
  public:

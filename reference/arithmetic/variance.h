@@ -144,12 +144,12 @@ class Variance {
     return {row.v.replicate(count, 1), row.q.replicate(count, 1)};
   }
   Matrix beside(const std::vector<const Matrix*>& parts) const {
-    const auto [v, q] = planes(parts);
-    return {stack_columns<double>(v, parts.front()->rows()), stack_columns<double>(q, parts.front()->rows())};
+    const Index rows = parts.front()->rows();
+    return {stack_columns(planes_of(parts, &Matrix::v), rows), stack_columns(planes_of(parts, &Matrix::q), rows)};
   }
   Matrix below(const std::vector<const Matrix*>& parts) const {
-    const auto [v, q] = planes(parts);
-    return {stack_rows<double>(v, parts.front()->cols()), stack_rows<double>(q, parts.front()->cols())};
+    const Index cols = parts.front()->cols();
+    return {stack_rows(planes_of(parts, &Matrix::v), cols), stack_rows(planes_of(parts, &Matrix::q), cols)};
   }
 
  private:
@@ -168,16 +168,6 @@ class Variance {
     out.q += uu_ * static_cast<double>(parts.size() - 1) * (squares + out.v.square());
     return out;
   }
-  static std::pair<std::vector<const Plane<double>*>, std::vector<const Plane<double>*>> planes(
-      const std::vector<const Matrix*>& parts) {
-    std::pair<std::vector<const Plane<double>*>, std::vector<const Plane<double>*>> out;
-    for (const Matrix* part : parts) {
-      out.first.push_back(&part->v);
-      out.second.push_back(&part->q);
-    }
-    return out;
-  }
-
   RoundingModel model_;
   double uu_;
   static inline const Exact<double> exact_{};
