@@ -62,10 +62,20 @@ std::vector<Case> chosen_cases(const Options& options) {
   return out;
 }
 
+std::string shell_quoted(const std::string& word) {
+  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+") ==
+      std::string::npos) {
+    return word;
+  }
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 // Where --out puts things: records as they come, junit.xml at the end.
 class OutputFolder {
  public:
-  explicit OutputFolder(const std::string& directory) : directory_(directory) {
+  OutputFolder(const std::string& directory, std::string impl) : directory_(directory), impl_(std::move(impl)) {
     if (directory.empty()) return;
     std::error_code error;
     std::filesystem::create_directories(directory_, error);
@@ -82,6 +92,7 @@ class OutputFolder {
     if (!writer_) return;
     writer_->append(record);
     records_.push_back(record);
+    records_.back().impl_given = impl_;
   }
   void finish() {
     if (!writer_) return;
@@ -92,19 +103,10 @@ class OutputFolder {
 
  private:
   std::filesystem::path directory_;
+  std::string impl_;  // for repro lines
   std::optional<RecordWriter> writer_;
   std::vector<Record> records_;
 };
-
-std::string shell_quoted(const std::string& word) {
-  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+") ==
-      std::string::npos) {
-    return word;
-  }
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 void print_case(const Record& record, const std::string& position, const std::string& impl) {
   fmt::print("{}{} {}\n{}", position, status_word(record.verdict.status), record.id, verdict_text(record.verdict));
@@ -119,7 +121,7 @@ bool deserves_a_word(const Record& record, int verbosity) {
 int verify(const Options& options) {
   const backgauge_implementation& implementation = load_implementation(options.impl);
   const std::vector<Case> cases = chosen_cases(options);
-  OutputFolder folder(options.out);
+  OutputFolder folder(options.out, shell_quoted(options.impl));
   const bool tier = options.lines.empty();
   fmt::print("backgauge {}: {} {} on {} case{}{}\n\n", kVersion, implementation.name, implementation.version,
              cases.size(), cases.size() == 1 ? "" : "s",

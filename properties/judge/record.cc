@@ -108,7 +108,9 @@ Record from_json(const Json& json) {
 
 }  // namespace
 
-std::string Record::repro() const { return fmt::format("backgauge repro '{}' --impl={}", id, impl_name); }
+std::string Record::repro() const {
+  return fmt::format("backgauge repro '{}' --impl={}", id, impl_given.empty() ? impl_name : impl_given);
+}
 
 std::string to_json(const Record& record) {
   Json json;

@@ -17,9 +17,10 @@ struct Record {
   std::string op;  // its word
   std::string impl_name, impl_version;
   Verdict verdict;
-  std::string shrunk_from;  // the case line it came from, or ""
-  bool flaky = false;       // a failure that did not repeat when the case ran alone
-  double ms = 0;            // wall time of the whole case
+  std::string shrunk_from;   // the case line it came from, or ""
+  bool flaky = false;        // a failure that did not repeat when the case ran alone
+  double ms = 0;             // wall time of the whole case
+  std::string impl_given{};  // how the user named the implementation, quoted for a shell; "": by impl_name. Not stored
 
   std::string repro() const;  // a command line that judges it again
 };
