@@ -8,6 +8,7 @@
 
 #include "ci/command.h"
 #include "impl/registry.h"
+#include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
@@ -53,6 +54,12 @@ Case parse_case_or_throw(const std::string& line) {
 }
 
 const backgauge_implementation& load_implementation(const std::string& name) {
+  constexpr std::string_view kSaboteur = "saboteur:";
+  if (name.starts_with(kSaboteur)) {
+    const auto* saboteur = saboteurs::find_implementation(name.substr(kSaboteur.size()));
+    if (saboteur == nullptr) throw CommandError{kNotLoaded, name + ": unknown, see backgauge list --saboteurs"};
+    return *saboteur;
+  }
   std::string error;
   const backgauge_implementation* implementation = open_implementation(name, error);
   if (implementation == nullptr) throw CommandError{kNotLoaded, error};

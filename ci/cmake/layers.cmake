@@ -7,7 +7,7 @@
 #          ^        ^     \
 #        judge -----|------'    takes an implementation as a value
 #        ^   ^      |
-#     laws  campaign
+#     laws  campaign     saboteurs: the contract only
 #        ^          |
 #        ci --------'           the only place that links everything
 
@@ -17,7 +17,8 @@ set(BACKGAUGE_KNOWN_TO_impl contract impl)
 set(BACKGAUGE_KNOWN_TO_judge contract reference judge)
 set(BACKGAUGE_KNOWN_TO_laws contract reference judge laws)
 set(BACKGAUGE_KNOWN_TO_campaign contract reference judge laws campaign)
-set(BACKGAUGE_KNOWN_TO_ci contract reference impl judge laws campaign ci)
+set(BACKGAUGE_KNOWN_TO_saboteurs contract saboteurs)
+set(BACKGAUGE_KNOWN_TO_ci contract reference impl judge laws campaign saboteurs ci)
 
 # backgauge_library(<target> LAYER <layer> SOURCES <files...> [LINKS <targets...>])
 #   Reference and judge never let the compiler contract or reassociate floating point.

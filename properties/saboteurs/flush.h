@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processor's own flushing of subnormal numbers (FTZ and DAZ) for as long as an object lives.
+#pragma once
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace backgauge::saboteurs {
+
+class FlushSubnormals {
+ public:
+  // forget: it stays on afterwards, as a fault.
+  FlushSubnormals([[maybe_unused]] bool on, [[maybe_unused]] bool forget) {
+#if defined(__SSE2__)
+    before_ = _mm_getcsr();
+    restore_ = !forget;
+    if (on || forget) _mm_setcsr(before_ | kFlushToZero | kDenormalsAreZero);
+#endif
+  }
+  ~FlushSubnormals() {
+#if defined(__SSE2__)
+    if (restore_) _mm_setcsr(before_);
+#endif
+  }
+  FlushSubnormals(const FlushSubnormals&) = delete;
+  FlushSubnormals& operator=(const FlushSubnormals&) = delete;
+
+#if defined(__SSE2__)
+ private:
+  static constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040;
+  unsigned before_ = 0;
+  bool restore_ = true;
+#endif
+};
+
+}  // namespace backgauge::saboteurs

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// One element of one LSTM step, backward: reference/semantics.md 1.3, and the LSTM of 3.4. Faults of group A live here,
+// for all three ops.
+#pragma once
+
+#include "properties/saboteurs/work.h"
+
+namespace backgauge::saboteurs {
+
+template <class Real>
+struct Peepholes {
+  Real wci, wcf, wco;
+};
+
+// Gate values are those after the activation; cs_grad and h_grad include what later steps handed back.
+template <class Real>
+struct LstmElement {
+  Real cs_prev, cs, i, f, o, ci, co, cs_grad, h_grad;
+};
+
+template <class Real>
+struct LstmGradient {
+  Real i, ci, f, o, cs_prev;
+};
+
+// What faults make of the saved values before anything is computed from them.
+template <class Real>
+LstmElement<Real> misread(const Work<Real>& w, LstmElement<Real> e) {
+  if (w.is(Fault::kA9)) std::swap(e.i, e.f);
+  if (w.is(Fault::kA11)) std::swap(e.i, e.o);
+  if (w.is(Fault::kA16)) e.o = w.sigmoid(e.o);
+  if (w.is(Fault::kA24)) e.f = w.sigmoid(std::log(e.f / (1 - e.f)) + 1);
+  if (w.is(Fault::kA25) || w.style().recompute_co) e.co = w.tanh(e.cs);
+  if (w.is(Fault::kJ5)) e.f += 16 * e.f * std::numeric_limits<Real>::epsilon();
+  return e;
+}
+
+// peepholes: nullptr where the cell has none; their values may then be NaN and must not be touched.
+template <class Real>
+LstmGradient<Real> lstm_cell_backward(const Work<Real>& w, const LstmElement<Real>& saved,
+                                      const Peepholes<Real>* peepholes) {
+  const LstmElement<Real> e = misread(w, saved);
+  LstmGradient<Real> d;
+  d.o = w.product(Site::k_do_, {w.sigmoid_slope(Site::k_o_slope, e.o), e.h_grad, e.co});
+
+  Real co_slope = w.tanh_slope(Site::k_co_slope, e.co);
+  if (w.is(Fault::kA15)) co_slope = 1 - std::tanh(e.co) * std::tanh(e.co);
+  if (w.is(Fault::kA17)) co_slope = 1 - e.co;
+  const Real through_co = w.product(Site::k_through_co, {co_slope, e.h_grad, e.o});
+  Real dcs = w.sum(Site::k_dcs, {through_co, e.cs_grad});
+  const Real dcs_before_o = dcs;
+  // o saw the new cs, i and f the old one.
+  if (peepholes != nullptr && !w.is(Fault::kA3)) {
+    dcs = w.rounded(dcs + w.product(Site::k_dcs_peephole, {d.o, peepholes->wco}));
+  }
+  if (w.is(Fault::kA23) && std::fabs(e.cs) >= 1) dcs = 0;
+  if (w.is(Fault::kA23b) && std::fabs(e.cs) >= 3) dcs = 0;
+
+  Real ci_slope = w.tanh_slope(Site::k_ci_slope, e.ci);
+  if (w.is(Fault::kA14)) ci_slope = 1 - std::tanh(e.ci) * std::tanh(e.ci);
+  if (w.is(Fault::kA17b)) ci_slope = e.ci * (1 - e.ci);
+  d.ci = w.product(Site::k_dci, {ci_slope, dcs, w.is(Fault::kA19b) ? 1 : e.i});
+  const Real cs_prev = w.is(Fault::kA20) ? e.cs : e.cs_prev;
+  d.f = w.product(Site::k_df, {w.sigmoid_slope(Site::k_f_slope, e.f), dcs, cs_prev});
+  d.i = w.product(Site::k_di, {w.sigmoid_slope(Site::k_i_slope, e.i), dcs, w.is(Fault::kA19) ? 1 : e.ci});
+
+  const Real dcs_used = w.is(Fault::kA5) ? dcs_before_o : dcs;
+  d.cs_prev = w.product(Site::k_dcs_prev, {dcs_used, w.is(Fault::kA21) ? 1 : e.f});
+  if (peepholes != nullptr && !w.is(Fault::kA2)) {
+    const Real times = w.is(Fault::kA1) ? 2 : 1;
+    d.cs_prev = w.rounded(d.cs_prev + times * w.product(Site::k_di_wci, {d.i, peepholes->wci}));
+    d.cs_prev = w.rounded(d.cs_prev + times * w.product(Site::k_df_wcf, {d.f, peepholes->wcf}));
+  }
+  return d;
+}
+
+}  // namespace backgauge::saboteurs

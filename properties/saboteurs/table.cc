@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// From variants to implementations: a C table has no room for data, so each variant has functions of its own.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "properties/saboteurs/flush.h"
+#include "properties/saboteurs/ops.h"
+#include "reference/contract/validate.h"
+
+namespace backgauge::saboteurs {
+namespace {
+
+// More than there are variants; variants() checks it.
+constexpr std::size_t kMost = 1024;
+
+State& state_of(std::size_t n) {
+  static const auto states = std::make_unique<std::array<State, kMost>>();
+  return (*states)[n];
+}
+
+backgauge_status fail(backgauge_message* message, backgauge_status status, const std::string& text) {
+  if (message != nullptr) {
+    const std::size_t size = std::min(text.size(), sizeof message->text - 1);
+    std::memcpy(message->text, text.data(), size);
+    message->text[size] = '\0';
+  }
+  return status;
+}
+
+// Checks the call and hands its extents to `body`, whose exceptions stay here.
+template <class Body>
+backgauge_status guarded(std::size_t n, const backgauge_call* call, backgauge_message* message, Body body) noexcept {
+  const Variant& variant = variants()[n];
+  try {
+    if (call == nullptr || call->struct_size < sizeof *call) {
+      return fail(message, BACKGAUGE_INVALID_ARGUMENT, "expected a call");
+    }
+    std::int64_t length = 0;
+    if (const Validation shapes = validate_shapes(*call); shapes.ok()) {
+      length = reserve_length(variant, shapes.extents, call->dtype);
+    }
+    const Validation validation = validate(*call, length);
+    if (!validation.ok()) {
+      if (takes_malformed(variant, *call)) return BACKGAUGE_OK;
+      return fail(message, BACKGAUGE_INVALID_ARGUMENT, validation.refusal);
+    }
+    const FlushSubnormals flush(variant.style.flush_subnormals, variant.fault == Fault::kI17);
+    body(Context{variant, state_of(n), *call, validation.extents});
+    return BACKGAUGE_OK;
+  } catch (const std::bad_alloc&) {
+    return fail(message, BACKGAUGE_OUT_OF_MEMORY, "no memory for the copies of the tensors");
+  } catch (const std::exception& error) {
+    return fail(message, BACKGAUGE_INTERNAL, error.what());
+  }
+}
+
+// What is computed in: double for float64, and for the style that rounds once.
+template <class Body>
+void with_real(const Context& context, Body body) {
+  if (context.call.dtype == BACKGAUGE_FLOAT64 || context.variant.style.wide) {
+    body(double{});
+  } else {
+    body(float{});
+  }
+}
+
+template <std::size_t N>
+backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
+  if (call == nullptr || call->struct_size < sizeof *call || plan == nullptr) {
+    return fail(message, BACKGAUGE_INVALID_ARGUMENT, "prepare: expected a call and a plan");
+  }
+  plan->workspace_alignment = 1;
+  plan->workspace_bytes = 0;
+  plan->reserve_space_length = 0;
+  const Validation shapes = validate_shapes(*call);
+  if (!shapes.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
+  plan->reserve_space_length = reserve_length(variants()[N], shapes.extents, call->dtype);
+  plan->workspace_bytes = workspace_bytes(variants()[N], shapes.extents);
+  return BACKGAUGE_OK;
+}
+
+template <std::size_t N>
+backgauge_status run(const backgauge_call* call, backgauge_message* message) {
+  return guarded(N, call, message, [](const Context& context) {
+    with_real(context, [&](auto real) {
+      using Real = decltype(real);
+      switch (context.call.op) {
+        case BACKGAUGE_LSTM_BLOCK_CELL_GRAD: return lstm_block_cell_grad<Real>(context);
+        case BACKGAUGE_BLOCK_LSTM_GRAD_V2: return block_lstm_grad_v2<Real>(context);
+        case BACKGAUGE_CUDNN_RNN_BACKPROP: return cudnn_rnn_backprop<Real>(context);
+        default: throw std::invalid_argument("op: expected a gradient");
+      }
+    });
+  });
+}
+
+template <std::size_t N>
+backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
+  return guarded(N, call, message, [](const Context& context) {
+    if (context.call.op != BACKGAUGE_CUDNN_RNN) throw std::invalid_argument("op: expected CudnnRNN");
+    with_real(context, [&](auto real) { cudnn_rnn<decltype(real)>(context); });
+  });
+}
+
+template <std::size_t N>
+backgauge_status reveal(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep, backgauge_message* message) {
+  return guarded(N, call, message, [&](const Context& context) { dropout_mask(context, gap, keep); });
+}
+
+backgauge_op_claims claims_of(const Variant& variant, backgauge_op op) {
+  backgauge_op_claims claims{};
+  claims.op = op;
+  claims.dtypes = find_op(op)->dtypes;
+  // What a style promises of half sums says nothing of the other dtypes, and the other way round.
+  if (variant.style.half_class != BACKGAUGE_CLASS_A) claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_HALF);
+  if (variant.style.contract != BACKGAUGE_FP32_STRICT) claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
+  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
+                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
+  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
+                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
+  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
+  claims.half_class = variant.style.half_class;
+  claims.numerical_contract = variant.style.contract;
+  claims.determinism = variant.style.threads > 0 ? BACKGAUGE_BITWISE_PER_THREAD_COUNT : BACKGAUGE_BITWISE;
+  claims.recomputes_co = variant.style.recompute_co;
+  return claims;
+}
+
+struct Made {
+  std::vector<backgauge_op_claims> claims;
+  backgauge_implementation table;
+};
+
+template <std::size_t N>
+void make(std::vector<Made>& made) {
+  if (N >= variants().size()) return;
+  const Variant& variant = variants()[N];
+  Made one{};
+  for (const OpSpec& spec : op_specs()) {
+    if (spec.op == BACKGAUGE_CUDNN_RNN || (variant.kind != Kind::kCorrect && spec.op != variant.op)) continue;
+    one.claims.push_back(claims_of(variant, spec.op));
+  }
+  one.table = {.abi = BACKGAUGE_ABI,
+               .struct_size = sizeof(backgauge_implementation),
+               .name = variant.id.c_str(),
+               .version = "1",
+               .description = variant.what.c_str(),
+               .memory_space = BACKGAUGE_HOST,
+               .num_claims = 0,
+               .claims = nullptr,
+               .prepare = prepare<N>,
+               .run = run<N>,
+               .forward = forward<N>,
+               .dropout_mask = reveal<N>};
+  made.push_back(std::move(one));
+}
+
+std::vector<Made> make_all() {
+  std::vector<Made> made;
+  [&]<std::size_t... N>(std::index_sequence<N...>) { (make<N>(made), ...); }
+  (std::make_index_sequence<kMost>());
+  if (made.size() != variants().size()) throw std::logic_error("more variants than kMost");
+  for (Made& each : made) {
+    each.table.claims = each.claims.data();
+    each.table.num_claims = static_cast<std::int32_t>(each.claims.size());
+  }
+  return made;
+}
+
+}  // namespace
+
+const backgauge_implementation& implementation(std::size_t variant) {
+  static const std::vector<Made> made = make_all();
+  return made.at(variant).table;
+}
+
+const backgauge_implementation* find_implementation(const std::string& id) {
+  for (std::size_t n = 0; n < variants().size(); ++n) {
+    if (variants()[n].id == id) return &implementation(n);
+  }
+  return nullptr;
+}
+
+}  // namespace backgauge::saboteurs

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a variant reads its inputs and writes its outputs: copies in the type that is computed in, and the faults that
+// lie in memory rather than in the equations.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "properties/saboteurs/variant.h"
+#include "reference/contract/half.h"
+
+namespace backgauge::saboteurs {
+
+// Gradients that come from above.
+inline bool is_upstream(std::string_view name) {
+  return name == "cs_grad" || name == "h_grad" || name.ends_with("_backprop");
+}
+
+// Values that the forward has saved.
+inline bool is_saved(std::string_view name) {
+  return name == "i" || name == "f" || name == "o" || name == "ci" || name == "co" || name == "cs" || name == "h";
+}
+
+template <class Real>
+class Tensors {
+ public:
+  Tensors(const Variant& variant, const backgauge_call& call) : variant_(variant), call_(call) {}
+
+  const backgauge_tensor& input(const char* name) const {
+    return *backgauge_find(call_.inputs, call_.num_inputs, name);
+  }
+  const backgauge_tensor& output(const char* name) const {
+    return *backgauge_find(call_.outputs, call_.num_outputs, name);
+  }
+
+  std::vector<Real> read(const char* name) const {
+    const backgauge_tensor& tensor = input(name);
+    std::vector<Real> values(elements(tensor));
+    const std::byte* from = static_cast<const std::byte*>(tensor.data);
+    if (variant_.fault == Fault::kH12) {
+      const auto address = reinterpret_cast<std::uintptr_t>(from);
+      from -= address % 16 / bytes(tensor) * bytes(tensor);
+    }
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = load(tensor, from, k);
+    const bool scrubbed =
+        (variant_.fault == Fault::kH21 && is_upstream(name)) || (variant_.fault == Fault::kH21b && is_saved(name));
+    for (Real& value : values) {
+      if (scrubbed && !std::isfinite(value)) value = 0;
+    }
+    return values;
+  }
+
+  // Overwrites an output.
+  void write(const char* name, const std::vector<Real>& values) const {
+    const std::vector<bool> all(values.size(), true);
+    write(name, values, all);
+  }
+
+  // The same for some elements of it only.
+  void write(const char* name, const std::vector<Real>& values, const std::vector<bool>& which) const {
+    const backgauge_tensor& tensor = output(name);
+    std::byte* to = static_cast<std::byte*>(tensor.data);
+    for (int times = variant_.style.written_twice ? 2 : 1; times > 0; --times) {
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        if (!which[k]) continue;
+        Real value = values[k];
+        if (variant_.fault == Fault::kD5) value += load(tensor, to, k);
+        store(tensor, to, k, value);
+      }
+    }
+    const bool narrow = tensor.rank > 0 && tensor.shape[tensor.rank - 1] <= 5 && !values.empty();
+    if (variant_.fault == Fault::kH11 && narrow) {
+      const std::size_t row = static_cast<std::size_t>(tensor.shape[tensor.rank - 1]);
+      for (std::size_t k = row; k < 8; ++k) store(tensor, to, values.size() - row + k, values.back());
+    }
+  }
+
+  // Sets an output to 0 ahead of its time.
+  void clear(const char* name) const {
+    const backgauge_tensor& tensor = output(name);
+    if (elements(tensor) > 0) std::memset(tensor.data, 0, elements(tensor) * bytes(tensor));
+  }
+
+  // What stands in an output.
+  std::vector<Real> standing(const char* name) const {
+    const backgauge_tensor& tensor = output(name);
+    std::vector<Real> values(elements(tensor));
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      values[k] = load(tensor, static_cast<const std::byte*>(tensor.data), k);
+    }
+    return values;
+  }
+
+  // Changes the first element of an input, against the contract.
+  void change_input(const char* name) const {
+    const backgauge_tensor& tensor = input(name);
+    if (elements(tensor) > 0) store(tensor, static_cast<std::byte*>(tensor.data), 0, Real(0.25));
+  }
+
+ private:
+  static std::size_t elements(const backgauge_tensor& tensor) {
+    return static_cast<std::size_t>(backgauge_elements(&tensor));
+  }
+  static std::size_t bytes(const backgauge_tensor& tensor) { return backgauge_dtype_bytes(tensor.dtype); }
+
+  Real flushed(Real value) const {
+    const bool subnormal = value != 0 && std::fabs(value) < std::numeric_limits<Real>::min();
+    return variant_.style.flush_subnormals && subnormal ? std::copysign(Real(0), value) : value;
+  }
+
+  Real load(const backgauge_tensor& tensor, const std::byte* data, std::size_t k) const {
+    const std::byte* at = data + k * bytes(tensor);
+    if (tensor.dtype == BACKGAUGE_HALF) {
+      std::uint16_t bits;
+      std::memcpy(&bits, at, sizeof bits);
+      return static_cast<Real>(backgauge_half_to_float(bits));
+    }
+    if (tensor.dtype == BACKGAUGE_FLOAT64) return flushed(static_cast<Real>(load_as<double>(at)));
+    return flushed(static_cast<Real>(load_as<float>(at)));
+  }
+
+  template <class Stored>
+  static Stored load_as(const std::byte* at) {
+    Stored value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+
+  void store(const backgauge_tensor& tensor, std::byte* data, std::size_t k, Real value) const {
+    std::byte* at = data + k * bytes(tensor);
+    value = flushed(value);
+    if (tensor.dtype == BACKGAUGE_HALF) {
+      const double least_normal = 0x1p-14;
+      if (variant_.fault == Fault::kJ11 && std::fabs(static_cast<double>(value)) < least_normal) value = 0;
+      const Half half = half_from_double(static_cast<double>(value));
+      std::memcpy(at, &half.bits, sizeof half.bits);
+    } else if (tensor.dtype == BACKGAUGE_FLOAT64) {
+      store_as<double>(at, value);
+    } else {
+      store_as<float>(at, value);
+    }
+  }
+
+  template <class Stored>
+  static void store_as(std::byte* at, Real value) {
+    const Stored stored = static_cast<Stored>(value);
+    std::memcpy(at, &stored, sizeof stored);
+  }
+
+  const Variant& variant_;
+  const backgauge_call& call_;
+};
+
+}  // namespace backgauge::saboteurs

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one implementation of this folder makes different from the plain reading of the equations: a fault of the
+// catalogue, one changed operator, or a style that is as right as any other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reference/contract/backgauge.h"
+
+namespace backgauge::saboteurs {
+
+// Rows of the catalogue: faults.inc says what each is.
+enum class Fault : std::uint16_t {
+  kNone,
+#define BACKGAUGE_FAULT(id, ...) k##id,
+#include "properties/saboteurs/faults.inc"
+#undef BACKGAUGE_FAULT
+};
+
+// Operations of the equations, each of which can be changed by itself: sites.inc says what each computes.
+enum class Site : std::uint16_t {
+  kNone,
+#define BACKGAUGE_SITE(name, ...) k_##name,
+#include "properties/saboteurs/sites.inc"
+#undef BACKGAUGE_SITE
+};
+
+// What becomes of an operation, or of its operand number `operand`.
+enum class Change : std::uint8_t {
+  kDrop,      // sum: the term is missing; product: the factor is 1; dot: the first or last term is missing
+  kNegate,    // the operand has the other sign
+  kTwice,     // the operand counts twice in a sum, is squared in a product
+  kNext,      // the next operand stands in its place too
+  kConstant,  // slopes: the constant 1 is 2
+  kUp,        // index: one up, around the end
+  kDown
+};
+
+enum class SumOrder : std::uint8_t { kForward, kReverse, kPairwise, kLanes8, kLanes16, kShuffled, kKahan, kWide };
+enum class SigmoidSlope : std::uint8_t { kProduct, kDifference };              // s (1 - s), s - s s
+enum class TanhSlope : std::uint8_t { kSquare, kProduct, kFusedMultiplyAdd };  // 1 - t t, (1 - t)(1 + t), fma(-t, t, 1)
+
+// Choices that no equation makes. Every combination is right within the bound of what it claims.
+struct Style {
+  SumOrder order = SumOrder::kForward;
+  bool fma = false;  // dots
+  SigmoidSlope sigmoid_slope = SigmoidSlope::kProduct;
+  TanhSlope tanh_slope = TanhSlope::kSquare;
+  bool factors_from_the_right = false;
+  bool merged_weight_sums = false;  // weight gradients as one sum over all steps and examples
+  int time_block = 0;               // > 0: weight gradients in blocks of so many steps
+  int threads = 0;                  // > 0: partial sums of so many shares of the batch
+  bool flush_subnormals = false;    // results and operands, as FTZ and DAZ do
+  bool recompute_co = false;        // co = tanh(cs)
+  bool sigmoid_by_tanh = false;     // 0.5 tanh(x / 2) + 0.5
+  bool tanh_by_exp = false;
+  bool in_place = false;  // intermediate results stand in the outputs
+  bool written_twice = false;
+  bool wide = false;          // computed in double, rounded once
+  bool padded_gates = false;  // gates of a unit are neighbours in memory, rows padded
+  backgauge_accuracy_class half_class = BACKGAUGE_CLASS_A;
+  backgauge_numerical_contract contract = BACKGAUGE_FP32_STRICT;
+};
+
+enum class Kind : std::uint8_t {
+  kSaboteur,
+  kEquivalent,  // looks wrong, and no call can tell: `argument` says why
+  kCorrect
+};
+
+struct Variant {
+  std::string id;     // A1.cell, dcs_drop2.block, pairwise_sums
+  std::string group;  // A to K, operator, correct
+  std::string what;   // one line
+  backgauge_op op;    // the gradient op that it claims; correct ones claim all
+  Kind kind = Kind::kSaboteur;
+  std::string argument{};
+
+  Fault fault = Fault::kNone;
+  Site site = Site::kNone;
+  Change change = Change::kDrop;
+  int operand = 0;
+  Style style{};
+};
+
+// All of them, in a fixed order: catalogue rows, operator faults, correct variants.
+const std::vector<Variant>& variants();
+
+// Each variant as an implementation of its own. Their functions may be called at once from several threads.
+const backgauge_implementation& implementation(std::size_t variant);
+
+// By id; nullptr if there is none.
+const backgauge_implementation* find_implementation(const std::string& id);
+
+// Rows of the catalogue that no variant expresses, and why.
+struct Unexpressed {
+  std::string id, reason;
+};
+const std::vector<Unexpressed>& unexpressed();
+
+}  // namespace backgauge::saboteurs

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of all variants: the catalogue, operator faults by rule, correct styles.
+#include <string_view>
+#include <utility>
+
+#include "properties/saboteurs/variant.h"
+#include "reference/contract/op_spec.h"
+
+namespace backgauge::saboteurs {
+namespace {
+
+enum Ops : std::uint32_t { CELL = 1, BLOCK = 2, RNN = 4 };
+constexpr std::pair<Ops, backgauge_op> kOps[] = {
+    {CELL, BACKGAUGE_LSTM_BLOCK_CELL_GRAD}, {BLOCK, BACKGAUGE_BLOCK_LSTM_GRAD_V2}, {RNN, BACKGAUGE_CUDNN_RNN_BACKPROP}};
+
+// "A1.cell"
+std::string id_for(std::string_view name, Ops op) {
+  return std::string(name) + (op == CELL ? ".cell" : op == BLOCK ? ".block" : ".rnn");
+}
+
+void add_catalogue(std::vector<Variant>& out) {
+  struct Row {
+    Fault fault;
+    const char* id;
+    std::uint32_t ops;
+    const char* what;
+  };
+  constexpr Row kRows[] = {
+#define BACKGAUGE_FAULT(id, ops, what) {Fault::k##id, #id, ops, what},
+#include "properties/saboteurs/faults.inc"
+#undef BACKGAUGE_FAULT
+  };
+  for (const Row& row : kRows) {
+    for (const auto& [bit, op] : kOps) {
+      if ((row.ops & bit) == 0) continue;
+      Variant variant{.id = id_for(row.id, bit), .group = std::string(1, row.id[0]), .what = row.what, .op = op};
+      variant.fault = row.fault;
+      out.push_back(std::move(variant));
+    }
+  }
+}
+
+enum class SiteKind { sum, product, sigmoid_slope, tanh_slope, dot, index };
+enum class Where { cell, lstm, block, rnn, gru, tanh };
+
+std::uint32_t ops_of(Where where) {
+  switch (where) {
+    case Where::cell: return CELL | BLOCK | RNN;
+    case Where::lstm: return CELL | BLOCK;
+    case Where::block: return BLOCK;
+    case Where::rnn:
+    case Where::gru:
+    case Where::tanh: return RNN;
+  }
+  return 0;
+}
+
+struct Rule {
+  Change change;
+  const char* word;
+  bool each_operand;
+};
+
+// A product has one sign, a sum has one for each term.
+std::vector<Rule> rules_of(SiteKind kind) {
+  switch (kind) {
+    case SiteKind::sum:
+      return {{Change::kDrop, "drop", true}, {Change::kNegate, "negate", true}, {Change::kTwice, "twice", true}};
+    case SiteKind::product:
+      return {{Change::kDrop, "drop", true}, {Change::kNegate, "negate", false}, {Change::kNext, "next", true}};
+    case SiteKind::sigmoid_slope:
+      return {
+          {Change::kConstant, "constant", false}, {Change::kDrop, "drop", false}, {Change::kNegate, "negate", false}};
+    case SiteKind::tanh_slope:
+      return {{Change::kConstant, "constant", false},
+              {Change::kDrop, "drop", false},
+              {Change::kNegate, "negate", false},
+              {Change::kTwice, "twice", false}};
+    case SiteKind::dot: return {{Change::kDrop, "drop", true}, {Change::kNegate, "negate", false}};
+    case SiteKind::index: return {{Change::kUp, "up", false}, {Change::kDown, "down", false}};
+  }
+  return {};
+}
+
+void add_operator_faults(std::vector<Variant>& out) {
+  struct Row {
+    Site site;
+    const char* name;
+    SiteKind kind;
+    int operands;
+    Where where;
+    const char* what;
+  };
+  constexpr Row kRows[] = {
+#define BACKGAUGE_SITE(name, kind, operands, where, what) \
+  {Site::k_##name, #name, SiteKind::kind, operands, Where::where, what},
+#include "properties/saboteurs/sites.inc"
+#undef BACKGAUGE_SITE
+  };
+  for (const Row& row : kRows) {
+    for (const Rule& rule : rules_of(row.kind)) {
+      for (int operand = 0; operand < (rule.each_operand ? row.operands : 1); ++operand) {
+        for (const auto& [bit, op] : kOps) {
+          if ((ops_of(row.where) & bit) == 0) continue;
+          const std::string number = rule.each_operand ? std::to_string(operand + 1) : "";
+          Variant variant{.id = id_for(std::string(row.name) + "_" + rule.word + number, bit),
+                          .group = "operator",
+                          .what = std::string(row.what) + ": " + rule.word + " " + number,
+                          .op = op};
+          variant.site = row.site;
+          variant.change = rule.change;
+          variant.operand = operand;
+          out.push_back(std::move(variant));
+        }
+      }
+    }
+  }
+}
+
+void add_correct(std::vector<Variant>& out, std::string id, std::string what, const Style& style) {
+  Variant variant{.id = std::move(id),
+                  .group = "correct",
+                  .what = std::move(what),
+                  .op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD,
+                  .kind = Kind::kCorrect};
+  variant.style = style;
+  out.push_back(std::move(variant));
+}
+
+void add_correct_variants(std::vector<Variant>& out) {
+  add_correct(out, "forward_sums", "sums from the first term to the last", {});
+  add_correct(out, "reverse_sums", "sums from the last term to the first", {.order = SumOrder::kReverse});
+  add_correct(out, "pairwise_sums", "sums as balanced trees", {.order = SumOrder::kPairwise});
+  add_correct(out, "lanes8", "sums in 8 lanes", {.order = SumOrder::kLanes8});
+  add_correct(out, "lanes16", "sums in 16 lanes", {.order = SumOrder::kLanes16});
+  add_correct(out, "shuffled_sums", "sums in an order of their own", {.order = SumOrder::kShuffled});
+  add_correct(out, "kahan_sums", "compensated sums", {.order = SumOrder::kKahan});
+  add_correct(out, "double_sums", "sums in double", {.order = SumOrder::kWide});
+  add_correct(out, "fma", "fused multiply-add", {.fma = true});
+  add_correct(out, "lanes8_fma", "fused multiply-add in 8 lanes", {.order = SumOrder::kLanes8, .fma = true});
+}
+
+}  // namespace
+
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> all = [] {
+    std::vector<Variant> out;
+    add_catalogue(out);
+    add_operator_faults(out);
+    add_correct_variants(out);
+    return out;
+  }();
+  return all;
+}
+
+const std::vector<Unexpressed>& unexpressed() {
+  static const std::vector<Unexpressed> rows = {};
+  return rows;
+}
+
+}  // namespace backgauge::saboteurs

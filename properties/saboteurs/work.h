@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic that the ops of this folder are written in: every sum, product, slope and index of the equations is
+// named by its Site, so that a variant can change one of them, and evaluated in the variant's Style.
+#pragma once
+
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "properties/saboteurs/variant.h"
+#include "reference/contract/half.h"
+
+namespace backgauge::saboteurs {
+
+// v to `bits` significant bits, to nearest, ties to even.
+template <class Real>
+Real to_significant_bits(Real v, int bits) {
+  if (!std::isfinite(v) || v == 0) return v;
+  int exponent;
+  std::frexp(v, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(v, bits - exponent)), exponent - bits);
+}
+
+// Real: what is computed in, float or double.
+template <class Real>
+class Work {
+ public:
+  using Index = std::int64_t;
+
+  Work(const Variant& variant, std::int32_t dtype) : variant_(variant), half_(dtype == BACKGAUGE_HALF) {}
+
+  bool is(Fault fault) const { return variant_.fault == fault; }
+  const Style& style() const { return variant_.style; }
+  bool half() const { return half_; }
+
+  // What one scalar operation gives: in class B every one rounds to half.
+  Real rounded(Real v) const {
+    if (half_ && style().half_class == BACKGAUGE_CLASS_B) return to_half(v);
+    return v;
+  }
+
+  // What passes from step to step.
+  Real carried(Real v) const {
+    if (half_ && style().half_class != BACKGAUGE_CLASS_A) return to_half(v);
+    return is(Fault::kJ3) ? to_half(v) : v;
+  }
+
+  static Real to_half(Real v) {
+    return static_cast<Real>(static_cast<double>(half_from_double(static_cast<double>(v))));
+  }
+
+  Real sum(Site site, std::initializer_list<Real> terms) const { return fold(site, terms, 0, plus_); }
+  Real product(Site site, std::initializer_list<Real> factors) const { return fold(site, factors, 1, times_); }
+
+  Real sigmoid_slope(Site site, Real s) const {
+    const Real one = changed(site, Change::kConstant) ? 2 : 1;
+    const Real square = changed(site, Change::kDrop) ? 1 : s;  // s (1 - 1): s - s
+    if (changed(site, Change::kNegate)) return rounded(s * rounded(one + s));
+    if (changed(site, Change::kDrop)) return rounded(s * one);
+    if (style().sigmoid_slope == SigmoidSlope::kDifference && one == 1) return rounded(s - rounded(s * square));
+    return rounded(s * rounded(one - s));
+  }
+
+  Real tanh_slope(Site site, Real t) const {
+    const Real one = changed(site, Change::kConstant) ? 2 : 1;
+    if (changed(site, Change::kDrop)) return one;
+    if (changed(site, Change::kNegate)) return rounded(one + rounded(t * t));
+    if (changed(site, Change::kTwice)) return rounded(one - rounded(t * rounded(t * t)));
+    switch (style().tanh_slope) {
+      case TanhSlope::kProduct: return one == 1 ? rounded(rounded(1 - t) * rounded(1 + t)) : rounded(one - t * t);
+      case TanhSlope::kFusedMultiplyAdd: return rounded(std::fma(-t, t, one));
+      case TanhSlope::kSquare: break;
+    }
+    return rounded(one - rounded(t * t));
+  }
+
+  // An index below n.
+  Index index(Site site, Index i, Index n) const {
+    if (variant_.site != site) return i;
+    if (variant_.change == Change::kUp) return (i + 1) % n;
+    if (variant_.change == Change::kDown) return (i + n - 1) % n;
+    return i;
+  }
+
+  // Sum of a(k) * b(k) for k below n, in the order and with the operands of the style.
+  template <class A, class B>
+  Real dot(Site site, Index n, A a, B b) const {
+    Index first = 0;
+    if (changed(site, Change::kDrop, 0)) ++first;
+    if (changed(site, Change::kDrop, 1)) --n;
+    if (n <= first) return 0;
+    const Real sign = changed(site, Change::kNegate) ? -1 : 1;
+    const auto left = [&](Index k) { return operand(a(first + k)); };
+    const auto right = [&](Index k) { return operand(b(first + k)); };
+    return sign * ordered(n - first, left, right);
+  }
+
+  // Sum of a(k) for k below n.
+  template <class A>
+  Real total(Site site, Index n, A a) const {
+    Index first = changed(site, Change::kDrop, 0) ? 1 : 0;
+    if (changed(site, Change::kDrop, 1)) --n;
+    if (n <= first) return 0;
+    const Real sign = changed(site, Change::kNegate) ? -1 : 1;
+    const auto left = [&](Index k) { return a(first + k); };
+    const auto right = [](Index) { return Real(1); };
+    return sign * ordered(n - first, left, right);
+  }
+
+  Real tanh(Real v) const {
+    if (style().tanh_by_exp) {
+      const Real e = std::exp(-2 * std::fabs(v));
+      // Below 1/2 the difference 1 - e would cancel; expm1 does not.
+      const Real magnitude = std::fabs(v) < Real(0.5) ? -std::expm1(-2 * std::fabs(v)) / (1 + e) : (1 - e) / (1 + e);
+      return rounded(std::copysign(magnitude, v));
+    }
+    return rounded(std::tanh(v));
+  }
+
+  Real sigmoid(Real v) const {
+    if (style().sigmoid_by_tanh) return rounded(Real(0.5) * tanh(v / 2) + Real(0.5));
+    return rounded(1 / (1 + std::exp(-v)));
+  }
+
+ private:
+  bool changed(Site site, Change change, int operand = 0) const {
+    return variant_.site == site && variant_.change == change && variant_.operand == operand;
+  }
+
+  static constexpr Real plus_(Real a, Real b) { return a + b; }
+  static constexpr Real times_(Real a, Real b) { return a * b; }
+
+  Real fold(Site site, std::initializer_list<Real> list, Real neutral, Real (*combine)(Real, Real)) const {
+    Real v[8];
+    int n = 0;
+    for (const Real each : list) v[n++] = each;
+    if (variant_.site == site && variant_.operand < n) {
+      Real& chosen = v[variant_.operand];
+      switch (variant_.change) {
+        case Change::kDrop: chosen = neutral; break;
+        case Change::kNegate: chosen = -chosen; break;
+        case Change::kTwice: chosen = combine(chosen, chosen); break;
+        case Change::kNext: chosen = v[(variant_.operand + 1) % n]; break;
+        default: break;
+      }
+    }
+    if (style().factors_from_the_right) {
+      Real result = v[n - 1];
+      for (int k = n - 2; k >= 0; --k) result = rounded(combine(v[k], result));
+      return result;
+    }
+    Real result = v[0];
+    for (int k = 1; k < n; ++k) result = rounded(combine(result, v[k]));
+    return result;
+  }
+
+  // Operands of matrix products, as the numerical contract has them.
+  Real operand(Real v) const {
+    if (is(Fault::kJ1) || (style().contract == BACKGAUGE_BF16_ACC32 && !half_)) return to_significant_bits(v, 8);
+    if (is(Fault::kJ2) || (style().contract == BACKGAUGE_FP32_TF32 && !half_)) return to_significant_bits(v, 11);
+    if (style().contract == BACKGAUGE_FP16_ACC32) return to_half(v);
+    return v;
+  }
+
+  template <class A, class B>
+  Real ordered(Index n, const A& a, const B& b) const {
+    if (is(Fault::kJ7) && half_) return in_half(n, a, b);
+    switch (style().order) {
+      case SumOrder::kReverse:
+        return chain(
+            n, [&](Index k) { return a(n - 1 - k); }, [&](Index k) { return b(n - 1 - k); });
+      case SumOrder::kShuffled: {
+        // Odd multipliers that share no factor with n visit every k once.
+        Index stride = n / 2 + 1;
+        while (std::gcd(stride, n) != 1) ++stride;
+        return chain(
+            n, [&](Index k) { return a(k * stride % n); }, [&](Index k) { return b(k * stride % n); });
+      }
+      case SumOrder::kPairwise: return pairwise(0, n, a, b);
+      case SumOrder::kLanes8: return lanes(8, n, a, b);
+      case SumOrder::kLanes16: return lanes(16, n, a, b);
+      case SumOrder::kKahan: return kahan(n, a, b);
+      case SumOrder::kWide: {
+        double sum = 0;
+        for (Index k = 0; k < n; ++k) sum += static_cast<double>(a(k)) * static_cast<double>(b(k));
+        return rounded(static_cast<Real>(sum));
+      }
+      case SumOrder::kForward: break;
+    }
+    return chain(n, a, b);
+  }
+
+  template <class A, class B>
+  Real chain(Index n, const A& a, const B& b) const {
+    Real sum = rounded(a(0) * b(0));
+    for (Index k = 1; k < n; ++k) {
+      sum = style().fma ? rounded(std::fma(a(k), b(k), sum)) : rounded(sum + rounded(a(k) * b(k)));
+    }
+    return sum;
+  }
+
+  template <class A, class B>
+  Real pairwise(Index begin, Index end, const A& a, const B& b) const {
+    if (end - begin == 1) return rounded(a(begin) * b(begin));
+    const Index middle = begin + (end - begin) / 2;
+    return rounded(pairwise(begin, middle, a, b) + pairwise(middle, end, a, b));
+  }
+
+  template <class A, class B>
+  Real lanes(Index width, Index n, const A& a, const B& b) const {
+    std::vector<Real> partial(static_cast<std::size_t>(width));
+    for (Index k = 0; k < n; ++k) {
+      Real& lane = partial[static_cast<std::size_t>(k % width)];
+      lane = style().fma ? rounded(std::fma(a(k), b(k), lane)) : rounded(lane + rounded(a(k) * b(k)));
+    }
+    for (Index half = width / 2; half > 0; half /= 2) {
+      for (Index k = 0; k < half; ++k) partial[k] = rounded(partial[k] + partial[k + half]);
+    }
+    return partial[0];
+  }
+
+  template <class A, class B>
+  Real kahan(Index n, const A& a, const B& b) const {
+    Real sum = 0, lost = 0;
+    for (Index k = 0; k < n; ++k) {
+      const Real term = a(k) * b(k) - lost, next = sum + term;
+      lost = std::isfinite(next) ? (next - sum) - term : 0;
+      sum = next;
+    }
+    return rounded(sum);
+  }
+
+  template <class A, class B>
+  Real in_half(Index n, const A& a, const B& b) const {
+    Real sum = 0;
+    for (Index k = 0; k < n; ++k) sum = to_half(sum + to_half(a(k) * b(k)));
+    return sum;
+  }
+
+  const Variant& variant_;
+  const bool half_;
+};
+
+}  // namespace backgauge::saboteurs
