@@ -70,8 +70,8 @@ void with_real(const Context& context, Body body) {
   }
 }
 
-template <std::size_t N>
-backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
+backgauge_status prepare_variant(std::size_t n, const backgauge_call* call, backgauge_plan* plan,
+                                 backgauge_message* message) {
   if (call == nullptr || call->struct_size < sizeof *call || plan == nullptr) {
     return fail(message, BACKGAUGE_INVALID_ARGUMENT, "prepare: expected a call and a plan");
   }
@@ -80,14 +80,13 @@ backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backg
   plan->reserve_space_length = 0;
   const Validation shapes = validate_shapes(*call);
   if (!shapes.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
-  plan->reserve_space_length = reserve_length(variants()[N], shapes.extents, call->dtype);
-  plan->workspace_bytes = workspace_bytes(variants()[N], shapes.extents);
+  plan->reserve_space_length = reserve_length(variants()[n], shapes.extents, call->dtype);
+  plan->workspace_bytes = workspace_bytes(variants()[n], shapes.extents);
   return BACKGAUGE_OK;
 }
 
-template <std::size_t N>
-backgauge_status run(const backgauge_call* call, backgauge_message* message) {
-  return guarded(N, call, message, [](const Context& context) {
+backgauge_status run_variant(std::size_t n, const backgauge_call* call, backgauge_message* message) {
+  return guarded(n, call, message, [](const Context& context) {
     with_real(context, [&](auto real) {
       using Real = decltype(real);
       switch (context.call.op) {
@@ -100,18 +99,48 @@ backgauge_status run(const backgauge_call* call, backgauge_message* message) {
   });
 }
 
-template <std::size_t N>
-backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
-  return guarded(N, call, message, [](const Context& context) {
+backgauge_status forward_variant(std::size_t n, const backgauge_call* call, backgauge_message* message) {
+  return guarded(n, call, message, [](const Context& context) {
     if (context.call.op != BACKGAUGE_CUDNN_RNN) throw std::invalid_argument("op: expected CudnnRNN");
     with_real(context, [&](auto real) { cudnn_rnn<decltype(real)>(context); });
   });
 }
 
+backgauge_status reveal_variant(std::size_t n, const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
+                                backgauge_message* message) {
+  return guarded(n, call, message, [&](const Context& context) { dropout_mask(context, gap, keep); });
+}
+
+// The functions of variant N: all that differs is the number.
+template <std::size_t N>
+backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
+  return prepare_variant(N, call, plan, message);
+}
+template <std::size_t N>
+backgauge_status run(const backgauge_call* call, backgauge_message* message) {
+  return run_variant(N, call, message);
+}
+template <std::size_t N>
+backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
+  return forward_variant(N, call, message);
+}
 template <std::size_t N>
 backgauge_status reveal(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep, backgauge_message* message) {
-  return guarded(N, call, message, [&](const Context& context) { dropout_mask(context, gap, keep); });
+  return reveal_variant(N, call, gap, keep, message);
 }
+
+struct Functions {
+  decltype(backgauge_implementation::prepare) prepare;
+  decltype(backgauge_implementation::run) run;
+  decltype(backgauge_implementation::forward) forward;
+  decltype(backgauge_implementation::dropout_mask) dropout_mask;
+};
+
+template <std::size_t... N>
+constexpr std::array<Functions, sizeof...(N)> functions_of(std::index_sequence<N...>) {
+  return {{{prepare<N>, run<N>, forward<N>, reveal<N>}...}};
+}
+constexpr std::array<Functions, kMost> kFunctions = functions_of(std::make_index_sequence<kMost>());
 
 backgauge_op_claims claims_of(const Variant& variant, backgauge_op op) {
   backgauge_op_claims claims{};
@@ -138,39 +167,31 @@ struct Made {
   backgauge_implementation table;
 };
 
-template <std::size_t N>
-void make(std::vector<Made>& made) {
-  if (N >= variants().size()) return;
-  const Variant& variant = variants()[N];
-  Made one{};
-  for (const OpSpec& spec : op_specs()) {
-    if (spec.op == BACKGAUGE_CUDNN_RNN || (variant.kind != Kind::kCorrect && spec.op != variant.op)) continue;
-    one.claims.push_back(claims_of(variant, spec.op));
-  }
-  one.table = {.abi = BACKGAUGE_ABI,
-               .struct_size = sizeof(backgauge_implementation),
-               .name = variant.id.c_str(),
-               .version = "1",
-               .description = variant.what.c_str(),
-               .memory_space = BACKGAUGE_HOST,
-               .num_claims = 0,
-               .claims = nullptr,
-               .prepare = prepare<N>,
-               .run = run<N>,
-               .forward = forward<N>,
-               .dropout_mask = reveal<N>};
-  made.push_back(std::move(one));
-}
-
 std::vector<Made> make_all() {
+  if (variants().size() > kMost) throw std::logic_error("more variants than kMost");
   std::vector<Made> made;
-  [&]<std::size_t... N>(std::index_sequence<N...>) { (make<N>(made), ...); }
-  (std::make_index_sequence<kMost>());
-  if (made.size() != variants().size()) throw std::logic_error("more variants than kMost");
-  for (Made& each : made) {
-    each.table.claims = each.claims.data();
-    each.table.num_claims = static_cast<std::int32_t>(each.claims.size());
+  for (std::size_t n = 0; n < variants().size(); ++n) {
+    const Variant& variant = variants()[n];
+    Made one{};
+    for (const OpSpec& spec : op_specs()) {
+      if (spec.op == BACKGAUGE_CUDNN_RNN || (variant.kind != Kind::kCorrect && spec.op != variant.op)) continue;
+      one.claims.push_back(claims_of(variant, spec.op));
+    }
+    one.table = {.abi = BACKGAUGE_ABI,
+                 .struct_size = sizeof(backgauge_implementation),
+                 .name = variant.id.c_str(),
+                 .version = "1",
+                 .description = variant.what.c_str(),
+                 .memory_space = BACKGAUGE_HOST,
+                 .num_claims = static_cast<std::int32_t>(one.claims.size()),
+                 .claims = nullptr,
+                 .prepare = kFunctions[n].prepare,
+                 .run = kFunctions[n].run,
+                 .forward = kFunctions[n].forward,
+                 .dropout_mask = kFunctions[n].dropout_mask};
+    made.push_back(std::move(one));
   }
+  for (Made& each : made) each.table.claims = each.claims.data();
   return made;
 }
 
