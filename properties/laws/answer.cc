@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 
 #include "properties/judge/claims.h"
 #include "properties/judge/compare.h"
@@ -20,9 +19,10 @@ void require(const RunResult& result) {
   if (const auto verdict = trouble(result)) throw std::runtime_error(verdict->reason);
 }
 
-const backgauge_op_claims& claims_on(const backgauge_implementation& implementation, backgauge_op op) {
-  const backgauge_op_claims* claims = claims_of(implementation, op);
-  if (claims == nullptr) throw std::runtime_error(std::string(find_op(op)->word) + " is not claimed");
+const backgauge_op_claims& claims_on(const backgauge_implementation& implementation, const Problem& problem) {
+  const backgauge_op_claims* claims = claims_of(implementation, problem.op);
+  const std::string reason = unclaimed(implementation, claims, problem, {});
+  if (!reason.empty()) throw Unclaimed(reason);
   return *claims;
 }
 
@@ -60,7 +60,7 @@ Filled filled(const Case& c) {
 Answer answer(const backgauge_implementation& implementation, const Problem& problem, const RunOptions& options) {
   Answer out{problem, {}, {}};
   RunOptions gradient_options = options;
-  if (claims_on(implementation, problem.op).changes_reserve_space != 0) {
+  if (claims_on(implementation, problem).changes_reserve_space != 0) {
     gradient_options.changed_inputs.emplace_back(kReserveSpace);
   }
   if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
@@ -89,7 +89,7 @@ Answer answer(const backgauge_implementation& implementation, const Problem& pro
 
 std::vector<Wanted> with_bounds(const backgauge_implementation& implementation, const Answer& answer,
                                 const DataFacts& facts) {
-  const Declared declaration = declared(claims_on(implementation, answer.problem.op));
+  const Declared declaration = declared(claims_on(implementation, answer.problem));
   const Values values = facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom;
   std::vector<Wanted> out = truth(answer, declaration, values);
   for (Wanted& wanted : out) {

@@ -3,6 +3,8 @@
 // CudnnRNNBackprop the outputs of its own forward stand before those of the gradient, reserve_space left out.
 #pragma once
 
+#include <stdexcept>
+
 #include "properties/case/inputs.h"
 #include "properties/judge/run.h"
 #include "reference/oracle.h"
@@ -18,8 +20,13 @@ struct Answer {
   std::vector<RawTensor> made;  // what the forward made, reserve_space with it
 };
 
-// Throws std::runtime_error if a rule was broken, or the implementation did not answer OK. With num_threads and
-// placement as in options; a reserve_space that it claims to change may change.
+// A problem that a law has made and the implementation does not claim.
+struct Unclaimed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Throws Unclaimed; std::runtime_error if a rule was broken, or the implementation did not answer OK. With num_threads
+// and placement as in options; a reserve_space that it claims to change may change.
 Answer answer(const backgauge_implementation& implementation, const Problem& problem, const RunOptions& options = {});
 
 // What it answered, in `value`; in `allowed`, how far that may be from the exact result. inf where the result may lie

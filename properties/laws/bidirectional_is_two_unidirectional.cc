@@ -53,7 +53,13 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law bidirectional_is_two_unidirectional() {
-  return {"BidirectionalIsTwoUnidirectional", kCudnnOp, Sizes::kSmall, about, check};
+  return {"M14",
+          "BidirectionalIsTwoUnidirectional",
+          "a bidirectional layer is two unidirectional ones, the second on reversed time",
+          kCudnnOp,
+          Sizes::kSmall,
+          about,
+          check};
 }
 
 }  // namespace backgauge

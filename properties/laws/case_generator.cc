@@ -5,88 +5,12 @@
 #include <array>
 #include <ostream>
 
+#include "properties/laws/draw_case.h"
+
 namespace backgauge {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
-
-// Different primes and a few equal ones, so that a transposition or a wrong stride shows; 9 and 17 are past the widths
-// of vectors.
-const Dims kSteps = {1, 2, 3, 5}, kBatches = {1, 2, 3, 5, 7}, kInputs = {1, 2, 3, 5, 9}, kHidden = {1, 2, 3, 5, 9, 17};
-// The products of the block and of a stacked net have 16 * B * (I + H) * H operations a step: 5 to 20 million here.
-const Dims kWideSteps = {3, 5}, kWideBatches = {17, 33}, kWideInputs = {13, 40}, kWideHidden = {64, 70};
-
-std::int64_t one_of(const Dims& dims) { return *rc::gen::elementOf(dims); }
-bool once_in(int n) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, n)) == 0; }
-
-DataClass data_class(const Case& c) {
-  // Half of the cases are of the class that has no special values.
-  if (once_in(2)) return DataClass::kStratified;
-  const bool stacked = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP;
-  // semantics.md 8: what a relu makes of NaN is not settled. Large states saturate what is neither lstm nor relu.
-  const bool relu = stacked && c.rnn_mode == BACKGAUGE_RNN_RELU;
-  const bool bounded = stacked && !relu && c.rnn_mode != BACKGAUGE_LSTM;
-  std::vector<DataClass> classes = {DataClass::kSaturated, DataClass::kLinear, DataClass::kZeros,   DataClass::kTiny,
-                                    DataClass::kHuge,      DataClass::kScales, DataClass::kConstant};
-  if (!bounded) classes.push_back(DataClass::kLarge);
-  if (!relu) classes.insert(classes.end(), {DataClass::kNan, DataClass::kInf});
-  return *rc::gen::elementOf(classes);
-}
-
-// Where values are not random, or vanish, only short recurrences leave bounds that say something.
-bool is_short(const Case& c) {
-  switch (c.data) {
-    case DataClass::kStratified:
-    case DataClass::kZeros:
-    case DataClass::kScales:
-    case DataClass::kHuge: return false;
-    default: return true;
-  }
-}
-
-void draw_stacked(Case& c) {
-  c.direction = *rc::gen::element(BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL);
-  c.input_mode = *rc::gen::element(BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT, BACKGAUGE_AUTO_SELECT);
-  const bool as_wide = c.input_mode == BACKGAUGE_SKIP_INPUT || (c.input_mode == BACKGAUGE_AUTO_SELECT && once_in(2));
-  if (as_wide) c.I = c.H;
-  c.layers = is_short(c) ? 1 : *rc::gen::element<std::int64_t>(1, 1, 2, 3);
-  if (c.layers > 1) c.dropout = *rc::gen::element(0.0, 0.0, 0.25, 0.5, 1.0);
-}
-
-void draw_lstm(Case& c) {
-  c.use_peephole = once_in(2);
-  c.cell_clip = *rc::gen::element(0.0, 0.0, 0.5, 1.0);
-  if (c.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
-    c.T = 1;
-    return;
-  }
-  c.seq_len_max = once_in(2) ? c.T : *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(0, c.T + 1));
-}
-
-Case any_case(backgauge_op op, Sizes sizes) {
-  Case c;
-  c.op = op;
-  const bool stacked = op == BACKGAUGE_CUDNN_RNN_BACKPROP, wide = sizes == Sizes::kWide && once_in(16);
-  if (stacked) {
-    c.rnn_mode = *rc::gen::element(BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU);
-    c.dtype = *rc::gen::element(BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64);
-  } else {
-    c.dtype = *rc::gen::element(BACKGAUGE_HALF, BACKGAUGE_FLOAT32);
-  }
-  c.data = data_class(c);
-  const Dims short_steps = {1, 2};
-  c.T = one_of(wide ? kWideSteps : is_short(c) ? short_steps : kSteps);
-  c.B = one_of(wide ? kWideBatches : kBatches);
-  c.I = one_of(wide ? kWideInputs : kInputs);
-  c.H = one_of(wide ? kWideHidden : kHidden);
-  if (once_in(24)) c.B = 0;
-  if (once_in(24)) c.I = 0;
-  if (once_in(24) && op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) c.T = 0;
-  stacked ? draw_stacked(c) : draw_lstm(c);
-  // Short lines; the seed 0 is kept for shrunk cases.
-  c.seed = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::uint64_t>(1, 1u << 16));
-  return c;
-}
 
 // What is smaller than n, the plainest first.
 Dims smaller(std::int64_t n) {
@@ -174,9 +98,8 @@ std::vector<Case> simpler(const Case& c, Case (*about)(Case)) {
 }
 
 rc::Gen<Case> cases(backgauge_op op, Sizes sizes, Case (*about)(Case)) {
-  const rc::Gen<Case> any = rc::gen::exec([op, sizes, about] { return about(any_case(op, sizes)); });
-  return [any, about](const rc::Random& random, int size) {
-    return rc::shrinkable::shrinkRecur(any(random, size).value(),
+  return [op, sizes, about](rc::Random random, int) {
+    return rc::shrinkable::shrinkRecur(about(draw_case(op, sizes, random.next())),
                                        [about](const Case& c) { return rc::seq::fromContainer(simpler(c, about)); });
   };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases for RapidCheck: over dims, flags, data class and seed, never over values. A failing case shrinks to a line in
-// which every word that is not the plainest one matters.
+// Cases of draw_case() for RapidCheck. A failing case shrinks to a line in which every word that is not the plainest
+// one matters.
 #pragma once
 
 #include <rapidcheck.h>

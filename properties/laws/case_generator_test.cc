@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+#include <span>
+
 #include "properties/case/inputs.h"
 
 namespace backgauge {
@@ -50,6 +54,32 @@ TEST(CaseGenerator, MakesLegalCasesThatTheLawIsAbout) {
         }
       }));
     }
+  }
+}
+
+TEST(LawCases, AreTheSameEveryTimeAndWhatTheLawIsAbout) {
+  const Law law = splits_over_the_batch();
+  const auto cases = law_cases(law, BACKGAUGE_CUDNN_RNN_BACKPROP, 100, 7);
+  ASSERT_EQ(cases.size(), 100u);
+  for (const Case& c : cases) {
+    EXPECT_EQ(c.op, BACKGAUGE_CUDNN_RNN_BACKPROP);
+    EXPECT_EQ(law.about(c), c);
+  }
+  const auto fewer = law_cases(law, BACKGAUGE_CUDNN_RNN_BACKPROP, 10, 7);
+  EXPECT_TRUE(std::ranges::equal(fewer, std::span(cases).first(10)));
+  EXPECT_NE(law_cases(law, BACKGAUGE_CUDNN_RNN_BACKPROP, 10, 8), fewer);
+  // A change here changes what every law is tried on.
+  EXPECT_EQ(to_string(fewer[0]),
+            "cudnn_rnn_backprop t5b5i1h1 mode=tanh dir=uni layers=3 in=auto dt=f16 data=strat:0xbe95");
+}
+
+TEST(Laws, HaveNamesOfTheirOwn) {
+  std::set<std::string_view> ids, names, claims;
+  for (const Law& law : laws()) {
+    EXPECT_TRUE(law.id.starts_with('M') && ids.insert(law.id).second) << law.id;
+    EXPECT_TRUE(!law.name.empty() && names.insert(law.name).second) << law.name;
+    EXPECT_TRUE(!law.claim.empty() && claims.insert(law.claim).second) << law.claim;
+    EXPECT_EQ(law.claim.find('\n'), std::string_view::npos) << law.name;
   }
 }
 

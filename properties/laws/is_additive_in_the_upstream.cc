@@ -38,6 +38,14 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 
 }  // namespace
 
-Law is_additive_in_the_upstream() { return {"IsAdditiveInTheUpstream", kAllOps, Sizes::kSmall, about, check}; }
+Law is_additive_in_the_upstream() {
+  return {"M11",
+          "IsAdditiveInTheUpstream",
+          "the gradients of u1 + u2 are those of u1 plus those of u2",
+          kAllOps,
+          Sizes::kSmall,
+          about,
+          check};
+}
 
 }  // namespace backgauge

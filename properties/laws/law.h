@@ -29,15 +29,21 @@ struct Finding {
 enum class Sizes { kSmall, kWide };
 
 struct Law {
-  std::string_view name;  // that of its file, SplitsOverTheBatch
-  std::uint32_t ops;      // set of BACKGAUGE_BIT(backgauge_op)
+  std::string_view id;     // in the table of README.md, M3
+  std::string_view name;   // that of its file, SplitsOverTheBatch
+  std::string_view claim;  // one line
+  std::uint32_t ops;       // set of BACKGAUGE_BIT(backgauge_op)
   Sizes sizes;
   Case (*about)(Case);  // from any legal case one that the law is about; such a case stays as it is
   Finding (*check)(const backgauge_implementation&, const Case&);  // may throw std::exception: broken
 };
 
-// Never throws. On input a case that the law is about, of an op that the implementation claims.
+// Never throws. On input a case that the law is about. What the implementation does not claim says nothing.
 Finding check_law(const Law& law, const backgauge_implementation& implementation, const Case& c);
+
+// `count` cases that the law is about, of an op in law.ops: always the same ones for a seed, and the first of them for
+// a smaller count.
+std::vector<Case> law_cases(const Law& law, backgauge_op op, int count, std::uint64_t seed);
 
 inline constexpr std::uint32_t kLstmOps =
     BACKGAUGE_BIT(BACKGAUGE_LSTM_BLOCK_CELL_GRAD) | BACKGAUGE_BIT(BACKGAUGE_BLOCK_LSTM_GRAD_V2);

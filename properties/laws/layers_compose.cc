@@ -62,6 +62,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 
 }  // namespace
 
-Law layers_compose() { return {"LayersCompose", kCudnnOp, Sizes::kSmall, about, check}; }
+Law layers_compose() {
+  return {"M15",    "LayersCompose", "a net without dropout is its layers, one after the other",
+          kCudnnOp, Sizes::kSmall,   about,
+          check};
+}
 
 }  // namespace backgauge

@@ -26,6 +26,8 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 
 }  // namespace
 
-Law matches_the_reference() { return {"MatchesTheReference", kAllOps, Sizes::kSmall, about, check}; }
+Law matches_the_reference() {
+  return {"M0", "MatchesTheReference", "no case is judged FAILED or BROKEN", kAllOps, Sizes::kSmall, about, check};
+}
 
 }  // namespace backgauge

@@ -31,6 +31,14 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 
 }  // namespace
 
-Law negates_with_the_upstream() { return {"NegatesWithTheUpstream", kAllOps, Sizes::kWide, about, check}; }
+Law negates_with_the_upstream() {
+  return {"M12",
+          "NegatesWithTheUpstream",
+          "gradients from above of the other sign give gradients of the other sign",
+          kAllOps,
+          Sizes::kWide,
+          about,
+          check};
+}
 
 }  // namespace backgauge

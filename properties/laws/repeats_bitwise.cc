@@ -38,6 +38,14 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 
 }  // namespace
 
-Law repeats_bitwise() { return {"RepeatsBitwise", kAllOps, Sizes::kWide, about, check}; }
+Law repeats_bitwise() {
+  return {"M21",
+          "RepeatsBitwise",
+          "the same call gives the same bits, wherever its tensors lie and on any number of threads",
+          kAllOps,
+          Sizes::kWide,
+          about,
+          check};
+}
 
 }  // namespace backgauge

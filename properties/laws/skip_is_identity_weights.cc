@@ -69,6 +69,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 
 }  // namespace
 
-Law skip_is_identity_weights() { return {"SkipIsIdentityWeights", kCudnnOp, Sizes::kSmall, about, check}; }
+Law skip_is_identity_weights() {
+  return {"M17",    "SkipIsIdentityWeights", "skip_input is linear_input whose first matrices are the identity",
+          kCudnnOp, Sizes::kSmall,           about,
+          check};
+}
 
 }  // namespace backgauge

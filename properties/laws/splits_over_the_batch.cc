@@ -43,6 +43,14 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 
 }  // namespace
 
-Law splits_over_the_batch() { return {"SplitsOverTheBatch", kAllOps, Sizes::kSmall, about, check}; }
+Law splits_over_the_batch() {
+  return {"M3",
+          "SplitsOverTheBatch",
+          "two parts of a batch give the per-sample outputs of the whole, and sums that add up to it",
+          kAllOps,
+          Sizes::kSmall,
+          about,
+          check};
+}
 
 }  // namespace backgauge

@@ -132,9 +132,6 @@ class Composition {
 };
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
-  if (claims_of(implementation, BACKGAUGE_LSTM_BLOCK_CELL_GRAD) == nullptr) {
-    return {Outcome::kSaysNothing, "the cell is not claimed"};
-  }
   const auto& [problem, facts, checksum, error] = filled(c);
   const auto block = bounded_answer(implementation, problem, facts);
   const auto composed = Composition(implementation, problem).run();
@@ -149,6 +146,9 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 
 }  // namespace
 
-Law steps_compose() { return {"StepsCompose", kBlockOp, Sizes::kSmall, about, check}; }
+Law steps_compose() {
+  return {"M9",  "StepsCompose", "BlockLSTMGradV2 is LSTMBlockCellGrad step by step", kBlockOp, Sizes::kSmall,
+          about, check};
+}
 
 }  // namespace backgauge

@@ -42,6 +42,14 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 
 }  // namespace
 
-Law zero_peepholes_equal_none() { return {"ZeroPeepholesEqualNone", kLstmOps, Sizes::kSmall, about, check}; }
+Law zero_peepholes_equal_none() {
+  return {"M8",
+          "ZeroPeepholesEqualNone",
+          "with peepholes of zero everything but their own gradients is what it is without",
+          kLstmOps,
+          Sizes::kSmall,
+          about,
+          check};
+}
 
 }  // namespace backgauge

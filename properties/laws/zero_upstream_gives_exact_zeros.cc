@@ -48,6 +48,14 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 
 }  // namespace
 
-Law zero_upstream_gives_exact_zeros() { return {"ZeroUpstreamGivesExactZeros", kAllOps, Sizes::kWide, about, check}; }
+Law zero_upstream_gives_exact_zeros() {
+  return {"M13",
+          "ZeroUpstreamGivesExactZeros",
+          "where all gradients from above are zero, every gradient is",
+          kAllOps,
+          Sizes::kWide,
+          about,
+          check};
+}
 
 }  // namespace backgauge
