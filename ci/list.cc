@@ -151,7 +151,7 @@ void print_text(const Json& ops, const Json& implementations) {
 
 int list_cases(const Options& options) {
   const std::optional<Tier> tier = parse_tier(options.tier);
-  if (!tier) throw CommandError{kUsage, fmt::format("--tier={}: expected smoke or ci", options.tier)};
+  if (!tier) throw CommandError{kUsage, fmt::format("--tier={}: expected {}", options.tier, kTierWords)};
   for (Case c : plan({.tier = *tier, .seed = options.seed, .ops = parse_ops(options.ops)})) {
     const Filled filled = fill(c);
     if (!filled.error.empty()) throw CommandError{kSelfCheck, to_string(c) + ": " + filled.error};
@@ -191,7 +191,7 @@ void add_list(CLI::App& app, Action& chosen) {
   command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
   command->add_option("--impl", options->impl, "only this implementation: a name or a path of a shared library");
   command->add_flag("--cases", options->cases, "print the case lines of a tier, with checksums of their inputs");
-  command->add_option("--tier", options->tier, "smoke or ci")->envname("BACKGAUGE_TIER");
+  command->add_option("--tier", options->tier, std::string(kTierWords))->envname("BACKGAUGE_TIER");
   command->add_option("--seed", options->seed, "seed of the tier's random choices")
       ->check(whole_number())
       ->envname("BACKGAUGE_SEED");

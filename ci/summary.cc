@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "ci/command.h"
-#include "properties/campaign/campaign.h"
+#include "properties/campaign/coverage.h"
 
 namespace backgauge::cli {
 namespace {
@@ -30,6 +30,9 @@ std::string coverage_text(const std::vector<Case>& cases) {
       for (const auto& [value, judged] : axis.values) out += fmt::format("  {} {}", value, judged);
       out += "\n";
     }
+    const PairCoverage pairs = pair_coverage(spec.op, cases);
+    out += fmt::format("    {:<11}  {} of {} pairs of two settings{}\n", "pairs", pairs.covered, pairs.legal,
+                       pairs.missing.empty() ? "" : ", not " + pairs.missing);
   }
   return out;
 }

@@ -55,7 +55,7 @@ std::vector<Case> chosen_cases(const Options& options) {
     return out;
   }
   const std::optional<Tier> tier = parse_tier(options.tier);
-  if (!tier) throw CommandError{kUsage, fmt::format("--tier={}: expected smoke or ci", options.tier)};
+  if (!tier) throw CommandError{kUsage, fmt::format("--tier={}: expected {}", options.tier, kTierWords)};
   const std::vector<backgauge_op> ops = parse_ops(options.ops);
   std::vector<Case> out = golden_cases(ops);
   for (Case& c : plan({.tier = *tier, .seed = options.seed, .ops = ops})) out.push_back(std::move(c));
@@ -196,7 +196,8 @@ void add_verify(CLI::App& app, Action& chosen) {
   CLI::App* command = app.add_subcommand("verify", "judge an implementation on golden vectors and the cases of a tier");
   add_common(*command, *options);
   command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
-  command->add_option("--tier", options->tier, "smoke (seconds) or ci (a minute)")->envname("BACKGAUGE_TIER");
+  command->add_option("--tier", options->tier, "smoke (seconds), ci (a minute) or full (see --max-time)")
+      ->envname("BACKGAUGE_TIER");
   command->add_option("--seed", options->seed, "seed of the tier's random choices")
       ->check(whole_number())
       ->envname("BACKGAUGE_SEED");

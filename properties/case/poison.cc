@@ -10,6 +10,8 @@
 namespace backgauge {
 namespace {
 
+constexpr std::string_view kNonfinite = "nonfinite";  // the stream of the place and the sign
+
 const TensorSpec& spec_of(const Problem& problem, const Tensor& tensor) {
   const std::vector<TensorSpec>& specs = find_op(problem.op)->inputs;
   return *std::ranges::find_if(specs, [&](const TensorSpec& spec) { return spec.name == tensor.name; });
@@ -41,19 +43,33 @@ void poison_unread(const Case& c, const Regime& regime, Problem& problem, DataFa
   }
 }
 
-void plant_nonfinite(const Case& c, Problem& problem, DataFacts& facts) {
-  std::vector<Tensor*> candidates;
-  for (Tensor& tensor : problem.inputs) {
-    if (!spec_of(problem, tensor).is_int64 && elements_read(problem, tensor) > 0) candidates.push_back(&tensor);
+std::vector<ReadableTensor> readable_tensors(const Case& c) {
+  const Problem problem = shaped_problem(c);
+  std::vector<ReadableTensor> out;
+  for (const Tensor& tensor : problem.inputs) {
+    const TensorSpec& spec = spec_of(problem, tensor);
+    const std::int64_t readable = elements_read(problem, tensor);
+    if (!spec.is_int64 && readable > 0) out.push_back({spec.name, readable});
   }
+  return out;
+}
+
+NonfinitePlace nonfinite_place(std::uint64_t seed, const std::vector<ReadableTensor>& tensors) {
+  const RandomStream stream(seed, kNonfinite);
+  const ReadableTensor& tensor = tensors[stream.choice(0, static_cast<std::int64_t>(tensors.size()))];
+  return {tensor.name, stream.choice(1, tensor.readable), tensor.readable};
+}
+
+void plant_nonfinite(const Case& c, Problem& problem, DataFacts& facts) {
+  const std::vector<ReadableTensor> candidates = readable_tensors(c);
   if (candidates.empty()) return;
-  const RandomStream stream(c.seed, "nonfinite");
-  Tensor& tensor = *candidates[stream.choice(0, static_cast<std::int64_t>(candidates.size()))];
-  const double value = c.data == DataClass::kNan ? std::numeric_limits<double>::quiet_NaN()
-                                                 : std::numeric_limits<double>::infinity() * stream.sign(2);
-  tensor.values[stream.choice(1, elements_read(problem, tensor))] = value;
+  const NonfinitePlace place = nonfinite_place(c.seed, candidates);
+  const double value = c.data == DataClass::kNan
+                           ? std::numeric_limits<double>::quiet_NaN()
+                           : std::numeric_limits<double>::infinity() * RandomStream(c.seed, kNonfinite).sign(2);
+  std::ranges::find(problem.inputs, place.tensor, &Tensor::name)->values[place.index] = value;
   facts.nonfinite = true;
-  if (tensor.name == "cs" || tensor.name == "co") facts.consistent_saved = false;
+  if (place.tensor == "cs" || place.tensor == "co") facts.consistent_saved = false;
 }
 
 }  // namespace backgauge

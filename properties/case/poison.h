@@ -3,6 +3,10 @@
 // kNan and kInf.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
 #include "properties/case/regime.h"
 
 namespace backgauge {
@@ -11,7 +15,21 @@ namespace backgauge {
 // states away that a saved co belongs to, facts.consistent_saved becomes false.
 void poison_unread(const Case& c, const Regime& regime, Problem& problem, DataFacts& facts);
 
-// On output one element that is read is NaN, or Inf of either sign; none if nothing is read.
+// A tensor of which elements are read: the first `readable` ones.
+struct ReadableTensor {
+  std::string_view name;
+  std::int64_t readable;
+};
+std::vector<ReadableTensor> readable_tensors(const Case& c);
+
+// Which element of them a case with this seed makes NaN or Inf.
+struct NonfinitePlace {
+  std::string_view tensor;
+  std::int64_t index, readable;
+};
+NonfinitePlace nonfinite_place(std::uint64_t seed, const std::vector<ReadableTensor>& tensors);
+
+// On output that element is NaN, or Inf of either sign; none if nothing is read.
 void plant_nonfinite(const Case& c, Problem& problem, DataFacts& facts);
 
 }  // namespace backgauge

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random choices of a planner, one after the other: a function of (seed, name) and of the order in which they are made.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "properties/case/random.h"
+
+namespace backgauge {
+
+class Draws {
+ public:
+  Draws(std::uint64_t seed, std::string_view name) : stream_(seed, name) {}
+
+  std::int64_t below(std::int64_t count) { return stream_.choice(next_++, count); }  // 0 .. count - 1
+  bool once_in(std::int64_t count) { return below(count) == 0; }
+  template <class T>
+  T pick(std::span<const T> from) {
+    return from[static_cast<std::size_t>(below(static_cast<std::int64_t>(from.size())))];
+  }
+  template <class T, std::size_t N>
+  T pick(const T (&from)[N]) {
+    return pick(std::span<const T>(from));
+  }
+  std::uint64_t seed() { return stream_.bits(next_++) >> 32; }  // of a case: 32 bits make short lines
+
+ private:
+  RandomStream stream_;
+  std::int64_t next_ = 0;
+};
+
+}  // namespace backgauge
