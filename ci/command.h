@@ -14,7 +14,7 @@ enum ExitCode : int {
   kFailed = 1,  // FAILED or BROKEN(implementation)
   kUsage = 2,
   kNotLoaded = 3,     // the implementation
-  kInconclusive = 5,  // MISTRUSTED or nothing judged, under --strict
+  kInconclusive = 5,  // MISTRUSTED, cases not run, or nothing judged, under --strict
   kSelfCheck = 6,     // BROKEN(harness)
   kInterrupted = 130
 };
@@ -31,6 +31,7 @@ using Action = std::function<int()>;
 void add_list(CLI::App& app, Action& chosen);
 void add_verify(CLI::App& app, Action& chosen);
 void add_repro(CLI::App& app, Action& chosen);
+void add_merge(CLI::App& app, Action& chosen);
 void add_oracle(CLI::App& app, Action& chosen);
 void add_judge(CLI::App& app, Action& chosen);
 

@@ -92,8 +92,8 @@ int judge_files(const JudgeOptions& options) {
     fmt::print("  {}\n", tensor_line(tensor));
   }
   Summary summary;
-  summary.add(bundle.case_line, record, 0);
-  return summary.exit_code(options.strict);
+  summary.add(bundle.case_line, record);
+  return summary.exit_code(options.strict, true);
 }
 
 }  // namespace

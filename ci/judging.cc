@@ -33,11 +33,6 @@ Record record_of(const Case& c, std::string name, std::string version) {
 
 Verdict broken_harness(const std::string& text) { return {Status::kBroken, "harness: " + text, {}}; }
 
-struct Judged {
-  Record record;
-  int redraws = 0;
-};
-
 // Saturated and chaotic draws happen; three in a row mean that the shape itself proves nothing.
 constexpr int kMostRedraws = 2;
 
@@ -48,15 +43,15 @@ Verdict judge_filled(const backgauge_implementation& implementation, const Case&
                     {.seed = c.data == DataClass::kGolden ? filled.checksum : c.seed, .num_threads = num_threads});
 }
 
-Judged judge_with_redraws(const backgauge_implementation& implementation, Case c, const JudgingOptions& options) {
-  Judged out{judge_line(implementation, c, options.num_threads), 0};
+Record judge_with_redraws(const backgauge_implementation& implementation, Case c, const JudgingOptions& options) {
+  Record record = judge_line(implementation, c, options.num_threads);
   const bool drawn = options.redraw && c.data != DataClass::kGolden;
-  while (drawn && out.record.verdict.status == Status::kMistrusted && out.redraws < kMostRedraws) {
+  for (int redraws = 1; drawn && record.verdict.status == Status::kMistrusted && redraws <= kMostRedraws; ++redraws) {
     c.seed = (c.seed * 0x9e3779b97f4a7c15u + 1) >> 32;
-    out.record = judge_line(implementation, c, options.num_threads);
-    ++out.redraws;
+    record = judge_line(implementation, c, options.num_threads);
+    record.redraws = redraws;
   }
-  return out;
+  return record;
 }
 
 }  // namespace
@@ -105,24 +100,32 @@ Record judge_golden_producer(const Case& golden) {
 }
 
 void judge_all(const backgauge_implementation& implementation, const std::vector<Case>& cases,
-               const JudgingOptions& options, const std::function<bool(const Record&, int redraws)>& sink) {
+               const JudgingOptions& options, const std::function<bool(const Record&)>& sink) {
   std::mutex mutex;
   std::condition_variable arrived;
-  std::map<std::size_t, Judged> waiting;  // judged before their turn
+  std::map<std::size_t, Record> waiting;  // judged before their turn
   std::size_t next = 0;
   bool stop = false;
+  std::exception_ptr trouble;  // of options.ended
+  const auto halted = [&options] { return interrupted() || Clock::now() >= options.deadline; };
 
   const auto work = [&] {
     for (;;) {
       std::size_t mine;
       {
         const std::lock_guard lock(mutex);
-        if (stop || interrupted() || next == cases.size()) return;
+        if (stop || halted() || next == cases.size()) return;
         mine = next++;
       }
-      Judged judged = judge_with_redraws(implementation, cases[mine], options);
+      Record record = judge_with_redraws(implementation, cases[mine], options);
       const std::lock_guard lock(mutex);
-      waiting.emplace(mine, std::move(judged));
+      try {
+        if (options.ended && !trouble) options.ended(mine, record);
+      } catch (...) {
+        trouble = std::current_exception();
+        stop = true;
+      }
+      waiting.emplace(mine, std::move(record));
       arrived.notify_one();
     }
   };
@@ -132,15 +135,16 @@ void judge_all(const backgauge_implementation& implementation, const std::vector
   for (std::size_t turn = 0; turn < cases.size(); ++turn) {
     std::unique_lock lock(mutex);
     // Wakes up by itself too, to notice an interruption while no case ends.
-    while (waiting.find(turn) == waiting.end() && !(interrupted() && turn >= next)) {
+    while (!trouble && waiting.find(turn) == waiting.end() && !(halted() && turn >= next)) {
       arrived.wait_for(lock, std::chrono::milliseconds(100));
     }
+    if (trouble) std::rethrow_exception(trouble);
     const auto found = waiting.find(turn);
     if (found == waiting.end()) return;
-    const Judged judged = std::move(found->second);
+    const Record record = std::move(found->second);
     waiting.erase(found);
     lock.unlock();
-    if (!sink(judged.record, judged.redraws)) {
+    if (!sink(record)) {
       lock.lock();
       stop = true;
       return;

@@ -2,6 +2,7 @@
 // From case lines to records: fills, judges, and hands the records over in the order of the cases.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,6 +20,10 @@ struct JudgingOptions {
   int num_threads = 1;  // of the implementation, per call
   bool redraw =
       false;  // a generated case that turns out to prove nothing (MISTRUSTED) gets other values, twice at most
+  std::chrono::steady_clock::time_point deadline =
+      std::chrono::steady_clock::time_point::max();  // no case starts later
+  // Gets each record as soon as its case has ended, in any order, from any thread, one at a time.
+  std::function<void(std::size_t index, const Record&)> ended{};
 };
 
 // One case, judged. A case whose inputs cannot be made is BROKEN(harness).
@@ -36,9 +41,9 @@ struct StoredOutputs {
 };
 Record judge_golden_producer(const Case& golden);
 
-// All cases; `sink` gets each record in order, with the number of its redraws, and returns false to stop. Stops early
-// too when the user interrupts.
+// All cases; `sink` gets each record in order and returns false to stop. Stops early too when the user interrupts and
+// at the deadline: then it got the records of all cases that were started.
 void judge_all(const backgauge_implementation& implementation, const std::vector<Case>& cases,
-               const JudgingOptions& options, const std::function<bool(const Record&, int redraws)>& sink);
+               const JudgingOptions& options, const std::function<bool(const Record&)>& sink);
 
 }  // namespace backgauge::cli

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   Action chosen;
   add_verify(app, chosen);
   add_repro(app, chosen);
+  add_merge(app, chosen);
   add_list(app, chosen);
   add_oracle(app, chosen);
   add_judge(app, chosen);

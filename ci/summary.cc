@@ -50,8 +50,8 @@ void Summary::Worst::add(const Verdict& verdict) {
 
 std::string Summary::Worst::text() const { return tensor.empty() ? "-" : fmt::format("{:.3f} {}", ratio, tensor); }
 
-void Summary::add(const Case& c, const Record& record, int redraws) {
-  redrawn_ += redraws > 0;
+void Summary::add(const Case& c, const Record& record) {
+  redrawn_ += record.redraws > 0;
   const bool passed = record.verdict.status == Status::kPassed;
   Row& row = rows_[{c.op, c.dtype}];
   (c.data == DataClass::kGolden ? row.golden : row.random) += 1;
@@ -104,10 +104,10 @@ std::string Summary::text(bool with_coverage) const {
   return out;
 }
 
-int Summary::exit_code(bool strict) const {
+int Summary::exit_code(bool strict, bool complete) const {
   if (broken_harness_ > 0 || producers_failed_ > 0) return kSelfCheck;
   if (failed() > 0) return kFailed;
-  if (strict && (count(Status::kMistrusted) > 0 || cases_.empty())) return kInconclusive;
+  if (strict && (count(Status::kMistrusted) > 0 || cases_.empty() || !complete)) return kInconclusive;
   return kGood;
 }
 

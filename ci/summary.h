@@ -18,14 +18,14 @@ std::string tensor_line(const TensorReport& tensor);
 
 class Summary {
  public:
-  void add(const Case& c, const Record& record, int redraws);
+  void add(const Case& c, const Record& record);
   void add_producer(const Case& c, const Record& record);
 
   // The table of ops and dtypes; with `coverage` how many cases had each setting; the line of totals.
   std::string text(bool coverage) const;
 
-  // As properties/README.md has it.
-  int exit_code(bool strict) const;
+  // As properties/README.md has it. `complete`: no planned case was left out.
+  int exit_code(bool strict, bool complete) const;
   std::size_t cases() const;
   std::size_t failed() const { return count(Status::kFailed) + count(Status::kBroken); }
 

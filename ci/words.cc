@@ -46,6 +46,45 @@ CLI::Validator whole_number() {
           ""};
 }
 
+CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chrono::seconds& duration,
+                          const std::string& description) {
+  const auto parse = [&duration, name](const std::string& text) {
+    const std::string unit = text.empty() ? "" : text.substr(text.size() - 1);
+    const std::int64_t seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+    std::int64_t number = 0;
+    const char* end = text.data() + text.size() - 1;
+    const auto [stopped, problem] = std::from_chars(text.data(), std::max(end, text.data()), number);
+    constexpr std::int64_t kLongest = 1'000'000;  // hours: above a century
+    if (seconds == 0 || problem != std::errc() || stopped != end || number < 1 || number > kLongest) {
+      throw CommandError{kUsage, fmt::format("{}={}: expected a time like 90s, 5m or 2h", name, text)};
+    }
+    duration = std::chrono::seconds(number * seconds);
+  };
+  return command.add_option_function<std::string>(name, parse, description);
+}
+
+void add_implementation_options(CLI::App& command, std::string& impl, int& threads, bool& strict) {
+  command.add_option("--impl", impl, "cpu, plain, or the path of a shared library")->envname("BACKGAUGE_IMPL");
+  command.add_option("--threads", threads, "threads the implementation may use")
+      ->check(CLI::Range(1, 1024))
+      ->envname("BACKGAUGE_THREADS");
+  command.add_flag("--strict", strict, "MISTRUSTED, cases not run, or nothing judged, is exit code 5");
+}
+
+std::string counted(std::size_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string shell_quoted(const std::string& word) {
+  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+") ==
+      std::string::npos) {
+    return word;
+  }
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 Case parse_case_or_throw(const std::string& line) {
   std::string error;
   const std::optional<Case> parsed = parse_case(line, error);

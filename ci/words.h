@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,19 @@ std::vector<backgauge_op> parse_ops(const std::string& list);
 
 // For options that count: digits only, and not more than 64 bits of them (CLI11 itself takes -1 for 2^64 - 1).
 CLI::Validator whole_number();
+
+// An option that takes 90s, 5m or 2h.
+CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chrono::seconds& duration,
+                          const std::string& description);
+
+// --impl, --threads and --strict.
+void add_implementation_options(CLI::App& command, std::string& impl, int& threads, bool& strict);
+
+// "1 case", "2 cases"
+std::string counted(std::size_t count, const std::string& noun);
+
+// As a word for a shell.
+std::string shell_quoted(const std::string& word);
 
 // A case line; throws CommandError(kUsage) with what is wrong with it.
 Case parse_case_or_throw(const std::string& line);

@@ -65,6 +65,20 @@ BROKEN_ARGUMENTS = [
     (["verify", "--threads=1025"], "--threads"),
     (["verify", "--fail-fast=-2"], "-2"),
     (["verify", "--out=/dev/null/x", "--case", CELL], "/dev/null/x"),
+    (["verify", "--shard=3"], "--shard=3"),
+    (["verify", "--shard=0/3"], "--shard=0/3"),
+    (["verify", "--shard=4/3"], "--shard=4/3"),
+    (["verify", "--shard=1/3/5"], "--shard=1/3/5"),
+    (["verify", "--shard=1/"], "--shard=1/"),
+    (["verify", "--resume"], "--out"),
+    (["verify", "--max-time=90"], "--max-time=90"),
+    (["verify", "--max-time=0s"], "--max-time=0s"),
+    (["verify", "--max-time=-1m"], "--max-time=-1m"),
+    (["verify", "--max-time=s"], "--max-time=s"),
+    (["verify", "--max-time=1.5h"], "--max-time=1.5h"),
+    (["merge", "--out=/nowhere"], "parts"),
+    (["merge", "/nowhere"], "--out"),
+    (["merge", "/nowhere", "--out=/nowhere"], "/nowhere"),
     (["repro"], "case"),
     (["repro", CELL, CELL], CELL),
     (["list", "--format=xml"], "xml"),
@@ -84,7 +98,7 @@ BROKEN_ARGUMENTS = [
 
 class Help(CommandTest):
     def test_every_subcommand_explains_itself(self):
-        subcommands = ["verify", "repro", "list", "oracle", "judge"]
+        subcommands = ["verify", "merge", "repro", "list", "oracle", "judge"]
         overview = self.expect(0, "--help").stdout
         for subcommand in subcommands:
             self.assertIn(subcommand, overview)

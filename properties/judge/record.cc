@@ -84,6 +84,29 @@ TensorReport tensor_report(const std::string& name, const Json& json) {
   return tensor;
 }
 
+Json plan_json(const Planned& plan) {
+  Json json;
+  if (!plan.tier.empty()) {
+    json["tier"] = plan.tier;
+    json["seed"] = plan.seed;
+  }
+  json["cases"] = plan.cases;
+  json["digest"] = plan.digest;
+  json["index"] = plan.index;
+  return json;
+}
+
+Planned planned(const Json& json) {
+  Planned plan;
+  plan.tier = json.value("tier", "");
+  plan.seed = json.value("seed", std::uint64_t{0});
+  json.at("cases").get_to(plan.cases);
+  json.at("digest").get_to(plan.digest);
+  json.at("index").get_to(plan.index);
+  if (plan.index < 0 || plan.index >= plan.cases) throw std::invalid_argument("\"index\" is none of the plan");
+  return plan;
+}
+
 Record from_json(const Json& json) {
   const auto schema = json.at("schema").get<std::string>();
   if (schema != kSchema) throw std::invalid_argument(fmt::format("expected schema {}, got {}", kSchema, schema));
@@ -103,6 +126,8 @@ Record from_json(const Json& json) {
     record.verdict.tensors.push_back(tensor_report(name, tensor));
   }
   record.ms = number(json.at("ms"));
+  if (json.contains("plan")) record.plan = planned(json.at("plan"));
+  record.redraws = json.value("redraws", 0);
   return record;
 }
 
@@ -125,6 +150,8 @@ std::string to_json(const Record& record) {
   json["tensors"] = Json::object();
   for (const TensorReport& tensor : record.verdict.tensors) json["tensors"][tensor.name] = tensor_json(tensor);
   json["ms"] = number(record.ms);
+  if (record.plan) json["plan"] = plan_json(*record.plan);
+  if (record.redraws > 0) json["redraws"] = record.redraws;
   // Reasons may quote an implementation's bytes.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

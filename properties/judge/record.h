@@ -3,6 +3,7 @@
 // the keys is fixed; numbers keep every bit, "inf", "-inf" and "nan" are strings. README.md lists the keys.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,14 +13,29 @@
 
 namespace backgauge {
 
+// Where a case stands in the plan of its run. Records of one plan can be merged, whatever machine they come from.
+struct Planned {
+  std::string tier;        // "" if the cases were given by hand
+  std::uint64_t seed = 0;  // of the tier's choices
+  std::int64_t cases = 0;  // in the whole plan
+  std::string digest;      // of all its case lines
+  std::int64_t index = 0;  // of this case, from 0
+
+  bool same_plan(const Planned& other) const {
+    return tier == other.tier && seed == other.seed && cases == other.cases && digest == other.digest;
+  }
+};
+
 struct Record {
   std::string id;  // the case line
   std::string op;  // its word
   std::string impl_name, impl_version;
   Verdict verdict;
-  std::string shrunk_from;   // the case line it came from, or ""
-  bool flaky = false;        // a failure that did not repeat when the case ran alone
-  double ms = 0;             // wall time of the whole case
+  std::string shrunk_from;  // the case line it came from, or ""
+  bool flaky = false;       // a failure that did not repeat when the case ran alone
+  double ms = 0;            // wall time of the whole case
+  std::optional<Planned> plan{};
+  int redraws = 0;           // how often other values were drawn, because no bound could prove anything with the first
   std::string impl_given{};  // how the user named the implementation, quoted for a shell; "": by impl_name. Not stored
 
   std::string repro() const;  // a command line that judges it again

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/run_folder.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <vector>
+
+#include "ci/command.h"
+#include "properties/judge/junit.h"
+
+namespace backgauge::cli {
+namespace {
+
+constexpr const char* kRecords = "records.jsonl";
+
+std::string text_of(const RecordsByIndex& records) {
+  std::string text;
+  for (const auto& [index, record] : records) text += to_json(record) + "\n";
+  return text;
+}
+
+RecordsByIndex resumed(const std::filesystem::path& directory, const RunHead& head) {
+  const std::filesystem::path file = directory / kRecords;
+  const auto refuse = [&](const std::string& why) {
+    throw CommandError{kUsage, fmt::format("--resume: {} holds another run: {}", directory.string(), why)};
+  };
+  const std::optional<RunHead> there = read_head(directory);
+  std::error_code error;
+  if (!there) {
+    if (std::filesystem::exists(file, error)) refuse("it has records and no run.json");
+    return {};
+  }
+  if (const std::string what = difference(*there, head); !what.empty()) refuse(what);
+  if (!std::filesystem::exists(file, error)) return {};
+  RecordsByIndex records = read_records(file);
+  for (const auto& [index, record] : records) {
+    if (!record.plan->same_plan(head.plan)) refuse("a record of another plan: " + record.id);
+  }
+  return records;
+}
+
+}  // namespace
+
+bool same_result(const Record& a, const Record& b) {
+  Record left = a, right = b;
+  left.ms = right.ms = 0;
+  return to_json(left) == to_json(right);
+}
+
+RecordsByIndex read_records(const std::filesystem::path& file) {
+  const auto refuse = [&](const std::string& why) {
+    throw CommandError{kUsage, fmt::format("{}: {}", file.string(), why)};
+  };
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) refuse("cannot be read");
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  Records all = parse_records(text);
+  if (!all.error.empty()) refuse(all.error);
+  RecordsByIndex records;
+  for (Record& record : all.records) {
+    if (!record.plan) refuse("a record that belongs to no plan: " + record.id);
+    const auto index = static_cast<std::size_t>(record.plan->index);
+    const auto [place, is_new] = records.try_emplace(index, record);
+    if (!is_new && !same_result(place->second, record)) refuse("two records that disagree on " + record.id);
+  }
+  return records;
+}
+
+RunFolder::RunFolder(const std::string& directory, const RunHead& head, bool resume) : directory_(directory) {
+  if (directory.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(directory_, error);
+  if (error) throw CommandError{kUsage, fmt::format("--out={}: {}", directory, error.message())};
+  if (resume) kept_ = resumed(directory_, head);
+  for (const char* name : {kRecords, "junit.xml"}) {
+    if (kept_.empty()) std::filesystem::remove(directory_ / name, error);
+  }
+  try {
+    write("run.json", to_json(head) + "\n");
+    if (!kept_.empty()) write(kRecords, text_of(kept_));  // without a torn line
+    writer_.emplace((directory_ / kRecords).string());
+  } catch (const std::system_error& failure) {
+    throw CommandError{kUsage, fmt::format("--out={}: {}", directory, failure.what())};
+  }
+}
+
+void RunFolder::add(const Record& record) {
+  if (writer_) writer_->append(record);
+}
+
+void RunFolder::finish(const RecordsByIndex& records, const std::string& impl_given) {
+  if (!writer_) return;
+  writer_.reset();
+  write(kRecords, text_of(records));
+  std::vector<Record> in_order;
+  for (const auto& [index, record] : records) {
+    in_order.push_back(record);
+    in_order.back().impl_given = impl_given;
+  }
+  write("junit.xml", junit(in_order));
+}
+
+// A file is there as a whole or as it was before.
+void RunFolder::write(const char* name, const std::string& text) const {
+  const std::filesystem::path path = directory_ / name, unfinished = directory_ / (std::string(name) + ".unfinished");
+  std::ofstream file(unfinished, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw std::system_error(errno, std::generic_category(), path.string());
+  std::filesystem::rename(unfinished, path);
+}
+
+}  // namespace backgauge::cli

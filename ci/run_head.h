@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a folder of records belongs to: run.json, schema "backgauge.run/1". Two runs whose heads differ do not continue
+// each other.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "properties/judge/record.h"
+#include "reference/contract/backgauge.h"
+
+namespace backgauge::cli {
+
+struct RunHead {
+  std::string version;  // of backgauge
+  std::string command;  // digest of the program that judges
+  std::string impl_name, impl_version;
+  std::string library;  // digest of the shared library; "" for a built-in implementation
+  int threads = 1;      // of the implementation, per call
+  std::string shard;    // "2/8"
+  Planned plan;         // index 0
+};
+
+// On input how the user named the implementation.
+RunHead head_of_this_run(const backgauge_implementation& implementation, const std::string& given, int threads,
+                         const std::string& shard, const Planned& plan);
+
+std::string to_json(const RunHead& head);
+
+// The head in a folder; nullopt where there is none. Throws CommandError(kUsage) where it cannot be read.
+std::optional<RunHead> read_head(const std::filesystem::path& directory);
+
+// The first thing in which two runs differ: "seed 1, here 2"; "" if nothing.
+std::string difference(const RunHead& there, const RunHead& here);
+
+// The same for parts of one run, which different machines may have judged: of everything but program and shard.
+std::string difference_of_parts(const RunHead& there, const RunHead& here);
+
+}  // namespace backgauge::cli

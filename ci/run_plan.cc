@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/run_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "ci/command.h"
+#include "ci/words.h"
+#include "properties/campaign/campaign.h"
+#include "properties/case/golden.h"
+#include "properties/case/philox.h"
+
+namespace backgauge::cli {
+namespace {
+
+std::vector<Case> golden_cases(const std::vector<backgauge_op>& ops) {
+  std::string error;
+  const std::filesystem::path directory = golden_directory(error);
+  std::vector<Golden> goldens;
+  if (error.empty()) goldens = list_goldens(directory, error);
+  if (!error.empty()) throw CommandError{kSelfCheck, "golden vectors: " + error};
+  std::vector<Case> out;
+  for (const Golden& golden : goldens) {
+    if (std::ranges::find(ops, golden.case_line.op) != ops.end()) out.push_back(golden.case_line);
+  }
+  return out;
+}
+
+RunPlan numbered(std::vector<Case> cases) {
+  RunPlan plan{std::move(cases), {}};
+  std::uint64_t hash = kFnvBasis;
+  for (const Case& c : plan.cases) {
+    const std::string line = to_string(c) + "\n";
+    hash = fnv1a(line.data(), line.size(), hash);
+  }
+  plan.planned.cases = static_cast<std::int64_t>(plan.cases.size());
+  plan.planned.digest = fmt::format("{:016x}", hash);
+  return plan;
+}
+
+}  // namespace
+
+Planned RunPlan::at(std::size_t index) const {
+  Planned out = planned;
+  out.index = static_cast<std::int64_t>(index);
+  return out;
+}
+
+RunPlan plan_of_tier(const std::string& tier, std::uint64_t seed, const std::string& ops) {
+  const std::optional<Tier> parsed = parse_tier(tier);
+  if (!parsed) throw CommandError{kUsage, fmt::format("--tier={}: expected {}", tier, kTierWords)};
+  const std::vector<backgauge_op> chosen = parse_ops(ops);
+  std::vector<Case> cases = golden_cases(chosen);
+  for (Case& c : plan({.tier = *parsed, .seed = seed, .ops = chosen})) cases.push_back(std::move(c));
+  RunPlan out = numbered(std::move(cases));
+  out.planned.tier = tier;
+  out.planned.seed = seed;
+  return out;
+}
+
+RunPlan plan_of_lines(const std::vector<std::string>& lines) {
+  std::vector<Case> cases;
+  for (const std::string& line : lines) cases.push_back(parse_case_or_throw(line));
+  return numbered(std::move(cases));
+}
+
+}  // namespace backgauge::cli

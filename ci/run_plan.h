@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// All cases of a run, in the order in which they are judged and reported, whichever machine judges them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "properties/case/case.h"
+#include "properties/judge/record.h"
+
+namespace backgauge::cli {
+
+struct RunPlan {
+  std::vector<Case> cases;
+  Planned planned;  // index 0
+
+  Planned at(std::size_t index) const;
+};
+
+// The golden vectors and the cases of a tier. Throws CommandError on an unknown tier or op, or without goldens.
+RunPlan plan_of_tier(const std::string& tier, std::uint64_t seed, const std::string& ops);
+
+// Case lines as given. Throws CommandError on one that is none.
+RunPlan plan_of_lines(const std::vector<std::string>& lines);
+
+}  // namespace backgauge::cli
