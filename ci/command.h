@@ -34,5 +34,6 @@ void add_repro(CLI::App& app, Action& chosen);
 void add_merge(CLI::App& app, Action& chosen);
 void add_oracle(CLI::App& app, Action& chosen);
 void add_judge(CLI::App& app, Action& chosen);
+void add_self(CLI::App& app, Action& chosen);
 
 }  // namespace backgauge::cli

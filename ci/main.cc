@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   add_list(app, chosen);
   add_oracle(app, chosen);
   add_judge(app, chosen);
+  add_self(app, chosen);
   try {
     app.parse(argc, argv);
     if (chosen) return chosen();

@@ -34,6 +34,14 @@ void Progress::show(std::size_t done, std::size_t failed, const std::string& cur
   std::fflush(stderr);
 }
 
+void Progress::show_phase(const std::string& phase, std::size_t done, std::size_t total) {
+  const std::lock_guard lock(mutex_);
+  if (!terminal_ || Clock::now() - last_ < kRedraw) return;
+  last_ = Clock::now();
+  fmt::print(stderr, "\r\033[K{:.{}}", fmt::format("[{}/{}] {}", done, total, phase), columns());
+  std::fflush(stderr);
+}
+
 void Progress::clear() {
   if (!terminal_) return;
   fmt::print(stderr, "\r\033[K");

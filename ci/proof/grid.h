@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many implementations judged on the same cases. The oracle answers once per case, whoever is judged.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "properties/case/case.h"
+#include "properties/judge/verdict.h"
+#include "reference/contract/backgauge.h"
+
+namespace backgauge::cli {
+
+struct Judged {
+  Status status = Status::kBroken;
+  double margin = 0;     // largest error / allowed; inf where no number says how wrong it is
+  std::string evidence;  // FAILED: tensor and element, or what rule was broken
+  bool killed() const { return status == Status::kFailed || status == Status::kBroken; }
+};
+
+struct GridOptions {
+  int workers = 2;
+  int scale = 0;                                   // gradients from above are multiplied by 2^scale
+  std::function<void(std::size_t done)> progress;  // cases done so far, from any thread
+};
+
+// judged[case][implementation]; an implementation that does not claim the op of a case is SKIPPED there. Ends early,
+// with fewer cases, when the user interrupts. Throws CommandError(kSelfCheck) where the harness itself fails.
+using Grid = std::vector<std::vector<Judged>>;
+Grid judge_grid(const std::vector<Case>& cases, const std::vector<const backgauge_implementation*>& implementations,
+                const GridOptions& options);
+
+}  // namespace backgauge::cli

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/proof/proof.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "ci/interrupt.h"
+#include "ci/proof/grid.h"
+#include "ci/proof/statistics.h"
+#include "impl/registry.h"
+#include "properties/campaign/campaign.h"
+#include "properties/judge/claims.h"
+#include "properties/judge/refusals.h"
+#include "properties/laws/law.h"
+
+namespace backgauge::cli {
+namespace {
+
+// How much is done. Short: what a change is worth waiting for; full: what is published.
+struct Sizes {
+  std::size_t common;   // cases of the tier that every saboteur of an op is judged on
+  std::size_t batch;    // further cases until the living are counted again
+  std::size_t correct;  // cases of an op for every correct implementation
+  int law;              // cases of a law for every saboteur
+  std::size_t scaled;   // cases judged at every scale
+  std::size_t malformed_step;
+};
+constexpr Sizes kShort{24, 64, 60, 0, 0, 7};
+// 320 cases of three ops for 30 implementations are 28,800 runs; of those outside of claims are skipped.
+constexpr Sizes kFull{120, 256, 320, 6, 24, 1};
+
+constexpr int kScales[] = {-80, -40, 30, 60};
+
+class Prover {
+ public:
+  explicit Prover(const ProofOptions& options) : options_(options), sizes_(options.full ? kFull : kShort) {
+    proof_.seed = options.seed;
+    proof_.full = options.full;
+  }
+
+  Proof run() {
+    const auto start = std::chrono::steady_clock::now();
+    for (const backgauge_op op : options_.ops) prove_op(op);
+    if (sizes_.law > 0) check_laws();
+    proof_.interrupted = interrupted();
+    proof_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(proof_);
+  }
+
+ private:
+  // One saboteur on trial.
+  struct Suspect {
+    const backgauge_implementation* implementation;
+    std::size_t fate;  // its place in proof_.saboteurs
+  };
+
+  void prove_op(backgauge_op op) {
+    const std::vector<Case> cases = plan({.tier = Tier::kCi, .seed = options_.seed, .ops = {op}});
+    const std::string word(find_op(op)->word);
+    std::vector<Suspect> suspects = suspects_of(op);
+    judge_common(word, first(cases, sizes_.common), suspects);
+    judge_rest(word, cases, suspects);
+    refuse_malformed(op, suspects);
+    judge_correct(word, op, first(cases, sizes_.correct));
+    if (sizes_.scaled > 0) judge_scaled(word, cases, suspects_of(op, false));
+  }
+
+  // New fates for the saboteurs of an op, or those that they have already.
+  std::vector<Suspect> suspects_of(backgauge_op op, bool fresh = true) {
+    std::vector<Suspect> out;
+    const auto& variants = saboteurs::variants();
+    for (std::size_t n = 0; n < variants.size(); ++n) {
+      const saboteurs::Variant& variant = variants[n];
+      if (variant.op != op || variant.kind == saboteurs::Kind::kCorrect || !variant.id.starts_with(options_.only)) {
+        continue;
+      }
+      if (variant.kind == saboteurs::Kind::kEquivalent) {
+        if (fresh) proof_.equivalent.push_back(&variant);
+        continue;
+      }
+      if (fresh) {
+        places_[&variant] = proof_.saboteurs.size();
+        proof_.saboteurs.push_back({.variant = &variant});
+      }
+      out.push_back({&saboteurs::implementation(n), places_.at(&variant)});
+    }
+    return out;
+  }
+
+  static std::vector<Case> first(const std::vector<Case>& cases, std::size_t count) {
+    return {cases.begin(), cases.begin() + static_cast<std::ptrdiff_t>(std::min(count, cases.size()))};
+  }
+
+  static std::vector<const backgauge_implementation*> tables(const std::vector<Suspect>& suspects) {
+    std::vector<const backgauge_implementation*> out;
+    for (const Suspect& suspect : suspects) out.push_back(suspect.implementation);
+    return out;
+  }
+
+  GridOptions grid_options(const std::string& phase, std::size_t total, int scale = 0) const {
+    return {options_.workers, scale, [this, phase, total](std::size_t done) {
+              if (options_.progress) options_.progress(phase, done, total);
+            }};
+  }
+
+  void note(Fate& fate, const Case& c, const Judged& judged) const {
+    if (judged.margin > fate.margin) {
+      fate.next_margin = fate.margin;
+      fate.margin = judged.margin;
+    } else {
+      fate.next_margin = std::max(fate.next_margin, judged.margin);
+    }
+    if (!judged.killed() || !fate.killed_by.empty()) return;
+    fate.killed_by = to_string(c);
+    fate.evidence = judged.evidence;
+  }
+
+  void judge_common(const std::string& word, const std::vector<Case>& cases, std::vector<Suspect>& suspects) {
+    const Grid grid = judge_grid(cases, tables(suspects), grid_options(word + ": saboteurs", cases.size()));
+    for (std::size_t k = 0; k < suspects.size(); ++k) {
+      Fate& fate = proof_.saboteurs[suspects[k].fate];
+      for (std::size_t c = 0; c < grid.size(); ++c) {
+        if (grid[c][k].status == Status::kSkipped) continue;
+        ++fate.common;
+        fate.kills += grid[c][k].killed();
+        note(fate, cases[c], grid[c][k]);
+      }
+      fate.least_probability = lower_limit_of_share(fate.kills, fate.common);
+    }
+    drop_killed(suspects);
+  }
+
+  // The living go through the rest of the tier.
+  void judge_rest(const std::string& word, const std::vector<Case>& cases, std::vector<Suspect>& suspects) {
+    for (std::size_t begin = sizes_.common; begin < cases.size() && !suspects.empty() && !interrupted();
+         begin += sizes_.batch) {
+      const std::vector<Case> batch(
+          cases.begin() + static_cast<std::ptrdiff_t>(begin),
+          cases.begin() + static_cast<std::ptrdiff_t>(std::min(begin + sizes_.batch, cases.size())));
+      const std::string phase = word + ": " + std::to_string(suspects.size()) + " living saboteurs";
+      const Grid grid = judge_grid(batch, tables(suspects), grid_options(phase, batch.size()));
+      for (std::size_t c = 0; c < grid.size(); ++c) {
+        for (std::size_t k = 0; k < suspects.size(); ++k)
+          note(proof_.saboteurs[suspects[k].fate], batch[c], grid[c][k]);
+      }
+      drop_killed(suspects);
+    }
+  }
+
+  void drop_killed(std::vector<Suspect>& suspects) const {
+    std::erase_if(suspects, [&](const Suspect& each) { return !proof_.saboteurs[each.fate].killed_by.empty(); });
+  }
+
+  static std::vector<backgauge_op> calls_of(backgauge_op op) {
+    if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) return {op, BACKGAUGE_CUDNN_RNN};
+    return {op};
+  }
+
+  void refuse_malformed(backgauge_op op, std::vector<Suspect>& suspects) {
+    for (const Suspect& suspect : suspects) {
+      Fate& fate = proof_.saboteurs[suspect.fate];
+      for (const backgauge_op called : calls_of(op)) {
+        const Refusals answers = refusals(*suspect.implementation, called, BACKGAUGE_FLOAT32, sizes_.malformed_step);
+        if (answers.wrong.empty() || !fate.killed_by.empty()) continue;
+        fate.killed_by = "malformed call " + answers.wrong.front().call;
+        fate.evidence = answers.wrong.front().fault;
+        fate.margin = std::numeric_limits<double>::infinity();
+      }
+    }
+    drop_killed(suspects);
+  }
+
+  struct Innocent {
+    std::string name, what;
+    const backgauge_implementation* implementation;
+  };
+
+  static std::vector<Innocent> innocents() {
+    std::vector<Innocent> out;
+    const auto& variants = saboteurs::variants();
+    for (std::size_t n = 0; n < variants.size(); ++n) {
+      if (variants[n].kind != saboteurs::Kind::kCorrect) continue;
+      out.push_back({variants[n].id, variants[n].what, &saboteurs::implementation(n)});
+    }
+    for (const std::string& name : registry_names()) {
+      std::string error;
+      const backgauge_implementation* implementation = open_implementation(name, error);
+      if (implementation != nullptr) out.push_back({name, implementation->description, implementation});
+    }
+    return out;
+  }
+
+  void judge_correct(const std::string& word, backgauge_op op, const std::vector<Case>& cases) {
+    const std::vector<Innocent> all = innocents();
+    if (proof_.correct.empty()) {
+      for (const Innocent& each : all) proof_.correct.push_back({.name = each.name, .what = each.what});
+    }
+    std::vector<const backgauge_implementation*> implementations;
+    for (const Innocent& each : all) implementations.push_back(each.implementation);
+    const Grid grid =
+        judge_grid(cases, implementations, grid_options(word + ": correct implementations", cases.size()));
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      CorrectResult& result = proof_.correct[k];
+      for (std::size_t c = 0; c < grid.size(); ++c) count(result, cases[c], grid[c][k]);
+      for (const backgauge_op called : calls_of(op)) refuse(result, *all[k].implementation, op, called);
+    }
+  }
+
+  static void count(CorrectResult& result, const Case& c, const Judged& judged) {
+    if (judged.status == Status::kSkipped) {
+      ++result.skipped;
+      return;
+    }
+    ++result.runs;
+    result.passed += judged.status == Status::kPassed;
+    result.mistrusted += judged.status == Status::kMistrusted;
+    if (judged.killed()) {
+      result.false_alarms.push_back(to_string(c) + ": " + judged.evidence);
+    } else {
+      result.worst_ratio = std::max(result.worst_ratio, judged.margin);
+    }
+  }
+
+  void refuse(CorrectResult& result, const backgauge_implementation& implementation, backgauge_op op,
+              backgauge_op called) const {
+    const backgauge_op_claims* claims = claims_of(implementation, op);
+    if (claims == nullptr) return;
+    for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+      if ((claims->dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
+      for (const WrongAnswer& wrong : refusals(implementation, called, dtype, sizes_.malformed_step * 7).wrong) {
+        result.false_alarms.push_back("malformed call " + wrong.call + ": " + wrong.fault);
+      }
+    }
+  }
+
+  // Faults must not hide behind small or large gradients: the same cases with all gradients from above times a power of
+  // two. Only where nothing leaves the range of the dtype, and no fault is about that range.
+  void judge_scaled(const std::string& word, const std::vector<Case>& cases, const std::vector<Suspect>& suspects) {
+    std::vector<Case> chosen;
+    for (const Case& c : cases) {
+      const bool in_range = c.data == DataClass::kStratified && c.dtype != BACKGAUGE_HALF && c.B > 0 && c.H > 0 &&
+                            c.layers <= 2 && c.T <= 3;
+      if (in_range && chosen.size() < sizes_.scaled) chosen.push_back(c);
+    }
+    const auto kills = [&](int scale) {
+      const std::string phase = word + ": gradients times 2^" + std::to_string(scale);
+      return judge_grid(chosen, tables(suspects), grid_options(phase, chosen.size(), scale));
+    };
+    const Grid plain = kills(0);
+    for (const int scale : kScales) {
+      const Grid scaled = kills(scale);
+      ScaleResult result{.scale = scale, .cases = static_cast<int>(chosen.size())};
+      for (std::size_t k = 0; k < suspects.size() && !interrupted(); ++k) {
+        bool killed = false, killed_scaled = false;
+        for (std::size_t c = 0; c < chosen.size(); ++c) {
+          ++result.pairs;
+          killed |= plain[c][k].killed();
+          killed_scaled |= scaled[c][k].killed();
+        }
+        if (killed != killed_scaled) result.changed.push_back(proof_.saboteurs[suspects[k].fate].variant->id);
+      }
+      merge(result);
+    }
+  }
+
+  // One line a scale, over all ops.
+  void merge(const ScaleResult& result) {
+    for (ScaleResult& each : proof_.scales) {
+      if (each.scale != result.scale) continue;
+      each.cases += result.cases;
+      each.pairs += result.pairs;
+      each.changed.insert(each.changed.end(), result.changed.begin(), result.changed.end());
+      return;
+    }
+    proof_.scales.push_back(result);
+  }
+
+  // Every law on every saboteur of its ops, and on what is correct.
+  void check_laws() {
+    std::map<std::size_t, std::vector<std::size_t>> broken_by;  // fate -> laws
+    const std::vector<Law> all = laws();
+    for (std::size_t l = 0; l < all.size(); ++l) {
+      const Law& law = all[l];
+      LawResult result{.id = std::string(law.id), .name = std::string(law.name), .claim = std::string(law.claim)};
+      for (const backgauge_op op : options_.ops) {
+        if ((law.ops & BACKGAUGE_BIT(op)) == 0) continue;
+        const std::vector<Case> cases = law_cases(law, op, sizes_.law, options_.seed);
+        for (const std::size_t fate : broken(law, cases, suspects_of(op, false))) broken_by[fate].push_back(l);
+        for (const char* name : {"plain", "cpu"}) {
+          std::string error;
+          const backgauge_implementation* correct = open_implementation(name, error);
+          for (const Case& c : cases) {
+            const Finding finding = check_law(law, *correct, c);
+            if (finding.outcome != Outcome::kBroken) continue;
+            proof_.law_false_alarms.push_back(std::string(law.name) + ", " + name + ": " + to_string(c) + ": " +
+                                              finding.text);
+          }
+        }
+      }
+      proof_.laws.push_back(std::move(result));
+    }
+    for (const auto& [fate, by] : broken_by) {
+      const std::string& id = proof_.saboteurs[fate].variant->id;
+      std::vector<std::size_t> metamorphic;
+      for (const std::size_t l : by) {
+        proof_.saboteurs[fate].laws.push_back(proof_.laws[l].id);
+        ++proof_.laws[l].killed;
+        if (all[l].name != "MatchesTheReference") metamorphic.push_back(l);
+      }
+      if (metamorphic.size() == 1) proof_.laws[metamorphic.front()].alone.push_back(id);
+    }
+  }
+
+  // Fates of those that break the law in one of the cases.
+  std::set<std::size_t> broken(const Law& law, const std::vector<Case>& cases,
+                               const std::vector<Suspect>& suspects) const {
+    std::set<std::size_t> out;
+    std::mutex mutex;
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+      for (std::size_t mine = next++; mine < suspects.size() && !interrupted(); mine = next++) {
+        for (const Case& c : cases) {
+          if (check_law(law, *suspects[mine].implementation, c).outcome != Outcome::kBroken) continue;
+          const std::lock_guard lock(mutex);
+          out.insert(suspects[mine].fate);
+          break;
+        }
+        if (options_.progress) options_.progress("law " + std::string(law.name), mine, suspects.size());
+      }
+    };
+    std::vector<std::jthread> workers;
+    for (int k = 0; k < options_.workers; ++k) workers.emplace_back(work);
+    workers.clear();
+    return out;
+  }
+
+  const ProofOptions& options_;
+  const Sizes sizes_;
+  Proof proof_;
+  std::map<const saboteurs::Variant*, std::size_t> places_;
+};
+
+}  // namespace
+
+Proof prove(const ProofOptions& options) { return Prover(options).run(); }
+
+std::size_t Proof::survivors() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(saboteurs, [](const Fate& fate) { return fate.killed_by.empty(); }));
+}
+
+std::size_t Proof::false_alarms() const {
+  std::size_t count = law_false_alarms.size();
+  for (const CorrectResult& each : correct) count += each.false_alarms.size();
+  return count;
+}
+
+bool Proof::holds() const {
+  const bool scale_free = std::ranges::all_of(scales, [](const ScaleResult& each) { return each.changed.empty(); });
+  const bool all_detected = std::ranges::all_of(hostile, [](const HostileResult& each) { return each.detected; });
+  return survivors() == 0 && false_alarms() == 0 && scale_free && all_detected;
+}
+
+}  // namespace backgauge::cli

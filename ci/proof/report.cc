@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// A proof in words, as JSON, and as the tables of properties/README.md.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "ci/proof/proof.h"
+#include "ci/version.h"
+#include "reference/contract/op_spec.h"
+
+namespace backgauge::cli {
+namespace {
+
+constexpr std::pair<const char*, const char*> kGroups[] = {
+    {"A", "equations of the LSTM cell"},
+    {"B", "from step to step"},
+    {"C", "seq_len_max and empty dimensions"},
+    {"D", "sums over steps and batch"},
+    {"E", "GRU"},
+    {"F", "rnn_relu, rnn_tanh"},
+    {"G", "directions, layers, params, dropout"},
+    {"H", "memory and indices"},
+    {"I", "vectors, threads, state"},
+    {"J", "precision"},
+    {"K", "what must be refused"},
+    {"operator", "one operator changed by rule"},
+};
+
+struct Tally {
+  std::size_t total = 0, killed = 0;
+  void add(const Fate& fate) {
+    ++total;
+    killed += !fate.killed_by.empty();
+  }
+  std::string text() const { return total == 0 ? "-" : fmt::format("{}/{}", killed, total); }
+};
+
+struct GroupRow {
+  std::string group, title;
+  std::map<backgauge_op, Tally> by_op;
+  Tally all;
+  double least_margin = INFINITY, least_probability = 1;  // of the killed
+};
+
+std::vector<GroupRow> rows_of(const Proof& proof) {
+  std::vector<GroupRow> rows;
+  for (const auto& [group, title] : kGroups) {
+    GroupRow row{group, title, {}, {}};
+    for (const Fate& fate : proof.saboteurs) {
+      if (fate.variant->group != group) continue;
+      row.by_op[fate.variant->op].add(fate);
+      row.all.add(fate);
+      if (fate.killed_by.empty()) continue;
+      row.least_margin = std::min(row.least_margin, fate.margin);
+      row.least_probability = std::min(row.least_probability, fate.least_probability);
+    }
+    if (row.all.total > 0) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Tally total_of(const Proof& proof) {
+  Tally all;
+  for (const Fate& fate : proof.saboteurs) all.add(fate);
+  return all;
+}
+
+std::int64_t correct_runs(const Proof& proof) {
+  std::int64_t runs = 0;
+  for (const CorrectResult& each : proof.correct) runs += each.runs;
+  return runs;
+}
+
+double worst_correct_ratio(const Proof& proof) {
+  double worst = 0;
+  for (const CorrectResult& each : proof.correct) worst = std::max(worst, each.worst_ratio);
+  return worst;
+}
+
+// The rarest kills: where one more sharp case would do most good.
+std::vector<const Fate*> weakest(const Proof& proof, std::size_t count) {
+  std::vector<const Fate*> out;
+  for (const Fate& fate : proof.saboteurs) {
+    if (!fate.killed_by.empty()) out.push_back(&fate);
+  }
+  std::ranges::stable_sort(out, {}, [](const Fate* fate) { return fate->margin; });
+  out.resize(std::min(count, out.size()));
+  return out;
+}
+
+std::string number(double value) {
+  return std::isinf(value) ? "inf" : value >= 1000 ? fmt::format("{:.0e}", value) : fmt::format("{:.3g}", value);
+}
+
+std::string share(const Fate& fate) { return fmt::format("{}/{}", fate.kills, fate.common); }
+
+}  // namespace
+
+std::string proof_text(const Proof& proof) {
+  std::string out;
+  const auto line = [&out]<class... Args>(fmt::format_string<Args...> format, Args&&... args) {
+    out += fmt::format(format, std::forward<Args>(args)...) + "\n";
+  };
+  line("saboteurs killed         {:>11} {:>11} {:>11} {:>9}   least margin", "cell", "block", "cudnn", "all");
+  for (const GroupRow& row : rows_of(proof)) {
+    const auto of = [&](backgauge_op op) { return row.by_op.contains(op) ? row.by_op.at(op).text() : "-"; };
+    line("  {:<8} {:<35.35} {:>7} {:>9} {:>9} {:>9}   {}", row.group, row.title, of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
+         of(BACKGAUGE_BLOCK_LSTM_GRAD_V2), of(BACKGAUGE_CUDNN_RNN_BACKPROP), row.all.text(), number(row.least_margin));
+  }
+  line("weakest kills");
+  for (const Fate* fate : weakest(proof, 5)) {
+    line("  {:<22} margin {:>8}, next {:>8}, fails {} cases   {}", fate->variant->id, number(fate->margin),
+         number(fate->next_margin), share(*fate), fate->killed_by);
+  }
+  for (const Fate& fate : proof.saboteurs) {
+    if (fate.killed_by.empty()) line("SURVIVED {}: {}", fate.variant->id, fate.variant->what);
+  }
+  if (!proof.laws.empty()) {
+    line("laws                                        broken by   alone");
+    for (const LawResult& law : proof.laws) {
+      line("  {:<4} {:<38} {:>6}   {}", law.id, law.name, law.killed, fmt::join(law.alone, " "));
+    }
+  }
+  for (const CorrectResult& each : proof.correct) {
+    for (const std::string& alarm : each.false_alarms) line("FALSE ALARM {}: {}", each.name, alarm);
+  }
+  for (const std::string& alarm : proof.law_false_alarms) line("FALSE ALARM of a law: {}", alarm);
+  for (const ScaleResult& scale : proof.scales) {
+    line("gradients times 2^{}: {} saboteur-case pairs, verdicts on saboteurs changed: {}", scale.scale, scale.pairs,
+         scale.changed.empty() ? "none" : fmt::format("{}", fmt::join(scale.changed, " ")));
+  }
+  std::size_t detected = 0;
+  for (const HostileResult& each : proof.hostile) {
+    detected += each.detected;
+    if (!each.detected) line("NOT DETECTED hostile:{}: expected {}, got {}", each.id, each.expected, each.verdict);
+  }
+  if (!proof.hostile.empty()) line("hostile implementations: {} of {} detected", detected, proof.hostile.size());
+  const Tally all = total_of(proof);
+  line(
+      "proof: {} of {} saboteurs killed, {} equivalent; {} false alarms in {} runs of {} correct implementations, "
+      "worst "
+      "ratio {:.3f}; {:.0f} s{}",
+      all.killed, all.total, proof.equivalent.size(), proof.false_alarms(), correct_runs(proof), proof.correct.size(),
+      worst_correct_ratio(proof), proof.seconds, proof.interrupted ? "; INTERRUPTED" : "");
+  return out;
+}
+
+std::string proof_json(const Proof& proof) {
+  using Json = nlohmann::ordered_json;
+  const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json("inf"); };
+  Json out{{"schema", "backgauge.proof/1"}, {"version", kVersion},     {"seed", proof.seed}, {"full", proof.full},
+           {"holds", proof.holds()},        {"seconds", proof.seconds}};
+  Json& fates = out["saboteurs"] = Json::array();
+  for (const Fate& fate : proof.saboteurs) {
+    fates.push_back({{"id", fate.variant->id},
+                     {"group", fate.variant->group},
+                     {"what", fate.variant->what},
+                     {"op", find_op(fate.variant->op)->word},
+                     {"killed", !fate.killed_by.empty()},
+                     {"killed_by", fate.killed_by},
+                     {"evidence", fate.evidence},
+                     {"margin", finite(fate.margin)},
+                     {"next_margin", finite(fate.next_margin)},
+                     {"common", fate.common},
+                     {"kills", fate.kills},
+                     {"least_probability", fate.least_probability},
+                     {"laws", fate.laws}});
+  }
+  Json& equivalent = out["equivalent"] = Json::array();
+  for (const saboteurs::Variant* variant : proof.equivalent) {
+    equivalent.push_back({{"id", variant->id}, {"what", variant->what}, {"argument", variant->argument}});
+  }
+  Json& unexpressed = out["unexpressed"] = Json::array();
+  for (const saboteurs::Unexpressed& row : saboteurs::unexpressed()) {
+    unexpressed.push_back({{"id", row.id}, {"reason", row.reason}});
+  }
+  Json& laws = out["laws"] = Json::array();
+  for (const LawResult& law : proof.laws) {
+    laws.push_back({{"id", law.id}, {"name", law.name}, {"killed", law.killed}, {"alone", law.alone}});
+  }
+  Json& correct = out["correct"] = Json::array();
+  for (const CorrectResult& each : proof.correct) {
+    correct.push_back({{"name", each.name},
+                       {"what", each.what},
+                       {"runs", each.runs},
+                       {"passed", each.passed},
+                       {"mistrusted", each.mistrusted},
+                       {"skipped", each.skipped},
+                       {"worst_ratio", each.worst_ratio},
+                       {"false_alarms", each.false_alarms}});
+  }
+  out["law_false_alarms"] = proof.law_false_alarms;
+  Json& scales = out["scales"] = Json::array();
+  for (const ScaleResult& each : proof.scales) {
+    scales.push_back({{"scale", each.scale}, {"cases", each.cases}, {"pairs", each.pairs}, {"changed", each.changed}});
+  }
+  Json& hostile = out["hostile"] = Json::array();
+  for (const HostileResult& each : proof.hostile) {
+    hostile.push_back({{"id", each.id},
+                       {"what", each.what},
+                       {"expected", each.expected},
+                       {"verdict", each.verdict},
+                       {"detected", each.detected}});
+  }
+  return out.dump(1) + "\n";
+}
+
+std::string proof_markdown(const Proof& proof) {
+  std::string out;
+  const auto line = [&out]<class... Args>(fmt::format_string<Args...> format, Args&&... args) {
+    out += fmt::format(format, std::forward<Args>(args)...) + "\n";
+  };
+  const Tally all = total_of(proof);
+  line(
+      "`backgauge self --full`, seed {}: {} of {} saboteurs killed ({} more are equivalent to a correct "
+      "implementation); "
+      "{} false alarms in {:L} judged runs of {} correct implementations, whose largest error / allowed was {:.3f}.\n",
+      proof.seed, all.killed, all.total, proof.equivalent.size(), proof.false_alarms(), correct_runs(proof),
+      proof.correct.size(), worst_correct_ratio(proof));
+  line("| group | what | cell | block | cudnn | all | least margin |");
+  line("|---|---|---|---|---|---|---|");
+  for (const GroupRow& row : rows_of(proof)) {
+    const auto of = [&](backgauge_op op) { return row.by_op.contains(op) ? row.by_op.at(op).text() : "-"; };
+    line("| {} | {} | {} | {} | {} | {} | {} |", row.group, row.title, of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
+         of(BACKGAUGE_BLOCK_LSTM_GRAD_V2), of(BACKGAUGE_CUDNN_RNN_BACKPROP), row.all.text(), number(row.least_margin));
+  }
+  line("\nMargin: largest error / allowed of a saboteur; least: of the group. The weakest ten:\n");
+  line("| saboteur | what is wrong | margin | next | fails | killed by |");
+  line("|---|---|---|---|---|---|");
+  for (const Fate* fate : weakest(proof, 10)) {
+    line("| {} | {} | {} | {} | {} | `{}` |", fate->variant->id, fate->variant->what, number(fate->margin),
+         number(fate->next_margin), share(*fate), fate->killed_by);
+  }
+  line("\n| law | name | broken by | alone |");
+  line("|---|---|---|---|");
+  for (const LawResult& law : proof.laws) {
+    line("| {} | {} | {} | {} |", law.id, law.name, law.killed, fmt::join(law.alone, " "));
+  }
+  line("\nAlone: saboteurs that no other law catches, MatchesTheReference aside. Not expressed as saboteurs:\n");
+  for (const saboteurs::Unexpressed& row : saboteurs::unexpressed()) line("- {}: {}", row.id, row.reason);
+  return out;
+}
+
+}  // namespace backgauge::cli
