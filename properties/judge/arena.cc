@@ -75,6 +75,11 @@ void add(Violation violation, std::vector<Violation>& found) {
 }  // namespace
 
 std::string Violation::text() const {
+  if (late) {
+    Violation then = *this;
+    then.late = false;
+    return then.text() + " after the call had returned";
+  }
   const bool bytes = block == "workspace";
   const char* verb = access == Access::kRead ? "read" : access == Access::kWrite ? "wrote" : "touched";
   const std::string where =
@@ -83,6 +88,7 @@ std::string Violation::text() const {
     case Kind::kPastEnd: return fmt::format("{} past the end of {}", verb, where);
     case Kind::kBeforeBeginning: return fmt::format("{} before the beginning of {}", verb, where);
     case Kind::kChangedInput: return fmt::format("changed the input {}", where);
+    case Kind::kChangedOutput: return fmt::format("changed the output {}", where);
   }
   return where;
 }
@@ -168,8 +174,31 @@ std::vector<Violation> Arena::violations() const {
   for (const GuardHit& hit : hits_) add_hit(hit, found);
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
     check_canary(k, found);
-    check_input(k, found);
+    if (blocks_[k].role == Block::Role::kInput) check_unchanged(k, blocks_[k].bytes, found);
   }
+  return found;
+}
+
+std::vector<Violation> Arena::settle() {
+  settled_violations_ = violations();
+  settled_.assign(blocks_.size(), {});
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    if (blocks_[k].role == Block::Role::kOutput) settled_[k].assign(bytes(k).begin(), bytes(k).end());
+  }
+  return settled_violations_;
+}
+
+std::vector<Violation> Arena::late_violations() const {
+  std::vector<Violation> found;
+  for (Violation& violation : violations()) {
+    if (std::ranges::find(settled_violations_, violation) == settled_violations_.end()) {
+      found.push_back(std::move(violation));
+    }
+  }
+  for (std::size_t k = 0; k < settled_.size(); ++k) {
+    if (!settled_[k].empty()) check_unchanged(k, settled_[k], found);
+  }
+  for (Violation& violation : found) violation.late = true;
   return found;
 }
 
@@ -204,13 +233,14 @@ void Arena::check_canary(std::size_t k, std::vector<Violation>& found) const {
   report(first_difference(canary_of(block), end, place.pages + place.pages_size, end), Violation::Kind::kPastEnd);
 }
 
-void Arena::check_input(std::size_t k, std::vector<Violation>& found) const {
+void Arena::check_unchanged(std::size_t k, std::span<const std::byte> then, std::vector<Violation>& found) const {
   const Block& block = blocks_[k];
-  if (block.role != Block::Role::kInput || block.size == 0) return;
+  if (block.size == 0) return;
   const std::byte* data = places_[k].data;
-  const auto [now, then] = std::mismatch(data, data + block.size, block.bytes.data());
+  const auto [now, before] = std::mismatch(data, data + block.size, then.data());
   if (now == data + block.size) return;
-  add({Violation::Kind::kChangedInput, Access::kWrite, block.name, element_at(now, data, block.unit),
+  add({block.role == Block::Role::kOutput ? Violation::Kind::kChangedOutput : Violation::Kind::kChangedInput,
+       Access::kWrite, block.name, element_at(now, data, block.unit),
        static_cast<std::int64_t>(block.size / block.unit)},
       found);
 }

@@ -36,13 +36,15 @@ struct Block {
 
 // Something that an implementation must not do.
 struct Violation {
-  enum class Kind { kPastEnd, kBeforeBeginning, kChangedInput };
+  enum class Kind { kPastEnd, kBeforeBeginning, kChangedInput, kChangedOutput };
   Kind kind = Kind::kPastEnd;
   Access access = Access::kWrite;
   std::string block;
   std::int64_t element = 0;   // the nearest to the block; of the workspace: the byte
   std::int64_t elements = 0;  // of the block
+  bool late = false;          // after the call had returned
 
+  bool operator==(const Violation&) const = default;
   std::string text() const;  // "wrote past the end of dicfo (element 84 of 84)"
 };
 
@@ -64,6 +66,10 @@ class Arena {
   // Of all guarded calls, and what canaries and inputs show now: at most one per block, kind and access.
   std::vector<Violation> violations() const;
 
+  // The call has returned: what it has violated. From now on nothing may change; late: what has.
+  std::vector<Violation> settle();
+  std::vector<Violation> late_violations() const;
+
   // Whether an element of an output still holds its poison.
   bool unwritten(std::size_t block, std::size_t element) const;
 
@@ -78,12 +84,14 @@ class Arena {
   void fill(std::size_t block);
   void add_hit(const GuardHit& hit, std::vector<Violation>& found) const;
   void check_canary(std::size_t block, std::vector<Violation>& found) const;
-  void check_input(std::size_t block, std::vector<Violation>& found) const;
+  void check_unchanged(std::size_t block, std::span<const std::byte> then, std::vector<Violation>& found) const;
 
   std::vector<Block> blocks_;
   std::vector<Place> places_;
   std::span<std::byte> mapping_;
   std::vector<GuardHit> hits_;
+  std::vector<Violation> settled_violations_;
+  std::vector<std::vector<std::byte>> settled_;  // outputs, as they were then
 };
 
 }  // namespace backgauge

@@ -22,6 +22,7 @@ std::optional<Verdict> trouble(const RunResult& result) {
     const std::size_t more = result.violations.size() - 1;
     return failed(result.violations.front() + (more > 0 ? fmt::format("; {} more such", more) : ""));
   }
+  if (!result.broken.empty()) return Verdict{Status::kBroken, result.broken, {}};
   if (result.status == BACKGAUGE_OK) return std::nullopt;
   const std::string answer =
       fmt::format("{} answered {}: {}", result.function, status_word(std::int32_t{result.status}), result.message);

@@ -15,7 +15,8 @@ namespace backgauge {
 Verdict failed(std::string reason);
 Verdict broken(const std::string& what);  // BROKEN("harness: what")
 
-// What is wrong with a run of a legal, claimed problem, its values aside: violations, or a status other than OK.
+// What is wrong with a run of a legal, claimed problem, its values aside: violations, no answer, or a status other than
+// OK.
 std::optional<Verdict> trouble(const RunResult& result);
 
 // The reports of all outputs but reserve_space. Throws std::logic_error where the oracle has no value or no usable

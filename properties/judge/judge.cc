@@ -8,17 +8,16 @@
 
 #include "properties/judge/claims.h"
 #include "properties/judge/findings.h"
-#include "properties/judge/run.h"
 
 namespace backgauge {
 namespace {
 
 class Judge {
  public:
-  Judge(const backgauge_implementation& implementation, const backgauge_op_claims& claims, const DataFacts& facts,
-        const JudgeOptions& options)
-      : implementation_(implementation),
+  Judge(Runner& runner, const backgauge_op_claims& claims, const DataFacts& facts, const JudgeOptions& options)
+      : runner_(runner),
         claims_(claims),
+        oracle_(options.oracle),
         declared_(declared(claims)),
         values_(facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom) {
     first_.num_threads = options.num_threads;
@@ -33,58 +32,75 @@ class Judge {
   Verdict refusal(const Problem& problem) const {
     if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
       const Problem forward = forward_problem(problem);
-      if (!refusal_of(forward).empty() && implementation_.forward != nullptr) {
+      if (!refusal_of(forward).empty() && runner_.table().forward != nullptr) {
         if (Verdict verdict = refused_call(forward); verdict.status != Status::kPassed) return verdict;
       }
     }
     return refused_call(problem);
   }
 
-  Verdict gradient(const Problem& problem, const std::vector<RawTensor>& raw) const {
-    const RunResult first = run(implementation_, problem, raw, first_);
-    for (const RawTensor& tensor : raw) {
-      if (tensor.name != "reserve_space" || tensor.shape[0] == first.reserve_length) continue;
-      return failed(
-          fmt::format("prepare asked for a reserve_space of {} elements for the forward and {} for the gradient",
-                      tensor.shape[0], first.reserve_length));
-    }
-    if (auto verdict = trouble(first)) return *verdict;
-    const std::vector<Wanted> wanted = oracle(problem, declared_, values_);
-    Verdict verdict = conclude(compare_outputs(first.outputs, wanted, problem, declared_));
-    if (verdict.status == Status::kFailed) return verdict;
-
-    const RunResult second = run(implementation_, problem, raw, second_);
-    if (auto again = trouble(second)) return *again;
-    const std::string difference = first_difference(first.outputs, second.outputs);
-    if (difference.empty()) return verdict;
-    if (claims_.determinism != BACKGAUGE_NOT_DETERMINISTIC) return failed("not repeatable: " + difference);
-    Verdict other = conclude(compare_outputs(second.outputs, wanted, problem, declared_));
-    return other.status == Status::kFailed ? other : verdict;
-  }
+  Verdict gradient(const Problem& problem) const { return compare(problem, run_twice(problem, {})); }
 
   Verdict rnn(Problem problem) const {
-    if (implementation_.forward == nullptr) return failed("claims CudnnRNNBackprop and has no forward");
+    if (runner_.table().forward == nullptr) return failed("claims CudnnRNNBackprop and has no forward");
     Problem forward = forward_problem(problem);
-    const RunResult made = run(implementation_, forward, {}, first_);
+    const RunResult made = runner_.run(forward, {}, first_);
     if (auto verdict = trouble(made)) return *verdict;
     std::vector<RawTensor> raw;
     for (const Output& output : made.outputs) raw.push_back(output.raw);
 
     if (auto verdict = reveal_masks(problem, raw)) return *verdict;
+    const Runs runs = run_twice(problem, raw);
     forward.keep = problem.keep;
-    Verdict verdict = conclude(compare_outputs(made.outputs, oracle(forward, declared_, values_), forward, declared_));
+    Verdict verdict = conclude(compare_outputs(made.outputs, oracle_(forward, declared_, values_), forward, declared_));
     if (verdict.status == Status::kFailed) return verdict;
 
-    Verdict backward = gradient(problem, raw);
+    Verdict backward = compare(problem, runs);
     if (backward.tensors.empty()) return backward;  // not compared, for the reason it gives
     verdict.tensors.insert(verdict.tensors.end(), backward.tensors.begin(), backward.tensors.end());
     return conclude(std::move(verdict.tensors));
   }
 
  private:
+  struct Runs {
+    std::optional<Verdict> trouble;  // of the first
+    RunResult first, second;
+  };
+
+  // The second only if the first is worth it.
+  Runs run_twice(const Problem& problem, const std::vector<RawTensor>& raw) const {
+    Runs runs;
+    runs.first = runner_.run(problem, raw, first_);
+    for (const RawTensor& tensor : raw) {
+      if (!runs.first.broken.empty() || tensor.name != "reserve_space") continue;
+      if (tensor.shape[0] == runs.first.reserve_length) continue;
+      runs.trouble =
+          failed(fmt::format("prepare asked for a reserve_space of {} elements for the forward and {} for the gradient",
+                             tensor.shape[0], runs.first.reserve_length));
+      return runs;
+    }
+    runs.trouble = trouble(runs.first);
+    if (!runs.trouble) runs.second = runner_.run(problem, raw, second_);
+    return runs;
+  }
+
+  Verdict compare(const Problem& problem, const Runs& runs) const {
+    if (runs.trouble) return *runs.trouble;
+    const std::vector<Wanted> wanted = oracle_(problem, declared_, values_);
+    Verdict verdict = conclude(compare_outputs(runs.first.outputs, wanted, problem, declared_));
+    if (verdict.status == Status::kFailed) return verdict;
+    if (auto again = trouble(runs.second)) return *again;
+    const std::string difference = first_difference(runs.first.outputs, runs.second.outputs);
+    if (difference.empty()) return verdict;
+    if (claims_.determinism != BACKGAUGE_NOT_DETERMINISTIC) return failed("not repeatable: " + difference);
+    Verdict other = conclude(compare_outputs(runs.second.outputs, wanted, problem, declared_));
+    return other.status == Status::kFailed ? other : verdict;
+  }
+
   Verdict refused_call(const Problem& problem) const {
-    const RunResult result = run(implementation_, problem, absent_inputs(problem), first_);
+    const RunResult result = runner_.run(problem, absent_inputs(problem), first_);
     if (!result.violations.empty()) return failed(result.violations.front());
+    if (!result.broken.empty()) return {Status::kBroken, result.broken, {}};
     if (result.status == BACKGAUGE_INVALID_ARGUMENT) return {Status::kPassed, "", {}};
     return failed(fmt::format("{} answered {} to a call that must be refused: {}", result.function,
                               status_word(std::int32_t{result.status}), result.refusal));
@@ -95,7 +111,7 @@ class Judge {
     if (!has_random_dropout(problem)) return std::nullopt;
     RunOptions options = first_;
     options.changed_inputs.clear();
-    DropoutMasks masks = dropout_masks(implementation_, problem, raw, options);
+    DropoutMasks masks = runner_.dropout_masks(problem, raw, options);
     if (auto verdict = trouble(masks.result)) return verdict;
     for (std::size_t gap = 0; gap < masks.keep.size(); ++gap) {
       const std::string fault = implausible_mask(masks.keep[gap], static_cast<double>(problem.attributes.dropout));
@@ -105,41 +121,61 @@ class Judge {
     return std::nullopt;
   }
 
-  const backgauge_implementation& implementation_;
+  Runner& runner_;
   const backgauge_op_claims& claims_;
+  const decltype(JudgeOptions::oracle)& oracle_;
   const Declared declared_;
   const Values values_;
   RunOptions first_, second_;
 };
 
-Verdict judge(const backgauge_implementation& implementation, const Problem& problem, const DataFacts& facts,
-              const JudgeOptions& options) {
-  if (implementation.memory_space != BACKGAUGE_HOST) {
+Verdict judge(Runner& runner, const Problem& problem, const DataFacts& facts, const JudgeOptions& options) {
+  const backgauge_implementation& table = runner.table();
+  if (table.memory_space != BACKGAUGE_HOST) {
     return {Status::kSkipped, "the implementation takes memory that this judge does not have", {}};
   }
-  const backgauge_op_claims* claims = claims_of(implementation, problem.op);
+  const backgauge_op_claims* claims = claims_of(table, problem.op);
   const bool legal = refusal_of(problem).empty();
   if (claims == nullptr || legal) {
-    std::string reason = unclaimed(implementation, claims, problem, facts);
+    std::string reason = unclaimed(table, claims, problem, facts);
     if (!reason.empty()) return {Status::kSkipped, std::move(reason), {}};
   }
-  if (implementation.run == nullptr) return failed("has no run");
-  const Judge judge(implementation, *claims, facts, options);
+  if (table.run == nullptr) return failed("has no run");
+  const Judge judge(runner, *claims, facts, options);
   if (!legal) return judge.refusal(problem);
-  return problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? judge.rnn(problem) : judge.gradient(problem, {});
+  return problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? judge.rnn(problem) : judge.gradient(problem);
+}
+
+Verdict harness_trouble(const std::exception& error) {
+  return broken(dynamic_cast<const std::bad_alloc*>(&error) != nullptr ? "out of memory" : error.what());
 }
 
 }  // namespace
 
+Verdict judge_case(Runner& runner, const Problem& problem, const DataFacts& facts, const JudgeOptions& options) {
+  Verdict verdict;
+  try {
+    verdict = judge(runner, problem, facts, options);
+  } catch (const std::exception& error) {
+    verdict = harness_trouble(error);
+  }
+  try {
+    const Runner::CaseEnd end = runner.end_case();
+    RunResult late;
+    late.status = BACKGAUGE_OK;
+    late.violations = end.violations;
+    late.broken = end.broken;
+    if (auto more = trouble(late); more && verdict.status != Status::kFailed) return *more;
+  } catch (const std::exception& error) {
+    if (verdict.status != Status::kFailed) return harness_trouble(error);
+  }
+  return verdict;
+}
+
 Verdict judge_case(const backgauge_implementation& implementation, const Problem& problem, const DataFacts& facts,
                    const JudgeOptions& options) {
-  try {
-    return judge(implementation, problem, facts, options);
-  } catch (const std::bad_alloc&) {
-    return broken("out of memory");
-  } catch (const std::exception& error) {
-    return broken(error.what());
-  }
+  InProcessRunner runner(implementation);
+  return judge_case(runner, problem, facts, options);
 }
 
 }  // namespace backgauge

@@ -62,7 +62,6 @@ TEST(JudgeRnn, FailsAWrongForward) {
   Puppet puppet;
   puppet.after_forward = [](const backgauge_call& call) { output_at(call, "output_c", 3) += 1; };
   expect_failed(judge(puppet, rnn_case()), "output_c[0,1,0]");
-  EXPECT_EQ(puppet.runs, 0);
 }
 
 TEST(JudgeRnn, NamesTheBlockOfAWrongParameter) {

@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cfenv>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 #include "properties/judge/findings.h"
 #include "properties/judge/judge_values.h"
@@ -36,6 +39,15 @@ Case block_case() {
   c.op = BACKGAUGE_BLOCK_LSTM_GRAD_V2;
   c.T = 5;
   c.seq_len_max = 3;
+  return c;
+}
+
+Case rnn_case() {
+  Case c = cell_case();
+  c.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+  c.T = 2;
+  c.layers = 2;
+  c.use_peephole = false;
   return c;
 }
 
@@ -163,6 +175,86 @@ TEST(Judge, TheSecondRunHasAnotherWorkspaceAndOtherThreads) {
   expect_failed(judge(threads, cell_case()), "not repeatable");
   threads.claims.determinism = BACKGAUGE_BITWISE_PER_THREAD_COUNT;
   EXPECT_EQ(judge(threads, cell_case()).status, Status::kPassed);
+}
+
+TEST(Judge, AsksTheOracleWhenAllRunsAreOver) {
+  for (const Case& c : {cell_case(), rnn_case()}) {
+    Puppet puppet;
+    int asked = 0;
+    JudgeOptions options;
+    options.oracle = [&](const Problem& problem, const Declared& declared, Values values) {
+      ++asked;
+      EXPECT_EQ(puppet.runs, 2);
+      return oracle(problem, declared, values);
+    };
+    EXPECT_EQ(judge(puppet, c, options).status, Status::kPassed);
+    EXPECT_EQ(asked, c.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? 2 : 1);
+  }
+}
+
+TEST(Judge, FailsWhatIsWrittenAfterTheCallHasReturned) {
+  Puppet puppet;
+  float* kept = nullptr;
+  puppet.after_run = [&](const backgauge_call& call) {
+    if (kept == nullptr) kept = &output_at(call, "dicfo", 5);
+    if (puppet.runs == 2) *kept = 1;
+  };
+  expect_failed(judge(puppet, cell_case()), "changed the output dicfo (element 5 of 84) after the call had returned");
+
+  Puppet threaded;
+  std::thread late;
+  threaded.after_run = [&](const backgauge_call& call) {
+    if (threaded.runs == 2) {
+      late = std::thread([element = &output_at(call, "wco_grad", 2)] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        *element = 1;
+      });
+    }
+  };
+  expect_failed(judge(threaded, cell_case()), "changed the output wco_grad (element 2 of 7) after the call had");
+  late.join();
+}
+
+TEST(Judge, FailsAChangedFloatingPointEnvironment) {
+  Puppet puppet;
+  puppet.after_run = [&](const backgauge_call&) { std::fesetround(FE_UPWARD); };
+  expect_failed(judge(puppet, cell_case()), "run left the floating-point environment changed: rounding upward");
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+}
+
+TEST(Judge, ARunWithoutAnswerIsBrokenByTheImplementation) {
+  class Breaking : public InProcessRunner {
+   public:
+    using InProcessRunner::InProcessRunner;
+    RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override {
+      RunResult result = InProcessRunner::run(problem, raw, options);
+      if (++runs_ == broken_run) {
+        result = {};
+        result.broken = "crash: SIGSEGV in run";
+      }
+      return result;
+    }
+    CaseEnd end_case() override {
+      InProcessRunner::end_case();
+      return {{}, broken_run == 0 ? "exit: status 0 after run" : ""};
+    }
+    int broken_run = 0;
+
+   private:
+    int runs_ = 0;
+  };
+  for (const Case& c : {cell_case(), rnn_case()}) {
+    for (const int broken_run : {0, 1, 2}) {
+      const Filled filled = fill(c);
+      Puppet puppet;
+      puppet.claims.op = c.op;
+      Breaking runner(puppet.table);
+      runner.broken_run = broken_run;
+      const Verdict verdict = judge_case(runner, filled.problem, filled.facts, {});
+      EXPECT_EQ(verdict.status, Status::kBroken);
+      EXPECT_EQ(verdict.reason, broken_run == 0 ? "exit: status 0 after run" : "crash: SIGSEGV in run");
+    }
+  }
 }
 
 TEST(Judge, EveryTensorIsOnceAlignedToItsElementsOnly) {

@@ -44,6 +44,7 @@ struct RunResult {
   std::vector<Output> outputs;          // empty if prepare did not succeed
   std::vector<std::string> violations;  // of the rules on memory, exceptions, and prepare's answers
   std::int64_t reserve_length = 0;      // as prepare answered
+  std::string broken;                   // why the call has no answer: "crash: SIGSEGV in run"; "" if it has one
 };
 
 // On input an implementation in host memory, a problem, and tensors that join its inputs at their places in the op's

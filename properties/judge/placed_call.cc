@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/placed_call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+
+#include "properties/judge/float_environment.h"
+#include "reference/contract/storage.h"
+#include "reference/contract/validate.h"
+
+namespace backgauge {
+namespace {
+
+constexpr std::string_view kReserveSpace = "reserve_space";
+
+// Outputs of a refused call are only watched for being touched: shapes that make no sense get as many elements at most.
+constexpr std::int64_t kWatchedElements = 4096;
+
+}  // namespace
+
+PlacedCall::PlacedCall(const backgauge_implementation& implementation, const Problem& problem,
+                       std::span<const RawTensor> raw, const RunOptions& options)
+    : implementation_(implementation), options_(options), problem_(problem), spec_(find_op(problem.op)) {
+  if (spec_ == nullptr) throw std::invalid_argument("the problem's op has no table");
+  describe_inputs(raw);
+  describe_outputs(0);
+  link();
+}
+
+bool PlacedCall::prepare() {
+  result_.refusal = shapes_refusal();
+  backgauge_plan plan{};
+  plan.struct_size = sizeof plan;
+  if (implementation_.prepare != nullptr) {
+    const bool refused = !result_.refusal.empty();
+    invoke("prepare", [&](backgauge_message& message) { return implementation_.prepare(&call_, &plan, &message); });
+    if (result_.status != BACKGAUGE_OK && !refused) return false;
+    if (result_.status != BACKGAUGE_OK) plan = {};
+  }
+  if (plan.workspace_alignment != 0 && !std::has_single_bit(plan.workspace_alignment)) {
+    result_.violations.push_back(
+        fmt::format("prepare asked for an alignment of {} bytes, no power of two", plan.workspace_alignment));
+    return false;
+  }
+  if (plan.reserve_space_length < 0 || (spec_->is_cudnn() && !element_count({plan.reserve_space_length}))) {
+    result_.violations.push_back(
+        fmt::format("prepare asked for a reserve_space of {} elements", plan.reserve_space_length));
+    return false;
+  }
+  result_.reserve_length = spec_->is_cudnn() ? plan.reserve_space_length : 0;
+  describe_outputs(result_.reserve_length);
+  place(plan);
+  result_.refusal = validate(call_, result_.reserve_length).refusal;
+  return true;
+}
+
+void PlacedCall::invoke_guarded(const char* function, const std::function<backgauge_status(backgauge_message&)>& body) {
+  arena_->guarded([&] { invoke(function, body); });
+}
+
+RunResult PlacedCall::finish() {
+  if (arena_) {
+    collect_outputs();
+    for (const Violation& violation : arena_->settle()) result_.violations.push_back(violation.text());
+  }
+  return std::move(result_);
+}
+
+std::string PlacedCall::shapes_refusal() const { return validate_shapes(call_).refusal; }
+
+void PlacedCall::describe_inputs(std::span<const RawTensor> raw) {
+  const auto row = [&](std::string_view name) { return std::ranges::find(spec_->inputs, name, &TensorSpec::name); };
+  const auto dtype_of = [&](std::string_view name) {
+    return row(name) != spec_->inputs.end() && row(name)->is_int64 ? BACKGAUGE_INT64 : problem_.dtype;
+  };
+  for (const Tensor& tensor : problem_.inputs) {
+    Described input{{tensor.name, tensor.shape, {}}, dtype_of(tensor.name)};
+    input.raw.bytes.resize(tensor.values.size() * backgauge_dtype_bytes(input.dtype));
+    encode(input.dtype, tensor.values, input.raw.bytes.data());
+    inputs_.push_back(std::move(input));
+  }
+  for (const RawTensor& tensor : raw) {
+    Described input{tensor, dtype_of(tensor.name)};
+    const auto same = std::ranges::find_if(inputs_, [&](const Described& d) { return d.raw.name == tensor.name; });
+    if (same != inputs_.end()) {
+      *same = std::move(input);
+      continue;
+    }
+    const auto later =
+        std::ranges::find_if(inputs_, [&](const Described& d) { return row(d.raw.name) > row(tensor.name); });
+    inputs_.insert(later, std::move(input));
+  }
+}
+
+void PlacedCall::describe_outputs(std::int64_t reserve_length) {
+  Extents extents = problem_.extents;
+  extents.reserve_length = reserve_length;
+  outputs_.clear();
+  for (const TensorSpec& spec : spec_->outputs) {
+    if (spec.present(extents)) {
+      outputs_.push_back({{std::string(spec.name), spec.shape(extents), {}}, problem_.dtype});
+    }
+  }
+  link();
+}
+
+// Makes call_ describe inputs_ and outputs_, with data for what prepare may read only.
+void PlacedCall::link() {
+  const auto describe = [&](std::vector<Described>& from, std::vector<backgauge_tensor>& to) {
+    to.clear();
+    for (Described& described : from) {
+      backgauge_tensor tensor{};
+      tensor.name = described.raw.name.c_str();
+      const std::size_t rank = std::min<std::size_t>(described.raw.shape.size(), BACKGAUGE_MAX_RANK);
+      std::copy_n(described.raw.shape.begin(), rank, tensor.shape);
+      tensor.rank = static_cast<std::int32_t>(rank);
+      tensor.dtype = described.dtype;
+      tensor.memory_space = BACKGAUGE_HOST;
+      if (described.dtype == BACKGAUGE_INT64 && !described.raw.bytes.empty()) tensor.data = described.raw.bytes.data();
+      to.push_back(tensor);
+    }
+  };
+  describe(inputs_, c_inputs_);
+  describe(outputs_, c_outputs_);
+  call_.struct_size = sizeof call_;
+  call_.op = problem_.op;
+  call_.dtype = problem_.dtype;
+  call_.memory_space = BACKGAUGE_HOST;
+  call_.attributes = problem_.attributes;
+  call_.inputs = c_inputs_.data();
+  call_.outputs = c_outputs_.data();
+  call_.num_inputs = static_cast<std::int32_t>(c_inputs_.size());
+  call_.num_outputs = static_cast<std::int32_t>(c_outputs_.size());
+  call_.num_threads = options_.num_threads;
+}
+
+void PlacedCall::place(const backgauge_plan& plan) {
+  std::vector<Block> blocks;
+  for (Described& input : inputs_) {
+    const bool may_change = std::ranges::find(options_.changed_inputs, input.raw.name) != options_.changed_inputs.end();
+    Block block{.name = input.raw.name, .unit = backgauge_dtype_bytes(input.dtype), .size = input.raw.bytes.size()};
+    block.role = may_change ? Block::Role::kChangedInput : Block::Role::kInput;
+    block.bytes = std::move(input.raw.bytes);
+    blocks.push_back(std::move(block));
+  }
+  for (const Described& output : outputs_) {
+    std::int64_t elements = element_count(output.raw.shape).value_or(kWatchedElements);
+    if (!result_.refusal.empty()) elements = std::min(elements, kWatchedElements);
+    const std::size_t unit = backgauge_dtype_bytes(output.dtype);
+    blocks.push_back({.name = output.raw.name,
+                      .role = Block::Role::kOutput,
+                      .unit = unit,
+                      .size = static_cast<std::size_t>(elements) * unit});
+  }
+  blocks.push_back({.name = "workspace",
+                    .role = Block::Role::kWorkspace,
+                    .unit = std::max<std::size_t>(plan.workspace_alignment, 1),
+                    .size = plan.workspace_bytes,
+                    .fill = options_.workspace_fill});
+  arena_ = std::make_unique<Arena>(std::move(blocks), options_.placement);
+  std::size_t block = 0;
+  for (backgauge_tensor& tensor : c_inputs_) tensor.data = arena_->data(block++);
+  first_output_ = block;
+  for (backgauge_tensor& tensor : c_outputs_) tensor.data = arena_->data(block++);
+  call_.workspace = arena_->data(block);
+  call_.workspace_bytes = plan.workspace_bytes;
+}
+
+void PlacedCall::invoke(const char* function, const std::function<backgauge_status(backgauge_message&)>& body) {
+  backgauge_message message{};
+  result_.function = function;
+  const FloatEnvironment before = FloatEnvironment::now();
+  try {
+    result_.status = body(message);
+  } catch (...) {  // not ours: the implementation's rules forbid it
+    result_.status = BACKGAUGE_INTERNAL;
+    result_.violations.push_back(fmt::format("{} threw an exception", function));
+  }
+  const std::string changes = before.changes(FloatEnvironment::now());
+  before.restore();
+  if (!changes.empty()) {
+    result_.violations.push_back(fmt::format("{} left the floating-point environment changed: {}", function, changes));
+  }
+  message.text[sizeof message.text - 1] = '\0';
+  result_.message = message.text;
+}
+
+void PlacedCall::collect_outputs() {
+  // What other failures leave in the outputs is not promised.
+  const bool must_be_untouched =
+      result_.status == BACKGAUGE_INVALID_ARGUMENT || result_.status == BACKGAUGE_UNSUPPORTED;
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    const std::size_t block = first_output_ + k;
+    const std::span<const std::byte> bytes = arena_->bytes(block);
+    const std::size_t elements = bytes.size() / backgauge_dtype_bytes(problem_.dtype);
+    Output output{outputs_[k].raw, {}, std::vector<std::uint8_t>(elements)};
+    for (std::size_t e = 0; e < elements; ++e) output.unwritten[e] = arena_->unwritten(block, e) ? 1 : 0;
+    const auto touched = std::ranges::find(output.unwritten, 0);
+    if (must_be_untouched && touched != output.unwritten.end()) {
+      result_.violations.push_back(fmt::format("answered {} and wrote {} (element {} of {})",
+                                               status_word(std::int32_t{result_.status}), output.raw.name,
+                                               touched - output.unwritten.begin(), elements));
+    }
+    output.raw.bytes.assign(bytes.begin(), bytes.end());
+    if (output.raw.name == kReserveSpace) {
+      output.unwritten.clear();
+    } else {
+      output.values.resize(elements);
+      decode(problem_.dtype, bytes.data(), output.values);
+    }
+    result_.outputs.push_back(std::move(output));
+  }
+}
+
+}  // namespace backgauge

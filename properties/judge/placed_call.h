@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call in an arena of its own. It goes through three states: described (shapes, and seq_len_max, which prepare may
+// read), prepared, placed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "properties/judge/arena.h"
+#include "properties/judge/run.h"
+
+namespace backgauge {
+
+class PlacedCall {
+ public:
+  // On input as run() takes it; everything outlives the call. Throws std::invalid_argument for an op without table.
+  PlacedCall(const backgauge_implementation& implementation, const Problem& problem, std::span<const RawTensor> raw,
+             const RunOptions& options);
+
+  // Asks prepare, then places everything. False if there is nothing to call.
+  bool prepare();
+
+  // Calls a function of the implementation in the arena.
+  void invoke_guarded(const char* function, const std::function<backgauge_status(backgauge_message&)>& body);
+
+  // What came of it. The arena, if there is one, may be kept to be asked for late violations.
+  RunResult finish();
+  std::unique_ptr<Arena> take_arena() { return std::move(arena_); }
+
+  std::string shapes_refusal() const;
+
+  const backgauge_call& c() const { return call_; }
+  const RunResult& result() const { return result_; }
+
+ private:
+  struct Described {
+    RawTensor raw;
+    backgauge_dtype dtype;
+  };
+
+  void describe_inputs(std::span<const RawTensor> raw);
+  void describe_outputs(std::int64_t reserve_length);
+  void link();
+  void place(const backgauge_plan& plan);
+  void invoke(const char* function, const std::function<backgauge_status(backgauge_message&)>& body);
+  void collect_outputs();
+
+  const backgauge_implementation& implementation_;
+  const RunOptions& options_;
+  const Problem& problem_;
+  const OpSpec* spec_;
+  std::vector<Described> inputs_, outputs_;
+  std::vector<backgauge_tensor> c_inputs_, c_outputs_;
+  backgauge_call call_{};
+  std::unique_ptr<Arena> arena_;
+  std::size_t first_output_ = 0;
+  RunResult result_;
+};
+
+}  // namespace backgauge

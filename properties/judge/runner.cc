@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/runner.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "properties/judge/placed_call.h"
+#include "properties/judge/threads.h"
+
+namespace backgauge {
+namespace {
+
+// A call that leaves a thread behind may have started a pool, or something that will write later. The latter is given
+// time to show itself: 20 ms are long for a thread that has work, and 50 of them cost a run no more than a second.
+constexpr std::chrono::milliseconds kPatience{20};
+constexpr int kMostWaits = 50;
+std::atomic<int> waits{0};
+
+// While it lives, watches for threads that a call leaves behind.
+class ThreadWatch {
+ public:
+  explicit ThreadWatch(bool& grew) : grew_(grew), before_(live_threads()) {}
+  ~ThreadWatch() { grew_ = grew_ || live_threads() > before_; }
+  ThreadWatch(const ThreadWatch&) = delete;
+  ThreadWatch& operator=(const ThreadWatch&) = delete;
+
+ private:
+  bool& grew_;
+  std::size_t before_;
+};
+
+}  // namespace
+
+RunResult InProcessRunner::run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) {
+  const ThreadWatch watch(threads_grew_);
+  PlacedCall call(implementation_, problem, raw, options);
+  if (call.prepare()) {
+    const bool forward = problem.op == BACKGAUGE_CUDNN_RNN;
+    call.invoke_guarded(forward ? "forward" : "run", [&](backgauge_message& message) {
+      return (forward ? implementation_.forward : implementation_.run)(&call.c(), &message);
+    });
+  }
+  RunResult result = call.finish();
+  if (auto arena = call.take_arena()) arenas_.push_back(std::move(arena));
+  return result;
+}
+
+DropoutMasks InProcessRunner::dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
+                                            const RunOptions& options) {
+  const ThreadWatch watch(threads_grew_);
+  DropoutMasks masks;
+  PlacedCall call(implementation_, problem, raw, options);
+  if (call.prepare()) {
+    const Extents& e = problem.extents;
+    const auto elements = static_cast<std::size_t>(e.T * e.B * e.D * e.H);
+    for (std::int64_t gap = 0; gap + 1 < e.L && (gap == 0 || call.result().status == BACKGAUGE_OK); ++gap) {
+      constexpr std::uint8_t kUnset = 0xff;
+      masks.keep.emplace_back(elements, kUnset);
+      call.invoke_guarded("dropout_mask", [&](backgauge_message& message) {
+        return implementation_.dropout_mask(&call.c(), static_cast<std::int32_t>(gap), masks.keep.back().data(),
+                                            &message);
+      });
+    }
+  }
+  masks.result = call.finish();
+  if (auto arena = call.take_arena()) arenas_.push_back(std::move(arena));
+  return masks;
+}
+
+Runner::CaseEnd InProcessRunner::end_case() {
+  if (threads_grew_ && waits.fetch_add(1) < kMostWaits) std::this_thread::sleep_for(kPatience);
+  threads_grew_ = false;
+  CaseEnd end;
+  for (const std::unique_ptr<Arena>& arena : arenas_) {
+    for (const Violation& violation : arena->late_violations()) end.violations.push_back(violation.text());
+  }
+  arenas_.clear();
+  return end;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the judge reaches an implementation: in this process, or in one that may die (worker/). A runner belongs to one
+// thread at a time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "properties/judge/arena.h"
+#include "properties/judge/run.h"
+
+namespace backgauge {
+
+class Runner {
+ public:
+  Runner() = default;
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+  virtual ~Runner() = default;
+
+  // What the implementation says of itself, and which functions there are. They are not to be called: run() does.
+  virtual const backgauge_implementation& table() const = 0;
+
+  // As the functions of the same names in run.h say.
+  virtual RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) = 0;
+  virtual DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
+                                     const RunOptions& options) = 0;
+
+  // The memory of all calls stays as it is until their case ends. On output what has changed in it after its call had
+  // returned, and what has otherwise happened since.
+  struct CaseEnd {
+    std::vector<std::string> violations;
+    std::string broken;  // as in RunResult
+  };
+  virtual CaseEnd end_case() = 0;
+};
+
+class InProcessRunner : public Runner {
+ public:
+  // The table outlives the runner.
+  explicit InProcessRunner(const backgauge_implementation& implementation) : implementation_(implementation) {}
+
+  const backgauge_implementation& table() const override { return implementation_; }
+  RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
+  DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
+                             const RunOptions& options) override;
+  CaseEnd end_case() override;
+
+ private:
+  const backgauge_implementation& implementation_;
+  std::vector<std::unique_ptr<Arena>> arenas_;
+  bool threads_grew_ = false;  // in a call of this case
+};
+
+}  // namespace backgauge
