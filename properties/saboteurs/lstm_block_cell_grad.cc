@@ -1,73 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTMBlockCellGrad, reference/semantics.md section 1: gates in the order i, ci, f, o.
-#include "properties/saboteurs/lstm_cell.h"
+#include "properties/saboteurs/gates.h"
+#include "properties/saboteurs/lstm_tensors.h"
 #include "properties/saboteurs/ops.h"
-#include "properties/saboteurs/tensors.h"
+#include "properties/saboteurs/rows.h"
 
 namespace backgauge::saboteurs {
+namespace {
+
+// cs_grad, which may lie in the memory of cs_prev_grad.
+template <class Real>
+std::vector<Real> read_cs_grad(const Work<Real>& work, const Tensors<Real>& tensors) {
+  std::vector<Real> values = tensors.read("cs_grad");
+  if (work.is(Fault::kH2) && !values.empty()) {
+    tensors.clear("cs_prev_grad");
+    values.back() = tensors.read("cs_grad").back();
+  }
+  return values;
+}
+
+}  // namespace
 
 template <class Real>
 void lstm_block_cell_grad(const Context& context) {
+  using Index = std::int64_t;
   const Work<Real> work(context.variant, context.call.dtype);
   const Tensors<Real> tensors(context.variant, context.call);
-  const std::int64_t B = context.extents.B, H = context.extents.H;
-  const bool use_peephole = context.call.attributes.use_peephole != 0;
-
+  const Index B = context.extents.B, H = context.extents.H;
+  const bool use_peephole = has_peepholes(context);
+  const Index examples = examples_computed(context, B);
+  if (work.is(Fault::kH16) && B < context.call.num_threads) return;
   if (work.is(Fault::kH1)) {
     for (const char* name : {"wci_grad", "wcf_grad", "wco_grad"}) tensors.clear(name);
   }
-  const auto wci = tensors.read("wci"), wcf = tensors.read("wcf"), wco = tensors.read("wco");
-  const auto cs_prev = tensors.read("cs_prev"), cs = tensors.read("cs");
-  const auto i = tensors.read("i"), f = tensors.read("f"), o = tensors.read("o");
-  const auto ci = tensors.read("ci"), co = tensors.read("co");
-  const auto cs_grad = tensors.read("cs_grad"), h_grad = tensors.read("h_grad");
+  const LstmTensors<Real> lstm(work, tensors, H);
+  const Gates<Real> gates(work, H);
+  const auto cs_prev = tensors.read("cs_prev"), cs_grad = read_cs_grad(work, tensors), h_grad = tensors.read("h_grad");
 
-  std::vector<Real> cs_prev_grad(B * H), dicfo(B * 4 * H);
-  std::vector<Real> di_cs(B * H), df_cs(B * H), do_cs(B * H);
-  for (std::int64_t b = 0; b < B; ++b) {
-    for (std::int64_t j = 0; j < H; ++j) {
-      const auto at = [&](Site site, const std::vector<Real>& values) {
-        return values[b * H + work.index(site, j, H)];
-      };
-      const std::int64_t unit = work.index(Site::k_peephole_index, j, H);
-      const Peepholes<Real> peepholes{wci[unit], wcf[unit], wco[unit]};
-      const LstmElement<Real> e{.cs_prev = at(Site::k_cs_prev_index, cs_prev),
-                                .cs = at(Site::k_cs_index, cs),
-                                .i = at(Site::k_i_index, i),
-                                .f = at(Site::k_f_index, f),
-                                .o = at(Site::k_o_index, o),
-                                .ci = at(Site::k_ci_index, ci),
-                                .co = at(Site::k_co_index, co),
-                                .cs_grad = at(Site::k_cs_grad_index, cs_grad),
-                                .h_grad = at(Site::k_h_grad_index, h_grad)};
+  std::vector<Real> cs_prev_grad(B * H), dgates(B * gates.stride());
+  for (Index b = 0; b < examples; ++b) {
+    for (Index j = 0; j < H; ++j) {
+      if (lstm.left_out(j)) continue;
+      LstmElement<Real> e = lstm.element(b, cs_prev, b, j);
+      e.cs_grad = lstm.at(Site::k_cs_grad_index, cs_grad, b, j);
+      e.h_grad = lstm.at(Site::k_h_grad_index, h_grad, b, j);
+      const Peepholes<Real> peepholes = lstm.peepholes(j);
       const LstmGradient<Real> d = lstm_cell_backward(work, e, use_peephole ? &peepholes : nullptr);
-      const std::int64_t k = b * H + j;
-      Real* gates = &dicfo[b * 4 * H + j];
-      gates[0 * H] = d.i;
-      gates[1 * H] = d.ci;
-      gates[2 * H] = d.f;
-      gates[3 * H] = d.o;
-      cs_prev_grad[k] = d.cs_prev;
-      if (use_peephole) {
-        di_cs[k] = work.product(Site::k_wci_grad, {d.i, work.is(Fault::kA7) ? e.cs : e.cs_prev});
-        df_cs[k] = work.product(Site::k_wcf_grad, {d.f, work.is(Fault::kA7) ? e.cs : e.cs_prev});
-        do_cs[k] = work.product(Site::k_wco_grad, {d.o, work.is(Fault::kA6) ? e.cs_prev : e.cs});
-      }
+      Real* row = &dgates[b * gates.stride()];
+      row[gates.at(0, j)] = d.i;
+      row[gates.at(1, j)] = d.ci;
+      row[gates.at(2, j)] = d.f;
+      row[gates.at(3, j)] = d.o;
+      cs_prev_grad[b * H + j] = d.cs_prev;
     }
   }
-  const auto column_sums = [&](const std::vector<Real>& rows) {
-    std::vector<Real> sums(H);
-    for (std::int64_t j = 0; use_peephole && j < H; ++j) {
-      sums[j] = work.total(Site::k_peephole_sum, B, [&](std::int64_t b) { return rows[b * H + j]; });
+  std::vector<Real> dicfo(B * 4 * H);
+  for (Index k = 0; k < B * 4 * H; ++k) {
+    dicfo[k] = dgates[gates.index(k / (4 * H) * gates.stride() + gates.place(k % (4 * H)))];
+  }
+  if (work.in_place()) {
+    tensors.write("dicfo", dicfo);
+    dicfo = tensors.standing("dicfo");
+  }
+
+  const RowSums<Real> sums(context, work, Sum::kPeepholes, 1, B);
+  const auto peephole_gradient = [&](Site site, Index g, const std::vector<Real>& state) {
+    std::vector<Real> out = work.is(Fault::kI16) ? kept<Real>(context, H) : std::vector<Real>();
+    out.resize(H);
+    for (Index j = 0; use_peephole && j < H; ++j) {
+      out[j] += sums.total(Site::k_peephole_sum, [&](Index b) {
+        const Site state_index = g == 3 ? Site::k_cs_index : Site::k_cs_prev_index;
+        return work.product(site, {dicfo[b * 4 * H + g * H + j], lstm.at(state_index, state, sums.state_row(b), j)});
+      });
     }
-    return sums;
+    return out;
   };
-  const auto wci_grad = column_sums(di_cs), wcf_grad = column_sums(df_cs), wco_grad = column_sums(do_cs);
+  const std::vector<Real>&before = work.is(Fault::kA7) ? lstm.cs() : cs_prev,
+        &after = work.is(Fault::kA6) ? cs_prev : lstm.cs();
+  const Peepholes<std::vector<Real>> d{peephole_gradient(Site::k_wci_grad, 0, before),
+                                       peephole_gradient(Site::k_wcf_grad, 2, before),
+                                       peephole_gradient(Site::k_wco_grad, 3, after)};
+  if (work.is(Fault::kI16)) keep(context, d.wci);
+  if (work.is(Fault::kH22)) tensors.change_input("cs_grad");
   tensors.write("cs_prev_grad", cs_prev_grad);
   tensors.write("dicfo", dicfo);
-  tensors.write("wci_grad", work.is(Fault::kA8) ? wcf_grad : wci_grad);
-  tensors.write("wcf_grad", work.is(Fault::kA8) ? wci_grad : work.is(Fault::kA8b) ? wco_grad : wcf_grad);
-  tensors.write("wco_grad", work.is(Fault::kA8b) ? wcf_grad : wco_grad);
+  write_peephole_gradients(tensors, work.fault(), d);
 }
 
 template void lstm_block_cell_grad<float>(const Context&);

@@ -2,13 +2,9 @@
 #include "properties/saboteurs/ops.h"
 namespace backgauge::saboteurs {
 template <class Real>
-void block_lstm_grad_v2(const Context&) {}
-template <class Real>
 void cudnn_rnn_backprop(const Context&) {}
 template <class Real>
 void cudnn_rnn(const Context&) {}
-template void block_lstm_grad_v2<float>(const Context&);
-template void block_lstm_grad_v2<double>(const Context&);
 template void cudnn_rnn_backprop<float>(const Context&);
 template void cudnn_rnn_backprop<double>(const Context&);
 template void cudnn_rnn<float>(const Context&);

@@ -33,9 +33,12 @@ class Work {
 
   Work(const Variant& variant, std::int32_t dtype) : variant_(variant), half_(dtype == BACKGAUGE_HALF) {}
 
+  Fault fault() const { return variant_.fault; }
   bool is(Fault fault) const { return variant_.fault == fault; }
   const Style& style() const { return variant_.style; }
   bool half() const { return half_; }
+  // Outputs hold what is computed exactly, so intermediate results may stand in them.
+  bool in_place() const { return style().in_place && !half_; }
 
   // What one scalar operation gives: in class B every one rounds to half.
   Real rounded(Real v) const {
@@ -86,30 +89,37 @@ class Work {
     return i;
   }
 
+  // What a long sum of n terms takes, and its sign.
+  struct Terms {
+    Index begin, end;
+  };
+  Terms terms(Site site, Index n) const {
+    return {changed(site, Change::kDrop, 0) ? 1 : 0, changed(site, Change::kDrop, 1) ? n - 1 : n};
+  }
+  Real sign(Site site) const { return changed(site, Change::kNegate) ? -1 : 1; }
+
   // Sum of a(k) * b(k) for k below n, in the order and with the operands of the style.
   template <class A, class B>
   Real dot(Site site, Index n, A a, B b) const {
-    Index first = 0;
-    if (changed(site, Change::kDrop, 0)) ++first;
-    if (changed(site, Change::kDrop, 1)) --n;
-    if (n <= first) return 0;
-    const Real sign = changed(site, Change::kNegate) ? -1 : 1;
-    const auto left = [&](Index k) { return operand(a(first + k)); };
-    const auto right = [&](Index k) { return operand(b(first + k)); };
-    return sign * ordered(n - first, left, right);
+    const auto [begin, end] = terms(site, n);
+    if (end <= begin) return 0;
+    const auto left = [&, first = begin](Index k) { return operand(a(first + k)); };
+    const auto right = [&, first = begin](Index k) { return operand(b(first + k)); };
+    return sign(site) * ordered(end - begin, left, right);
   }
 
   // Sum of a(k) for k below n.
   template <class A>
   Real total(Site site, Index n, A a) const {
-    Index first = changed(site, Change::kDrop, 0) ? 1 : 0;
-    if (changed(site, Change::kDrop, 1)) --n;
-    if (n <= first) return 0;
-    const Real sign = changed(site, Change::kNegate) ? -1 : 1;
-    const auto left = [&](Index k) { return a(first + k); };
+    const auto [begin, end] = terms(site, n);
+    if (end <= begin) return 0;
+    const auto left = [&, first = begin](Index k) { return a(first + k); };
     const auto right = [](Index) { return Real(1); };
-    return sign * ordered(n - first, left, right);
+    return sign(site) * ordered(end - begin, left, right);
   }
+
+  // Two partial sums.
+  Real added(Real a, Real b) const { return is(Fault::kJ7) && half_ ? to_half(a + b) : rounded(a + b); }
 
   Real tanh(Real v) const {
     if (style().tanh_by_exp) {
@@ -128,7 +138,7 @@ class Work {
 
  private:
   bool changed(Site site, Change change, int operand = 0) const {
-    return variant_.site == site && variant_.change == change && variant_.operand == operand;
+    return site != Site::kNone && variant_.site == site && variant_.change == change && variant_.operand == operand;
   }
 
   static constexpr Real plus_(Real a, Real b) { return a + b; }

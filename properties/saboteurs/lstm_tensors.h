@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both LSTM ops read unit by unit, and the faults of vector code that both can have.
+#pragma once
+
+#include "properties/saboteurs/lstm_cell.h"
+#include "properties/saboteurs/state.h"
+#include "properties/saboteurs/tensors.h"
+
+namespace backgauge::saboteurs {
+
+inline bool has_peepholes(const Context& context) {
+  const std::int64_t flag = context.call.attributes.use_peephole;
+  if (context.variant.fault != Fault::kI12) return flag != 0;
+  return of_first_call(context, {context.extents.B, context.extents.I, context.extents.H}, flag) != 0;
+}
+
+template <class Real>
+void write_peephole_gradients(const Tensors<Real>& tensors, Fault fault, const Peepholes<std::vector<Real>>& d) {
+  const bool first_two = fault == Fault::kA8, last_two = fault == Fault::kA8b;
+  tensors.write("wci_grad", first_two ? d.wcf : d.wci);
+  tensors.write("wcf_grad", first_two ? d.wci : last_two ? d.wco : d.wcf);
+  tensors.write("wco_grad", last_two ? d.wcf : d.wco);
+}
+
+// Rows of H units each.
+template <class Real>
+class LstmTensors {
+ public:
+  using Index = std::int64_t;
+
+  LstmTensors(const Work<Real>& work, const Tensors<Real>& tensors, Index H)
+      : work_(work),
+        H_(H),
+        wci_(tensors.read("wci")),
+        wcf_(tensors.read("wcf")),
+        wco_(tensors.read("wco")),
+        i_(tensors.read("i")),
+        f_(tensors.read("f")),
+        o_(tensors.read("o")),
+        ci_(tensors.read("ci")),
+        co_(tensors.read("co")),
+        cs_(tensors.read("cs")) {}
+
+  const std::vector<Real>& cs() const { return cs_; }
+
+  // All but the gradients from above. cs_before: the states before the step, in rows of H units.
+  LstmElement<Real> element(Index row, const std::vector<Real>& cs_before, Index row_before, Index unit) const {
+    return {.cs_prev = at(Site::k_cs_prev_index, cs_before, row_before, unit),
+            .cs = at(Site::k_cs_index, cs_, row, unit),
+            .i = at(Site::k_i_index, i_, row, unit),
+            .f = at(Site::k_f_index, f_, row, unit),
+            .o = at(Site::k_o_index, o_, row, unit),
+            .ci = at(Site::k_ci_index, ci_, row, unit),
+            .co = at(Site::k_co_index, co_, row, unit),
+            .cs_grad = 0,
+            .h_grad = 0};
+  }
+
+  Peepholes<Real> peepholes(Index unit) const {
+    const Index j = work_.index(Site::k_peephole_index, unit, H_);
+    return {wci_[j], wcf_[j], wco_[j]};
+  }
+
+  Real at(Site site, const std::vector<Real>& values, Index row, Index unit) const {
+    return values[row * H_ + work_.index(site, unit, H_)];
+  }
+
+  // Units that vector code leaves at 0.
+  bool left_out(Index unit) const {
+    const auto in_tail = [&](Index width) { return H_ > width && unit >= H_ / width * width; };
+    return (work_.is(Fault::kI1) && in_tail(8)) || (work_.is(Fault::kI1b) && in_tail(16)) ||
+           (work_.is(Fault::kI1c) && in_tail(32));
+  }
+
+  // The unit that is computed in place of a unit.
+  Index computed(Index unit) const { return work_.is(Fault::kI6) && unit >= 8 && unit < 12 ? unit - 4 : unit; }
+
+ private:
+  const Work<Real>& work_;
+  const Index H_;
+  const std::vector<Real> wci_, wcf_, wco_, i_, f_, o_, ci_, co_, cs_;
+};
+
+}  // namespace backgauge::saboteurs

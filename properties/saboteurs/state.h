@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a variant wrongly keeps from call to call.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "properties/saboteurs/ops.h"
+
+namespace backgauge::saboteurs {
+
+// What `now` was at the first call with these sizes.
+inline std::int64_t of_first_call(const Context& context, const std::array<std::int64_t, 5>& sizes, std::int64_t now) {
+  State& state = context.state;
+  const std::lock_guard lock(state.mutex);
+  for (const auto& key : state.keys) {
+    if (std::equal(sizes.begin(), sizes.end(), key.begin())) return key[5];
+  }
+  state.keys.push_back({sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], now});
+  return now;
+}
+
+// What the call before has kept; empty if it has kept something of another size.
+template <class Real>
+std::vector<Real> kept(const Context& context, std::size_t size) {
+  const std::lock_guard lock(context.state.mutex);
+  if (context.state.kept.size() != size) return {};
+  return {context.state.kept.begin(), context.state.kept.end()};
+}
+
+template <class Real>
+void keep(const Context& context, const std::vector<Real>& values) {
+  const std::lock_guard lock(context.state.mutex);
+  context.state.kept.assign(values.begin(), values.end());
+}
+
+// How many calls there were before this one.
+inline std::int64_t calls_before(const Context& context) {
+  const std::lock_guard lock(context.state.mutex);
+  return context.state.calls++;
+}
+
+}  // namespace backgauge::saboteurs
