@@ -20,12 +20,18 @@
 namespace backgauge::cli {
 namespace {
 
+bool same(const Declared& a, const Declared& b) {
+  return a.half_class == b.half_class && a.numerical_contract == b.numerical_contract &&
+         a.recomputes_co == b.recomputes_co;
+}
+
 // What the oracle said of one problem under different declarations and masks.
 class OracleMemo {
  public:
   std::vector<Wanted> operator()(const Problem& problem, const Declared& declared, Values values) {
     for (const Entry& entry : entries_) {
-      if (entry.op == problem.op && entry.declared == declared && entry.values == values && entry.keep == problem.keep)
+      if (entry.op == problem.op && same(entry.declared, declared) && entry.values == values &&
+          entry.keep == problem.keep)
         return entry.wanted;
     }
     entries_.push_back({problem.op, declared, values, problem.keep, oracle(problem, declared, values)});
@@ -68,7 +74,8 @@ std::vector<Judged> judge_row(const Case& c, const std::vector<const backgauge_i
                     [&](std::string_view, std::int64_t, double value) { return std::ldexp(value, scale); });
   }
   OracleMemo memo;
-  JudgeOptions options{.seed = c.seed};
+  JudgeOptions options;
+  options.seed = c.seed;
   options.oracle = [&memo](const Problem& problem, const Declared& declared, Values values) {
     return memo(problem, declared, values);
   };

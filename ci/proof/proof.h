@@ -16,45 +16,45 @@ struct ProofOptions {
   std::uint64_t seed = 1;
   int workers = 2;
   std::vector<backgauge_op> ops;
-  std::string only;  // ids of saboteurs that begin so; "": all
+  std::string only{};  // ids of saboteurs that begin so; "": all
   std::function<void(const std::string& phase, std::size_t done, std::size_t total)> progress;
 };
 
 // What became of one saboteur.
 struct Fate {
   const saboteurs::Variant* variant = nullptr;
-  std::string killed_by;          // the first case line of the tier, or malformed call, that it fails; "": it survived
-  std::string evidence;           // what was seen there
+  std::string killed_by{};          // the first case line of the tier, or malformed call, that it fails; "": it survived
+  std::string evidence{};           // what was seen there
   double margin = 0;              // largest error / allowed over the common cases and the killing one
   double next_margin = 0;         // the same without its largest case
   int common = 0, kills = 0;      // cases of the tier that every saboteur of its op is judged on; how many it fails
   double least_probability = 0;   // 95 % lower limit of the share of cases that it fails
-  std::vector<std::string> laws;  // that it breaks
+  std::vector<std::string> laws{};  // that it breaks
 };
 
 struct LawResult {
-  std::string id, name, claim;
+  std::string id{}, name{}, claim{};
   int killed = 0;                  // saboteurs that break it
-  std::vector<std::string> alone;  // that no other law catches, MatchesTheReference aside
+  std::vector<std::string> alone{};  // that no other law catches, MatchesTheReference aside
 };
 
 // One correct implementation on many cases.
 struct CorrectResult {
-  std::string name, what;
+  std::string name{}, what{};
   std::int64_t runs = 0, passed = 0, skipped = 0, mistrusted = 0;
   double worst_ratio = 0;
-  std::vector<std::string> false_alarms;  // case line and evidence
+  std::vector<std::string> false_alarms{};  // case line and evidence
 };
 
 // The kill set at another scale of the gradients from above.
 struct ScaleResult {
   int scale = 0;                     // a power of two
   int cases = 0, pairs = 0;          // judged; saboteur and case
-  std::vector<std::string> changed;  // saboteurs that fail at one scale only
+  std::vector<std::string> changed{};  // saboteurs that fail at one scale only
 };
 
 struct HostileResult {
-  std::string id, what, expected, verdict;
+  std::string id{}, what{}, expected{}, verdict{};
   bool detected = false;
 };
 
@@ -65,7 +65,7 @@ struct Proof {
   std::vector<const saboteurs::Variant*> equivalent;
   std::vector<LawResult> laws;
   std::vector<CorrectResult> correct;
-  std::vector<std::string> law_false_alarms;
+  std::vector<std::string> law_false_alarms{};
   std::vector<ScaleResult> scales;
   std::vector<HostileResult> hostile;
   double seconds = 0;
