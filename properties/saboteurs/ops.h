@@ -49,4 +49,7 @@ void dropout_mask(const Context& context, std::int32_t gap, std::uint8_t* keep);
 // Whether a fault of group K takes a call that the contract refuses.
 bool takes_malformed(const Variant& variant, const backgauge_call& call);
 
+// Writes into the first output of such a call, as far as it can be found.
+void write_early(const backgauge_call& call);
+
 }  // namespace backgauge::saboteurs

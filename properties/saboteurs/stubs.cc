@@ -12,5 +12,4 @@ template void cudnn_rnn<double>(const Context&);
 std::int64_t reserve_length(const Variant&, const Extents&, std::int32_t) { return 0; }
 std::uint64_t workspace_bytes(const Variant&, const Extents&) { return 0; }
 void dropout_mask(const Context&, std::int32_t, std::uint8_t*) {}
-bool takes_malformed(const Variant&, const backgauge_call&) { return false; }
 }  // namespace backgauge::saboteurs

@@ -48,6 +48,7 @@ backgauge_status guarded(std::size_t n, const backgauge_call* call, backgauge_me
     const Validation validation = validate(*call, length);
     if (!validation.ok()) {
       if (takes_malformed(variant, *call)) return BACKGAUGE_OK;
+      if (variant.fault == Fault::kK16) write_early(*call);
       return fail(message, BACKGAUGE_INVALID_ARGUMENT, validation.refusal);
     }
     const FlushSubnormals flush(variant.style.flush_subnormals, variant.fault == Fault::kI17);
@@ -79,7 +80,10 @@ backgauge_status prepare_variant(std::size_t n, const backgauge_call* call, back
   plan->workspace_bytes = 0;
   plan->reserve_space_length = 0;
   const Validation shapes = validate_shapes(*call);
-  if (!shapes.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
+  if (!shapes.ok()) {
+    if (takes_malformed(variants()[n], *call)) return BACKGAUGE_OK;
+    return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
+  }
   plan->reserve_space_length = reserve_length(variants()[n], shapes.extents, call->dtype);
   plan->workspace_bytes = workspace_bytes(variants()[n], shapes.extents);
   return BACKGAUGE_OK;

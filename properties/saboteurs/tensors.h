@@ -45,6 +45,7 @@ class Tensors {
       from -= address % 16 / bytes(tensor) * bytes(tensor);
     }
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = load(tensor, from, k);
+    if (variant_.fault == Fault::kH10 && is_upstream(name) && tensor.rank >= 2) read_past_the_end(tensor, from);
     const bool scrubbed =
         (variant_.fault == Fault::kH21 && is_upstream(name)) || (variant_.fault == Fault::kH21b && is_saved(name));
     for (Real& value : values) {
@@ -101,6 +102,13 @@ class Tensors {
   }
 
  private:
+  // What is missing of a group of 4 rows.
+  static void read_past_the_end(const backgauge_tensor& tensor, const std::byte* data) {
+    const std::int64_t missing = (4 - tensor.shape[tensor.rank - 2] % 4) % 4 * tensor.shape[tensor.rank - 1];
+    const volatile std::byte* end = data + elements(tensor) * bytes(tensor);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(missing) * bytes(tensor); ++k) (void)end[k];
+  }
+
   static std::size_t elements(const backgauge_tensor& tensor) {
     return static_cast<std::size_t>(backgauge_elements(&tensor));
   }
