@@ -138,6 +138,45 @@ void add_correct_variants(std::vector<Variant>& out) {
   add_correct(out, "double_sums", "sums in double", {.order = SumOrder::kWide});
   add_correct(out, "fma", "fused multiply-add", {.fma = true});
   add_correct(out, "lanes8_fma", "fused multiply-add in 8 lanes", {.order = SumOrder::kLanes8, .fma = true});
+  add_correct(out, "sigmoid_difference", "s - s s as the slope of a sigmoid",
+              {.sigmoid_slope = SigmoidSlope::kDifference});
+  add_correct(out, "tanh_product", "(1 - t)(1 + t) as the slope of tanh", {.tanh_slope = TanhSlope::kProduct});
+  add_correct(out, "tanh_fma", "fma(-t, t, 1) as the slope of tanh", {.tanh_slope = TanhSlope::kFusedMultiplyAdd});
+  add_correct(out, "factors_from_the_right", "short sums and products from the right",
+              {.factors_from_the_right = true});
+  add_correct(out, "merged_weight_sums", "weight gradients as one sum over steps and examples",
+              {.merged_weight_sums = true});
+  add_correct(out, "time_blocks", "weight gradients as one sum for every 2 steps", {.time_block = 2});
+  add_correct(out, "padded_gates", "gates of a unit side by side, rows padded", {.padded_gates = true});
+  add_correct(out, "threads2", "partial sums of 2 shares of the batch", {.threads = 2});
+  add_correct(out, "threads7", "partial sums of 7 shares of the batch", {.threads = 7});
+  add_correct(out, "flushed", "subnormals flushed, FTZ and DAZ", {.flush_subnormals = true});
+  add_correct(out, "recomputed_co", "co recomputed from cs, declared", {.recompute_co = true});
+  add_correct(out, "recomputed_co_by_exp", "co recomputed from cs with exp, declared",
+              {.recompute_co = true, .tanh_by_exp = true});
+  add_correct(out, "sigmoid_by_tanh", "0.5 tanh(x / 2) + 0.5 as the sigmoid", {.sigmoid_by_tanh = true});
+  add_correct(out, "tanh_by_exp", "tanh from exp and expm1", {.tanh_by_exp = true});
+  add_correct(out, "in_place", "intermediate results in the memory of outputs", {.in_place = true});
+  add_correct(out, "written_twice", "outputs written twice", {.written_twice = true});
+  add_correct(out, "in_double", "computed in double, rounded once", {.wide = true});
+  add_correct(out, "half_carries", "half: what passes from step to step rounded, class A'",
+              {.half_class = BACKGAUGE_CLASS_A_PRIME});
+  add_correct(out, "half_everywhere", "half: every operation rounded, class B", {.half_class = BACKGAUGE_CLASS_B});
+  add_correct(out, "half_everywhere_pairwise", "half: every operation rounded, sums as balanced trees, class B",
+              {.order = SumOrder::kPairwise, .half_class = BACKGAUGE_CLASS_B});
+  add_correct(out, "tf32", "operands of products of matrices in TF32, declared", {.contract = BACKGAUGE_FP32_TF32});
+  add_correct(out, "bf16", "operands of products of matrices in bfloat16, declared",
+              {.contract = BACKGAUGE_BF16_ACC32});
+  add_correct(out, "half_operands", "half: operands of products of matrices in half, declared",
+              {.contract = BACKGAUGE_FP16_ACC32});
+  add_correct(out, "all_at_once", "padded gates, merged sums in 16 lanes of 7 shares, fused, factors from the right",
+              {.order = SumOrder::kLanes16,
+               .fma = true,
+               .tanh_slope = TanhSlope::kFusedMultiplyAdd,
+               .factors_from_the_right = true,
+               .merged_weight_sums = true,
+               .threads = 7,
+               .padded_gates = true});
 }
 
 }  // namespace
