@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// CudnnRNNBackprop, reference/semantics.md 3.4: layers from the last to the first, steps against the order of the
+// forward. States come from reserve_space.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "properties/saboteurs/rnn_overruns.h"
+#include "properties/saboteurs/rnn_step.h"
+#include "properties/saboteurs/rows.h"
+#include "properties/saboteurs/tensors.h"
+
+namespace backgauge::saboteurs {
+namespace {
+
+template <class Real>
+class Backprop {
+ public:
+  explicit Backprop(const Context& context)
+      : context_(context),
+        w(context.variant, context.call.dtype),
+        tensors_(context.variant, context.call),
+        net_(context),
+        trace_(net_),
+        redrawn_(net_),
+        steps_(w.is(Fault::kC14) ? std::min(net_.T, of_first_call(context, {net_.B, net_.I, net_.H}, net_.T)) : net_.T),
+        one_way_(w.is(Fault::kI12) && of_first_call(context, {net_.T, net_.B, net_.I, net_.H, net_.L}, net_.D) == 1),
+        examples_(examples_computed(context, net_.B)),
+        weights_(context, w, Sum::kWeights, net_.T, net_.B),
+        biases_(context, w, Sum::kBiases, net_.T, net_.B) {
+    trace_.load(tensors_.input("reserve_space"));
+    if (w.is(Fault::kG18)) redrawn_.draw_masks(~dropout_key(context.call.attributes));
+    input_ = tensors_.read("input");
+    params_ = tensors_.read("params");
+    h0_ = tensors_.read("input_h");
+    dh_ = tensors_.read("output_h_backprop");
+    if (net_.lstm) c0_ = tensors_.read("input_c");
+    if (net_.lstm) dc_ = tensors_.read("output_c_backprop");
+    dy_ = tensors_.read("output_backprop");
+    if (w.is(Fault::kB15)) left_over_ = kept<Real>(context, dh_.size());
+    gradient_.resize(params_.size());
+  }
+
+  void run() {
+    if (w.is(Fault::kH16) && net_.B < context_.call.num_threads) return;
+    if (w.is(Fault::kC6) && net_.B == 0) return;
+    if (w.is(Fault::kH10)) read_past_the_batch(tensors_.input("output_backprop"), net_.B);
+    if (w.is(Fault::kE22) && net_.gru) std::fill(dh_.begin(), dh_.end(), Real(0));
+    if (w.is(Fault::kB1)) std::fill(dc_.begin(), dc_.end(), Real(0));
+    if (w.is(Fault::kG21) && net_.L > 1) mask(dy_, net_.L - 2, net_.D * net_.H);
+    for (std::int64_t layer = net_.L - 1; layer >= 0; --layer) backward(layer);
+    write();
+  }
+
+ private:
+  struct PseudoLayer {
+    std::int64_t layer, direction, number;
+    GateRows<Real> da, dr;     // W's side and R's
+    std::vector<Real> h_prev;  // [T*B, H], as the gradient of R sees it
+  };
+
+  void backward(std::int64_t layer) {
+    const bool middle = layer > 0 && layer + 1 < net_.L;
+    const std::int64_t source = w.is(Fault::kE17) && net_.gru && middle ? layer - 1 : layer;
+    const std::vector<Real> x = layer_input(w, net_, trace_, source, input_);
+    std::vector<std::vector<Real>> dx;
+    stand_in_place();
+    for (std::int64_t direction = 0; direction < net_.D; ++direction) {
+      PseudoLayer p{layer,
+                    direction,
+                    layer * net_.D + direction,
+                    GateRows<Real>(net_),
+                    GateRows<Real>(net_),
+                    std::vector<Real>(net_.T * net_.B * net_.H)};
+      for (std::int64_t b = 0; b < examples_; ++b) recurrence(p, b);
+      dx.push_back(input_gradient(p));
+      if (w.is(Fault::kG1) && middle && net_.D == 2 && direction == 0) dy_ = dx[0];
+      bias_gradients(p);
+      matrix_gradients(p, x, net_.layout.layer_input(source));
+    }
+    if (w.is(Fault::kH19)) use_workspace(context_.call, dx);
+    dy_ = std::move(dx[0]);
+    if (net_.D == 2 && !w.is(Fault::kG2)) {
+      for (std::size_t k = 0; k < dy_.size(); ++k) dy_[k] = w.sum(Site::k_dx_sum, {dy_[k], dx[1][k]});
+    }
+    const std::int64_t width = net_.layout.layer_input(layer);
+    if (layer > 0) mask(dy_, w.index(Site::k_gap_index, layer - 1, net_.L - 1), width);
+    if (layer == 0 && w.is(Fault::kG21b) && net_.L > 1) mask(dy_, 0, width);
+    if (layer > 0 && w.is(Fault::kG7) && net_.dropout == 0) {
+      for (Real& value : dy_) value *= 2;
+    }
+  }
+
+  // Gradients of the states stand in the outputs.
+  void stand_in_place() {
+    if (!w.in_place()) return;
+    tensors_.write("input_h_backprop", dh_);
+    dh_ = tensors_.standing("input_h_backprop");
+    if (!net_.lstm) return;
+    tensors_.write("input_c_backprop", dc_);
+    dc_ = tensors_.standing("input_c_backprop");
+  }
+
+  // What dropout multiplies an element of a gap with on the way back.
+  Real factor(std::int64_t gap, std::int64_t row, std::int64_t k) const {
+    if (w.is(Fault::kG16) || net_.dropout == 0) return 1;
+    if (w.is(Fault::kG17)) return 0;
+    if (w.is(Fault::kG19)) return trace_.keeps(gap, row, k) ? 1 : 0;
+    return (w.is(Fault::kG18) ? redrawn_ : trace_).factor(gap, row, k);
+  }
+
+  void mask(std::vector<Real>& gradient, std::int64_t gap, std::int64_t width) const {
+    for (std::int64_t k = 0; k < static_cast<std::int64_t>(gradient.size()); ++k) {
+      const Real kept = factor(gap, k / width, k % width % (net_.D * net_.H));
+      gradient[k] = w.product(Site::k_dx_mask, {gradient[k], kept});
+    }
+  }
+
+  // What comes from above to unit j at a step, the `order`-th of the backward.
+  Real from_above(const PseudoLayer& p, std::int64_t t, std::int64_t b, std::int64_t order, std::int64_t j) const {
+    const bool top = p.layer + 1 == net_.L;
+    if (top && w.is(Fault::kB3) && order > 0) return 0;
+    const std::int64_t row = top && w.is(Fault::kC13) ? b * net_.T + t : net_.row_of(t, b);
+    const std::int64_t half = top && w.is(Fault::kG3) && net_.D == 2 ? 1 - p.direction : p.direction;
+    return dy_[(row * net_.D + half) * net_.H + w.index(Site::k_h_grad_index, j, net_.H)];
+  }
+
+  // A row [H] of h or cs before a step; before < 0: the initial one.
+  const Real* state(const PseudoLayer& p, std::int64_t before, std::int64_t b, bool cell) {
+    if (before < 0) {
+      if (w.is(Fault::kG8) && p.layer > 0) return zeros_.data();
+      return (cell ? c0_ : h0_).data() + (p.number * net_.B + b) * net_.H;
+    }
+    const bool of_other = w.is(Fault::kE18) && net_.gru && p.direction == 1;
+    return trace_.row(p.number - (of_other ? 1 : 0), before, b, cell ? net_.cs_row() : net_.h_row());
+  }
+
+  // All steps of one example. Its rows of dh_ and dc_ become the gradients of the initial states.
+  void recurrence(PseudoLayer& p, std::int64_t b) {
+    const std::int64_t T = net_.T, H = net_.H, first = (p.number * net_.B + b) * H;
+    const RnnStep<Real> step(w, net_, params_, p.layer, p.direction);
+    Real* dc = dc_.data() + (net_.lstm ? first : 0);
+    std::vector<Real> carry(dh_.begin() + first, dh_.begin() + first + H), before_carry = carry, dh(H), gap(H, 1);
+    for (std::int64_t j = 0; !left_over_.empty() && b > 0 && j < H; ++j) carry[j] += left_over_[first + j];
+    const bool backwards = p.direction == 1 && !one_way_;
+    for (std::int64_t order = 0; order < T; ++order) {
+      const std::int64_t t = backwards ? order : T - 1 - order;
+      const bool last = order == T - 1;
+      if (t >= steps_ || (w.is(Fault::kB10) && order == 0) || (w.is(Fault::kB10b) && last)) continue;
+      const std::vector<Real>& later = w.is(Fault::kB7) ? before_carry : carry;
+      for (std::int64_t j = 0; j < H; ++j) {
+        dh[j] = overflowing(w.carried(w.sum(Site::k_dh, {later[j], from_above(p, t, b, order, j)})));
+        if (p.layer + 1 < net_.L) gap[j] = trace_.factor(p.layer, net_.row_of(t, b), p.direction * H + j);
+      }
+      const std::int64_t before = last ? -1 : backwards ? t + 1 : t - 1;
+      const StepInputs<Real> in{trace_.row(p.number, t, b, 0), state(p, before, b, false),
+                                net_.lstm ? state(p, before, b, true) : nullptr, gap.data()};
+      before_carry = carry;
+      step.backward(in, dh.data(), dc, net_.row_of(t, b), p.da, p.dr, carry.data());
+      if (w.is(Fault::kB6) && net_.lstm && !last) std::fill_n(dc, H, Real(0));
+      remember_state(p, t, before, b);
+    }
+    for (std::int64_t j = 0; j < H; ++j) {
+      if (w.is(Fault::kB9) && T > 0) carry[j] += from_above(p, backwards ? T - 1 : 0, b, T - 1, j);
+      if (w.is(Fault::kE22b) && net_.gru) carry[j] = 0;
+    }
+    std::copy(carry.begin(), carry.end(), dh_.begin() + first);
+  }
+
+  // J10: dh is four times as large on its way, in half.
+  Real overflowing(Real v) const {
+    const bool overflows = w.is(Fault::kJ10) && w.half() && std::fabs(v) > Real(65504) / 4;
+    return overflows ? std::copysign(std::numeric_limits<Real>::infinity(), v) : v;
+  }
+
+  void remember_state(PseudoLayer& p, std::int64_t t, std::int64_t before, std::int64_t b) {
+    const bool after = w.is(Fault::kB14) || (w.is(Fault::kB12) && net_.T == 1);
+    const Real* h = after ? trace_.row(p.number, t, b, net_.h_row()) : state(p, before, b, false);
+    for (std::int64_t j = 0; j < net_.H; ++j) {
+      const bool lost = w.is(Fault::kD2) && before < 0;
+      p.h_prev[net_.row_of(t, b) * net_.H + j] = lost ? Real(0) : h[w.index(Site::k_h_prev_index, j, net_.H)];
+    }
+  }
+
+  // [T*B, width], of one direction.
+  std::vector<Real> input_gradient(const PseudoLayer& p) const {
+    const std::int64_t H = net_.H, width = net_.layout.layer_input(p.layer);
+    std::vector<std::int64_t> W;
+    for (std::int64_t g = 0; g < net_.G; ++g) W.push_back(net_.block_of_gradient(p.layer, p.direction, g).W);
+    std::vector<Real> dx(net_.T * net_.B * width);
+    for (std::int64_t row = 0; row < net_.T * net_.B; ++row) {
+      for (std::int64_t k = 0; k < width; ++k) {
+        Real& value = dx[row * width + k];
+        if (net_.skips(p.layer)) {
+          value = w.total(Site::k_skip_sum, net_.G, [&](std::int64_t g) { return p.da.at(row, g, k); });
+          continue;
+        }
+        const std::int64_t column = w.index(Site::k_W_column, k, width);
+        value = w.dot(
+            Site::k_W_dot, net_.G * H, [&](std::int64_t i) { return params_[W[i / H] + i % H * width + column]; },
+            [&](std::int64_t i) { return p.da.at(row, i / H, i % H); });
+      }
+    }
+    return dx;
+  }
+
+  void bias_gradients(const PseudoLayer& p) {
+    for (std::int64_t g = 0; g < net_.G; ++g) {
+      const GateBlock at = net_.block_of_gradient(p.layer, p.direction, g);
+      const std::int64_t input_gate = w.index(Site::k_bW_gate, g, net_.G);
+      const std::int64_t recurrent_gate = w.index(Site::k_bR_gate, g, net_.G);
+      const bool of_f = w.is(Fault::kA13) && net_.lstm && (g == 0 || g == 3);
+      for (std::int64_t j = 0; j < net_.H; ++j) {
+        const auto da = [&](std::int64_t row) { return p.da.at(row, of_f ? 1 : input_gate, j); };
+        const bool lacks_r = w.is(Fault::kE2) && g == 2 && net_.gru;
+        const auto dr = [&](std::int64_t row) { return (lacks_r ? p.da : p.dr).at(row, of_f ? 1 : recurrent_gate, j); };
+        Real bW = biases_.total(Site::k_bW_sum, da), bR = biases_.total(Site::k_bR_sum, dr);
+        if (w.is(Fault::kD7) && p.layer > 0) bW = bR = 0;
+        if (w.is(Fault::kG13) && net_.skips(p.layer)) bW = 0;
+        const Real times = w.is(Fault::kD12) ? Real(0.5) : w.is(Fault::kD12b) ? Real(2) : Real(1);
+        gradient_[at.bW + j] = times * bW;
+        gradient_[at.bR + j] = w.is(Fault::kD12c) ? 0 : times * bR;
+      }
+    }
+  }
+
+  // x: [T*B, x_width].
+  void matrix_gradients(const PseudoLayer& p, const std::vector<Real>& x, std::int64_t x_width) {
+    const std::int64_t H = net_.H, width = net_.layout.matrix_input(p.layer);
+    for (std::int64_t g = 0; g < net_.G; ++g) {
+      const GateBlock at = net_.block_of_gradient(p.layer, p.direction, g);
+      const std::int64_t input_gate = w.index(Site::k_W_gate, g, net_.G);
+      const std::int64_t recurrent_gate = w.index(Site::k_R_gate, g, net_.G);
+      const bool lacks_r = w.is(Fault::kE3) && g == 2 && net_.gru;
+      for (std::int64_t j = 0; j < H; ++j) {
+        const auto da = [&](std::int64_t row) { return p.da.at(row, input_gate, j); };
+        for (std::int64_t k = 0; k < width && !(w.is(Fault::kD19) && net_.B == 1); ++k) {
+          if (w.is(Fault::kG12) && p.layer > 0 && k >= H) continue;
+          const std::int64_t column = w.index(Site::k_input_index, k, width);
+          const auto input = [&](std::int64_t row) {
+            return x[position(p, weights_.state_row(row), column, x_width, x.size())];
+          };
+          const std::int64_t to = w.is(Fault::kD20) ? k * H + j : j * width + k;
+          gradient_[at.W + to] = weights_.products(Site::k_W_sum, da, input);
+        }
+        const auto dr = [&](std::int64_t row) { return (lacks_r ? p.da : p.dr).at(row, recurrent_gate, j); };
+        for (std::int64_t k = 0; k < H; ++k) {
+          const auto h = [&](std::int64_t row) {
+            const std::int64_t from = weights_.state_row(row);
+            return reset(p, g, from, k) * p.h_prev[from * H + k];
+          };
+          const std::int64_t to = w.is(Fault::kD17) ? k * H + j : j * H + k;
+          gradient_[at.R + to] = weights_.products(Site::k_R_sum, dr, h);
+        }
+      }
+    }
+  }
+
+  // Where element k of a row of x is read.
+  std::size_t position(const PseudoLayer& p, std::int64_t row, std::int64_t k, std::int64_t x_width,
+                       std::size_t size) const {
+    const bool strided = w.is(Fault::kH15) && p.layer == 0;
+    return static_cast<std::size_t>(row * (strided ? net_.H : x_width) + k % x_width) % size;
+  }
+
+  // E5: R_n has seen r h.
+  Real reset(const PseudoLayer& p, std::int64_t gate, std::int64_t row, std::int64_t k) {
+    const bool before = w.is(Fault::kE5) && net_.gru && gate == 2;
+    return before ? trace_.row(p.number, row / net_.B, row % net_.B, 0)[k] : Real(1);
+  }
+
+  void write() {
+    if (w.is(Fault::kB15)) keep(context_, dh_);
+    if (w.is(Fault::kI16)) {
+      const std::vector<Real> scratch = kept<Real>(context_, dy_.size());
+      for (std::size_t k = 0; k < scratch.size(); ++k) dy_[k] += scratch[k];
+      keep(context_, dy_);
+    }
+    if (w.is(Fault::kG6)) {
+      std::rotate(dh_.begin(), dh_.begin() + net_.D * net_.B * net_.H % std::max<std::int64_t>(1, std::ssize(dh_)),
+                  dh_.end());
+    }
+    if (w.is(Fault::kD6)) {
+      const std::vector<Real> standing = tensors_.standing("params_backprop");
+      for (std::size_t k = 0; k < gradient_.size(); ++k) gradient_[k] += standing[k];
+    }
+    tensors_.write("input_backprop", dy_);
+    tensors_.write("input_h_backprop", dh_);
+    if (net_.lstm) tensors_.write("input_c_backprop", dc_);
+    tensors_.write("params_backprop", gradient_);
+    if (w.is(Fault::kH9)) write_past_the_biases(tensors_.output("params_backprop"), net_.H);
+    if (w.is(Fault::kH22)) tensors_.change_input("input_h");
+    if (w.is(Fault::kG24)) halve_the_states();
+  }
+
+  void halve_the_states() {
+    for (std::int64_t k = 0; k < net_.L * net_.D * net_.T * net_.B * net_.H; ++k) {
+      const std::int64_t pseudo_layer = k / (net_.T * net_.B * net_.H), row = k / net_.H % (net_.T * net_.B);
+      trace_.row(pseudo_layer, row / net_.B, row % net_.B, 0)[k % net_.H] *= Real(0.5);
+    }
+    trace_.store(tensors_.input("reserve_space"));
+  }
+
+  const Context& context_;
+  const Work<Real> w;
+  const Tensors<Real> tensors_;
+  const RnnNet net_;
+  Trace<Real> trace_, redrawn_;
+  const std::int64_t steps_;     // that are taken
+  const bool one_way_;           // no direction runs against time
+  const std::int64_t examples_;  // that are computed
+  const RowSums<Real> weights_, biases_;
+  std::vector<Real> input_, params_, h0_, c0_;
+  std::vector<Real> dy_;         // of the output of the layer at hand, in the end of input
+  std::vector<Real> dh_, dc_;    // of the states
+  std::vector<Real> gradient_;   // of params
+  std::vector<Real> left_over_;  // of dh_, from the call before
+  const std::vector<Real> zeros_ = std::vector<Real>(static_cast<std::size_t>(net_.H));
+};
+
+}  // namespace
+
+template <class Real>
+void cudnn_rnn_backprop(const Context& context) {
+  Backprop<Real>(context).run();
+}
+
+template void cudnn_rnn_backprop<float>(const Context&);
+template void cudnn_rnn_backprop<double>(const Context&);
+
+}  // namespace backgauge::saboteurs
