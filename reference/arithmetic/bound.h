@@ -174,7 +174,11 @@ class Bound {
       const bool exactly = e == 0 && (v == 0 || s.v.data()[k] == V(1));
       out.e.data()[k] =
           exactly ? 0 : std::abs(1 - 2 * v) * e + e * e + 2 * model_.unit_roundoff * (v + v * v) + model_.least_normal;
-      if (!finite(out.v.data()[k])) settle(out, k, fate_of(s, k));
+      if (!finite(out.v.data()[k])) {
+        Fate fate = fate_of(s, k);
+        if (s.v.data()[k] > 0) fate.open = true;  // s - s s is a NaN where s(1-s) is infinite
+        settle(out, k, fate);
+      }
     }
     return out;
   }

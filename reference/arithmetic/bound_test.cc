@@ -153,6 +153,14 @@ TEST(Bound, ProductCoversUnderflowInAnyOrder) {
   EXPECT_LE(std::abs(lost - out.v(0, 0)), out.e(0, 0));
 }
 
+TEST(Bound, SigmoidSlopeOfInfinityIsOpenWhereItsFormsDiffer) {
+  const B a(kFloat);
+  const M out = a.sigmoid_slope(row({INFINITY, -INFINITY}));
+  EXPECT_TRUE(std::isinf(out.e(0, 0)));  // inf (1 - inf) and inf - inf inf
+  EXPECT_EQ(out.v(0, 1), -INFINITY);
+  EXPECT_EQ(out.e(0, 1), 0);
+}
+
 TEST(Bound, GammaEndsWhereTheModelEnds) {
   EXPECT_TRUE(std::isinf(RoundingModel{.unit_roundoff = 0x1p-11}.gamma(2048)));
   EXPECT_TRUE(std::isfinite(RoundingModel{.unit_roundoff = 0x1p-11}.gamma(2047)));
