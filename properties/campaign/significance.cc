@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/campaign/significance.h"
+
+#include <algorithm>
+
+#include "properties/campaign/recording.h"
+#include "properties/case/inputs.h"
+#include "reference/contract/storage.h"
+#include "reference/evaluate.h"
+
+namespace backgauge {
+namespace {
+
+// Of an implementation that computes half in float and keeps its operands: bounds.md 2.
+RoundingModel strict_model(backgauge_dtype dtype) {
+  const FloatFormat compute = float_format(dtype == BACKGAUGE_HALF ? BACKGAUGE_FLOAT32 : dtype);
+  RoundingModel model;
+  model.unit_roundoff = compute.unit_roundoff;
+  model.least_normal = compute.least_normal;
+  return model;
+}
+
+// By then every term of every mode has come up: a mode is one case of four, and a term of two settings one of sixteen.
+constexpr int kCasesThatShowAllTerms = 300;
+
+}  // namespace
+
+std::map<std::string, double> term_significance(const Problem& problem) {
+  std::map<std::string, double> largest;
+  (void)evaluate(Recording(strict_model(problem.dtype), problem, largest), problem);
+  return largest;
+}
+
+int TermCoverage::shown() const {
+  return static_cast<int>(std::ranges::count_if(terms, [](const Term& term) { return term.cases >= kEnoughCases; }));
+}
+
+const TermCoverage::Term* TermCoverage::weakest() const {
+  const auto least = std::ranges::min_element(terms, {}, &Term::cases);
+  return least == terms.end() ? nullptr : &*least;
+}
+
+TermCoverage term_coverage(backgauge_op op, backgauge_dtype dtype, const std::vector<Case>& cases) {
+  TermCoverage out;
+  std::map<std::string, int> counts;
+  const auto enough = [](const auto& term) { return term.second >= kEnoughCases; };
+  for (const Case& c : cases) {
+    if (c.op != op || c.dtype != dtype) continue;
+    // What has no elements or is not finite shows nothing, and what is large nothing that small cases do not.
+    if (c.B == 0 || c.I == 0 || c.T * c.B > 1000) continue;
+    if (out.evaluated >= kCasesThatShowAllTerms && std::ranges::all_of(counts, enough)) break;
+    Filled filled = fill(c);
+    if (!filled.error.empty() || filled.facts.nonfinite) continue;
+    draw_dropout_masks(c, filled.problem);
+    ++out.evaluated;
+    for (const auto& [name, largest] : term_significance(filled.problem)) counts[name] += largest >= kSignificant;
+  }
+  for (const auto& [name, count] : counts) out.terms.push_back({name, count});
+  return out;
+}
+
+}  // namespace backgauge
