@@ -47,7 +47,7 @@ class BlockLstm {
         h_prev_(tensors_.read("h_prev")),
         h_(tensors_.read("h")),
         cs_grad_(tensors_.read("cs_grad")),
-        h_grad_(tensors_.read("h_grad")),
+        h_grad_(read_h_grad<Real>(context, tensors_)),
         dgates_(S_ * B_ * gates_.stride()),
         x_grad_(T_ * B_ * I_),
         cs_carry_(B_ * H_),
@@ -119,10 +119,8 @@ class BlockLstm {
       for (Real* each : {&d.i, &d.f, &d.ci, &d.o, &d.cs_prev}) *each *= counts;
     }
     Real* gates = &dgates_[(t * B_ + b) * gates_.stride()];
-    gates[gates_.at(0, j)] = d.i;
-    gates[gates_.at(1, j)] = d.f;
-    gates[gates_.at(2, j)] = d.ci;
-    gates[gates_.at(3, j)] = d.o;
+    const Real of_blocks[] = {d.i, d.f, d.ci, d.o};
+    for (Index g = 0; g < 4; ++g) gates[gates_.at(work_.index(Site::k_gate_block, g, 4), j)] = of_blocks[g];
     cs_carry_[k] = work_.carried(d.cs_prev);
   }
 

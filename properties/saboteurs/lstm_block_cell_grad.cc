@@ -35,7 +35,8 @@ void lstm_block_cell_grad(const Context& context) {
   }
   const LstmTensors<Real> lstm(work, tensors, H);
   const Gates<Real> gates(work, H);
-  const auto cs_prev = tensors.read("cs_prev"), cs_grad = read_cs_grad(work, tensors), h_grad = tensors.read("h_grad");
+  const auto cs_prev = tensors.read("cs_prev"), cs_grad = read_cs_grad(work, tensors);
+  const auto h_grad = read_h_grad<Real>(context, tensors);
 
   std::vector<Real> cs_prev_grad(B * H), dgates(B * gates.stride());
   for (Index b = 0; b < examples; ++b) {
@@ -47,10 +48,8 @@ void lstm_block_cell_grad(const Context& context) {
       const Peepholes<Real> peepholes = lstm.peepholes(j);
       const LstmGradient<Real> d = lstm_cell_backward(work, e, use_peephole ? &peepholes : nullptr);
       Real* row = &dgates[b * gates.stride()];
-      row[gates.at(0, j)] = d.i;
-      row[gates.at(1, j)] = d.ci;
-      row[gates.at(2, j)] = d.f;
-      row[gates.at(3, j)] = d.o;
+      const Real of_blocks[] = {d.i, d.ci, d.f, d.o};
+      for (Index g = 0; g < 4; ++g) row[gates.at(work.index(Site::k_gate_block, g, 4), j)] = of_blocks[g];
       cs_prev_grad[b * H + j] = d.cs_prev;
     }
   }

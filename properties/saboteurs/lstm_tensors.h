@@ -15,6 +15,12 @@ inline bool has_peepholes(const Context& context) {
 }
 
 template <class Real>
+std::vector<Real> read_h_grad(const Context& context, const Tensors<Real>& tensors) {
+  const std::vector<Real> values = tensors.read("h_grad");
+  return context.variant.fault == Fault::kI11 ? through_shared_memory(context, values) : values;
+}
+
+template <class Real>
 void write_peephole_gradients(const Tensors<Real>& tensors, Fault fault, const Peepholes<std::vector<Real>>& d) {
   const bool first_two = fault == Fault::kA8, last_two = fault == Fault::kA8b;
   tensors.write("wci_grad", first_two ? d.wcf : d.wci);

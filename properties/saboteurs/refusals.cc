@@ -105,9 +105,24 @@ class Copy {
   std::vector<Pair> pairs_;
 };
 
-void mend_ranks(Copy& copy) {
+bool is_saved(std::string_view name) {
+  constexpr std::string_view kSaved[] = {"i", "f", "o", "ci", "co", "cs", "h"};
+  return std::ranges::find(kSaved, name) != std::end(kSaved);
+}
+
+bool leaves_rank_unchecked(Fault fault, std::string_view name) {
+  switch (fault) {
+    case Fault::kK1: return name != "seq_len_max";
+    case Fault::kK2: return is_saved(name);
+    case Fault::kK3: return name == "input";
+    case Fault::kK13: return name == "seq_len_max";
+    default: return false;
+  }
+}
+
+void mend_ranks(Copy& copy, Fault fault) {
   for (const Copy::Pair& pair : copy.pairs()) {
-    if (pair.spec->is_int64) continue;
+    if (!leaves_rank_unchecked(fault, pair.spec->name)) continue;
     pair.tensor->rank = static_cast<std::int32_t>(pair.rank());
   }
 }
@@ -153,6 +168,8 @@ void mend_enumerator(Copy& copy, std::int32_t backgauge_attributes::*field, std:
 void mend_attributes(Copy& copy) {
   float& dropout = copy.attributes().dropout;
   if (!(dropout >= 0 && dropout <= 1)) dropout = 0;
+  std::int32_t& use_peephole = copy.attributes().use_peephole;
+  use_peephole = use_peephole != 0;
   mend_enumerator(copy, &backgauge_attributes::rnn_mode, rnn_mode_word);
   mend_enumerator(copy, &backgauge_attributes::input_mode, input_mode_word);
   mend_enumerator(copy, &backgauge_attributes::direction, direction_word);
@@ -179,7 +196,10 @@ bool takes_malformed(const Variant& variant, const backgauge_call& call) {
   if (variant.fault == Fault::kK15) return is_legal_but_for_reserve_space(call, *copy);
   if (copy->is_legal()) return false;  // refused for its memory, which no fault leaves unchecked
   switch (variant.fault) {
-    case Fault::kK1: mend_ranks(*copy); break;
+    case Fault::kK1:
+    case Fault::kK2:
+    case Fault::kK3:
+    case Fault::kK13: mend_ranks(*copy, variant.fault); break;
     case Fault::kK6: mend_seq_len_max(*copy); break;
     case Fault::kK7: mend_sizes(*copy); break;
     case Fault::kK9:
@@ -187,9 +207,6 @@ bool takes_malformed(const Variant& variant, const backgauge_call& call) {
       break;
     case Fault::kK10: mend_no_units(*copy); break;
     case Fault::kK11: mend_length(*copy, "params"); break;
-    case Fault::kK13:
-      if (backgauge_tensor* scalar = copy->find("seq_len_max")) scalar->rank = 0;
-      break;
     case Fault::kK14: mend_attributes(*copy); break;
     default: return false;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 #include <vector>
 
 #include "properties/saboteurs/ops.h"
@@ -33,6 +34,15 @@ template <class Real>
 void keep(const Context& context, const std::vector<Real>& values) {
   const std::lock_guard lock(context.state.mutex);
   context.state.kept.assign(values.begin(), values.end());
+}
+
+// Values that pass through memory which all calls share.
+template <class Real>
+std::vector<Real> through_shared_memory(const Context& context, const std::vector<Real>& values) {
+  keep(context, values);
+  std::this_thread::yield();
+  std::vector<Real> read = kept<Real>(context, values.size());
+  return read.empty() ? values : read;
 }
 
 // How many calls there were before this one.

@@ -51,6 +51,9 @@ backgauge_status guarded(std::size_t n, const backgauge_call* call, backgauge_me
       if (variant.fault == Fault::kK16) write_early(*call);
       return fail(message, BACKGAUGE_INVALID_ARGUMENT, validation.refusal);
     }
+    if (variant.fault == Fault::kK4 && validation.extents.B == 0) {
+      return fail(message, BACKGAUGE_INVALID_ARGUMENT, "B: expected at least 1, got 0");
+    }
     const FlushSubnormals flush(variant.style.flush_subnormals, variant.fault == Fault::kI17);
     body(Context{variant, state_of(n), *call, validation.extents});
     return BACKGAUGE_OK;
