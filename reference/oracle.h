@@ -34,6 +34,22 @@ struct Wanted {
 // eight standard deviations.
 std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Values values);
 
+// What `oracle` makes its allowances from, for whoever looks at the model itself: how far a result may be from `value`
+// before it is stored. Rows at the end that are zero by contract are left out.
+struct ErrorModel {
+  std::string name;
+  std::vector<long double> value;
+  std::vector<double> bound;      // never more, bounds.md 3
+  std::vector<double> deviation;  // standard deviation if the roundings are random, bounds.md 6
+};
+std::vector<ErrorModel> error_model(const Problem& problem, const Declared& declared);
+
+// On output the largest share of `allowed` that the error of `value` itself takes, over all elements: from another
+// evaluation with 11 bits more. For float64, whose values are long double already, the difference from one with 11 bits
+// less shows it, scaled by 2^-11. More than kMostOracleError is the oracle's fault, not that of an implementation.
+double oracle_error(const Problem& problem, const std::vector<Wanted>& wanted);
+inline constexpr double kMostOracleError = 0.01;
+
 // The values alone, in plain double: forward for BACKGAUGE_CUDNN_RNN, gradient otherwise.
 std::vector<Tensor> oracle_values(const Problem& problem);
 

@@ -20,18 +20,29 @@ struct Spread {
   Index size() const { return v.size(); }
 };
 
-// What one product of matrices adds to the variance of its elements by its own roundings, over u^2: n products and
-// sums, each at most of the size of the terms or of their sum. The square of the sum is needed for terms of one sign.
-inline Plane<double> dot_roundings(const Plane<double>& x, const Plane<double>& y, const Plane<double>& value) {
-  const double n = static_cast<double>(x.cols());
-  return (n + 1) * (plane_product<double>(x.square(), y.square()) + value.square());
+// What one product of matrices adds to the variance of its elements by its own roundings: n products and sums, each at
+// most of the size of the terms or of their sum. The square of the sum is needed for terms of one sign.
+inline Plane<double> dot_variance(const RoundingModel& model, const Plane<double>& x, const Plane<double>& y,
+                                  const Plane<double>& value) {
+  const double n = static_cast<double>(x.cols()), u = model.unit_roundoff, eta = model.least_normal;
+  return u * u * (n + 1) * (plane_product<double>(x.square(), y.square()) + value.square()) + 2 * n * eta * eta;
+}
+
+// The same of a sum of m terms whose squares have the sum `squares`.
+inline Plane<double> sum_variance(const RoundingModel& model, double m, const Plane<double>& squares,
+                                  const Plane<double>& value) {
+  const double u = model.unit_roundoff, eta = model.least_normal;
+  return std::max(m - 1, 0.0) * (u * u * (squares + value.square()) + eta * eta);
 }
 
 class Variance {
  public:
   using Matrix = Spread;
 
-  explicit Variance(const RoundingModel& model) : model_(model), uu_(model.unit_roundoff * model.unit_roundoff) {}
+  explicit Variance(const RoundingModel& model)
+      : model_(model),
+        uu_(model.unit_roundoff * model.unit_roundoff),
+        underflow_(model.least_normal * model.least_normal) {}
 
   Matrix input(const double* values, Index rows, Index cols) const { return exactly(exact_.input(values, rows, cols)); }
   Matrix recomputable(const double* values, Index rows, Index cols) const {
@@ -59,8 +70,8 @@ class Variance {
   template <class... M>
   Matrix product(const Matrix& first, const M&... rest) const {
     Matrix out = first;
-    ((out = {out.v * rest.v,
-             out.v.square() * rest.q + rest.v.square() * out.q + out.q * rest.q + uu_ * (out.v * rest.v).square()}),
+    ((out = {out.v * rest.v, out.v.square() * rest.q + rest.v.square() * out.q + out.q * rest.q +
+                                 uu_ * (out.v * rest.v).square() + underflow_}),
      ...);
     return out;
   }
@@ -70,7 +81,7 @@ class Variance {
     Matrix out = exactly(plane_product<double>(x.v, y.v));
     const double operands = 2 * model_.operand_roundoff * model_.operand_roundoff;
     out.q = plane_product<double>(x.v.square(), y.q) + plane_product<double>(x.q, y.v.square() + y.q) +
-            uu_ * dot_roundings(x.v, y.v, out.v) + operands * plane_product<double>(x.v.square(), y.v.square());
+            dot_variance(model_, x.v, y.v, out.v) + operands * plane_product<double>(x.v.square(), y.v.square());
     return out;
   }
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
@@ -80,9 +91,8 @@ class Variance {
   }
   Matrix column_sums(const Matrix& x) const {
     Matrix out = exactly(x.v.colwise().sum());
-    const double n = static_cast<double>(std::max<Index>(x.rows() - 1, 0));
     out.q = x.q.colwise().sum();
-    out.q += uu_ * n * (x.v.square().colwise().sum() + out.v.square());
+    out.q += sum_variance(model_, static_cast<double>(x.rows()), x.v.square().colwise().sum(), out.v);
     return out;
   }
 
@@ -90,23 +100,23 @@ class Variance {
     Matrix out = exactly(exact_.sigmoid(x.v));
     const Plane<double> slope = (out.v * (1 - out.v) + 0.097 * x.q.sqrt()).min(0.25);
     out.q = slope.square() * x.q + (model_.activation_relative() * out.v / 2).square() +
-            model_.sigmoid_absolute() * model_.sigmoid_absolute() / 4;
+            model_.sigmoid_absolute() * model_.sigmoid_absolute() / 4 + underflow_;
     return out;
   }
   Matrix tanh(const Matrix& x) const {
     Matrix out = exactly(exact_.tanh(x.v));
     const Plane<double> slope = (1 - out.v.square() + 0.77 * x.q.sqrt()).min(1.0);
-    out.q = slope.square() * x.q + (model_.activation_relative() * out.v / 2).square();
+    out.q = slope.square() * x.q + (model_.activation_relative() * out.v / 2).square() + underflow_;
     return out;
   }
   Matrix relu(const Matrix& x) const { return {exact_.relu(x.v), x.q}; }
   Matrix sigmoid_slope(const Matrix& s) const {
     const Plane<double> v = exact_.sigmoid_slope(s.v);
-    return {v, (1 - 2 * s.v).square() * s.q + uu_ * (v.square() + s.v.square().square())};
+    return {v, (1 - 2 * s.v).square() * s.q + uu_ * (v.square() + s.v.square().square()) + underflow_};
   }
   Matrix tanh_slope(const Matrix& t) const {
     const Plane<double> v = exact_.tanh_slope(t.v);
-    return {v, 4 * t.v.square() * t.q + uu_ * (v.square() + t.v.square().square())};
+    return {v, 4 * t.v.square() * t.q + uu_ * (v.square() + t.v.square().square()) + underflow_};
   }
   // Where the sign of h is within 8 deviations of 0 either side is right: the deviation covers both.
   Matrix where_positive(const Matrix& h, const Matrix& x) const {
@@ -125,12 +135,14 @@ class Variance {
   Matrix blend(const Matrix& z, const Matrix& h, const Matrix& n) const {
     Matrix out = exactly(exact_.blend(z.v, h.v, n.v));
     out.q = (h.v - n.v).square() * z.q + z.v.square() * h.q + (1 - z.v).square() * n.q +
-            4 * uu_ * ((1 - z.v).square() * n.v.square() + z.v.square() * (h.v.square() + n.v.square()));
+            4 * uu_ * ((1 - z.v).square() * n.v.square() + z.v.square() * (h.v.square() + n.v.square())) +
+            4 * underflow_;
     return out;
   }
   Matrix clip(const Matrix& x, double limit) const { return {exact_.clip(x.v, limit), x.q}; }
   Matrix carried(const Matrix& x) const {
-    return {x.v, x.q + model_.carry_roundoff * model_.carry_roundoff * x.v.square()};
+    return {x.v, x.q + model_.carry_roundoff * model_.carry_roundoff * x.v.square() +
+                     model_.carry_underflow * model_.carry_underflow};
   }
 
   Matrix transpose(const Matrix& x) const { return {x.v.transpose(), x.q.transpose()}; }
@@ -165,11 +177,11 @@ class Variance {
       out.q += parts[p]->q;
       squares += parts[p]->v.square();
     }
-    out.q += uu_ * static_cast<double>(parts.size() - 1) * (squares + out.v.square());
+    out.q += sum_variance(model_, static_cast<double>(parts.size()), squares, out.v);
     return out;
   }
   RoundingModel model_;
-  double uu_;
+  double uu_, underflow_;  // variances of a relative and of an absolute rounding
   static inline const Exact<double> exact_{};
 };
 

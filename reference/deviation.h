@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Standard deviation of the error of each element when roundings are random: arithmetic/bounds.md 6.
+#pragma once
+
+#include "reference/flat.h"
+
+namespace backgauge {
+
+// 2 exp(-8^2 / 2) = 2.5e-14 is the chance that an error of random roundings is larger than so many deviations.
+inline constexpr double kDeviations = 8;
+
+// The larger of both estimates for every element.
+Flat deviations(const Problem& problem, const RoundingModel& model);
+
+// The same, or nothing where kDeviations of them would hardly be less than `bound`, the rigorous errors: then the
+// costlier estimate is not made.
+Flat deviations_below(const Problem& problem, const RoundingModel& model, const Flat& bound);
+
+}  // namespace backgauge

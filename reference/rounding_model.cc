@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/rounding_model.h"
+
+#include <cmath>
+
+#include "reference/contract/storage.h"
+
+namespace backgauge {
+
+RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
+  const bool half = problem.dtype == BACKGAUGE_HALF;
+  const FloatFormat storage = float_format(problem.dtype);
+  const FloatFormat compute =
+      half && declared.half_class != BACKGAUGE_CLASS_B ? float_format(BACKGAUGE_FLOAT32) : storage;
+  RoundingModel model;
+  model.unit_roundoff = compute.unit_roundoff;
+  // Half arithmetic keeps its subnormals and so loses half of the least one; wider formats may be flushed.
+  model.least_normal =
+      half && declared.half_class == BACKGAUGE_CLASS_B ? storage.least_positive / 2 : compute.least_normal;
+  if (half && declared.half_class == BACKGAUGE_CLASS_A_PRIME) {
+    model.carry_roundoff = storage.unit_roundoff;
+    model.carry_underflow = storage.least_positive / 2;
+  }
+  switch (declared.numerical_contract) {
+    case BACKGAUGE_FP32_TF32: model.operand_roundoff = 0x1p-11; break;
+    case BACKGAUGE_BF16_ACC32: model.operand_roundoff = 0x1p-8; break;
+    case BACKGAUGE_FP16_ACC32: model.operand_roundoff = 0x1p-11; break;
+    case BACKGAUGE_FP32_STRICT: break;
+  }
+  if (problem.dtype == BACKGAUGE_FLOAT64) model.operand_roundoff = 0;
+  if (declared.recomputes_co) model.recomputed_co = 2 * storage.unit_roundoff + model.activation_relative();
+  return model;
+}
+
+double stored(double value, double error, backgauge_dtype dtype) {
+  if (!std::isfinite(value)) return error;  // 0: just this; infinity: anything
+  const double size = std::fabs(value) + error;
+  if (size == 0) return 0;
+  const FloatFormat storage = float_format(dtype);
+  const double underflow = dtype == BACKGAUGE_HALF ? storage.least_positive / 2 : storage.least_normal;
+  const double out = error + storage.unit_roundoff * size + underflow;
+  return std::isnan(out) ? INFINITY : out;  // 0 * infinity on the way: nothing is known
+}
+
+}  // namespace backgauge
