@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "impl/registry.h"
 #include "reference/contract/owned_call.h"
@@ -231,6 +232,26 @@ TEST(Agree, CpuWithItselfOnAnyNumberOfThreads) {
         EXPECT_EQ(together.at(name), want) << find_op(setup.op)->word << " " << name << " on " << threads;
       }
     }
+  }
+}
+
+// Nothing outlives a call, so calls of one process do not meet, whatever their ops and numbers of threads.
+TEST(Agree, CallsFromSeveralThreadsDoNotMeet) {
+  const std::vector<CallSetup> different = {cell(150, 1, 200, true, BACKGAUGE_FLOAT32),
+                                            block(5, 4, 33, 40, 70, true, BACKGAUGE_FLOAT32),
+                                            rnn(5, 33, 40, 70, 2, BACKGAUGE_LSTM, true, 0.5f, BACKGAUGE_FLOAT32),
+                                            rnn(5, 33, 40, 70, 2, BACKGAUGE_GRU, false, 0, BACKGAUGE_HALF)};
+  for (const std::string& name : registry_names()) {
+    const backgauge_implementation& table = implementation(name);
+    std::vector<Results> alone, together(different.size());
+    for (const CallSetup& setup : different) alone.push_back(run(table, setup, 2));
+    {
+      std::vector<std::jthread> callers;
+      for (std::size_t k = 0; k < different.size(); ++k) {
+        callers.emplace_back([&, k] { together[k] = run(table, different[k], 2); });
+      }
+    }
+    for (std::size_t k = 0; k < different.size(); ++k) EXPECT_EQ(together[k], alone[k]) << name << " " << k;
   }
 }
 
