@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold for every input: a fuzzer stops at the first that breaks it.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#define BACKGAUGE_FUZZ_EXPECT(condition)                                   \
+  do {                                                                     \
+    if (!(condition)) {                                                    \
+      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      std::abort();                                                        \
+    }                                                                      \
+  } while (false)
