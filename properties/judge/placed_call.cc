@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <stdexcept>
 
 #include "properties/judge/float_environment.h"
@@ -22,8 +23,12 @@ constexpr std::int64_t kWatchedElements = 4096;
 }  // namespace
 
 PlacedCall::PlacedCall(const backgauge_implementation& implementation, const Problem& problem,
-                       std::span<const RawTensor> raw, const RunOptions& options)
-    : implementation_(implementation), options_(options), problem_(problem), spec_(find_op(problem.op)) {
+                       std::span<const RawTensor> raw, const RunOptions& options, const CallObserver& observer)
+    : implementation_(implementation),
+      options_(options),
+      observer_(observer),
+      problem_(problem),
+      spec_(find_op(problem.op)) {
   if (spec_ == nullptr) throw std::invalid_argument("the problem's op has no table");
   describe_inputs(raw);
   describe_outputs(0);
@@ -173,12 +178,22 @@ void PlacedCall::invoke(const char* function, const std::function<backgauge_stat
   backgauge_message message{};
   result_.function = function;
   const FloatEnvironment before = FloatEnvironment::now();
+  if (observer_) observer_(function, true);
   try {
     result_.status = body(message);
+    const auto answer = static_cast<int>(result_.status);
+    if (answer < BACKGAUGE_OK || answer > BACKGAUGE_INTERNAL) {
+      result_.status = BACKGAUGE_INTERNAL;
+      result_.violations.push_back(fmt::format("{} answered {}, which is no backgauge_status", function, answer));
+    }
+  } catch (const std::bad_alloc&) {
+    result_.status = BACKGAUGE_OUT_OF_MEMORY;
+    result_.violations.push_back(fmt::format("{} threw std::bad_alloc", function));
   } catch (...) {  // not ours: the implementation's rules forbid it
     result_.status = BACKGAUGE_INTERNAL;
     result_.violations.push_back(fmt::format("{} threw an exception", function));
   }
+  if (observer_) observer_(function, false);
   const std::string changes = before.changes(FloatEnvironment::now());
   before.restore();
   if (!changes.empty()) {

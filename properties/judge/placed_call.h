@@ -14,11 +14,13 @@
 
 namespace backgauge {
 
+using CallObserver = std::function<void(const char* function, bool inside)>;
+
 class PlacedCall {
  public:
   // On input as run() takes it; everything outlives the call. Throws std::invalid_argument for an op without table.
   PlacedCall(const backgauge_implementation& implementation, const Problem& problem, std::span<const RawTensor> raw,
-             const RunOptions& options);
+             const RunOptions& options, const CallObserver& observer);
 
   // Asks prepare, then places everything. False if there is nothing to call.
   bool prepare();
@@ -50,6 +52,7 @@ class PlacedCall {
 
   const backgauge_implementation& implementation_;
   const RunOptions& options_;
+  const CallObserver& observer_;
   const Problem& problem_;
   const OpSpec* spec_;
   std::vector<Described> inputs_, outputs_;

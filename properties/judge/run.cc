@@ -32,7 +32,7 @@ std::vector<RawTensor> absent_inputs(const Problem& problem) {
 
 std::string refusal_of(const Problem& problem) {
   const RunOptions options;
-  return PlacedCall({}, problem, absent_inputs(problem), options).shapes_refusal();
+  return PlacedCall({}, problem, absent_inputs(problem), options, {}).shapes_refusal();
 }
 
 }  // namespace backgauge

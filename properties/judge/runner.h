@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "properties/judge/arena.h"
-#include "properties/judge/run.h"
+#include "properties/judge/placed_call.h"
 
 namespace backgauge {
 
@@ -39,8 +39,9 @@ class Runner {
 
 class InProcessRunner : public Runner {
  public:
-  // The table outlives the runner.
-  explicit InProcessRunner(const backgauge_implementation& implementation) : implementation_(implementation) {}
+  // The table outlives the runner. The observer is told of every function that is entered and left.
+  explicit InProcessRunner(const backgauge_implementation& implementation, CallObserver observer = {})
+      : implementation_(implementation), observer_(std::move(observer)) {}
 
   const backgauge_implementation& table() const override { return implementation_; }
   RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
@@ -50,6 +51,7 @@ class InProcessRunner : public Runner {
 
  private:
   const backgauge_implementation& implementation_;
+  CallObserver observer_;
   std::vector<std::unique_ptr<Arena>> arenas_;
   bool threads_grew_ = false;  // in a call of this case
 };

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/worker/messages.h"
+
+#include <algorithm>
+
+#include "reference/contract/storage.h"
+
+namespace backgauge {
+
+template <class Archive, Is<RawTensor> V>
+void fields(Archive& archive, V& tensor) {
+  archive(tensor.name, tensor.shape, tensor.bytes);
+}
+
+template <class Archive, Is<Tensor> V>
+void fields(Archive& archive, V& tensor) {
+  archive(tensor.name, tensor.shape, tensor.values);
+}
+
+// The values follow from the bytes.
+template <class Archive, Is<Output> V>
+void fields(Archive& archive, V& output) {
+  archive(output.raw, output.unwritten);
+}
+
+// Problem and RunOptions begin with what is not trivial: Reader counts on it.
+template <class Archive, Is<Problem> V>
+void fields(Archive& archive, V& problem) {
+  archive(problem.inputs, problem.keep, problem.op, problem.dtype, problem.attributes, problem.extents);
+}
+
+template <class Archive, Is<RunOptions> V>
+void fields(Archive& archive, V& options) {
+  archive(options.changed_inputs, options.num_threads, options.placement, options.workspace_fill);
+}
+
+template <class Archive, Is<Introduction> V>
+void fields(Archive& archive, V& i) {
+  archive(i.name, i.version, i.description, i.memory_space, i.functions, i.claims);
+}
+
+// `broken` is the judge's word, not the worker's.
+template <class Archive, Is<RunResult> V>
+void fields(Archive& archive, V& result) {
+  auto status = static_cast<std::int32_t>(result.status);
+  archive(result.refusal, result.function, result.message, result.outputs, result.violations, status,
+          result.reserve_length);
+  if constexpr (!std::is_const_v<V>) {
+    if (status < BACKGAUGE_OK || status > BACKGAUGE_INTERNAL) return archive.fail();
+    result.status = static_cast<backgauge_status>(status);
+  }
+}
+
+template <class Archive, Is<DropoutMasks> V>
+void fields(Archive& archive, V& masks) {
+  archive(masks.result, masks.keep);
+}
+
+namespace {
+
+template <class... V>
+Writer written(const V&... values) {
+  Writer writer;
+  writer(values...);
+  return writer;
+}
+
+template <class T>
+std::optional<T> read(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  T value;
+  reader(value);
+  return reader.ok() ? std::optional<T>(std::move(value)) : std::nullopt;
+}
+
+// Whether it is one that this output can have, and if so its values.
+bool complete(Output& output, const TensorSpec& spec, const Extents& extents, backgauge_dtype dtype) {
+  const std::optional<std::int64_t> elements = element_count(output.raw.shape);
+  if (output.raw.name != spec.name || output.raw.shape != spec.shape(extents) || !elements) return false;
+  const auto count = static_cast<std::size_t>(*elements);
+  if (output.raw.bytes.size() != count * backgauge_dtype_bytes(dtype)) return false;
+  if (spec.name == "reserve_space") return output.unwritten.empty();
+  if (output.unwritten.size() != count) return false;
+  output.values.resize(count);
+  decode(dtype, output.raw.bytes.data(), output.values);
+  return true;
+}
+
+// Whether what it answers is to be compared.
+bool answered(const RunResult& result) {
+  return result.status == BACKGAUGE_OK && result.refusal.empty() && result.violations.empty();
+}
+
+bool complete(RunResult& result, const Problem& problem) {
+  if (result.reserve_length < 0) return false;
+  if (!answered(result)) {
+    result.outputs.clear();
+    return true;
+  }
+  Extents extents = problem.extents;
+  extents.reserve_length = result.reserve_length;
+  auto output = result.outputs.begin();
+  for (const TensorSpec& spec : find_op(problem.op)->outputs) {
+    if (!spec.present(extents)) continue;
+    if (output == result.outputs.end() || !complete(*output++, spec, extents, problem.dtype)) return false;
+  }
+  return output == result.outputs.end();
+}
+
+bool complete(const DropoutMasks& masks, const Extents& e) {
+  if (masks.result.reserve_length < 0 || !masks.result.outputs.empty()) return false;
+  if (!answered(masks.result)) return true;
+  const auto elements = static_cast<std::size_t>(e.T * e.B * e.D * e.H);
+  return masks.keep.size() + 1 == static_cast<std::size_t>(std::max<std::int64_t>(e.L, 1)) &&
+         std::ranges::all_of(masks.keep, [&](const auto& keep) { return keep.size() == elements; });
+}
+
+// The functions of a table that stands for one elsewhere.
+backgauge_status prepare_elsewhere(const backgauge_call*, backgauge_plan*, backgauge_message*) {
+  return BACKGAUGE_INTERNAL;
+}
+backgauge_status run_elsewhere(const backgauge_call*, backgauge_message*) { return BACKGAUGE_INTERNAL; }
+backgauge_status dropout_mask_elsewhere(const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
+  return BACKGAUGE_INTERNAL;
+}
+
+}  // namespace
+
+Introduction introduction(const backgauge_implementation& i) {
+  return {i.name,
+          i.version,
+          i.description,
+          i.memory_space,
+          (i.prepare != nullptr ? Introduction::kPrepare : 0) | (i.run != nullptr ? Introduction::kRun : 0) |
+              (i.forward != nullptr ? Introduction::kForward : 0) |
+              (i.dropout_mask != nullptr ? Introduction::kDropoutMask : 0),
+          {i.claims, i.claims + i.num_claims}};
+}
+
+backgauge_implementation table_of(const Introduction& i) {
+  backgauge_implementation table{};
+  table.abi = BACKGAUGE_ABI;
+  table.struct_size = sizeof table;
+  table.name = i.name.c_str();
+  table.version = i.version.c_str();
+  table.description = i.description.c_str();
+  table.memory_space = i.memory_space;
+  table.num_claims = static_cast<std::int32_t>(i.claims.size());
+  table.claims = i.claims.data();
+  if ((i.functions & Introduction::kPrepare) != 0) table.prepare = prepare_elsewhere;
+  if ((i.functions & Introduction::kRun) != 0) table.run = run_elsewhere;
+  if ((i.functions & Introduction::kForward) != 0) table.forward = run_elsewhere;
+  if ((i.functions & Introduction::kDropoutMask) != 0) table.dropout_mask = dropout_mask_elsewhere;
+  return table;
+}
+
+Writer to_wire(const Introduction& introduction) { return written(introduction); }
+Writer to_wire(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) {
+  return written(problem, std::vector<RawTensor>(raw.begin(), raw.end()), options);
+}
+Writer to_wire(const RunResult& result) { return written(result); }
+Writer to_wire(const DropoutMasks& masks) { return written(masks); }
+Writer to_wire(const std::vector<std::string>& texts) { return written(texts); }
+
+std::optional<Introduction> introduction_from(std::span<const std::byte> bytes) { return read<Introduction>(bytes); }
+
+std::optional<Request> request_from(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  Request request;
+  reader(request.problem, request.raw, request.options);
+  return reader.ok() ? std::optional<Request>(std::move(request)) : std::nullopt;
+}
+
+std::optional<RunResult> run_result_from(std::span<const std::byte> bytes, const Problem& problem) {
+  std::optional<RunResult> result = read<RunResult>(bytes);
+  return result && complete(*result, problem) ? std::move(result) : std::nullopt;
+}
+
+std::optional<DropoutMasks> dropout_masks_from(std::span<const std::byte> bytes, const Problem& problem) {
+  std::optional<DropoutMasks> masks = read<DropoutMasks>(bytes);
+  return masks && complete(*masks, problem.extents) ? std::move(masks) : std::nullopt;
+}
+
+std::optional<std::vector<std::string>> texts_from(std::span<const std::byte> bytes) {
+  return read<std::vector<std::string>>(bytes);
+}
+
+}  // namespace backgauge

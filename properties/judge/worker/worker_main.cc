@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs in the signal handler writes to shared memory, and nothing else.
+#include "properties/judge/worker/worker_main.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <new>
+#include <thread>
+
+#include "properties/judge/worker/messages.h"
+#include "properties/judge/worker/worker_process.h"
+
+namespace backgauge {
+namespace {
+
+WorkerState* state = nullptr;
+
+std::uint64_t stack_pointer([[maybe_unused]] const void* context) {
+#if defined(__x86_64__)
+  return static_cast<std::uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<const ucontext_t*>(context)->uc_mcontext.sp;
+#else
+  return 0;
+#endif
+}
+
+void on_crash(int signal_number, siginfo_t* info, void* context) {
+  constexpr std::uint64_t kFrame = 1 << 16;  // a fault so near to the stack pointer is the stack's
+  const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
+  const std::uint64_t stack = stack_pointer(context);
+  state->fault_address = address;
+  state->fault = info->si_code <= 0 ? 0 : std::max(address, stack) - std::min(address, stack) < kFrame ? 2 : 1;
+  // On return the instruction faults again, now with the default action; a signal that was only sent is sent again.
+  signal(signal_number, SIG_DFL);
+  if (info->si_code <= 0) raise(signal_number);
+}
+
+void watch_for_crashes() {
+  static std::byte alternate_stack[1 << 16];  // an overflown stack has no room for a handler
+  stack_t stack{};
+  stack.ss_sp = alternate_stack;
+  stack.ss_size = sizeof alternate_stack;
+  sigaltstack(&stack, nullptr);
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+    struct sigaction action {};
+    action.sa_sigaction = on_crash;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, nullptr);
+  }
+}
+
+// The judge decides when this ends, whoever else is told to stop.
+void ignore_the_user() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);
+}
+
+// Nobody judges any more: ends the process even where the implementation never returns.
+void end_with_the_judge() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  std::thread([] {
+    pollfd socket{WorkerProcess::kSocket, 0, 0};
+    while (poll(&socket, 1, -1) <= 0) {
+    }
+    _exit(0);
+  }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+constexpr bool kSanitized =
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+    true;
+#else
+    false;
+#endif
+#else
+    false;
+#endif
+
+void limit(rlim_t memory) {
+  // A core of one byte is none, also where cores go to a program; hundreds of crashes are not to fill a disk.
+  const rlimit core{1, 1};
+  setrlimit(RLIMIT_CORE, &core);
+  // Sanitizers reserve terabytes of addresses for themselves.
+  const rlimit addresses{memory, memory};
+  if (memory != 0 && !kSanitized) setrlimit(RLIMIT_AS, &addresses);
+}
+
+void observe(const char* function, bool inside) {
+  const auto known = std::ranges::find(WorkerState::kFunctions, std::string_view(function));
+  state->function = static_cast<std::uint32_t>(known - std::begin(WorkerState::kFunctions));
+  state->inside = inside ? 1 : 0;
+}
+
+bool say(Channel& channel, MessageKind kind, const Writer& writer) {
+  try {
+    return channel.send(static_cast<std::uint32_t>(kind), writer.bytes());
+  } catch (const std::bad_alloc&) {
+    return channel.send(static_cast<std::uint32_t>(MessageKind::kNoMemory), {});
+  }
+}
+
+class Server {
+ public:
+  Server(Channel& channel, const backgauge_implementation& implementation)
+      : channel_(channel), runner_(implementation, observe) {}
+
+  // False if the judge is gone.
+  bool serve() {
+    const std::optional<Channel::Message> message = channel_.receive();
+    if (!message) return false;
+    const auto kind = static_cast<MessageKind>(message->kind);
+    Writer answer;
+    try {
+      answer = answer_to(kind, message->bytes);
+    } catch (const std::bad_alloc&) {
+      return say(channel_, MessageKind::kNoMemory, {});
+    } catch (const std::exception& error) {
+      return say(channel_, MessageKind::kTrouble, to_wire(std::vector<std::string>{error.what()}));
+    }
+    // What is printed is printed by then.
+    std::fflush(nullptr);
+    return say(channel_, kind, answer);
+  }
+
+ private:
+  Writer answer_to(MessageKind kind, std::span<const std::byte> bytes) {
+    if (kind == MessageKind::kEndCase) return to_wire(runner_.end_case().violations);
+    const std::optional<Request> request = request_from(bytes);
+    if (!request) throw std::runtime_error("worker: a request that makes no sense");
+    if (kind == MessageKind::kDropoutMasks) {
+      DropoutMasks masks = runner_.dropout_masks(request->problem, request->raw, request->options);
+      masks.result.outputs.clear();
+      return to_wire(masks);
+    }
+    return to_wire(runner_.run(request->problem, request->raw, request->options));
+  }
+
+  Channel& channel_;
+  InProcessRunner runner_;
+};
+
+}  // namespace
+
+void worker_main(const std::vector<std::string>& arguments, const OpenImplementation& open) {
+  if (arguments.size() != 2) _exit(2);
+  Channel channel{Descriptor(WorkerProcess::kSocket), Descriptor(WorkerProcess::kMemory)};
+  state = &channel.state();
+  ignore_the_user();
+  watch_for_crashes();
+  end_with_the_judge();
+  limit(std::strtoull(arguments[1].c_str(), nullptr, 10));
+
+  std::string error;
+  observe("backgauge_entry", true);
+  const backgauge_implementation* implementation = open(arguments[0], error);
+  observe("backgauge_entry", false);
+  if (implementation == nullptr) {
+    say(channel, MessageKind::kNotLoaded, to_wire(std::vector<std::string>{error}));
+    _exit(0);
+  }
+  say(channel, MessageKind::kLoaded, to_wire(introduction(*implementation)));
+  Server server(channel, *implementation);
+  while (server.serve()) {
+  }
+  _exit(0);  // the implementation's handlers have nobody to work for
+}
+
+}  // namespace backgauge

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/worker/worker_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+extern char** environ;
+
+namespace backgauge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kBeginning = 120;  // of what is printed: a line
+
+// The socket says at once when a process has ended, but for one whose children still have it: these are looked after.
+constexpr std::chrono::milliseconds kLook{50};
+
+// From closing the socket to having ended: a core that the kernel writes away takes this long at most.
+constexpr std::chrono::milliseconds kGrace{2000};
+
+[[noreturn]] void fail(int error, const char* what) { throw std::system_error(error, std::generic_category(), what); }
+
+// Above those that the worker gets, so that giving it one does not overwrite another.
+Descriptor raised(const Descriptor& descriptor) {
+  constexpr int kAbove = 10;
+  Descriptor copy(fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kAbove));
+  if (copy.get() < 0) fail(errno, "worker: a descriptor");
+  return copy;
+}
+
+class SpawnSetup {
+ public:
+  SpawnSetup() {
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+  }
+  ~SpawnSetup() {
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+  }
+  SpawnSetup(const SpawnSetup&) = delete;
+  SpawnSetup& operator=(const SpawnSetup&) = delete;
+
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+};
+
+// Terminals tell Ctrl-C to a group of processes, and kill() ends one with whatever the implementation has started.
+void in_a_group_of_its_own(posix_spawnattr_t& attributes) {
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setsigmask(&attributes, &none);
+}
+
+pid_t spawn(const std::vector<std::string>& arguments, const Channel::Ends& ends, const Descriptor& printed) {
+  const Descriptor socket = raised(ends.socket), memory = raised(ends.memory), output = raised(printed);
+  SpawnSetup setup;
+  posix_spawn_file_actions_addopen(&setup.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&setup.files, output.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&setup.files, output.get(), STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&setup.files, socket.get(), WorkerProcess::kSocket);
+  posix_spawn_file_actions_adddup2(&setup.files, memory.get(), WorkerProcess::kMemory);
+  in_a_group_of_its_own(setup.attributes);
+  std::vector<std::string> words{"backgauge", "worker"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  pid_t process = -1;
+  const int error = posix_spawn(&process, "/proc/self/exe", &setup.files, &setup.attributes, pointers.data(), environ);
+  if (error != 0) fail(error, "worker: cannot be started");
+  return process;
+}
+
+struct Pipe {
+  Descriptor read, write;
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) fail(errno, "worker: a pipe");
+    read = Descriptor(ends[0]);
+    write = Descriptor(ends[1]);
+    fcntl(read.get(), F_SETFL, O_NONBLOCK);
+  }
+};
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(const std::vector<std::string>& arguments) : WorkerProcess(arguments, Channel::Ends()) {}
+
+WorkerProcess::WorkerProcess(const std::vector<std::string>& arguments, Channel::Ends other)
+    : channel_(Channel::open(other)) {
+  Pipe pipe;
+  printed_pipe_ = std::move(pipe.read);
+  process_ = spawn(arguments, other, pipe.write);
+}
+
+WorkerProcess::~WorkerProcess() { kill(); }
+
+bool WorkerProcess::wait(Clock::time_point deadline) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    pollfd watched[] = {{channel_.socket(), POLLIN, 0}, {printed_pipe_.get(), POLLIN, 0}};
+    const auto patience = std::clamp(left, std::chrono::milliseconds(0), kLook);
+    const int count = printed_pipe_.get() < 0 ? 1 : 2;
+    if (poll(watched, static_cast<nfds_t>(count), static_cast<int>(patience.count())) < 0 && errno != EINTR)
+      return false;
+    if (count == 2 && watched[1].revents != 0) drain();
+    if (watched[0].revents != 0) return true;
+    if (ending() || left.count() <= 0) return false;
+  }
+}
+
+const std::optional<Ending>& WorkerProcess::ending() {
+  siginfo_t seen{};
+  if (ending_ || waitid(P_PID, static_cast<id_t>(process_), &seen, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      seen.si_pid != process_) {
+    return ending_;
+  }
+  // What it has started goes with it. Until it is reaped its number, and so that of the group, is nobody else's.
+  ::kill(-process_, SIGKILL);
+  int status = 0;
+  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  }
+  ending_ = WIFSIGNALED(status) ? Ending{true, WTERMSIG(status)} : Ending{false, WEXITSTATUS(status)};
+  return ending_;
+}
+
+const std::optional<Ending>& WorkerProcess::ending_soon() {
+  for (const auto deadline = Clock::now() + kGrace; !ending() && Clock::now() < deadline;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return ending_;
+}
+
+void WorkerProcess::kill() {
+  if (ending()) return;
+  ::kill(-process_, SIGKILL);
+  siginfo_t seen{};
+  while (waitid(P_PID, static_cast<id_t>(process_), &seen, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+  ending();
+}
+
+void WorkerProcess::drain() {
+  char buffer[65536];  // what a pipe holds
+  // One who prints faster than this reads must not keep it from looking at the clock.
+  constexpr int kMostReads = 16;
+  for (int reads = 0; reads < kMostReads; ++reads) {
+    const ssize_t got = read(printed_pipe_.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) printed_pipe_.close();  // nobody has it open for writing any more
+    if (got <= 0) return;
+    const std::size_t room = kBeginning - printed_.beginning.size();
+    printed_.beginning.append(buffer, std::min(static_cast<std::size_t>(got), room));
+    printed_.bytes += static_cast<std::uint64_t>(got);
+  }
+}
+
+WorkerProcess::Printed WorkerProcess::take_printed() {
+  if (printed_pipe_.get() >= 0) drain();
+  return std::exchange(printed_, {});
+}
+
+}  // namespace backgauge

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs an implementation in a worker process. Whatever it does to itself there costs one case: the call has no answer,
+// and a new worker takes the next one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "properties/judge/runner.h"
+#include "properties/judge/worker/messages.h"
+#include "properties/judge/worker/worker_process.h"
+
+namespace backgauge {
+
+struct WorkerOptions {
+  std::string implementation;  // what the worker is to open
+
+  // Per call. The slowest of the ci tier takes well below a second with the example implementation; this leaves room
+  // for a busy machine and for sanitizers, which slow down twentyfold.
+  std::chrono::milliseconds timeout{30'000};
+
+  std::uint64_t memory_limit = 0;  // bytes of address space; 0: none
+};
+
+// The implementation cannot be opened; what() says why, beginning with its name.
+class LoadError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class WorkerRunner : public Runner {
+ public:
+  // Starts a worker and lets it open the implementation. Throws LoadError, std::system_error.
+  explicit WorkerRunner(WorkerOptions options);
+
+  const backgauge_implementation& table() const override { return table_; }
+  RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
+  DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
+                             const RunOptions& options) override;
+  CaseEnd end_case() override;
+
+ private:
+  // The answer, or why there is none: then the worker is gone.
+  struct Answer {
+    std::optional<Channel::Message> message;
+    std::string broken;
+  };
+
+  void start();
+  Answer ask(MessageKind kind, std::span<const std::byte> bytes);
+  Answer hear();
+  std::string why_no_answer();
+  std::string nonsense() const;
+  std::string printed();
+  std::string misbehaviour(const RunResult& result);
+  std::string give_up(std::string why);  // ends the worker
+
+  WorkerOptions options_;
+  Introduction introduction_;
+  backgauge_implementation table_{};
+  std::unique_ptr<WorkerProcess> process_;
+  bool case_began_ = false;  // a call of this case has been made
+  int calls_ = 0;            // that this worker was asked for
+  std::int32_t most_threads_ = 1;
+};
+
+}  // namespace backgauge
