@@ -52,18 +52,34 @@ inline constexpr std::uint32_t kCudnnOp = BACKGAUGE_BIT(BACKGAUGE_CUDNN_RNN_BACK
 inline constexpr std::uint32_t kAllOps = kLstmOps | kCudnnOp;
 
 Law matches_the_reference();
-Law repeats_bitwise();
+Law is_the_derivative_of_the_forward();
+Law stretches_compose();
 Law splits_over_the_batch();
-Law is_additive_in_the_upstream();
-Law zero_upstream_gives_exact_zeros();
-Law negates_with_the_upstream();
-Law scales_by_powers_of_two();
+Law permutes_with_the_batch();
+Law permutes_with_the_units();
+Law permutes_with_the_inputs();
+Law one_step_is_the_cell();
 Law truncates_at_seq_len_max();
+Law zero_peepholes_equal_none();
+Law steps_compose();
+Law scales_by_powers_of_two();
+Law scales_with_the_input();
+Law is_additive_in_the_upstream();
+Law negates_with_the_upstream();
+Law zero_upstream_gives_exact_zeros();
 Law bidirectional_is_two_unidirectional();
 Law layers_compose();
+Law dropout_multiplies_by_its_mask();
 Law skip_is_identity_weights();
-Law steps_compose();
-Law zero_peepholes_equal_none();
+Law zero_states_hide_their_weights();
+Law final_state_gradients_enter_like_outputs();
+Law repeats_bitwise();
+Law concurrent_calls_agree();
+Law nan_stays_in_its_sample();
+Law unconnected_units_are_two_nets();
+Law is_what_one_unit_gives_by_hand();
+Law palindromes_read_the_same_backwards();
+Law gradients_flow_against_time();
 
 // All of them.
 std::vector<Law> laws();

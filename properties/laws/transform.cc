@@ -5,6 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "properties/case/random.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge {
@@ -48,15 +49,6 @@ std::vector<Value> picked(const std::vector<Value>& values, const Selection& sel
   return out;
 }
 
-const TensorSpec* find_spec(backgauge_op op, std::string_view name) {
-  const OpSpec& spec = *find_op(op);
-  for (const auto* specs : {&spec.inputs, &spec.outputs}) {
-    const auto found = std::ranges::find(*specs, name, &TensorSpec::name);
-    if (found != specs->end()) return &*found;
-  }
-  return nullptr;
-}
-
 void change_inputs(Problem& problem, const Change& change, bool (*is_meant)(std::string_view)) {
   for (Tensor& tensor : problem.inputs) {
     if (!is_meant(tensor.name)) continue;
@@ -89,9 +81,8 @@ Tensor& input(Problem& problem, std::string_view name) {
 }
 
 std::int64_t elements_read(const Problem& problem, std::string_view name) {
-  const TensorSpec* spec = find_spec(problem.op, name);
-  if (spec == nullptr) throw std::out_of_range("no tensor " + std::string(name));
-  return elements_in_rows(spec->shape(problem.extents), spec->rows(problem.extents));
+  const TensorSpec& spec = tensor_spec(problem.op, name);
+  return elements_in_rows(spec.shape(problem.extents), spec.rows(problem.extents));
 }
 
 void change_upstream(Problem& problem, const Change& change) {
@@ -104,17 +95,32 @@ void change_weights(Problem& problem, const Change& change) {
                 [](std::string_view name) { return name == "params" || name == "w" || name.starts_with("wc"); });
 }
 
+const TensorSpec& tensor_spec(backgauge_op op, std::string_view name) {
+  for (const backgauge_op each : {op, op == BACKGAUGE_CUDNN_RNN_BACKPROP ? BACKGAUGE_CUDNN_RNN : op}) {
+    const OpSpec& spec = *find_op(each);
+    for (const auto* specs : {&spec.inputs, &spec.outputs}) {
+      const auto found = std::ranges::find(*specs, name, &TensorSpec::name);
+      if (found != specs->end()) return *found;
+    }
+  }
+  throw std::out_of_range("no tensor " + std::string(name));
+}
+
 std::optional<std::size_t> dimension(backgauge_op op, std::string_view name, std::string_view symbol) {
-  const TensorSpec* spec = find_spec(op, name);
-  if (spec == nullptr && op == BACKGAUGE_CUDNN_RNN_BACKPROP) spec = find_spec(BACKGAUGE_CUDNN_RNN, name);
-  if (spec == nullptr) throw std::out_of_range("no tensor " + std::string(name));
-  std::string_view rest = spec->shape_text;
-  for (std::size_t axis = 0; !rest.empty(); ++axis) {
+  const auto all = dimensions(op, name);
+  const auto found = std::ranges::find(all, symbol);
+  if (found == all.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+std::vector<std::string_view> dimensions(backgauge_op op, std::string_view name) {
+  std::vector<std::string_view> out;
+  for (std::string_view rest = tensor_spec(op, name).shape_text; !rest.empty();) {
     const std::size_t comma = rest.find(", ");
-    if (rest.substr(0, comma) == symbol) return axis;
+    out.push_back(rest.substr(0, comma));
     rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 2);
   }
-  return std::nullopt;
+  return out;
 }
 
 Selection part(const Shape& shape, std::size_t axis, std::int64_t begin, std::int64_t end) {
@@ -132,12 +138,49 @@ Selection range(std::int64_t begin, std::int64_t count) {
   return out;
 }
 
+Places all_places(std::int64_t count) {
+  Places out(static_cast<std::size_t>(count));
+  std::iota(out.begin(), out.end(), std::int64_t{0});
+  return out;
+}
+
+Places shuffled_places(std::int64_t count, std::uint64_t seed) {
+  Places out = all_places(count);
+  const RandomStream stream(seed, "order");
+  for (std::int64_t k = count - 1; k > 0; --k) {
+    std::swap(out[static_cast<std::size_t>(k)], out[static_cast<std::size_t>(stream.choice(k, k + 1))]);
+  }
+  return out;
+}
+
+Selection elements_at(const Shape& shape, const std::vector<Places>& places) {
+  Selection out{{}, {0}};
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    std::vector<std::size_t> from;
+    from.reserve(out.from.size() * places.at(axis).size());
+    for (const std::size_t before : out.from) {
+      for (const std::int64_t place : places.at(axis)) {
+        from.push_back(before * static_cast<std::size_t>(shape[axis]) + static_cast<std::size_t>(place));
+      }
+    }
+    out.from = std::move(from);
+    out.shape.push_back(static_cast<std::int64_t>(places.at(axis).size()));
+  }
+  return out;
+}
+
 Tensor select(const Tensor& tensor, const Selection& selection) {
   return {tensor.name, selection.shape, picked(tensor.values, selection)};
 }
 
 Wanted select(const Wanted& wanted, const Selection& selection) {
   return {wanted.name, selection.shape, picked(wanted.value, selection), picked(wanted.allowed, selection)};
+}
+
+Wanted zeros_like(Wanted wanted) {
+  wanted.value.assign(wanted.value.size(), 0);
+  wanted.allowed.assign(wanted.allowed.size(), 0);
+  return wanted;
 }
 
 Wanted sum(Wanted a, const Wanted& b) {

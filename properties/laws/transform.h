@@ -36,9 +36,16 @@ void change_upstream(Problem& problem, const Change& change);
 // The same for what multiplies: w and the peepholes, or params.
 void change_weights(Problem& problem, const Change& change);
 
+// The row of a tensor in the table of the op, or in that of the forward of CudnnRNNBackprop. Throws std::out_of_range
+// for an unknown one.
+const TensorSpec& tensor_spec(backgauge_op op, std::string_view name);
+
 // Which dimension of a tensor of the op, or of the forward of CudnnRNNBackprop, is `symbol` (T, B, I, ...); nullopt if
 // none. Throws std::out_of_range for an unknown tensor.
 std::optional<std::size_t> dimension(backgauge_op op, std::string_view name, std::string_view symbol);
+
+// All of them, slowest first: "I + H", "4 * H". None for a scalar.
+std::vector<std::string_view> dimensions(backgauge_op op, std::string_view name);
 
 // Elements of a tensor in another order, or some of them.
 struct Selection {
@@ -49,8 +56,19 @@ Selection part(const Shape& shape, std::size_t axis, std::int64_t begin, std::in
 Selection reversed(const Shape& shape, std::size_t axis);
 Selection range(std::int64_t begin, std::int64_t count);  // of a flat tensor
 
+// Places along one dimension.
+using Places = std::vector<std::int64_t>;
+Places all_places(std::int64_t count);
+Places shuffled_places(std::int64_t count, std::uint64_t seed);
+
+// The elements whose place along every dimension is among those given for it, in that order.
+Selection elements_at(const Shape& shape, const std::vector<Places>& places);
+
 Tensor select(const Tensor& tensor, const Selection& selection);
 Wanted select(const Wanted& wanted, const Selection& selection);
+
+// Zeros with a bound of 0, in the shape of `wanted`.
+Wanted zeros_like(Wanted wanted);
 
 // Values are added, and so are the bounds. For equal shapes.
 Wanted sum(Wanted a, const Wanted& b);

@@ -40,9 +40,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
       agreement.expect(all[k], alone[k]);
       continue;
     }
-    Wanted zeros = select(all[k], part(all[k].shape, *axis, c.seq_len_max, c.T));
-    zeros.value.assign(zeros.value.size(), 0);
-    zeros.allowed.assign(zeros.allowed.size(), 0);
+    const Wanted zeros = zeros_like(select(all[k], part(all[k].shape, *axis, c.seq_len_max, c.T)));
     agreement.expect(all[k], joined(alone[k], zeros, *axis));
   }
   return agreement.finding();

@@ -39,9 +39,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
   for (const TensorSpec& output : find_op(c.op)->outputs) {
     if (!output.present(problem.extents)) continue;
     const Wanted& gradient = named(got, output.name);
-    Wanted zeros = gradient;
-    zeros.value.assign(zeros.value.size(), 0);
-    agreement.expect(gradient, zeros);
+    agreement.expect(gradient, zeros_like(gradient));
   }
   return agreement.finding();
 }

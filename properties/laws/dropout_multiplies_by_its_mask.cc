@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: a net with dropout is its layers one by one, what passes between two of them multiplied by the mask that the
+// implementation reveals: 1 / (1 - dropout) or 0, forward and backward. The same seeds give the same masks and bits,
+// other seeds other masks. Kind: within twice the bound of the net; the seeds exact.
+// catches: no scale, or the scale of dropout for 1 - dropout; a mask drawn anew in the backward, used in one direction
+// of it, of the wrong gap, or put on the output of the net or what enters its first layer; a seed that is not looked
+// at.
+#include <algorithm>
+
+#include "properties/judge/findings.h"
+#include "properties/laws/layer_chain.h"
+#include "properties/laws/transform.h"
+
+namespace backgauge {
+namespace {
+
+Case about(Case c) {
+  c = without_half(with_finite_values(c));
+  c.layers = std::max<std::int64_t>(c.layers, 2);
+  if (c.dropout == 0 || c.dropout == 1) c.dropout = c.seed % 2 == 0 ? 0.25 : 0.5;
+  return c;
+}
+
+// Two draws of n elements are equal with probability (p^2 + (1 - p)^2)^n, at p = 0.25 or 0.5 at most 0.625^n: less than
+// 10^-13 for so many.
+constexpr std::size_t kEnoughToDiffer = 64;
+
+std::string seeds_text(const backgauge_implementation& implementation, const Answer& first) {
+  const Answer again = answer(implementation, first.problem);
+  if (again.problem.keep != first.problem.keep) return "the same seeds: another dropout mask";
+  if (claims_of(implementation, first.problem.op)->determinism != BACKGAUGE_NOT_DETERMINISTIC) {
+    const std::string difference = first_difference(first.outputs, again.outputs);
+    if (!difference.empty()) return "the same seeds: " + difference;
+  }
+  const auto& keep = first.problem.keep;
+  if (keep.at(0).size() < kEnoughToDiffer) return "";
+  if (keep.size() > 1 && keep[0] == keep[1]) return "the same dropout mask in two gaps";
+  for (std::int64_t backgauge_attributes::*seed : {&backgauge_attributes::seed, &backgauge_attributes::seed2}) {
+    Problem other = first.problem;
+    other.attributes.*seed ^= 1;
+    if (answer(implementation, other).problem.keep == keep) return "other seeds: the same dropout mask";
+  }
+  return "";
+}
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  auto [problem, facts, checksum, error] = filled(c);
+  problem.attributes.seed2 &= INT32_MAX;  // semantics.md 7: below 0 it may hide a part of the other seed
+  const Answer net = answer(implementation, problem);
+  if (std::string text = seeds_text(implementation, net); !text.empty()) return {Outcome::kBroken, text};
+  Agreement agreement(implementation, c);
+  expect_layer_chain(agreement, implementation, net, facts);
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law dropout_multiplies_by_its_mask() {
+  return {"M16",
+          "DropoutMultipliesByItsMask",
+          "a net with dropout is its layers with the revealed masks between them, which the seeds decide",
+          kCudnnOp,
+          Sizes::kSmall,
+          about,
+          check};
+}
+
+}  // namespace backgauge

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: what comes from above at one step alone reaches no input of a later one: its gradient is exactly zero there, and
+// with the second direction's upstream alone, at the steps before. Kind: exact.
+// catches: steps read one off, gradients that move with time instead of against it, a carry that is not cleared, the
+// two directions mixed up in time.
+#include <algorithm>
+
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/transform.h"
+
+namespace backgauge {
+namespace {
+
+Case about(Case c) {
+  c = with_finite_values(c);
+  c.T = std::max<std::int64_t>(c.T, 2);
+  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 2);
+  // In a second layer what one direction gave would go both ways.
+  if (c.direction == BACKGAUGE_BIDIRECTIONAL) c.layers = 1, c.dropout = 0;
+  return c;
+}
+
+bool is_stacked(const Case& c) { return c.op == BACKGAUGE_CUDNN_RNN_BACKPROP; }
+
+// Where gradients enter, and of which direction; at one end of time there would be nothing to see.
+struct Source {
+  std::int64_t step, direction;
+};
+Source source_of(const Case& c) {
+  const std::int64_t steps = is_stacked(c) ? c.T : c.seq_len_max;
+  const std::int64_t direction = is_stacked(c) && c.direction == BACKGAUGE_BIDIRECTIONAL ? c.seed / 16 % 2 : 0;
+  const std::int64_t step = static_cast<std::int64_t>(c.seed % 16) % (steps - 1);
+  return {direction == 0 ? step : step + 1, direction};
+}
+
+bool enters(const Case& c, const Source& source, std::string_view name, std::int64_t index) {
+  if (!is_stacked(c)) return index / (c.B * c.H) == source.step;
+  if (name != "output_backprop") return false;
+  const std::int64_t width = c.direction == BACKGAUGE_BIDIRECTIONAL ? 2 * c.H : c.H;
+  return index / (c.B * width) == source.step && index % width / c.H == source.direction;
+}
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  Problem problem = filled(c).problem;
+  const Source source = source_of(c);
+  change_upstream(problem, [&](std::string_view name, std::int64_t index, double value) {
+    return enters(c, source, name, index) ? value : 0;
+  });
+  const auto got = exactly(answer(implementation, problem));
+  const Wanted& gradient = named(got, is_stacked(c) ? "input_backprop" : "x_grad");
+  const bool forward = source.direction == 0;
+  const Wanted out_of_reach = select(
+      gradient, part(gradient.shape, 0, forward ? source.step + 1 : 0, forward ? problem.extents.T : source.step));
+  Agreement agreement(implementation, c);
+  agreement.expect(out_of_reach, zeros_like(out_of_reach));
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law gradients_flow_against_time() {
+  return {"M27",
+          "GradientsFlowAgainstTime",
+          "what comes from above at one step reaches no input of a later one",
+          kBlockOp | kCudnnOp,
+          Sizes::kSmall,
+          about,
+          check};
+}
+
+}  // namespace backgauge

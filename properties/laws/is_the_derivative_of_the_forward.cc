@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: along a random direction of +-1 for every input tensor, block by block where it has gates, the gradient is the
+// derivative of the forward equations (forward_slope.h). Kind: within the bounds of the implementation's side, added
+// up. catches: every error of a formula: a term that is missing, doubled or of the wrong sign, a gate in the place of
+// another, a carry that is lost. Not what stands behind seq_len_max, and no NaN that disappears.
+#include <algorithm>
+#include <cmath>
+
+#include "properties/case/random.h"
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/forward_slope.h"
+#include "properties/laws/transform.h"
+
+namespace backgauge {
+namespace {
+
+// Clipping is passed straight through, which no derivative of the forward does (semantics.md 1.3). Of gradients that
+// may overflow there is no sum.
+Case about(Case c) {
+  c = with_finite_values(c);
+  c.cell_clip = 0;
+  if (c.data == DataClass::kHuge) c.data = DataClass::kStratified;
+  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+    c.T = std::max<std::int64_t>(c.T, 1);
+    c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 1);
+  }
+  return c;
+}
+
+// Long double keeps 11 bits more than double: 2^-6 leaves 2^5 roundings more than the bound of any dtype counts.
+constexpr double kOwnError = 0x1p-6;
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  const auto& [drawn, facts, checksum, error] = filled(c);
+  const ForwardSlope forward(c, drawn);
+  const Answer made = answer(implementation, forward.problem());
+  const auto gradients = with_bounds(implementation, made, facts);
+  const RandomStream signs(c.seed, "direction");
+  Agreement agreement(implementation, c);
+  std::int64_t drawn_signs = 0;
+  for (const Direction& direction : forward.directions()) {
+    const Wanted& gradient = named(gradients, direction.gradient);
+    Wanted along{direction.gradient + " along " + direction.name, {}, {0}, {0}}, slope = along;
+    long double size = 0;
+    std::vector<double> step(gradient.value.size());
+    for (const std::size_t at : direction.elements) {
+      step[at] = signs.sign(drawn_signs++);
+      along.value[0] += gradient.value[at] * static_cast<long double>(step[at]);
+      size += std::fabs(gradient.value[at]);
+      along.allowed[0] += gradient.allowed[at] * (1 + kOwnError);
+    }
+    slope.value[0] = forward.along(direction, step, made.problem.keep);
+    // A sum that happens to cancel still shows a wrong term, so both sides are raised to the size of their terms, and
+    // by twice that, because the sum may be as negative.
+    const long double raised = along.value[0] + 2 * size;
+    const auto compared = static_cast<long double>(static_cast<double>(raised));  // agreement.h: got is a double
+    slope.value[0] += 2 * size + (compared - raised);
+    along.value[0] = compared;
+    agreement.expect(along, slope);
+  }
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law is_the_derivative_of_the_forward() {
+  return {"M1",
+          "IsTheDerivativeOfTheForward",
+          "along any direction the gradient is the derivative of the forward equations",
+          kAllOps,
+          Sizes::kSmall,
+          about,
+          check};
+}
+
+}  // namespace backgauge

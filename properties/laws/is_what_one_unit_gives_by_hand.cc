@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: for one unit, one input, one sample and one step, the results are those worked out by hand from rational numbers
+// (one_unit_by_hand.h). Kind: exact where nothing but sums and products of such numbers is computed: the LSTM ops and
+// rnn_relu; elsewhere within the bounds of the implementation's side.
+// catches: gross errors of everything, of the harness too: this is the one law that owes nothing to the equations or to
+// another run.
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/one_unit_by_hand.h"
+#include "properties/laws/transform.h"
+
+namespace backgauge {
+namespace {
+
+Case about(Case c) {
+  c.data = DataClass::kStratified;
+  c.T = c.B = c.I = c.H = c.layers = c.seq_len_max = 1;
+  c.cell_clip = c.dropout = 0;
+  c.direction = BACKGAUGE_UNIDIRECTIONAL;
+  c.input_mode = BACKGAUGE_LINEAR_INPUT;
+  return c;
+}
+
+bool is_exact(const Case& c) { return c.op != BACKGAUGE_CUDNN_RNN_BACKPROP || c.rnn_mode == BACKGAUGE_RNN_RELU; }
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  const backgauge_op_claims& claims = *claims_of(implementation, c.op);
+  if (claims.recomputes_co != 0 && c.op != BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    return {Outcome::kSaysNothing, "co is recomputed, and no rational tanh(cs)"};
+  }
+  const bool coarse = c.dtype == BACKGAUGE_HALF || claims.numerical_contract != BACKGAUGE_FP32_STRICT;
+  const ByHand hand = one_unit_by_hand(c, coarse);
+  const Answer made = answer(implementation, hand.problem);
+  const auto got = is_exact(c) ? exactly(made) : with_bounds(implementation, made, {.structured = true});
+  Agreement agreement(implementation, c);
+  for (const Wanted& output : got) {
+    Wanted expected = zeros_like(output);
+    expected.value = named(hand.results, output.name).value;
+    agreement.expect(output, expected);
+  }
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law is_what_one_unit_gives_by_hand() {
+  return {"M25",
+          "IsWhatOneUnitGivesByHand",
+          "one unit, one step and one sample give what a calculation by hand gives",
+          kAllOps,
+          Sizes::kSmall,
+          about,
+          check};
+}
+
+}  // namespace backgauge

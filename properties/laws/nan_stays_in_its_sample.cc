@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: one NaN from above, at one step of one sample and one unit, shows in everything that depends on it and nowhere
+// else: in the sample's input gradients of this step and the earlier ones, in the gradients of all weights of the unit;
+// not in other samples nor in later steps, which keep their bits. Kind: exact sets.
+// catches: NaN dropped by a maximum, a comparison or a product that is skipped; samples that see each other; masks by
+// multiplication; gradients that move with time.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "properties/judge/compare.h"
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/subnet.h"
+
+namespace backgauge {
+namespace {
+
+bool is_stacked(const Case& c) { return c.op == BACKGAUGE_CUDNN_RNN_BACKPROP; }
+
+// A relu may pass a NaN or not: semantics.md 8. In a second layer what one direction gave would go both ways, and a
+// dropped element may be skipped.
+Case about(Case c) {
+  c = with_finite_values(c);
+  c.B = std::max<std::int64_t>(c.B, 1);
+  c.dropout = 0;
+  if (is_stacked(c)) {
+    if (c.rnn_mode == BACKGAUGE_RNN_RELU) c.rnn_mode = BACKGAUGE_RNN_TANH;
+    if (c.direction == BACKGAUGE_BIDIRECTIONAL) c.layers = 1;
+  } else {
+    c.T = std::max<std::int64_t>(c.T, 1);
+    c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 1);
+  }
+  return c;
+}
+
+enum class Fate { kNan, kUnchanged, kEither };
+
+// Where the NaN stands, and what becomes of an element of an output.
+class Spread {
+ public:
+  Spread(const Case& c, const Problem& problem) : c_(c), problem_(problem), e_(problem.extents) {
+    const std::uint64_t seed = c.seed;
+    const std::int64_t steps = is_stacked(c) ? c.T : c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 ? c.seq_len_max : 1;
+    direction_ = static_cast<std::int64_t>(seed % static_cast<std::uint64_t>(e_.D));
+    step_ = static_cast<std::int64_t>(seed / 2 % static_cast<std::uint64_t>(steps));
+    sample_ = static_cast<std::int64_t>(seed / 64 % static_cast<std::uint64_t>(c.B));
+    unit_ = static_cast<std::int64_t>(seed / 512 % static_cast<std::uint64_t>(c.H));
+    first_step_ = step_ == (direction_ == 0 ? 0 : steps - 1);
+  }
+
+  void plant(Problem& problem) const {
+    Tensor& tensor = input(problem, is_stacked(c_) ? "output_backprop" : "h_grad");
+    const std::int64_t width = e_.D * e_.H, step = c_.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD ? 0 : step_;
+    tensor.values[(step * e_.B + sample_) * width + direction_ * e_.H + unit_] = std::nan("");
+  }
+
+  Fate of(std::string_view name, const std::vector<std::int64_t>& index) const {
+    if (name == "x_grad" || name == "input_backprop") return of_input(index);
+    if (name == "cs_prev_grad" || name == "h_prev_grad") return of_state(name, index[0], index[1]);
+    if (name == "input_h_backprop" || name == "input_c_backprop") return of_stacked_state(name, index);
+    if (name == "dicfo") return index[0] == sample_ && index[1] % e_.H == unit_ ? Fate::kNan : Fate::kUnchanged;
+    if (name == "params_backprop") return of_parameter(index[0]);
+    if (name == "w_grad") return of_weight(index[1] % e_.H);
+    if (name == "b_grad") return of_weight(index[0] % e_.H);
+    if (name.starts_with("wc")) return e_.peephole ? of_weight(index[0]) : Fate::kUnchanged;
+    return Fate::kUnchanged;  // of the forward
+  }
+
+ private:
+  bool is_later(std::int64_t step) const { return direction_ == 0 ? step > step_ : step < step_; }
+
+  Fate of_input(const std::vector<std::int64_t>& index) const {
+    if (index[1] != sample_ || is_later(index[0])) return Fate::kUnchanged;
+    const bool no_matrix = is_stacked(c_) && e_.L == 1 && layout_of(problem_).skip_input;
+    return index[0] == step_ && no_matrix ? own(index[2]) : Fate::kNan;
+  }
+
+  // Before the step only the unit has met the NaN, but for h, whose gradient is a product with all gates.
+  Fate of_state(std::string_view name, std::int64_t sample, std::int64_t unit) const {
+    if (sample != sample_) return Fate::kUnchanged;
+    return first_step_ && name == "cs_prev_grad" ? own(unit) : Fate::kNan;
+  }
+
+  Fate of_stacked_state(std::string_view name, const std::vector<std::int64_t>& index) const {
+    const std::int64_t layer = index[0] / e_.D, direction = index[0] % e_.D;
+    if (direction != direction_ || index[1] != sample_) return Fate::kUnchanged;
+    const bool is_last = layer + 1 == e_.L;
+    return first_step_ && is_last && name == "input_c_backprop" ? own(index[2]) : Fate::kNan;
+  }
+
+  Fate own(std::int64_t unit) const { return unit == unit_ ? Fate::kNan : Fate::kUnchanged; }
+
+  // Over several steps all units of the sample have met the NaN; at the first step only its own.
+  Fate of_weight(std::int64_t unit) const { return first_step_ ? own(unit) : Fate::kNan; }
+
+  Fate of_parameter(std::int64_t place) const {
+    const RnnParams layout = layout_of(problem_);
+    const std::int64_t H = e_.H;
+    for (std::int64_t layer = 0; layer < e_.L; ++layer) {
+      for (std::int64_t direction = 0; direction < e_.D; ++direction) {
+        const std::int64_t width = layout.matrix_input(layer), rows = layout.gates * H;
+        const auto row_in = [&](std::int64_t begin, std::int64_t columns) -> std::int64_t {
+          return columns > 0 && place >= begin && place < begin + rows * columns ? (place - begin) / columns : -1;
+        };
+        for (const std::int64_t row :
+             {row_in(layout.W(layer, direction, 0), width), row_in(layout.R(layer, direction, 0), H),
+              row_in(layout.bW(layer, direction, 0), 1), row_in(layout.bR(layer, direction, 0), 1)}) {
+          if (row < 0) continue;
+          if (direction != direction_) return Fate::kUnchanged;
+          return layer + 1 == e_.L ? of_weight(row % H) : Fate::kNan;
+        }
+      }
+    }
+    return Fate::kEither;
+  }
+
+  const Case& c_;
+  const Problem& problem_;
+  const Extents& e_;
+  std::int64_t direction_, step_, sample_, unit_;
+  bool first_step_;
+};
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
+    return {Outcome::kSaysNothing, "repetition is not claimed"};
+  }
+  Problem problem = filled(c).problem;
+  const auto clean = exactly(answer(implementation, problem));
+  const Spread spread(c, problem);
+  Problem poisoned = problem;
+  spread.plant(poisoned);
+  Agreement agreement(implementation, c);
+  for (const Wanted& got : exactly(answer(implementation, poisoned))) {
+    Wanted expected = named(clean, got.name);
+    for (std::size_t k = 0; k < expected.value.size(); ++k) {
+      const Fate fate = spread.of(got.name, index_of(got.shape, static_cast<std::int64_t>(k)));
+      if (fate != Fate::kUnchanged) expected.value[k] = std::numeric_limits<long double>::quiet_NaN();
+      if (fate == Fate::kEither) expected.allowed[k] = std::numeric_limits<double>::infinity();
+    }
+    agreement.expect(got, expected);
+  }
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law nan_stays_in_its_sample() {
+  return {"M23",   "NanStaysInItsSample", "one NaN from above shows in everything that depends on it and nowhere else",
+          kAllOps, Sizes::kSmall,         about,
+          check};
+}
+
+}  // namespace backgauge

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: BlockLSTMGradV2 over one step is LSTMBlockCellGrad with the gates in another order: i, f, c, o for i, c, f, o.
+// The block shows its gates because its w is an identity here, so that x_grad is the gradient of the pre-activations.
+// Kind: within the bounds of both sides.
+// catches: the order of gates of the other op, peepholes of the wrong gate, a cell state before for one after. A fault
+// must be in both ops to survive.
+#include <algorithm>
+
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/portion.h"
+
+namespace backgauge {
+namespace {
+
+Case about(Case c) {
+  c = with_finite_values(c);
+  c.T = 1;
+  c.I = 4 * c.H;
+  c.seq_len_max = 1;
+  return c;
+}
+
+// The inputs that both ops have, under their names; w an identity over zeros; zeros elsewhere, in what no output that
+// is compared depends on.
+Problem as_op(const Problem& problem, backgauge_op op) {
+  Problem out = problem;
+  out.op = op;
+  out.inputs.clear();
+  out.extents.T = out.extents.S = 1;
+  const std::int64_t width = 4 * problem.extents.H;
+  for (const TensorSpec& spec : find_op(op)->inputs) {
+    Tensor tensor{std::string(spec.name), spec.shape(out.extents), {}};
+    tensor.values.resize(static_cast<std::size_t>(element_count(tensor.shape).value()));
+    if (spec.is_int64) {
+      tensor.values = {1};
+    } else if (spec.name == "w") {
+      for (std::int64_t k = 0; k < width; ++k) tensor.values[k * width + k] = 1;
+    } else if (const Tensor* same = problem.find(spec.name)) {
+      tensor.values = same->values;
+    }
+    out.inputs.push_back(std::move(tensor));
+  }
+  return out;
+}
+
+// [1, B, 4H] in the block's order of gates to [B, 4H] in the cell's.
+Wanted in_cell_order(Wanted x_grad, std::int64_t H) {
+  x_grad.shape.erase(x_grad.shape.begin());
+  Places columns;
+  for (const std::int64_t gate : {0, 2, 1, 3}) {
+    for (std::int64_t unit = 0; unit < H; ++unit) columns.push_back(gate * H + unit);
+  }
+  return select(x_grad, elements_at(x_grad.shape, {all_places(x_grad.shape[0]), columns}));
+}
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  const auto& [problem, facts, checksum, error] = filled(c);
+  const auto cell = bounded_answer(implementation, as_op(problem, BACKGAUGE_LSTM_BLOCK_CELL_GRAD), facts);
+  const auto block = bounded_answer(implementation, as_op(problem, BACKGAUGE_BLOCK_LSTM_GRAD_V2), facts);
+  Agreement agreement(implementation, c);
+  for (const Wanted& output : cell) {
+    agreement.expect(output,
+                     output.name == "dicfo" ? in_cell_order(named(block, "x_grad"), c.H) : named(block, output.name));
+  }
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law one_step_is_the_cell() {
+  return {"M6",
+          "OneStepIsTheCell",
+          "BlockLSTMGradV2 over one step is LSTMBlockCellGrad with the gates in another order",
+          kLstmOps,
+          Sizes::kSmall,
+          about,
+          check};
+}
+
+}  // namespace backgauge

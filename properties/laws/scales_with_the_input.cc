@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: x times 2^k gives the rows of w_grad that belong to it times 2^k, bit for bit, and nothing else changes: the
+// gates are saved, so no other output depends on x. Kind: exact. catches: x read where a state belongs, or the other
+// way round; rows of w_grad added up from both; clipping, absolute epsilons.
+#include <cmath>
+#include <limits>
+
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/transform.h"
+#include "reference/contract/storage.h"
+
+namespace backgauge {
+namespace {
+
+// The other classes reach the ends of the range on purpose.
+Case about(Case c) {
+  c = without_half(c);
+  if (c.data != DataClass::kZeros && c.data != DataClass::kConstant) c.data = DataClass::kStratified;
+  return c;
+}
+
+// -1 .. -8.
+int exponent_of(const Case& c) { return -1 - static_cast<int>(c.seed % 8); }
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
+    return {Outcome::kSaysNothing, "repetition is not claimed"};
+  }
+  Problem problem = filled(c).problem;
+  const int exponent = exponent_of(c);
+  const auto once = exactly(answer(implementation, problem));
+  Tensor& x = input(problem, "x");
+  const std::int64_t read = elements_read(problem, "x");
+  for (std::int64_t k = 0; k < read; ++k) x.values[k] = std::ldexp(x.values[k], exponent);
+  const auto scaled = exactly(answer(implementation, problem));
+  // A term that underflows has lost less than the least normal number; 2^40 above it, that is far below any rounding.
+  const double safe = float_format(c.dtype).least_normal * 0x1p40;
+  Agreement agreement(implementation, c);
+  for (const Wanted& output : scaled) {
+    Wanted expected = named(once, output.name);
+    const std::int64_t rows_of_x = output.name == "w_grad" ? c.I * 4 * c.H : 0;
+    for (std::int64_t k = 0; k < rows_of_x; ++k) {
+      const double size = static_cast<double>(std::fabs(expected.value[k]));
+      if (size > 0 && size < safe) expected.allowed[k] = std::numeric_limits<double>::infinity();
+      expected.value[k] = std::ldexp(expected.value[k], exponent);
+    }
+    agreement.expect(output, expected);
+  }
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law scales_with_the_input() {
+  return {"M10b",   "ScalesWithTheInput", "x times 2^k gives its rows of w_grad times 2^k, and nothing else changes",
+          kBlockOp, Sizes::kSmall,        about,
+          check};
+}
+
+}  // namespace backgauge

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: a sequence is its first k steps and then the others: the second stretch starts from the states that the first
+// ends in, and its gradients of them are added to what comes from above for the first. Kind: within twice the bound of
+// the whole, because evaluating it in two stretches is one of the orders that the bound covers.
+// catches: a carry that is lost, added twice or assigned over, states of the wrong step, what is done at the first or
+// the last step only, sums over steps that keep one of them, T taken for seq_len_max.
+#include <algorithm>
+#include <set>
+
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/transform.h"
+#include "reference/contract/storage.h"
+
+namespace backgauge {
+namespace {
+
+// Not half: what passes from one stretch to the other would be rounded more often than inside.
+Case about(Case c) {
+  c = without_half(without_random_dropout(with_finite_values(c)));
+  c.T = std::max<std::int64_t>(c.T, 2);
+  c.direction = BACKGAUGE_UNIDIRECTIONAL;
+  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 2);
+  return c;
+}
+
+bool is_stacked(const Case& c) { return c.op == BACKGAUGE_CUDNN_RNN_BACKPROP; }
+
+// In 1 .. S - 1.
+std::int64_t middle_of(const Case& c) {
+  const std::int64_t steps = is_stacked(c) ? c.T : c.seq_len_max;
+  return 1 + static_cast<std::int64_t>(c.seed % static_cast<std::uint64_t>(steps - 1));
+}
+
+// Steps begin .. end - 1; end - begin of them are read.
+Problem stretch(const Problem& whole, std::int64_t begin, std::int64_t end) {
+  Problem out = whole;
+  for (Tensor& tensor : out.inputs) {
+    const auto axis = dimension(whole.op, tensor.name, "T");
+    if (axis) tensor = select(tensor, part(tensor.shape, *axis, begin, end));
+  }
+  out.extents.T = end - begin;
+  if (whole.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+    out.extents.S = std::min(whole.extents.S, end) - begin;
+    input(out, "seq_len_max").values = {static_cast<double>(out.extents.S)};
+  }
+  return out;
+}
+
+std::vector<double> values_of(const Wanted& wanted) { return {wanted.value.begin(), wanted.value.end()}; }
+
+Tensor last_step(const Tensor& tensor) {
+  return select(tensor, part(tensor.shape, 0, tensor.shape[0] - 1, tensor.shape[0]));
+}
+
+void enter_states(const backgauge_implementation& implementation, const Problem& first, Problem& second) {
+  if (first.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+    input(second, "cs_prev").values = last_step(*first.find("cs")).values;
+    input(second, "h_prev").values = last_step(*first.find("h")).values;
+    return;
+  }
+  const auto made = exactly(answer(implementation, first));
+  input(second, "input_h").values = values_of(named(made, "output_h"));
+  if (first.extents.lstm) input(second, "input_c").values = values_of(named(made, "output_c"));
+}
+
+// Into what comes from above for the last step of the first stretch.
+void carry_back(const std::vector<Wanted>& second, Problem& first) {
+  if (first.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    input(first, "output_h_backprop").values = values_of(named(second, "input_h_backprop"));
+    if (first.extents.lstm) input(first, "output_c_backprop").values = values_of(named(second, "input_c_backprop"));
+    return;
+  }
+  for (const auto& [upstream, carry] : {std::pair{"cs_grad", "cs_prev_grad"}, {"h_grad", "h_prev_grad"}}) {
+    Tensor& tensor = input(first, upstream);
+    const std::vector<double> carried = values_of(named(second, carry));
+    const std::size_t last = tensor.values.size() - carried.size();
+    for (std::size_t k = 0; k < carried.size(); ++k) {
+      tensor.values[last + k] = round_to(first.dtype, tensor.values[last + k] + carried[k]);
+    }
+  }
+}
+
+// Outputs are steps, states before the first or after the last, or sums over steps.
+Wanted composed(backgauge_op op, const Wanted& first, const Wanted& second) {
+  static const std::set<std::string_view> kBefore{"cs_prev_grad", "h_prev_grad", "input_h_backprop",
+                                                  "input_c_backprop"};
+  static const std::set<std::string_view> kAfter{"output_h", "output_c"};
+  if (const auto axis = dimension(op, first.name, "T")) return joined(first, second, *axis);
+  if (kBefore.contains(first.name)) return first;
+  if (kAfter.contains(first.name)) return second;
+  return sum(first, second);
+}
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  const auto& [problem, facts, checksum, error] = filled(c);
+  const auto whole = bounded_answer(implementation, problem, facts);
+  const std::int64_t middle = middle_of(c);
+  Problem first = stretch(problem, 0, middle), second = stretch(problem, middle, c.T);
+  enter_states(implementation, first, second);
+  const auto later = exactly(answer(implementation, second));
+  carry_back(later, first);
+  const auto earlier = exactly(answer(implementation, first));
+  Agreement agreement(implementation, c);
+  for (const Wanted& output : whole) {
+    Wanted expected = composed(c.op, named(earlier, output.name), named(later, output.name));
+    expected.allowed = output.allowed;
+    agreement.expect(output, expected);
+  }
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law stretches_compose() {
+  return {"M2",
+          "StretchesCompose",
+          "a sequence is its first steps and then the others, gradients of the states between them carried over",
+          kBlockOp | kCudnnOp,
+          Sizes::kSmall,
+          about,
+          check};
+}
+
+}  // namespace backgauge

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Law: over one step from states of zero, what multiplies a state decides nothing but that state's own gradient, and
+// has itself a gradient of exactly zero: R or the rows of w under h_prev, the forget gate under cs_prev. Kind: exact.
+// catches: states taken from somewhere else than where they stand, an initial state that is dropped or replaced by a
+// later one, recurrent products with the input, gradients of the recurrent weights that begin at the wrong step.
+#include <algorithm>
+#include <cmath>
+
+#include "properties/laws/agreement.h"
+#include "properties/laws/answer.h"
+#include "properties/laws/subnet.h"
+
+namespace backgauge {
+namespace {
+
+// Products with a state of zero are zero unless the other side overflows.
+Case about(Case c) {
+  c = without_random_dropout(with_finite_values(c));
+  if (c.data == DataClass::kHuge || c.data == DataClass::kLarge) c.data = DataClass::kStratified;
+  c.T = 1;
+  c.seq_len_max = 1;
+  return c;
+}
+
+// Elements of the recurrent weights, of their gradients too, and of gradients that a forget gate has.
+struct Hidden {
+  std::string_view weights, weights_gradient;
+  std::vector<std::size_t> recurrent, forget;
+};
+
+Hidden hidden_in(const Problem& problem) {
+  const Extents& e = problem.extents;
+  Hidden out;
+  const auto append = [](std::vector<std::size_t>& to, std::int64_t begin, std::int64_t count) {
+    for (std::int64_t k = begin; k < begin + count; ++k) to.push_back(static_cast<std::size_t>(k));
+  };
+  switch (problem.op) {
+    case BACKGAUGE_LSTM_BLOCK_CELL_GRAD:
+      out.weights = "w";
+      out.weights_gradient = "dicfo";
+      for (std::int64_t row = 0; row < e.B; ++row) append(out.forget, (row * 4 + 2) * e.H, e.H);
+      break;
+    case BACKGAUGE_BLOCK_LSTM_GRAD_V2:
+      out.weights = "w";
+      out.weights_gradient = "w_grad";
+      append(out.recurrent, e.I * 4 * e.H, e.H * 4 * e.H);
+      for (std::int64_t row = 0; row < e.I + e.H; ++row) append(out.forget, (row * 4 + 1) * e.H, e.H);
+      break;
+    default: {
+      out.weights = "params";
+      out.weights_gradient = "params_backprop";
+      const RnnParams layout = layout_of(problem);
+      for (std::int64_t layer = 0; layer < e.L; ++layer) {
+        for (std::int64_t direction = 0; direction < e.D; ++direction) {
+          append(out.recurrent, layout.R(layer, direction, 0), layout.gates * e.H * e.H);
+          if (!e.lstm) continue;
+          append(out.forget, layout.W(layer, direction, 1), e.H * layout.matrix_input(layer));
+          append(out.forget, layout.bW(layer, direction, 1), e.H);
+          append(out.forget, layout.bR(layer, direction, 1), e.H);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+bool is_gradient_of_h(std::string_view name) { return name == "h_prev_grad" || name == "input_h_backprop"; }
+
+// Peephole weights that multiply cs_prev: their gradients.
+bool vanishes(std::string_view name) { return name == "wci_grad" || name == "wcf_grad"; }
+
+Finding check(const backgauge_implementation& implementation, const Case& c) {
+  if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
+    return {Outcome::kSaysNothing, "repetition is not claimed"};
+  }
+  Problem problem = filled(c).problem;
+  for (const char* name : {"cs_prev", "h_prev", "input_h", "input_c"}) {
+    if (problem.find(name) == nullptr) continue;
+    Tensor& state = input(problem, name);
+    state.values.assign(state.values.size(), 0);
+  }
+  const Hidden hidden = hidden_in(problem);
+  Problem other = problem;
+  for (const std::size_t at : hidden.recurrent) input(other, hidden.weights).values[at] *= -2;
+  const auto before = exactly(answer(implementation, problem));
+  Agreement agreement(implementation, c);
+  for (const Wanted& after : exactly(answer(implementation, other))) {
+    if (is_gradient_of_h(after.name)) continue;
+    Wanted expected = vanishes(after.name) ? zeros_like(after) : named(before, after.name);
+    if (after.name == hidden.weights_gradient) {
+      for (const std::size_t at : hidden.recurrent) expected.value[at] = 0;
+      for (const std::size_t at : hidden.forget) expected.value[at] = 0;
+    }
+    agreement.expect(after, expected);
+  }
+  return agreement.finding();
+}
+
+}  // namespace
+
+Law zero_states_hide_their_weights() {
+  return {"M19",
+          "ZeroStatesHideTheirWeights",
+          "over one step from zero states, weights of a state change and get nothing",
+          kAllOps,
+          Sizes::kSmall,
+          about,
+          check};
+}
+
+}  // namespace backgauge
