@@ -15,7 +15,7 @@ class Agreement {
   Agreement(const backgauge_implementation& implementation, const Case& c);
 
   // Each value of `got` must be as far from that of `expected` at most as both `allowed` together; with 0, equal, where
-  // zeros have no sign. Throws std::logic_error for different shapes.
+  // zeros have no sign. What was got is compared as a double. Throws std::logic_error for different shapes.
   void expect(const Wanted& got, const Wanted& expected);
 
   // Broken if an expectation was not met, and how; says nothing if an output is vacuous (resolution.h) or none was
