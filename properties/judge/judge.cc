@@ -8,6 +8,7 @@
 
 #include "properties/judge/claims.h"
 #include "properties/judge/findings.h"
+#include "properties/judge/variation.h"
 
 namespace backgauge {
 namespace {
@@ -26,7 +27,11 @@ class Judge {
     second_ = first_;
     second_.placement = first_.placement.opposite();
     second_.workspace_fill = RunOptions::kFiniteFill;
-    if (claims.determinism == BACKGAUGE_BITWISE) second_.num_threads = options.num_threads == 1 ? 3 : 1;
+    if (claims.determinism == BACKGAUGE_BITWISE) {
+      second_.num_threads = other_thread_count(options.seed, options.num_threads);
+    }
+    shared_ = first_;
+    shared_.shared_outputs = drawn_shared_outputs(*find_op(claims.op), options.seed);
   }
 
   Verdict refusal(const Problem& problem) const {
@@ -39,7 +44,7 @@ class Judge {
     return refused_call(problem);
   }
 
-  Verdict gradient(const Problem& problem) const { return compare(problem, run_twice(problem, {})); }
+  Verdict gradient(const Problem& problem) const { return compare(problem, run_all(problem, {})); }
 
   Verdict rnn(Problem problem) const {
     if (runner_.table().forward == nullptr) return failed("claims CudnnRNNBackprop and has no forward");
@@ -50,7 +55,7 @@ class Judge {
     for (const Output& output : made.outputs) raw.push_back(output.raw);
 
     if (auto verdict = reveal_masks(problem, raw)) return *verdict;
-    const Runs runs = run_twice(problem, raw);
+    const Runs runs = run_all(problem, raw);
     forward.keep = problem.keep;
     Verdict verdict = conclude(compare_outputs(made.outputs, oracle_(forward, declared_, values_), forward, declared_));
     if (verdict.status == Status::kFailed) return verdict;
@@ -65,10 +70,11 @@ class Judge {
   struct Runs {
     std::optional<Verdict> trouble;  // of the first
     RunResult first, second;
+    std::optional<RunResult> shared;  // with outputs in the memory of inputs, where the op allows that
   };
 
-  // The second only if the first is worth it.
-  Runs run_twice(const Problem& problem, const std::vector<RawTensor>& raw) const {
+  // The others only if the first is worth it.
+  Runs run_all(const Problem& problem, const std::vector<RawTensor>& raw) const {
     Runs runs;
     runs.first = runner_.run(problem, raw, first_);
     for (const RawTensor& tensor : raw) {
@@ -80,7 +86,9 @@ class Judge {
       return runs;
     }
     runs.trouble = trouble(runs.first);
-    if (!runs.trouble) runs.second = runner_.run(problem, raw, second_);
+    if (runs.trouble) return runs;
+    runs.second = runner_.run(problem, raw, second_);
+    if (!shared_.shared_outputs.empty()) runs.shared = runner_.run(problem, raw, shared_);
     return runs;
   }
 
@@ -90,11 +98,27 @@ class Judge {
     Verdict verdict = conclude(compare_outputs(runs.first.outputs, wanted, problem, declared_));
     if (verdict.status == Status::kFailed) return verdict;
     if (auto again = trouble(runs.second)) return *again;
-    const std::string difference = first_difference(runs.first.outputs, runs.second.outputs);
-    if (difference.empty()) return verdict;
-    if (claims_.determinism != BACKGAUGE_NOT_DETERMINISTIC) return failed("not repeatable: " + difference);
-    Verdict other = conclude(compare_outputs(runs.second.outputs, wanted, problem, declared_));
-    return other.status == Status::kFailed ? other : verdict;
+    const bool repeats = claims_.determinism != BACKGAUGE_NOT_DETERMINISTIC;
+    Verdict again = compare_again(problem, wanted, runs.first, runs.second, repeats ? "not repeatable" : "second run");
+    if (again.status == Status::kFailed || !runs.shared) return again.status == Status::kFailed ? again : verdict;
+    const std::string how = sharing_text(*find_op(problem.op), shared_.shared_outputs);
+    if (auto shared = trouble(*runs.shared)) {
+      shared->reason = how + ": " + shared->reason;
+      return *shared;
+    }
+    Verdict shared = compare_again(problem, wanted, runs.first, *runs.shared, how);
+    return shared.status == Status::kFailed ? shared : verdict;
+  }
+
+  // Another run of the same problem: bit for bit like the first, or within the bounds if that is all that is claimed.
+  Verdict compare_again(const Problem& problem, const std::vector<Wanted>& wanted, const RunResult& first,
+                        const RunResult& other, const std::string& how) const {
+    const std::string difference = first_difference(first.outputs, other.outputs);
+    if (difference.empty()) return {Status::kPassed, "", {}};
+    if (claims_.determinism != BACKGAUGE_NOT_DETERMINISTIC) return failed(how + ": " + difference);
+    Verdict verdict = conclude(compare_outputs(other.outputs, wanted, problem, declared_));
+    if (verdict.status == Status::kFailed) verdict.reason = how + ": " + verdict.reason;
+    return verdict;
   }
 
   Verdict refused_call(const Problem& problem) const {
@@ -126,7 +150,7 @@ class Judge {
   const decltype(JudgeOptions::oracle)& oracle_;
   const Declared declared_;
   const Values values_;
-  RunOptions first_, second_;
+  RunOptions first_, second_, shared_;
 };
 
 Verdict judge(Runner& runner, const Problem& problem, const DataFacts& facts, const JudgeOptions& options) {

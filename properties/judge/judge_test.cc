@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <thread>
 
 #include "properties/judge/findings.h"
@@ -51,6 +52,9 @@ Case rnn_case() {
   return c;
 }
 
+// Twice, and once more where outputs may share the memory of inputs.
+int runs_of(backgauge_op op) { return op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD ? 3 : 2; }
+
 Verdict judge(Puppet& puppet, const Case& c, const JudgeOptions& options = {}) {
   const Filled filled = fill(c);
   EXPECT_EQ(filled.error, "");
@@ -80,7 +84,7 @@ TEST(Judge, PassesWhatIsRightInEveryDtypeAndPlacement) {
         EXPECT_EQ(verdict.status, Status::kPassed) << to_string(c) << "\n" << verdict_text(verdict);
         EXPECT_EQ(verdict.reason, "");
         EXPECT_EQ(verdict.tensors.size(), c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 ? 8u : 5u);
-        EXPECT_EQ(puppet.runs, 2);
+        EXPECT_EQ(puppet.runs, runs_of(c.op));
       }
     }
   }
@@ -157,8 +161,8 @@ TEST(Judge, FailsWhatDoesNotRepeatUnlessThatIsDeclared) {
   puppet.runs = 0;
   puppet.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
   EXPECT_EQ(judge(puppet, cell_case()).status, Status::kPassed);
-  puppet.after_run = [&](const backgauge_call& call) { output_at(call, "dicfo", 5) += puppet.runs == 4 ? 1.0f : 0.0f; };
-  expect_failed(judge(puppet, cell_case()), "dicfo[0,5]");
+  puppet.after_run = [&](const backgauge_call& call) { output_at(call, "dicfo", 5) += puppet.runs == 5 ? 1.0f : 0.0f; };
+  expect_failed(judge(puppet, cell_case()), "second run: dicfo[0,5]");
 }
 
 TEST(Judge, TheSecondRunHasAnotherWorkspaceAndOtherThreads) {
@@ -177,6 +181,69 @@ TEST(Judge, TheSecondRunHasAnotherWorkspaceAndOtherThreads) {
   EXPECT_EQ(judge(threads, cell_case()).status, Status::kPassed);
 }
 
+TEST(Judge, TheNumbersOfThreadsFollowFromTheSeed) {
+  std::set<std::int32_t> seen;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Puppet puppet;
+    puppet.before = [&](const backgauge_call& call, backgauge_message&) {
+      seen.insert(call.num_threads);
+      return BACKGAUGE_OK;
+    };
+    EXPECT_EQ(judge(puppet, block_case(), {.seed = seed, .num_threads = 2}).status, Status::kPassed);
+  }
+  EXPECT_EQ(seen, (std::set<std::int32_t>{1, 2, 3, 7}));
+}
+
+// Which outputs lie in the memory of which inputs.
+std::set<std::string> shared(const backgauge_call& call) {
+  std::set<std::string> out;
+  for (std::int32_t k = 0; k < call.num_outputs; ++k) {
+    for (std::int32_t m = 0; m < call.num_inputs; ++m) {
+      if (call.outputs[k].data == call.inputs[m].data)
+        out.insert(std::string(call.outputs[k].name) + "=" + call.inputs[m].name);
+    }
+  }
+  return out;
+}
+
+TEST(Judge, OutputsShareTheMemoryOfInputsOneByOneAndAllTogether) {
+  std::set<std::set<std::string>> seen;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Puppet puppet;
+    puppet.after_run = [&](const backgauge_call& call) { seen.insert(shared(call)); };
+    EXPECT_EQ(judge(puppet, cell_case(), {.seed = seed}).status, Status::kPassed);
+  }
+  const std::string cs = "cs_prev_grad=cs_grad", wci = "wci_grad=wci", wcf = "wcf_grad=wcf", wco = "wco_grad=wco";
+  EXPECT_EQ(seen, (std::set<std::set<std::string>>{{}, {cs}, {wci}, {wcf}, {wco}, {cs, wci, wcf, wco}}));
+}
+
+TEST(Judge, FailsWhatIsWrongWhereMemoryIsShared) {
+  int failures = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Puppet puppet;
+    puppet.after_run = [](const backgauge_call& call) {
+      if (shared(call).contains("wci_grad=wci")) output_at(call, "wci_grad", 3) += 1;
+    };
+    const Verdict verdict = judge(puppet, cell_case(), {.seed = seed});
+    if (verdict.status == Status::kPassed) continue;
+    ++failures;
+    expect_failed(verdict, "wci_grad in the memory of wci");
+    expect_failed(verdict, ": wci_grad[3]: ");
+  }
+  EXPECT_GT(failures, 10);
+
+  // An input that is shared with another output only must still not change.
+  Puppet puppet;
+  puppet.after_run = [](const backgauge_call& call) {
+    if (shared(call) == std::set<std::string>{"wci_grad=wci"}) input_at(call, "wcf", 3) += 1;
+  };
+  failures = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    failures += judge(puppet, cell_case(), {.seed = seed}).status == Status::kFailed;
+  }
+  EXPECT_GT(failures, 3);
+}
+
 TEST(Judge, AsksTheOracleWhenAllRunsAreOver) {
   for (const Case& c : {cell_case(), rnn_case()}) {
     Puppet puppet;
@@ -184,7 +251,7 @@ TEST(Judge, AsksTheOracleWhenAllRunsAreOver) {
     JudgeOptions options;
     options.oracle = [&](const Problem& problem, const Declared& declared, Values values) {
       ++asked;
-      EXPECT_EQ(puppet.runs, 2);
+      EXPECT_EQ(puppet.runs, runs_of(c.op));
       return oracle(problem, declared, values);
     };
     EXPECT_EQ(judge(puppet, c, options).status, Status::kPassed);
@@ -265,7 +332,7 @@ TEST(Judge, EveryTensorIsOnceAlignedToItsElementsOnly) {
       odd.push_back(reinterpret_cast<std::uintptr_t>(&output_at(call, "dicfo", 0)) / sizeof(float) % 2);
     };
     EXPECT_EQ(judge(puppet, cell_case(), {.seed = seed}).status, Status::kPassed);
-    ASSERT_EQ(odd.size(), 2u);
+    ASSERT_EQ(odd.size(), 3u);
     EXPECT_NE(odd[0], odd[1]);
   }
 }

@@ -142,6 +142,15 @@ void PlacedCall::link() {
   call_.num_threads = options_.num_threads;
 }
 
+// The input whose memory an output is to share, as a block; inputs_.size() if it has its own.
+std::size_t PlacedCall::shared_block(const Described& output) const {
+  const auto named = [&](const std::string& name) { return name == output.raw.name; };
+  if (std::ranges::none_of(options_.shared_outputs, named)) return inputs_.size();
+  const std::string_view alias = std::ranges::find(spec_->outputs, output.raw.name, &TensorSpec::name)->alias;
+  const auto input = std::ranges::find(inputs_, alias, [](const Described& d) { return std::string_view(d.raw.name); });
+  return static_cast<std::size_t>(input - inputs_.begin());
+}
+
 void PlacedCall::place(const backgauge_plan& plan) {
   std::vector<Block> blocks;
   for (Described& input : inputs_) {
@@ -151,7 +160,14 @@ void PlacedCall::place(const backgauge_plan& plan) {
     block.bytes = std::move(input.raw.bytes);
     blocks.push_back(std::move(block));
   }
+  output_blocks_.clear();
   for (const Described& output : outputs_) {
+    const std::size_t shared = shared_block(output);
+    output_blocks_.push_back(shared < inputs_.size() ? shared : blocks.size());
+    if (shared < inputs_.size()) {
+      blocks[shared].role = Block::Role::kChangedInput;
+      continue;
+    }
     std::int64_t elements = element_count(output.raw.shape).value_or(kWatchedElements);
     if (!result_.refusal.empty()) elements = std::min(elements, kWatchedElements);
     const std::size_t unit = backgauge_dtype_bytes(output.dtype);
@@ -160,17 +176,16 @@ void PlacedCall::place(const backgauge_plan& plan) {
                       .unit = unit,
                       .size = static_cast<std::size_t>(elements) * unit});
   }
+  const std::size_t workspace = blocks.size();
   blocks.push_back({.name = "workspace",
                     .role = Block::Role::kWorkspace,
                     .unit = std::max<std::size_t>(plan.workspace_alignment, 1),
                     .size = plan.workspace_bytes,
                     .fill = options_.workspace_fill});
   arena_ = std::make_unique<Arena>(std::move(blocks), options_.placement);
-  std::size_t block = 0;
-  for (backgauge_tensor& tensor : c_inputs_) tensor.data = arena_->data(block++);
-  first_output_ = block;
-  for (backgauge_tensor& tensor : c_outputs_) tensor.data = arena_->data(block++);
-  call_.workspace = arena_->data(block);
+  for (std::size_t k = 0; k < c_inputs_.size(); ++k) c_inputs_[k].data = arena_->data(k);
+  for (std::size_t k = 0; k < c_outputs_.size(); ++k) c_outputs_[k].data = arena_->data(output_blocks_[k]);
+  call_.workspace = arena_->data(workspace);
   call_.workspace_bytes = plan.workspace_bytes;
 }
 
@@ -208,7 +223,7 @@ void PlacedCall::collect_outputs() {
   const bool must_be_untouched =
       result_.status == BACKGAUGE_INVALID_ARGUMENT || result_.status == BACKGAUGE_UNSUPPORTED;
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
-    const std::size_t block = first_output_ + k;
+    const std::size_t block = output_blocks_[k];
     const std::span<const std::byte> bytes = arena_->bytes(block);
     const std::size_t elements = bytes.size() / backgauge_dtype_bytes(problem_.dtype);
     Output output{outputs_[k].raw, {}, std::vector<std::uint8_t>(elements)};

@@ -47,6 +47,7 @@ class PlacedCall {
   void describe_outputs(std::int64_t reserve_length);
   void link();
   void place(const backgauge_plan& plan);
+  std::size_t shared_block(const Described& output) const;
   void invoke(const char* function, const std::function<backgauge_status(backgauge_message&)>& body);
   void collect_outputs();
 
@@ -59,7 +60,7 @@ class PlacedCall {
   std::vector<backgauge_tensor> c_inputs_, c_outputs_;
   backgauge_call call_{};
   std::unique_ptr<Arena> arena_;
-  std::size_t first_output_ = 0;
+  std::vector<std::size_t> output_blocks_;  // of the arena
   RunResult result_;
 };
 

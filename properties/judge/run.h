@@ -24,6 +24,7 @@ struct RunOptions {
   Placement placement{0};
   std::byte workspace_fill = kNanFill;
   std::vector<std::string> changed_inputs;  // inputs that the implementation may write
+  std::vector<std::string> shared_outputs;  // outputs in the memory of the input that the op's table names for them
 
   // All ones are a NaN in every format, so whatever is computed from an unwritten workspace shows. Code that drops NaN
   // (a maximum, a comparison) shows with bytes that are small finite numbers in every format.

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the runs of one case differ in, drawn from its seed, so that the line alone repeats them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reference/contract/op_spec.h"
+
+namespace backgauge {
+
+// 1, 2, 3 or 7 threads, and not `first`: one, an even and an odd split of most sizes, and more than some sizes have.
+std::int32_t other_thread_count(std::uint64_t seed, std::int32_t first);
+
+// Outputs that are to share memory with the input that the table of the op names for them: one of them, or all
+// together. Empty where the op has none.
+std::vector<std::string> drawn_shared_outputs(const OpSpec& spec, std::uint64_t seed);
+
+// "with cs_prev_grad in the memory of cs_grad": how a call with these shared outputs differs from others.
+std::string sharing_text(const OpSpec& spec, const std::vector<std::string>& outputs);
+
+}  // namespace backgauge
