@@ -2,12 +2,15 @@
 // backgauge list: the ops, the implementations and what they claim, the cases of a tier.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "ci/command.h"
 #include "ci/words.h"
 #include "impl/registry.h"
 #include "properties/campaign/campaign.h"
+#include "properties/campaign/coverage.h"
+#include "properties/campaign/significance.h"
 #include "properties/case/inputs.h"
 #include "reference/contract/op_spec.h"
 
@@ -19,7 +22,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::string ops, impl, tier = "ci", format = "text";
   std::uint64_t seed = 1;
-  bool cases = false;
+  bool cases = false, coverage = false;
 };
 
 template <class Word>
@@ -149,10 +152,37 @@ void print_text(const Json& ops, const Json& implementations) {
   }
 }
 
-int list_cases(const Options& options) {
+Tier chosen_tier(const Options& options) {
   const std::optional<Tier> tier = parse_tier(options.tier);
   if (!tier) throw CommandError{kUsage, fmt::format("--tier={}: expected {}", options.tier, kTierWords)};
-  for (Case c : plan({.tier = *tier, .seed = options.seed, .ops = parse_ops(options.ops)})) {
+  return *tier;
+}
+
+int list_coverage(const Options& options) {
+  const std::vector<backgauge_op> ops = parse_ops(options.ops);
+  const std::vector<Case> cases = plan({.tier = chosen_tier(options), .seed = options.seed, .ops = ops});
+  for (const backgauge_op op : ops) {
+    const OpSpec& spec = *find_op(op);
+    const PairCoverage pairs = pair_coverage(op, cases);
+    fmt::print("{:<21} {} of {} pairs of two settings{}\n", spec.word, pairs.covered, pairs.legal,
+               pairs.missing.empty() ? "" : ", not " + pairs.missing);
+    for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+      if ((spec.dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
+      const TermCoverage terms = term_coverage(op, dtype, cases);
+      const auto all = std::ranges::count_if(cases, [&](const Case& c) { return c.op == op && c.dtype == dtype; });
+      fmt::print("  {}  {} cases; {} of {} terms of the equations shown by {} or more of the first {}",
+                 dtype_word(dtype), all, terms.shown(), terms.terms.size(), kEnoughCases, terms.evaluated);
+      if (const TermCoverage::Term* weakest = terms.weakest()) {
+        fmt::print("; least: {}, {}", weakest->name, weakest->cases);
+      }
+      fmt::print("\n");
+    }
+  }
+  return kGood;
+}
+
+int list_cases(const Options& options) {
+  for (Case c : plan({.tier = chosen_tier(options), .seed = options.seed, .ops = parse_ops(options.ops)})) {
     const Filled filled = fill(c);
     if (!filled.error.empty()) throw CommandError{kSelfCheck, to_string(c) + ": " + filled.error};
     c.checksum = filled.checksum;
@@ -163,6 +193,7 @@ int list_cases(const Options& options) {
 
 int run(const Options& options) {
   if (options.cases) return list_cases(options);
+  if (options.coverage) return list_coverage(options);
   Json ops = Json::array(), implementations = Json::array();
   const std::vector<backgauge_op> chosen = parse_ops(options.ops);
   for (const OpSpec& spec : op_specs()) {
@@ -191,6 +222,7 @@ void add_list(CLI::App& app, Action& chosen) {
   command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
   command->add_option("--impl", options->impl, "only this implementation: a name or a path of a shared library");
   command->add_flag("--cases", options->cases, "print the case lines of a tier, with checksums of their inputs");
+  command->add_flag("--coverage", options->coverage, "what the cases of a tier cover, in numbers");
   command->add_option("--tier", options->tier, std::string(kTierWords))->envname("BACKGAUGE_TIER");
   command->add_option("--seed", options->seed, "seed of the tier's random choices")
       ->check(whole_number())

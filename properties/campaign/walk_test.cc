@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/campaign/walk.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "properties/judge/puppet.h"
+
+namespace backgauge {
+namespace {
+
+using testing::output_at;
+using testing::Puppet;
+
+TEST(WalkOrder, HasEveryOrderedPairOnceAndThenGoesBackAndForth) {
+  for (const int count : {2, 3, 7, 40}) {
+    const int pairs = count * (count - 1);
+    const std::vector<int> order = walk_order(count, pairs + 1 + 30, 5);
+    std::set<std::pair<int, int>> seen;
+    for (int k = 0; k < pairs; ++k) seen.insert({order[k], order[k + 1]});
+    EXPECT_EQ(seen.size(), static_cast<std::size_t>(pairs)) << count;
+    for (int k = pairs + 1; k + 2 < static_cast<int>(order.size()); k += 3) EXPECT_EQ(order[k], order[k + 2]);
+  }
+  EXPECT_NE(walk_order(40, 2000, 1), walk_order(40, 2000, 2));
+  EXPECT_EQ(walk_order(40, 2000, 1).size(), 2000u);
+}
+
+TEST(WalkConfigurations, DifferAndComeInPairsOfOneShape) {
+  const std::vector<Case> cases =
+      walk_configurations({BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_CUDNN_RNN_BACKPROP}, 40, 1);
+  ASSERT_EQ(cases.size(), 40u);
+  std::set<std::string> lines;
+  for (const Case& c : cases) lines.insert(to_string(c));
+  EXPECT_EQ(lines.size(), 40u);
+  for (std::size_t k = 3; k < 40; k += 4) {
+    Case twin = cases[k];
+    twin.seed = cases[k - 1].seed;
+    EXPECT_EQ(twin, cases[k - 1]);
+  }
+}
+
+Walk walk_of(Puppet& puppet, backgauge_op op) {
+  puppet.claims.op = op;
+  InProcessRunner runner(puppet.table);
+  return walk(runner, {.ops = {op}, .configurations = 12, .calls = 200});
+}
+
+TEST(Walk, PassesWhatKeepsNothing) {
+  for (const backgauge_op op :
+       {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
+    Puppet puppet;
+    const Walk done = walk_of(puppet, op);
+    EXPECT_EQ(done.failure, "");
+    EXPECT_EQ(done.configurations, 12);
+    EXPECT_EQ(done.calls, 200);
+    EXPECT_EQ(done.pairs, 12 * 11);
+    EXPECT_TRUE(done.bits_compared);
+    EXPECT_EQ(puppet.runs, 200);
+  }
+}
+
+// What stays behind of a large call shows in the next smaller one.
+TEST(Walk, FindsWhatOneCallLeavesToTheNextAndNamesBoth) {
+  Puppet puppet;
+  std::int64_t kept = 0;
+  puppet.after_run = [&](const backgauge_call& call) {
+    const std::int64_t elements = backgauge_elements(backgauge_find(call.outputs, call.num_outputs, "dicfo"));
+    if (call.dtype == BACKGAUGE_FLOAT32 && kept > elements) output_at(call, "dicfo", 0) += 1;
+    kept = elements;
+  };
+  const Walk done = walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
+  EXPECT_NE(done.failure.find("other bits than in its first call: dicfo["), std::string::npos) << done.failure;
+  ASSERT_TRUE(done.failed && done.before);
+  EXPECT_NE(done.failed, done.before);
+  EXPECT_LT(done.calls, 200);
+}
+
+// A cache by shape is only right until the same shape comes with other values.
+TEST(Walk, FindsACacheByShape) {
+  Puppet puppet;
+  std::map<std::pair<std::int64_t, std::int64_t>, float> cache;
+  puppet.after_run = [&](const backgauge_call& call) {
+    const backgauge_tensor* dicfo = backgauge_find(call.outputs, call.num_outputs, "dicfo");
+    if (call.dtype != BACKGAUGE_FLOAT32) return;
+    float& value = output_at(call, "dicfo", 0);
+    const auto [found, is_new] = cache.try_emplace({dicfo->shape[0], dicfo->shape[1]}, value);
+    if (!is_new && puppet.runs % 2 == 0) value = found->second;
+  };
+  EXPECT_NE(walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
+}
+
+TEST(Walk, ComparesNoBitsThatAreNotPromisedButSeesTrouble) {
+  Puppet puppet;
+  puppet.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
+  puppet.after_run = [&](const backgauge_call& call) {
+    if (call.dtype == BACKGAUGE_FLOAT32) output_at(call, "dicfo", 0) += static_cast<float>(puppet.runs);
+  };
+  const Walk done = walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
+  EXPECT_EQ(done.failure, "");
+  EXPECT_FALSE(done.bits_compared);
+
+  puppet.before = [&](const backgauge_call&, backgauge_message&) {
+    return puppet.runs == 230 ? BACKGAUGE_INTERNAL : BACKGAUGE_OK;
+  };
+  EXPECT_NE(walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
+}
+
+TEST(Walk, StaysWithinTheClaims) {
+  Puppet puppet;
+  puppet.claims.dtypes = 0;
+  const Walk done = walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
+  EXPECT_EQ(done.configurations, 0);
+  EXPECT_EQ(done.calls, 0);
+  EXPECT_EQ(puppet.runs, 0);
+}
+
+}  // namespace
+}  // namespace backgauge
