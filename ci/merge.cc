@@ -8,6 +8,7 @@
 #include "ci/command.h"
 #include "ci/run_folder.h"
 #include "ci/shard.h"
+#include "ci/shrinking.h"
 #include "ci/summary.h"
 #include "ci/version.h"
 #include "ci/words.h"
@@ -39,6 +40,9 @@ class Merger {
       head_ = head;
       head_of_ = part;
     }
+    if (const fs::path file = fs::path(part) / "shrunk.jsonl"; is_folder && fs::exists(file)) {
+      shrunk_.merge(read_records(file));
+    }
     for (auto& [index, record] : read_records(is_folder ? fs::path(part) / "records.jsonl" : fs::path(part))) {
       check_same_run(part, record);
       const auto [place, is_new] = records_.try_emplace(index, record);
@@ -47,6 +51,18 @@ class Merger {
   }
 
   const RecordsByIndex& records() const { return records_; }
+
+  // Of the parts' shrunk failures those that one run would have shrunk: the first of each kind.
+  RecordsByIndex shrunk() const {
+    FailureKinds kinds;
+    for (const auto& [index, record] : records_) kinds.add(index, record);
+    RecordsByIndex out;
+    for (const FailureKinds::Kind& kind : kinds.kinds()) {
+      if (const auto found = shrunk_.find(kind.index); found != shrunk_.end()) out.insert(*found);
+    }
+    return out;
+  }
+
   const Record& first() const { return records_.begin()->second; }
   std::size_t planned() const { return static_cast<std::size_t>(first().plan->cases); }
 
@@ -91,7 +107,7 @@ class Merger {
 
   std::optional<RunHead> head_;
   std::string head_of_;
-  RecordsByIndex records_;
+  RecordsByIndex records_, shrunk_;
 };
 
 int merge(const Options& options) {
@@ -112,7 +128,7 @@ int merge(const Options& options) {
     if (record.verdict.status == Status::kPassed || record.verdict.status == Status::kSkipped) continue;
     fmt::print("{} {}\n{}", status_word(record.verdict.status), record.id, verdict_text(record.verdict));
   }
-  RunFolder(options.out, merger.head(), false).finish(merger.records(), "");
+  RunFolder(options.out, merger.head(), false).finish(merger.records(), merger.shrunk(), "");
   fmt::print("{}", summary.text(!plan.tier.empty()));
   if (!complete) fmt::print("{}\n", merger.gaps());
   return summary.exit_code(options.strict, complete);

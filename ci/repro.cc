@@ -5,10 +5,13 @@
 #include <memory>
 
 #include "ci/command.h"
+#include "ci/interrupt.h"
 #include "ci/judging.h"
 #include "ci/last_words.h"
+#include "ci/shrinking.h"
 #include "ci/summary.h"
 #include "ci/words.h"
+#include "properties/campaign/shrink.h"
 #include "properties/judge/report.h"
 
 namespace backgauge::cli {
@@ -17,8 +20,25 @@ namespace {
 struct Options {
   std::string impl = "cpu", line;
   int threads = 1;
-  bool strict = false;
+  bool strict = false, shrink = false;
+  std::string add_regression;
 };
+
+void tell_plainest(const Options& options, const Record& record) {
+  std::string line = record.id;
+  if (options.shrink && !failure_of(record.verdict).empty()) {
+    const InterruptGuard guard;
+    const ShrunkFailure shrunk =
+        shrink_failure(load_implementation(options.impl), parse_case_or_throw(record.id), record, options.threads);
+    if (shrunk.flaky) {
+      fmt::print("\nit does not fail again: flaky\n");
+      return;
+    }
+    line = shrunk.record.id;
+    fmt::print("\nshrunk in {}\n{}\n{}", shrunk.effort, line, verdict_text(shrunk.record.verdict));
+  }
+  if (!options.add_regression.empty()) keep_regression(options.add_regression, line);
+}
 
 int repro(const Options& options) {
   const backgauge_implementation& implementation = load_implementation(options.impl);
@@ -33,6 +53,7 @@ int repro(const Options& options) {
   for (const TensorReport& tensor : record.verdict.tensors) {
     fmt::print("  {}\n", tensor_line(tensor));
   }
+  if (summary.failed() > 0 && (options.shrink || !options.add_regression.empty())) tell_plainest(options, record);
   return summary.exit_code(options.strict, true);
 }
 
@@ -42,6 +63,8 @@ void add_repro(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("repro", "judge one case line and tell all about it");
   command->add_option("case", options->line, "the case line, in quotes")->required();
+  command->add_flag("--shrink", options->shrink, "look for the plainest case that fails in the same way");
+  add_regression_option(*command, options->add_regression);
   add_implementation_options(*command, options->impl, options->threads, options->strict);
   command->callback([options, &chosen] { chosen = [options] { return repro(*options); }; });
 }

@@ -75,9 +75,8 @@ RunFolder::RunFolder(const std::string& directory, const RunHead& head, bool res
   std::filesystem::create_directories(directory_, error);
   if (error) throw CommandError{kUsage, fmt::format("--out={}: {}", directory, error.message())};
   if (resume) kept_ = resumed(directory_, head);
-  for (const char* name : {kRecords, "junit.xml"}) {
-    if (kept_.empty()) std::filesystem::remove(directory_ / name, error);
-  }
+  if (kept_.empty()) std::filesystem::remove(directory_ / kRecords, error);
+  for (const char* name : {"junit.xml", "shrunk.jsonl"}) std::filesystem::remove(directory_ / name, error);
   try {
     write("run.json", to_json(head) + "\n");
     if (!kept_.empty()) write(kRecords, text_of(kept_));  // without a torn line
@@ -91,10 +90,11 @@ void RunFolder::add(const Record& record) {
   if (writer_) writer_->append(record);
 }
 
-void RunFolder::finish(const RecordsByIndex& records, const std::string& impl_given) {
+void RunFolder::finish(const RecordsByIndex& records, const RecordsByIndex& shrunk, const std::string& impl_given) {
   if (!writer_) return;
   writer_.reset();
   write(kRecords, text_of(records));
+  if (!shrunk.empty()) write("shrunk.jsonl", text_of(shrunk));
   std::vector<Record> in_order;
   for (const auto& [index, record] : records) {
     in_order.push_back(record);

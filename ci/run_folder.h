@@ -34,8 +34,9 @@ class RunFolder {
   // From any thread, one at a time. Throws std::system_error.
   void add(const Record& record);
 
-  // Writes records.jsonl anew, in the order of the plan, and junit.xml. `impl_given`: for repro lines, quoted.
-  void finish(const RecordsByIndex& records, const std::string& impl_given);
+  // Writes records.jsonl anew, in the order of the plan, junit.xml, and shrunk.jsonl if anything was shrunk, each
+  // record at the place of the one that it came from. `impl_given`: for repro lines, quoted.
+  void finish(const RecordsByIndex& records, const RecordsByIndex& shrunk, const std::string& impl_given);
 
  private:
   void write(const char* name, const std::string& text) const;

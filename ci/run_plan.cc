@@ -11,6 +11,7 @@
 #include "properties/campaign/campaign.h"
 #include "properties/case/golden.h"
 #include "properties/case/philox.h"
+#include "properties/case/regressions.h"
 
 namespace backgauge::cli {
 namespace {
@@ -25,6 +26,16 @@ std::vector<Case> golden_cases(const std::vector<backgauge_op>& ops) {
   for (const Golden& golden : goldens) {
     if (std::ranges::find(ops, golden.case_line.op) != ops.end()) out.push_back(golden.case_line);
   }
+  return out;
+}
+
+std::vector<Case> regressions(const std::vector<backgauge_op>& ops) {
+  std::string error;
+  const std::filesystem::path file = regressions_file(error);
+  std::vector<Case> out;
+  if (error.empty()) out = read_regressions(file, error);
+  if (!error.empty()) throw CommandError{kSelfCheck, "regressions: " + error};
+  std::erase_if(out, [&](const Case& c) { return std::ranges::find(ops, c.op) == ops.end(); });
   return out;
 }
 
@@ -52,7 +63,8 @@ RunPlan plan_of_tier(const std::string& tier, std::uint64_t seed, const std::str
   const std::optional<Tier> parsed = parse_tier(tier);
   if (!parsed) throw CommandError{kUsage, fmt::format("--tier={}: expected {}", tier, kTierWords)};
   const std::vector<backgauge_op> chosen = parse_ops(ops);
-  std::vector<Case> cases = golden_cases(chosen);
+  std::vector<Case> cases = regressions(chosen);
+  for (Case& c : golden_cases(chosen)) cases.push_back(std::move(c));
   for (Case& c : plan({.tier = *parsed, .seed = seed, .ops = chosen})) cases.push_back(std::move(c));
   RunPlan out = numbered(std::move(cases));
   out.planned.tier = tier;

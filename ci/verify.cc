@@ -15,6 +15,7 @@
 #include "ci/run_folder.h"
 #include "ci/run_plan.h"
 #include "ci/shard.h"
+#include "ci/shrinking.h"
 #include "ci/summary.h"
 #include "ci/version.h"
 #include "ci/words.h"
@@ -31,8 +32,8 @@ struct Options {
   int threads = 1;
   std::size_t fail_fast = 0;  // 0: never
   int verbosity = 0;
-  bool strict = false, resume = false;
-  std::string shard;
+  bool strict = false, resume = false, no_shrink = false;
+  std::string shard, add_regression;
   std::chrono::seconds max_time{0};  // 0: none
 };
 
@@ -73,7 +74,8 @@ class Run {
       for (const auto& [index, record] : folder_.kept()) take(index, record, progress);
       judge_rest(progress);
     }
-    folder_.finish(taken_, shell_quoted(options_.impl));
+    if (!interrupted()) tell_failures();
+    folder_.finish(taken_, shrunk_, shell_quoted(options_.impl));
     return conclude();
   }
 
@@ -110,6 +112,7 @@ class Run {
   void take(std::size_t index, const Record& record, Progress& progress) {
     summary_.add(plan_.cases[index], record);
     taken_.emplace(index, record);
+    kinds_.add(index, record);
     if (deserves_a_word(record, options_.verbosity)) {
       progress.clear();
       print_case(record);
@@ -148,6 +151,32 @@ class Run {
     });
   }
 
+  // One failure of each kind, after all others have ended, so that each runs alone.
+  void tell_failures() {
+    if (options_.no_shrink && options_.add_regression.empty()) return;
+    for (const FailureKinds::Kind& kind : kinds_.kinds()) {
+      Record& first = taken_.at(kind.index);
+      fmt::print("\n{}: {}", kind.text, counted(kind.cases, "failure"));
+      if (options_.no_shrink) {
+        fmt::print("\n");
+        keep_regression(options_.add_regression, first.id);
+        continue;
+      }
+      const ShrunkFailure shrunk =
+          shrink_failure(implementation_, parse_case_or_throw(first.id), first, options_.threads);
+      if (shrunk.flaky) {
+        fmt::print(", the first does not fail again when it runs alone: flaky\n");
+        first.flaky = true;
+        continue;
+      }
+      fmt::print(", shrunk in {}\n{}", shrunk.effort, verdict_text(shrunk.record.verdict));
+      fmt::print("  repro: backgauge repro '{}' --impl={}\n", shrunk.record.id, shell_quoted(options_.impl));
+      if (!shrunk.record.shrunk_from.empty()) shrunk_.emplace(kind.index, shrunk.record);
+      if (!options_.add_regression.empty()) keep_regression(options_.add_regression, shrunk.record.id);
+    }
+    if (!kinds_.kinds().empty()) fmt::print("\n");
+  }
+
   int conclude() const {
     fmt::print("{}", summary_.text(is_tier()));
     if (interrupted()) {
@@ -165,7 +194,8 @@ class Run {
   const Shard shard_;
   RunFolder folder_;
   std::vector<std::size_t> mine_;  // places in the plan
-  RecordsByIndex taken_;
+  RecordsByIndex taken_, shrunk_;
+  FailureKinds kinds_;
   Summary summary_;
 };
 
@@ -189,6 +219,8 @@ void add_verify(CLI::App& app, Action& chosen) {
       ->envname("BACKGAUGE_SHARD");
   add_duration(*command, "--max-time", options->max_time, "start no case after this long: 90s, 5m, 2h")
       ->envname("BACKGAUGE_MAX_TIME");
+  command->add_flag("--no-shrink", options->no_shrink, "do not look for plainer cases that fail in the same way");
+  add_regression_option(*command, options->add_regression);
   command->add_option("-j,--jobs", options->workers, "cases judged at once")
       ->check(CLI::Range(1, 1024))
       ->envname("BACKGAUGE_JOBS");

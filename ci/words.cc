@@ -8,6 +8,7 @@
 
 #include "ci/command.h"
 #include "impl/registry.h"
+#include "properties/case/regressions.h"
 #include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"
 
@@ -69,6 +70,18 @@ void add_implementation_options(CLI::App& command, std::string& impl, int& threa
       ->check(CLI::Range(1, 1024))
       ->envname("BACKGAUGE_THREADS");
   command.add_flag("--strict", strict, "MISTRUSTED, cases not run, or nothing judged, is exit code 5");
+}
+
+void add_regression_option(CLI::App& command, std::string& file) {
+  const auto take = [&file](const CLI::results_t& given) {
+    std::string error;
+    file = given.front().empty() ? regressions_file(error).string() : given.front();
+    if (file.empty()) throw CommandError{kUsage, "--add-regression: " + error};
+    return true;
+  };
+  command.add_option("--add-regression", take, "keep the shrunk lines of failures in this file of regressions")
+      ->type_name("FILE")
+      ->expected(0, 1);
 }
 
 std::string counted(std::size_t count, const std::string& noun) {

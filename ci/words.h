@@ -25,6 +25,9 @@ CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chron
 // --impl, --threads and --strict.
 void add_implementation_options(CLI::App& command, std::string& impl, int& threads, bool& strict);
 
+// --add-regression, with or without a file.
+void add_regression_option(CLI::App& command, std::string& file);
+
 // "1 case", "2 cases"
 std::string counted(std::size_t count, const std::string& noun);
 

@@ -29,10 +29,11 @@ enum class DataClass {
   kConstant,
   kNan,
   kInf,
-  kGolden
+  kGolden,
+  kPlain  // in no tier: what failures shrink to
 };
 std::string_view data_class_word(
-    DataClass data);  // strat saturated linear large zeros tiny huge scales constant nan inf golden
+    DataClass data);  // strat saturated linear large zeros tiny huge scales constant nan inf golden plain
 
 struct Case {
   backgauge_op op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;  // a gradient op

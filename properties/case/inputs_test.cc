@@ -44,7 +44,9 @@ TEST(Inputs, HaveTheSameBitsEverywhere) {
         "block_lstm_grad_v2 t13b11i19h23 peep=1 order=ifco seq=13 dt=f32 data=strat:0x2 chk=adaa",
         "block_lstm_grad_v2 t5b3i4h7 peep=0 order=ifco seq=3 dt=f32 data=golden:block_f32_tail chk=d263",
         "cudnn_rnn_backprop t7b3i5h4 mode=gru dir=bi layers=2 in=linear drop=0.5 dt=f64 data=strat:0x3c51 chk=0682",
-        "cudnn_rnn_backprop t7b3i5h4 mode=relu dir=bi layers=2 in=linear dt=f16 data=scales:0x3c52 chk=23e2"}) {
+        "cudnn_rnn_backprop t7b3i5h4 mode=relu dir=bi layers=2 in=linear dt=f16 data=scales:0x3c52 chk=23e2",
+        "lstm_block_cell_grad b3i5h7 peep=1 dt=f16 data=plain:0x5 chk=03e8",
+        "cudnn_rnn_backprop t3b2i5h4 mode=relu dir=bi layers=2 in=linear dt=f64 data=plain:0x7 chk=a94d"}) {
     filled(line);
   }
 }
@@ -101,6 +103,26 @@ TEST(Inputs, AreWhatTheFactsSay) {
         EXPECT_EQ(nonfinite_read, f.facts.nonfinite ? 1 : 0);
         if (nonfinite) {
           EXPECT_EQ(f.facts.nonfinite, f.problem.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2 || f.problem.extents.S > 0);
+        }
+      }
+    }
+  }
+}
+
+TEST(Inputs, PlainValuesArePowersOfTwo) {
+  for (const std::string shape : kShapes) {
+    for (int seed = 0; seed < 4; ++seed) {
+      const Filled f = filled(with_seed(shape + " data=plain", seed));
+      EXPECT_TRUE(f.facts.structured);
+      const OpSpec& spec = *find_op(f.problem.op);
+      for (const Tensor& tensor : f.problem.inputs) {
+        const auto row = std::ranges::find(spec.inputs, std::string_view(tensor.name), &TensorSpec::name);
+        const std::int64_t read = elements_in_rows(tensor.shape, row->rows(f.problem.extents));
+        if (row->is_int64) continue;
+        for (std::int64_t e = 0; e < read; ++e) {
+          int exponent = 0;
+          const double mantissa = std::frexp(std::fabs(tensor.values[e]), &exponent);
+          EXPECT_TRUE(mantissa == 0.5 || mantissa == 0) << shape << " " << tensor.name << " " << tensor.values[e];
         }
       }
     }

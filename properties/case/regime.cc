@@ -30,6 +30,13 @@ double huge_scale(const Case& c) {
   return 3e4 / std::sqrt(terms);
 }
 
+// Towards 0, to a power of two.
+double plain(double value) {
+  int exponent = 0;
+  if (std::frexp(value, &exponent) == 0) return 0;
+  return std::copysign(std::ldexp(0.5, exponent), value);
+}
+
 }  // namespace
 
 Regime regime_of(const Case& c) {
@@ -57,6 +64,7 @@ Regime regime_of(const Case& c) {
       regime.forget_bias = false;
       break;
     case DataClass::kLarge:
+    case DataClass::kPlain:
     case DataClass::kConstant: regime.consistent = false; break;
     case DataClass::kHuge:
       regime.upstream = huge_scale(c);
@@ -117,6 +125,7 @@ void finish(const Case& c, Tensor& tensor) {
   for (std::size_t k = 0; k < tensor.values.size(); ++k) {
     double& value = tensor.values[k];
     if (c.data == DataClass::kConstant) value = 0.1;
+    if (c.data == DataClass::kPlain) value = plain(value);
     if (c.data == DataClass::kZeros && zeros.choice(k, 10) == 0) value = 0;
     value = round_to(c.dtype, value);
   }

@@ -36,7 +36,7 @@ void fill_large_states(const Case& c, Tensor& tensor);           // either sign,
 // An upstream gradient [..., B, width], with a scale of its own for each of the B rows in kScales.
 void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor);
 
-// What a class does to every tensor (kConstant, kZeros), and the one rounding to the dtype.
+// What a class does to every tensor (kConstant, kPlain, kZeros), and the one rounding to the dtype.
 void finish(const Case& c, Tensor& tensor);
 
 }  // namespace backgauge

@@ -1,101 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/laws/case_generator.h"
 
-#include <algorithm>
-#include <array>
 #include <ostream>
 
 #include "properties/laws/draw_case.h"
 
 namespace backgauge {
-namespace {
-
-using Dims = std::vector<std::int64_t>;
-
-// What is smaller than n, the plainest first.
-Dims smaller(std::int64_t n) {
-  if (n == 0) return {1};
-  Dims out;
-  for (const std::int64_t candidate : {std::int64_t{1}, n / 2, n - 1}) {
-    if (candidate >= 1 && candidate < n && std::ranges::find(out, candidate) == out.end()) out.push_back(candidate);
-  }
-  return out;
-}
-
-std::int64_t complexity_of_dimension(std::int64_t n) { return n == 0 ? 1 : n - 1; }
-
-std::int64_t complexity_of_mode(backgauge_rnn_mode mode) {
-  constexpr std::array kPlainestFirst = {BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU, BACKGAUGE_LSTM};
-  return std::ranges::find(kPlainestFirst, mode) - kPlainestFirst.begin();
-}
-
-// One thing changed in each, towards the plainest.
-std::vector<Case> neighbours(const Case& c) {
-  std::vector<Case> out;
-  const auto add = [&](const auto& change) {
-    Case changed = c;
-    change(changed);
-    if (changed.input_mode == BACKGAUGE_SKIP_INPUT) changed.I = changed.H;
-    if (changed.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
-      // As many steps behind seq_len_max as before, so that both get smaller.
-      changed.seq_len_max = std::clamp<std::int64_t>(changed.seq_len_max + changed.T - c.T, 0, changed.T);
-    }
-    out.push_back(std::move(changed));
-  };
-  for (std::int64_t Case::*member : {&Case::layers, &Case::T, &Case::B, &Case::H, &Case::I}) {
-    for (const std::int64_t value : smaller(c.*member)) {
-      add([&](Case& changed) { changed.*member = value; });
-    }
-  }
-  add([&](Case& changed) { changed.seq_len_max = c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 ? c.T : 1; });
-  add([&](Case& changed) { changed.seq_len_max = std::min(c.seq_len_max + 1, c.T); });
-  add([](Case& changed) { changed.direction = BACKGAUGE_UNIDIRECTIONAL; });
-  add([](Case& changed) { changed.dropout = 0; });
-  add([](Case& changed) { changed.use_peephole = false; });
-  add([](Case& changed) { changed.cell_clip = 0; });
-  add([](Case& changed) { changed.input_mode = BACKGAUGE_LINEAR_INPUT; });
-  for (const auto mode : {BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU}) {
-    if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) add([mode](Case& changed) { changed.rnn_mode = mode; });
-  }
-  add([](Case& changed) { changed.dtype = BACKGAUGE_FLOAT32; });
-  add([](Case& changed) { changed.data = DataClass::kStratified; });
-  add([](Case& changed) { changed.seed = 0; });
-  return out;
-}
-
-// What parse_case would refuse, or what the inputs cannot be made of.
-bool is_sensible(const Case& c) {
-  const bool relu = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP && c.rnn_mode == BACKGAUGE_RNN_RELU;
-  return !(relu && (c.data == DataClass::kNan || c.data == DataClass::kInf));
-}
-
-}  // namespace
-
-std::int64_t complexity(const Case& c) {
-  std::int64_t sum = c.layers - 1;
-  for (const std::int64_t dim : {c.T, c.B, c.I, c.H}) sum += complexity_of_dimension(dim);
-  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) sum += c.T - c.seq_len_max;
-  sum += c.direction != BACKGAUGE_UNIDIRECTIONAL;
-  sum += c.dropout != 0;
-  sum += c.use_peephole;
-  sum += c.cell_clip != 0;
-  sum += c.input_mode != BACKGAUGE_LINEAR_INPUT;
-  if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) sum += complexity_of_mode(c.rnn_mode);
-  sum += c.dtype != BACKGAUGE_FLOAT32;
-  sum += c.data != DataClass::kStratified;
-  sum += c.seed != 0;
-  return sum;
-}
-
-std::vector<Case> simpler(const Case& c, Case (*about)(Case)) {
-  std::vector<Case> out;
-  for (const Case& neighbour : neighbours(c)) {
-    const Case candidate = about(neighbour);
-    if (complexity(candidate) < complexity(c) && is_sensible(candidate)) out.push_back(candidate);
-  }
-  std::ranges::stable_sort(out, {}, complexity);
-  return out;
-}
 
 rc::Gen<Case> cases(backgauge_op op, Sizes sizes, Case (*about)(Case)) {
   return [op, sizes, about](rc::Random random, int) {

@@ -88,17 +88,17 @@ TEST(CaseGenerator, ShrinksToThePlainestCase) {
   EXPECT_EQ(to_string(shrunk(parsed("cudnn_rnn_backprop t5b7i9h9 mode=lstm dir=bi layers=3 in=skip drop=0.5 dt=f64 "
                                     "data=zeros:0x77"),
                              itself, always)),
-            "cudnn_rnn_backprop t1b1i1h1 mode=tanh dir=uni layers=1 in=linear dt=f32 data=strat:0x0");
+            "cudnn_rnn_backprop t1b1i1h1 mode=tanh dir=uni layers=1 in=linear dt=f32 data=plain:0x0");
   EXPECT_EQ(to_string(shrunk(parsed("block_lstm_grad_v2 t5b0i0h9 peep=1 clip=0.5 seq=2 dt=f16 data=inf:0x77"), itself,
                              always)),
-            "block_lstm_grad_v2 t1b1i1h1 peep=0 order=ifco seq=1 dt=f32 data=strat:0x0");
+            "block_lstm_grad_v2 t1b1i1h1 peep=0 order=ifco seq=1 dt=f32 data=plain:0x0");
 }
 
 TEST(CaseGenerator, KeepsWhatMatters) {
   const Case c = parsed("block_lstm_grad_v2 t5b7i9h17 peep=1 clip=0.5 seq=3 dt=f16 data=zeros:0x77");
   const auto fails = [](const Case& each) { return each.B >= 3 && each.T > each.seq_len_max && each.use_peephole; };
   EXPECT_EQ(to_string(shrunk(c, itself, fails)),
-            "block_lstm_grad_v2 t1b3i1h1 peep=1 order=ifco seq=0 dt=f32 data=strat:0x0");
+            "block_lstm_grad_v2 t1b3i1h1 peep=1 order=ifco seq=0 dt=f32 data=plain:0x0");
 }
 
 }  // namespace

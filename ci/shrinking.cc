@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/shrinking.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ci/command.h"
+#include "ci/interrupt.h"
+#include "ci/judging.h"
+#include "properties/campaign/shrink.h"
+#include "properties/case/regressions.h"
+
+namespace backgauge::cli {
+
+ShrunkFailure shrink_failure(const backgauge_implementation& implementation, const Case& c, const Record& record,
+                             int num_threads) {
+  const std::string failure = failure_of(record.verdict);
+  std::string line;
+  const auto judge = [&](const Case& candidate) { return judge_line(implementation, candidate, num_threads).verdict; };
+  const Shrunk shrunk = shrink(c, failure, judge, ShrinkLimits{}, interrupted);
+  ShrunkFailure out{
+      record, shrunk.flaky,
+      fmt::format("{} runs, {:.1f} s{}", shrunk.executions, shrunk.seconds, shrunk.finished ? "" : ", unfinished")};
+  if (shrunk.flaky || shrunk.plainest == c) return out;
+  Record plainest = judge_line(implementation, shrunk.plainest, num_threads);
+  if (failure_of(plainest.verdict) != failure) {
+    out.flaky = true;
+    return out;
+  }
+  plainest.shrunk_from = record.id;
+  plainest.plan = record.plan;
+  out.record = std::move(plainest);
+  return out;
+}
+
+void keep_regression(const std::string& file, const std::string& line) {
+  std::string error;
+  if (!add_regression(file, line, error)) throw CommandError{kUsage, "--add-regression: " + error};
+  fmt::print("  kept in {}\n", file);
+}
+
+void FailureKinds::add(std::size_t index, const Record& record) {
+  const std::string failure = failure_of(record.verdict);
+  if (failure.empty()) return;
+  const std::string text = record.op + " " + failure;
+  auto kind = std::ranges::find(kinds_, text, &Kind::text);
+  if (kind == kinds_.end()) kind = kinds_.insert(kind, {text, index, 0});
+  ++kind->cases;
+}
+
+}  // namespace backgauge::cli

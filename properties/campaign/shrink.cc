@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/campaign/shrink.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "properties/case/simpler.h"
+
+namespace backgauge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Case itself(Case c) { return c; }
+
+// The seeds that a shape gets before it is given up: what fails at one element of a thousand rarely fails with the
+// first values.
+constexpr std::uint64_t kSeeds = 4;
+
+// Without numbers and without what an implementation says of itself.
+std::string without_details(const std::string& reason) {
+  constexpr std::string_view kNotRepeatable = "not repeatable: ";
+  const std::size_t begin = reason.starts_with(kNotRepeatable) ? kNotRepeatable.size() : 0;
+  std::string text = reason.substr(0, reason.find_first_of("([:", begin));
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  while (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+// A right implementation would have PASSED, and not been MISTRUSTED: what is kept as a regression must be able to pass.
+bool proves(const Verdict& verdict) { return std::ranges::none_of(verdict.tensors, &TensorReport::vacuous); }
+
+class Shrinker {
+ public:
+  Shrinker(const Case& c, const std::string& failure, const std::function<Verdict(const Case&)>& judge,
+           const ShrinkLimits& limits, const std::function<bool()>& stop)
+      : failure_(failure), judge_(judge), limits_(limits), stop_(stop), out_{.plainest = c} {}
+
+  Shrunk run() {
+    const Clock::time_point start = Clock::now();
+    deadline_ = start + limits_.time;
+    const std::optional<Verdict> again = judged(out_.plainest);
+    if (again && failure_of(*again) == failure_) {
+      must_prove_ = proves(*again);
+      while (step()) {
+      }
+    } else {
+      out_.flaky = again.has_value();
+    }
+    out_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return out_;
+  }
+
+ private:
+  // nullopt at a limit.
+  std::optional<Verdict> judged(const Case& c) {
+    if (out_.executions >= limits_.executions || Clock::now() >= deadline_ || stop_()) {
+      out_.finished = false;
+      return std::nullopt;
+    }
+    ++out_.executions;
+    return judge_(c);
+  }
+
+  // Takes a case if it is plainer than the one so far, has not been tried, and fails in the same way.
+  bool accept(const Case& c) {
+    if (!out_.finished || complexity(c) >= complexity(out_.plainest)) return false;
+    if (!tried_.insert(to_string(c)).second) return false;
+    const std::optional<Verdict> verdict = judged(c);
+    if (!verdict || failure_of(*verdict) != failure_ || (must_prove_ && !proves(*verdict))) return false;
+    out_.plainest = c;
+    return true;
+  }
+
+  bool accept_with_some_seed(Case c) {
+    for (c.seed = 0; c.seed < kSeeds; ++c.seed) {
+      if (accept(c)) return true;
+    }
+    return false;
+  }
+
+  // From a large case straight to small ones: each dimension at most 1, then 2, then 3, the rest as it is.
+  bool leap() {
+    for (const std::int64_t most : {1, 2, 3}) {
+      Case c = out_.plainest;
+      c.checksum.reset();
+      c.golden.clear();
+      c.data = DataClass::kPlain;
+      const std::int64_t behind = c.T - c.seq_len_max;
+      for (std::int64_t Case::*dim : {&Case::T, &Case::B, &Case::I, &Case::H, &Case::layers}) {
+        c.*dim = std::min(c.*dim, most);
+      }
+      if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) c.seq_len_max = std::clamp<std::int64_t>(c.T - behind, 0, c.T);
+      if (accept_with_some_seed(c)) return true;
+      c.data = DataClass::kStratified;
+      if (accept_with_some_seed(c)) return true;
+    }
+    return false;
+  }
+
+  bool step() {
+    if (!leapt_) {
+      leapt_ = true;
+      if (leap()) return true;
+    }
+    const std::vector<Case> candidates = simpler(out_.plainest, itself);
+    return std::ranges::any_of(candidates, [this](const Case& c) { return accept(c); }) ||
+           std::ranges::any_of(candidates, [this](const Case& c) { return accept_with_some_seed(c); });
+  }
+
+  const std::string& failure_;
+  const std::function<Verdict(const Case&)>& judge_;
+  const ShrinkLimits& limits_;
+  const std::function<bool()>& stop_;
+  Clock::time_point deadline_;
+  std::set<std::string> tried_;
+  bool leapt_ = false, must_prove_ = true;
+  Shrunk out_;
+};
+
+}  // namespace
+
+std::string failure_of(const Verdict& verdict) {
+  if (verdict.status == Status::kBroken) {
+    return verdict.reason.starts_with("harness") ? "" : "BROKEN " + without_details(verdict.reason);
+  }
+  if (verdict.status != Status::kFailed) return "";
+  const auto bad = std::ranges::find_if(verdict.tensors, [](const TensorReport& tensor) { return tensor.bad > 0; });
+  if (bad == verdict.tensors.end()) return without_details(verdict.reason);
+  return bad->name + (bad->unwritten > 0 ? " unwritten" : bad->nonfinite > 0 ? " non-finite" : " value");
+}
+
+Shrunk shrink(const Case& c, const std::string& failure, const std::function<Verdict(const Case&)>& judge,
+              const ShrinkLimits& limits, const std::function<bool()>& stop) {
+  return Shrinker(c, failure, judge, limits, stop).run();
+}
+
+}  // namespace backgauge
