@@ -57,11 +57,7 @@ void cudnn_rnn(const Context& of_variant) {
     const std::int64_t width = net.layout.layer_input(layer);
     for (std::int64_t direction = 0; direction < D; ++direction) {
       const std::int64_t pseudo_layer = layer * D + direction;
-      RnnCell<Real> cell(work, net, params, layer, direction);
-      const auto initial = output_h.begin() + pseudo_layer * B * H;
-      if (work.is(Fault::kG15) && std::all_of(initial, initial + B * H, [](Real h) { return h == 0; })) {
-        cell.leave_out_recurrent_bias();
-      }
+      const RnnCell<Real> cell(work, net, params, layer, direction);
       for (std::int64_t step = 0; step < T; ++step) {
         const std::int64_t t = direction == 0 ? step : T - 1 - step;
         for (std::int64_t b = 0; b < B; ++b) {

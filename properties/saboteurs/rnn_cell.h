@@ -3,6 +3,8 @@
 // example of all modes, forward (3.3). Faults of groups E and F that lie in an element live here.
 #pragma once
 
+#include <algorithm>
+
 #include "properties/saboteurs/rnn_net.h"
 #include "properties/saboteurs/work.h"
 
@@ -73,9 +75,6 @@ class RnnCell {
           std::int64_t direction)
       : w(work), net_(net), params_(params), layer_(layer), direction_(direction) {}
 
-  // G15: bR counts only where the initial h is not 0.
-  void leave_out_recurrent_bias() { recurrent_bias_ = false; }
-
   // One step of one example: x [width], h_prev [H]. cs [H] (lstm) is updated, record(row) [H] filled.
   template <class Record>
   void step(const Real* x, const Real* h_prev, Real* cs, Record record) const {
@@ -117,12 +116,12 @@ class RnnCell {
 
   // R_n h + bR_n of unit j (gru).
   Real recurrent_side(const Real* h, std::int64_t j, bool with_bias) const {
-    return w.sum(Site::k_hn, {through_R(h, 2, j), with_bias ? recurrent_bias(2, j) : Real(0)});
+    return w.sum(Site::k_hn, {through_R(h, 2, j), with_bias ? recurrent_bias(h, 2, j) : Real(0)});
   }
 
  private:
   Real both_sides(const Real* x, const Real* h, std::int64_t g, std::int64_t j) const {
-    return w.sum(Site::k_gate, {through_W(x, g, j), through_R(h, g, j), input_bias(g, j), recurrent_bias(g, j)});
+    return w.sum(Site::k_gate, {through_W(x, g, j), through_R(h, g, j), input_bias(g, j), recurrent_bias(h, g, j)});
   }
   Real input_side(const Real* x, std::int64_t j) const {
     return w.sum(Site::k_an, {through_W(x, 2, j), input_bias(2, j)});
@@ -147,8 +146,10 @@ class RnnCell {
   Real input_bias(std::int64_t g, std::int64_t j) const {
     return params_[net_.layout.bW(layer_, direction_, bias_gate(g)) + j];
   }
-  Real recurrent_bias(std::int64_t g, std::int64_t j) const {
-    return recurrent_bias_ ? params_[net_.layout.bR(layer_, direction_, bias_gate(g)) + j] : Real(0);
+  // G15: the R side of an example whose h is 0 is skipped, bias and all.
+  Real recurrent_bias(const Real* h, std::int64_t g, std::int64_t j) const {
+    if (w.is(Fault::kG15) && std::all_of(h, h + net_.H, [](Real v) { return v == 0; })) return 0;
+    return params_[net_.layout.bR(layer_, direction_, bias_gate(g)) + j];
   }
 
   // J9: 64 units of 2^-24.
@@ -161,7 +162,6 @@ class RnnCell {
   const RnnNet& net_;
   const std::vector<Real>& params_;
   const std::int64_t layer_, direction_;
-  bool recurrent_bias_ = true;
 };
 
 // Input [T*B, width] of a layer, dropout included; `input` is that of the first.
