@@ -192,9 +192,4 @@ const std::vector<Variant>& variants() {
   return all;
 }
 
-const std::vector<Unexpressed>& unexpressed() {
-  static const std::vector<Unexpressed> rows = {};
-  return rows;
-}
-
 }  // namespace backgauge::saboteurs
