@@ -57,7 +57,7 @@ const std::vector<const char*> kBlockCases = {
     "block_lstm_grad_v2 t2b3i3h5 peep=1 order=ifco seq=2 dt=f32 data=nan:0xc",
     "block_lstm_grad_v2 t2b3i3h5 peep=1 order=ifco seq=2 dt=f32 data=nan:0xd",
     "block_lstm_grad_v2 t2b3i3h5 peep=1 order=ifco seq=2 dt=f32 data=nan:0xe",
-    "block_lstm_grad_v2 t2b3i3h5 peep=1 order=ifco seq=2 dt=f32 data=nan:0xf",
+    "block_lstm_grad_v2 t2b3i5h5 peep=0 clip=0.5 order=ifco seq=2 dt=f32 data=nan:0x12c330d9",
     "block_lstm_grad_v2 t1b3i3h5 peep=1 order=ifco seq=1 dt=f16 data=huge:0x10",
     "block_lstm_grad_v2 t2b3i3h5 peep=1 order=ifco seq=2 dt=f16 data=tiny:0x11",
     "block_lstm_grad_v2 t5b7i5h7 peep=0 order=ifco seq=5 dt=f16 data=strat:0x12",

@@ -155,11 +155,7 @@ backgauge_op_claims claims_of(const Variant& variant, backgauge_op op) {
   claims.dtypes = find_op(op)->dtypes;
   // What a style promises of half sums says nothing of the other dtypes, and the other way round.
   if (variant.style.half_class != BACKGAUGE_CLASS_A) claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_HALF);
-  if (variant.style.contract == BACKGAUGE_FP16_ACC32) {
-    claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_HALF);
-  } else if (variant.style.contract != BACKGAUGE_FP32_STRICT) {
-    claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-  }
+  if (variant.style.contract != BACKGAUGE_FP32_STRICT) claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
   claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
   claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
                      BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);

@@ -167,8 +167,6 @@ void add_correct_variants(std::vector<Variant>& out) {
   add_correct(out, "tf32", "operands of products of matrices in TF32, declared", {.contract = BACKGAUGE_FP32_TF32});
   add_correct(out, "bf16", "operands of products of matrices in bfloat16, declared",
               {.contract = BACKGAUGE_BF16_ACC32});
-  add_correct(out, "half_operands", "half: operands of products of matrices in half, declared",
-              {.contract = BACKGAUGE_FP16_ACC32});
   add_correct(out, "all_at_once", "padded gates, merged sums in 16 lanes of 7 shares, fused, factors from the right",
               {.order = SumOrder::kLanes16,
                .fma = true,
