@@ -38,7 +38,7 @@ bool add_regression(const fs::path& file, const std::string& line, std::string& 
   if (fs::exists(file)) {
     const std::vector<Case> known = read_regressions(file, error);
     if (!error.empty()) return false;
-    if (std::ranges::find(known, line, to_string) != known.end()) return true;
+    if (std::ranges::find(known, line, [](const Case& c) { return to_string(c); }) != known.end()) return true;
     std::string text;
     if (!read_file(file, text, error)) return false;
     ends_whole = text.empty() || text.ends_with('\n');
