@@ -23,18 +23,18 @@ struct ProofOptions {
 // What became of one saboteur.
 struct Fate {
   const saboteurs::Variant* variant = nullptr;
-  std::string killed_by{};          // the first case line of the tier, or malformed call, that it fails; "": it survived
-  std::string evidence{};           // what was seen there
-  double margin = 0;              // largest error / allowed over the common cases and the killing one
-  double next_margin = 0;         // the same without its largest case
-  int common = 0, kills = 0;      // cases of the tier that every saboteur of its op is judged on; how many it fails
-  double least_probability = 0;   // 95 % lower limit of the share of cases that it fails
+  std::string killed_by{};       // the first case line of the tier, or malformed call, that it fails; "": it survived
+  std::string evidence{};        // what was seen there
+  double margin = 0;             // largest error / allowed over the common cases and the killing one
+  double next_margin = 0;        // the same without its largest case
+  int common = 0, kills = 0;     // cases of the tier that every saboteur of its op is judged on; how many it fails
+  double least_probability = 0;  // 95 % lower limit of the share of cases that it fails
   std::vector<std::string> laws{};  // that it breaks
 };
 
 struct LawResult {
   std::string id{}, name{}, claim{};
-  int killed = 0;                  // saboteurs that break it
+  int killed = 0;                    // saboteurs that break it
   std::vector<std::string> alone{};  // that no other law catches, MatchesTheReference aside
 };
 
@@ -48,8 +48,8 @@ struct CorrectResult {
 
 // The kill set at another scale of the gradients from above.
 struct ScaleResult {
-  int scale = 0;                     // a power of two
-  int cases = 0, pairs = 0;          // judged; saboteur and case
+  int scale = 0;                       // a power of two
+  int cases = 0, pairs = 0;            // judged; saboteur and case
   std::vector<std::string> changed{};  // saboteurs that fail at one scale only
 };
 
