@@ -14,12 +14,20 @@
 #include "ci/proof/proof.h"
 #include "ci/version.h"
 #include "ci/words.h"
+#include "impl/registry.h"
+#include "properties/campaign/calibration.h"
+#include "properties/campaign/campaign.h"
+#include "properties/saboteurs/variant.h"
+#include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
 namespace {
 
+// Cases of each op. In full 35 implementations have more than 10,000 runs of each; short ones show that it works.
+constexpr std::size_t kFullCalibration = 400, kShortCalibration = 20;
+
 struct Options {
-  bool full = false, json = false;
+  bool full = false, json = false, calibrate = false;
   std::string ops, only, readme;
   std::uint64_t seed = 1;
   int workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 64u));
@@ -41,7 +49,39 @@ void replace_section(const std::filesystem::path& path, const std::string& secti
   if (!out.flush()) throw CommandError{kUsage, path.string() + ": cannot be written"};
 }
 
+// The model of roundings on everything that is correct: reference/arithmetic/bounds.md.
+int calibrate(const Options& options) {
+  std::vector<CalibrationSubject> subjects;
+  const auto& variants = saboteurs::variants();
+  for (std::size_t n = 0; n < variants.size(); ++n) {
+    if (variants[n].kind == saboteurs::Kind::kCorrect)
+      subjects.push_back({variants[n].id, &saboteurs::implementation(n)});
+  }
+  for (const std::string& name : registry_names()) subjects.push_back({name, &load_implementation(name)});
+
+  const InterruptGuard guard;
+  Calibration calibration(std::move(subjects));
+  {
+    Progress progress(0);
+    for (const backgauge_op op : parse_ops(options.ops)) {
+      const std::vector<Case> cases = plan({.tier = Tier::kCi, .seed = options.seed, .ops = {op}});
+      const std::size_t count =
+          std::min<std::size_t>(options.full ? kFullCalibration : kShortCalibration, cases.size());
+      for (std::size_t k = 0; k < count && !interrupted(); ++k) {
+        calibration.add(cases[k]);
+        progress.show_phase("calibration, " + std::string(find_op(op)->word), k + 1, count);
+      }
+    }
+  }
+  const std::vector<CalibrationRow> rows = calibration.rows();
+  fmt::print("{}", calibration_table(rows));
+  for (const std::string& trouble : calibration.troubles()) fmt::print("{}\n", trouble);
+  if (interrupted()) return kInterrupted;
+  return std::ranges::all_of(rows, &CalibrationRow::acceptable) && calibration.troubles().empty() ? kGood : kSelfCheck;
+}
+
 int self(const Options& options) {
+  if (options.calibrate) return calibrate(options);
   const InterruptGuard guard;
   if (!options.json)
     fmt::print("backgauge {}: proof, {} form, seed {}\n\n", kVersion, options.full ? "full" : "short", options.seed);
@@ -69,6 +109,8 @@ void add_self(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("self", "prove the checker: wrong implementations caught, right ones passed");
   command->add_flag("--full", options->full, "everything: laws, every scale, all correct implementations (minutes)");
+  command->add_flag("--calibrate", options->calibrate,
+                    "instead: how close correct implementations come to what they are allowed");
   command->add_flag("--json", options->json, "the whole result as JSON");
   command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
   command->add_option("--only", options->only, "saboteurs whose id begins so");

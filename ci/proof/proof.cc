@@ -16,8 +16,10 @@
 #include "ci/proof/statistics.h"
 #include "impl/registry.h"
 #include "properties/campaign/campaign.h"
+#include "properties/campaign/walk.h"
 #include "properties/judge/claims.h"
 #include "properties/judge/refusals.h"
+#include "properties/judge/runner.h"
 #include "properties/laws/law.h"
 
 namespace backgauge::cli {
@@ -35,6 +37,9 @@ struct Sizes {
 constexpr Sizes kShort{24, 64, 60, 0, 0, 7};
 // 320 cases of three ops for 30 implementations are 28,800 runs; of those outside of claims are skipped.
 constexpr Sizes kFull{120, 256, 320, 6, 24, 1};
+
+// A fault that one call of 25 shows is missed by 150 of them once in 450 times.
+constexpr int kLawCasesForLiving = 150;
 
 constexpr int kScales[] = {-80, -40, 30, 60};
 
@@ -68,6 +73,8 @@ class Prover {
     judge_common(word, first(cases, sizes_.common), suspects);
     judge_rest(word, cases, suspects);
     refuse_malformed(op, suspects);
+    walk_living(op, suspects);
+    try_laws_on_living(op, suspects);
     judge_correct(word, op, first(cases, sizes_.correct));
     if (sizes_.scaled > 0) judge_scaled(word, cases, suspects_of(op, false));
   }
@@ -169,12 +176,48 @@ class Prover {
       for (const backgauge_op called : calls_of(op)) {
         const Refusals answers = refusals(*suspect.implementation, called, BACKGAUGE_FLOAT32, sizes_.malformed_step);
         if (answers.wrong.empty() || !fate.killed_by.empty()) continue;
-        fate.killed_by = "malformed call " + answers.wrong.front().call;
-        fate.evidence = answers.wrong.front().fault;
-        fate.margin = std::numeric_limits<double>::infinity();
+        accuse(fate, "malformed call " + answers.wrong.front().call, answers.wrong.front().fault);
       }
     }
     drop_killed(suspects);
+  }
+
+  // State that is kept from call to call shows when a configuration comes back.
+  void walk_living(backgauge_op op, std::vector<Suspect>& suspects) {
+    for (const Suspect& suspect : suspects) {
+      if (interrupted()) return;
+      InProcessRunner runner(*suspect.implementation);
+      WalkOptions options;
+      options.ops = {op};
+      options.seed = options_.seed;
+      const Walk walked = walk(runner, options);
+      if (walked.failure.empty() || !walked.failed) continue;
+      accuse(proof_.saboteurs[suspect.fate], "state walk: " + to_string(*walked.failed), walked.failure);
+    }
+    drop_killed(suspects);
+  }
+
+  // What no single case shows: concurrent calls, masks that change.
+  void try_laws_on_living(backgauge_op op, std::vector<Suspect>& suspects) {
+    for (const Suspect& suspect : suspects) {
+      Fate& fate = proof_.saboteurs[suspect.fate];
+      for (const Law& law : laws()) {
+        if ((law.ops & BACKGAUGE_BIT(op)) == 0 || !fate.killed_by.empty()) continue;
+        for (const Case& c : law_cases(law, op, kLawCasesForLiving, options_.seed)) {
+          const Finding finding = check_law(law, *suspect.implementation, c);
+          if (finding.outcome != Outcome::kBroken || interrupted()) continue;
+          accuse(fate, "law " + std::string(law.id) + " on " + to_string(c), finding.text);
+          break;
+        }
+      }
+    }
+    drop_killed(suspects);
+  }
+
+  static void accuse(Fate& fate, std::string by, std::string evidence) {
+    fate.killed_by = std::move(by);
+    fate.evidence = std::move(evidence);
+    fate.margin = std::numeric_limits<double>::infinity();
   }
 
   struct Innocent {
