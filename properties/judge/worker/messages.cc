@@ -31,7 +31,8 @@ void fields(Archive& archive, V& problem) {
 
 template <class Archive, Is<RunOptions> V>
 void fields(Archive& archive, V& options) {
-  archive(options.changed_inputs, options.num_threads, options.placement, options.workspace_fill);
+  archive(options.changed_inputs, options.shared_outputs, options.num_threads, options.placement,
+          options.workspace_fill);
 }
 
 template <class Archive, Is<Introduction> V>

@@ -25,6 +25,7 @@ TEST(Wire, ARequestArrivesAsItWasSent) {
   RunOptions options;
   options.num_threads = 5;
   options.changed_inputs = {"reserve_space"};
+  options.shared_outputs = {"cs_prev_grad", "wci_grad"};
   const std::vector<RawTensor> raw{{"x", {2, 1}, {std::byte{1}, std::byte{2}}}};
   const std::optional<Request> request = request_from(to_wire(problem, raw, options).bytes());
   ASSERT_TRUE(request);
@@ -40,6 +41,7 @@ TEST(Wire, ARequestArrivesAsItWasSent) {
   EXPECT_EQ(request->raw[0].bytes, raw[0].bytes);
   EXPECT_EQ(request->options.num_threads, 5);
   EXPECT_EQ(request->options.changed_inputs, options.changed_inputs);
+  EXPECT_EQ(request->options.shared_outputs, options.shared_outputs);
 }
 
 TEST(Wire, AnAnswerIsTakenAsItFitsTheProblem) {
