@@ -80,6 +80,7 @@ class Planner {
     if (tier_ == Tier::kFull || (tier_ == Tier::kCi && dtype == BACKGAUGE_FLOAT32)) {
       append(sixteen_bit_limits(op_, dtype, tier_ == Tier::kFull, draws_));
     }
+    if (tier_ == Tier::kFull) append(index_limits(op_, dtype, draws_));
   }
 
   void append(std::vector<Case> more) { std::ranges::move(more, std::back_inserter(out_)); }

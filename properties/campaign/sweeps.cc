@@ -171,4 +171,22 @@ std::vector<Case> sixteen_bit_limits(backgauge_op op, backgauge_dtype dtype, boo
   return out;
 }
 
+std::vector<Case> index_limits(backgauge_op op, backgauge_dtype dtype, Draws& draws) {
+  std::vector<Case> out;
+  if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) return out;
+  for (const Case& variant : variants(plain_case(op, dtype))) {
+    Shapes shapes(variant, draws);
+    if (op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
+      // w has 4H (I + H) elements: the first H for which they exceed 2^29, 2^30 and 2^31.
+      for (const std::int64_t H : {11585, 16384, 23170}) shapes.add(1, 1, 1, H, 1);
+      shapes.add(1, 3, std::int64_t{1} << 29, 1, 1);
+    } else {
+      // T * B * H elements in nine tensors, of which three steps are read; without input x_grad has none.
+      for (const std::int64_t T : {89478486, 178956971, 357913942}) shapes.add(T, 2, 0, 3, 3);
+    }
+    append(shapes.take(), out);
+  }
+  return out;
+}
+
 }  // namespace backgauge

@@ -22,4 +22,9 @@ std::vector<Case> edge_shapes(backgauge_op op, backgauge_dtype dtype, Draws& dra
 // not only as batch rows but as steps too, where a case takes seconds.
 std::vector<Case> sixteen_bit_limits(backgauge_op op, backgauge_dtype dtype, bool thorough, Draws& draws);
 
+// Tensors of more than 2^31 bytes, and of more than 2^31 elements, most of which nobody reads, so that they take
+// addresses and hardly any memory (case/inputs.h): the weights of the cell, which count for their shape only, and steps
+// behind seq_len_max. None for CudnnRNNBackprop, which reads all it is given.
+std::vector<Case> index_limits(backgauge_op op, backgauge_dtype dtype, Draws& draws);
+
 }  // namespace backgauge

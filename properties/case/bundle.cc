@@ -93,6 +93,10 @@ void write_all(const fs::path& directory, const Case& c, const Filled& filled, c
   const Problem& problem = filled.problem;
   Writer writer(directory);
   for (const Tensor& tensor : problem.inputs) {
+    if (element_count(tensor.shape) != static_cast<std::int64_t>(tensor.values.size())) {
+      throw std::runtime_error(tensor.name + " " + to_string(tensor.shape) +
+                               " has no values beyond those that are read");
+    }
     writer.add("input", tensor.name, tensor.name + ".npy",
                {npy_type(dtype_of(problem, tensor.name)), tensor.shape, tensor.values});
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "properties/case/cudnn_inputs.h"
 #include "properties/case/golden.h"
@@ -19,15 +20,28 @@ namespace {
 // Elements of all inputs together: 16 GiB of doubles, more than a judged run can hold beside its results.
 constexpr std::int64_t kLargestProblem = std::int64_t{1} << 31;
 
+// Beyond, 128 MiB of doubles, a tensor holds only what is read of it. More than any case has whose memory is to be
+// full.
+constexpr std::int64_t kLargestFullTensor = std::int64_t{1} << 24;
+
 bool made_by_forward(std::string_view name) {
   constexpr std::array<std::string_view, 4> kMade = {"output", "output_h", "output_c", "reserve_space"};
   return std::ranges::find(kMade, name) != kMade.end();
 }
 
+// Elements of a tensor that get a value; nullopt if they cannot be counted.
+std::optional<std::int64_t> made_elements(const Problem& problem, const Tensor& tensor) {
+  const auto count = element_count(tensor.shape);
+  if (!count || *count <= kLargestFullTensor) return count;
+  const std::vector<TensorSpec>& specs = find_op(problem.op)->inputs;
+  const auto spec = std::ranges::find(specs, tensor.name, &TensorSpec::name);
+  return elements_in_rows(tensor.shape, spec->rows(problem.extents));
+}
+
 std::string too_large(const Problem& problem) {
   std::int64_t total = 0;
   for (const Tensor& tensor : problem.inputs) {
-    const auto count = element_count(tensor.shape);
+    const auto count = made_elements(problem, tensor);
     if (!count || *count > kLargestProblem - total) {
       return tensor.name + " " + to_string(tensor.shape) + ": the inputs have more than 2^31 elements";
     }
@@ -73,7 +87,7 @@ std::string refusal_of(const Case& c, const Problem& problem) {
 
 void draw(const Case& c, Filled& filled) {
   const Regime regime = regime_of(c);
-  for (Tensor& tensor : filled.problem.inputs) tensor.values.resize(element_count(tensor.shape).value_or(0));
+  for (Tensor& tensor : filled.problem.inputs) tensor.values.resize(made_elements(filled.problem, tensor).value_or(0));
   if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
     draw_cudnn_inputs(c, regime, filled.problem);
   } else {

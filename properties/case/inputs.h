@@ -33,6 +33,9 @@ void draw_dropout_masks(const Case& c, Problem& problem);
 // Of shapes and elements of the inputs in the order of the table, as they lie in memory.
 std::uint16_t checksum_of(const Problem& problem);
 
+// A tensor of more than 2^24 elements holds only those that are read: `values` ends with them, and the rest of its
+// memory is mapped, zero and never made. So a call may span more than 2^31 elements on any machine.
+
 // The problem of a case with all inputs that fill() gives, in their shapes and without values.
 Problem shaped_problem(const Case& c);
 

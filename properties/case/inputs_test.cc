@@ -295,5 +295,25 @@ TEST(Inputs, TinyHugeAndScaledUpstreamsSpanTheirRange) {
   EXPECT_GT(std::fabs(high) / std::fabs(low), 0x1p30);
 }
 
+// 2^31 elements and more, of which three steps are read, or nothing.
+TEST(Fill, MakesOfLargeTensorsOnlyWhatIsRead) {
+  for (const char* line : {"block_lstm_grad_v2 t357913942b2i0h3 peep=1 seq=3 dt=f32 data=strat:0x5",
+                           "block_lstm_grad_v2 t357913942b2i0h3 seq=3 dt=f16 data=strat:0x6",
+                           "lstm_block_cell_grad b1i1h23170 peep=1 dt=f32 data=strat:0x7"}) {
+    std::string error;
+    const Filled filled = fill(parse_case(line, error).value());
+    ASSERT_EQ(filled.error, "") << line;
+    bool large = false;
+    for (const Tensor& tensor : filled.problem.inputs) {
+      if (tensor.name == "seq_len_max") continue;
+      const std::int64_t elements = element_count(tensor.shape).value();
+      large |= elements > std::int64_t{1} << 31;
+      EXPECT_LT(tensor.values.size(), 1u << 20) << tensor.name;
+      EXPECT_TRUE(elements >= 1 << 20 || static_cast<std::int64_t>(tensor.values.size()) == elements) << tensor.name;
+    }
+    EXPECT_TRUE(large) << line;
+  }
+}
+
 }  // namespace
 }  // namespace backgauge

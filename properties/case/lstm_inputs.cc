@@ -134,7 +134,8 @@ class LstmDraw {
   }
 
   void overwrite(const std::vector<double>& made, Tensor& tensor) {
-    for (std::size_t k = 0; k < made.size(); ++k) tensor.values[k] = round_to(c_.dtype, made[k]);
+    const std::size_t count = std::min(made.size(), tensor.values.size());  // large tensors hold only what is read
+    for (std::size_t k = 0; k < count; ++k) tensor.values[k] = round_to(c_.dtype, made[k]);
   }
 
   const Case& c_;

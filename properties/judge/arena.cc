@@ -151,7 +151,7 @@ void Arena::fill(std::size_t k) {
   lay_pattern(canary_of(block), end, place.pages + place.pages_size, end);
   switch (block.role) {
     case Block::Role::kInput:
-    case Block::Role::kChangedInput: std::memcpy(place.data, block.bytes.data(), block.size); break;
+    case Block::Role::kChangedInput: std::ranges::copy(block.bytes, place.data); break;
     case Block::Role::kOutput: lay_pattern(nan_pattern(block.unit, kPoison), place.data, end, place.data); break;
     case Block::Role::kWorkspace: std::memset(place.data, static_cast<int>(block.fill), block.size); break;
   }
@@ -237,8 +237,8 @@ void Arena::check_unchanged(std::size_t k, std::span<const std::byte> then, std:
   const Block& block = blocks_[k];
   if (block.size == 0) return;
   const std::byte* data = places_[k].data;
-  const auto [now, before] = std::mismatch(data, data + block.size, then.data());
-  if (now == data + block.size) return;
+  const auto [now, before] = std::mismatch(data, data + then.size(), then.data());
+  if (now == data + then.size()) return;
   add({block.role == Block::Role::kOutput ? Violation::Kind::kChangedOutput : Violation::Kind::kChangedInput,
        Access::kWrite, block.name, element_at(now, data, block.unit),
        static_cast<std::int64_t>(block.size / block.unit)},

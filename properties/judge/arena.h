@@ -21,17 +21,18 @@ namespace backgauge {
 // One tensor, or the workspace.
 struct Block {
   enum class Role {
-    kInput,         // holds `bytes`, and must afterwards
-    kChangedInput,  // holds `bytes`
+    kInput,         // begins with `bytes`, and must afterwards
+    kChangedInput,  // begins with `bytes`
     kOutput,        // holds poison
     kWorkspace      // holds `fill`
   };
   std::string name{};
   Role role = Role::kInput;
-  std::size_t unit = 1;            // bytes of an element, a power of two; workspace: its alignment
-  std::size_t size = 0;            // in bytes
-  std::vector<std::byte> bytes{};  // inputs
-  std::byte fill{0xff};            // workspace
+  std::size_t unit = 1;  // bytes of an element, a power of two; workspace: its alignment
+  std::size_t size = 0;  // in bytes
+  std::vector<std::byte>
+      bytes{};           // inputs; if fewer than `size`, the rest is zero and takes no memory until it is touched
+  std::byte fill{0xff};  // workspace
 };
 
 // Something that an implementation must not do.

@@ -244,6 +244,30 @@ TEST(Judge, FailsWhatIsWrongWhereMemoryIsShared) {
   EXPECT_GT(failures, 3);
 }
 
+// Tensors of 8 GiB that take no memory, as long as an implementation does not read what nobody reads.
+TEST(Run, CallsMaySpanMoreThanTwoToTheThirtyOneElements) {
+  Case block = block_case(), cell = cell_case();
+  block.T = 357913942, block.B = 2, block.I = 0, block.H = 3;
+  cell.B = cell.I = 1, cell.H = 23170;
+  backgauge_implementation table{};
+  table.run = [](const backgauge_call* call, backgauge_message*) {
+    for (std::int32_t k = 0; k < call->num_outputs; ++k) {
+      const auto bytes = static_cast<std::size_t>(backgauge_elements(&call->outputs[k])) * sizeof(float);
+      if (bytes > 0) std::memset(call->outputs[k].data, 0, bytes);
+    }
+    input_at(*call, "cs_grad", 17) += 1;
+    return BACKGAUGE_OK;
+  };
+  for (const auto& [c, elements] : {std::pair{block, "2147483652"}, std::pair{cell, "23170"}}) {
+    const Filled filled = fill(c);
+    ASSERT_EQ(filled.error, "");
+    const RunResult result = run(table, filled.problem, {}, {});
+    EXPECT_EQ(result.status, BACKGAUGE_OK);
+    EXPECT_EQ(result.violations,
+              std::vector<std::string>{std::string("changed the input cs_grad (element 17 of ") + elements + ")"});
+  }
+}
+
 TEST(Judge, AsksTheOracleWhenAllRunsAreOver) {
   for (const Case& c : {cell_case(), rnn_case()}) {
     Puppet puppet;

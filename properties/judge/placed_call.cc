@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <optional>
 #include <stdexcept>
 
 #include "properties/judge/float_environment.h"
@@ -156,6 +157,9 @@ void PlacedCall::place(const backgauge_plan& plan) {
   for (Described& input : inputs_) {
     const bool may_change = std::ranges::find(options_.changed_inputs, input.raw.name) != options_.changed_inputs.end();
     Block block{.name = input.raw.name, .unit = backgauge_dtype_bytes(input.dtype), .size = input.raw.bytes.size()};
+    // A large tensor has values only as far as it is read.
+    const std::optional<std::int64_t> elements = element_count(input.raw.shape);
+    if (result_.refusal.empty() && elements) block.size = static_cast<std::size_t>(*elements) * block.unit;
     block.role = may_change ? Block::Role::kChangedInput : Block::Role::kInput;
     block.bytes = std::move(input.raw.bytes);
     blocks.push_back(std::move(block));
