@@ -108,6 +108,7 @@ TEST(Contracts, ChangeTheRoundingOfOperandsAndNothingElse) {
       RoundingModel model = rounding_model(problem, declared);
       const bool narrower = contract.declared != BACKGAUGE_FP32_STRICT && dtype != BACKGAUGE_FLOAT64;
       EXPECT_EQ(model.operand_roundoff, narrower ? std::ldexp(1.0, -contract.bits) : 0);
+      EXPECT_EQ(model.operand_underflow > 0, narrower && contract.declared == BACKGAUGE_FP16_ACC32);
       model.operand_roundoff = 0;
       const RoundingModel want = rounding_model(problem, {});
       EXPECT_EQ(model.unit_roundoff, want.unit_roundoff);

@@ -14,10 +14,11 @@ namespace backgauge {
 
 // Where an implementation rounds, and how much: bounds.md 2.
 struct RoundingModel {
-  double unit_roundoff = 0;     // of every scalar operation and of sums
-  double least_normal = 0;      // what underflow, gradual or flushed, may lose in one operation
-  double operand_roundoff = 0;  // of the operands of matrix products, when the contract allows narrower ones
-  double carry_roundoff = 0;    // of what passes from step to step through storage; 0: it does not
+  double unit_roundoff = 0;      // of every scalar operation and of sums
+  double least_normal = 0;       // what underflow, gradual or flushed, may lose in one operation
+  double operand_roundoff = 0;   // of the operands of matrix products, when the contract allows narrower ones
+  double operand_underflow = 0;  // what an operand may lose below the normal range of a narrower format
+  double carry_roundoff = 0;     // of what passes from step to step through storage; 0: it does not
   double carry_underflow = 0;
   double recomputed_co = 0;  // relative deviation of a recomputed co from the saved one; 0: it is not recomputed
 
@@ -331,7 +332,12 @@ class Bound {
           }
         }
       }
-      const double u = a.model_.operand_roundoff;
+      const double u = a.model_.operand_roundoff, eta = a.model_.operand_underflow;
+      if (eta > 0) {
+        const Plane<double> x_there = (xs != 0).template cast<double>(), y_there = (ys != 0).template cast<double>();
+        underflow +=
+            eta * (plane_product<double>(xs, y_there) + plane_product<double>(x_there, ys)) + eta * eta * terms;
+      }
       operands = 2 * u + u * u;
     }
   };

@@ -63,7 +63,8 @@ class Noise {
 
   Matrix matmul(const Matrix& x, const Matrix& y) const {
     if (model_.operand_roundoff == 0) return dot(x, y);
-    return dot(disturbed(x, model_.operand_roundoff, 0), disturbed(y, model_.operand_roundoff, 0));
+    const double u = model_.operand_roundoff, eta = model_.operand_underflow;
+    return dot(disturbed(x, u, eta), disturbed(y, u, eta));
   }
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const { return sum(c, carried(matmul(x, y))); }
   Matrix column_sums(const Matrix& x) const {

@@ -82,6 +82,11 @@ class Variance {
     const double operands = 2 * model_.operand_roundoff * model_.operand_roundoff;
     out.q = plane_product<double>(x.v.square(), y.q) + plane_product<double>(x.q, y.v.square() + y.q) +
             dot_variance(model_, x.v, y.v, out.v) + operands * plane_product<double>(x.v.square(), y.v.square());
+    if (const double eta = model_.operand_underflow; eta > 0) {
+      out.q += eta * eta *
+               (plane_product<double>(x.v.square(), Plane<double>::Ones(y.rows(), y.cols())) +
+                plane_product<double>(Plane<double>::Ones(x.rows(), x.cols()), y.v.square()));
+    }
     return out;
   }
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
