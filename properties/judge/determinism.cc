@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/determinism.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "properties/judge/claims.h"
+#include "properties/judge/findings.h"
+
+namespace backgauge {
+namespace {
+
+constexpr int kRepeats = 10;
+constexpr std::int32_t kThreads[] = {1, 2, 7};
+constexpr std::byte kFills[] = {RunOptions::kNanFill, RunOptions::kFiniteFill};
+
+using Outputs = std::vector<Output>;
+
+class Meter {
+ public:
+  Meter(Runner& runner, const Problem& problem, std::uint64_t seed)
+      : runner_(runner), problem_(problem), placement_(seed) {
+    const backgauge_op_claims* claims = claims_of(runner.table(), problem.op);
+    if (claims != nullptr && claims->changes_reserve_space != 0) changed_inputs_ = {"reserve_space"};
+  }
+
+  Repeats measure() {
+    if (problem_.op == BACKGAUGE_CUDNN_RNN_BACKPROP && !make_forward()) return {};
+    std::optional<Outputs> first;  // of all
+    for (const std::int32_t threads : kThreads) {
+      std::optional<Outputs> of_threads;
+      for (const Placement& placement : {placement_, placement_.opposite()}) {
+        for (const std::byte fill : kFills) {
+          if (!repeat({threads, placement, fill, changed_inputs_}, of_threads)) return {};
+        }
+      }
+      if (!first) first = of_threads;
+      note(Determinism::kPerThreadCount, *first, *of_threads, fmt::format(" with {} threads", threads));
+    }
+    return out_;
+  }
+
+ private:
+  // The forward's answers, from which every gradient starts.
+  bool make_forward() {
+    RunOptions options;
+    options.placement = placement_;
+    const RunResult made = runner_.run(forward_problem(problem_), {}, options);
+    for (const Output& output : made.outputs) raw_.push_back(output.raw);
+    return !trouble(made).has_value();
+  }
+
+  // What one configuration answers: of the forward, if there is one, and of the gradient.
+  std::optional<Outputs> answer(const RunOptions& options) {
+    Outputs all;
+    if (!raw_.empty()) {
+      RunResult made = runner_.run(forward_problem(problem_), {}, options);
+      if (trouble(made)) return std::nullopt;
+      all = std::move(made.outputs);
+    }
+    RunResult result = runner_.run(problem_, raw_, options);
+    if (trouble(result)) return std::nullopt;
+    std::ranges::move(result.outputs, std::back_inserter(all));
+    ++out_.runs;
+    return all;
+  }
+
+  // False where a call does not succeed. `of_threads`: the first answer with this number of threads, if there is one.
+  bool repeat(const RunOptions& options, std::optional<Outputs>& of_threads) {
+    std::optional<Outputs> first;
+    for (int k = 0; k < kRepeats; ++k) {
+      std::optional<Outputs> outputs = answer(options);
+      if (!outputs) return false;
+      if (!first)
+        first = std::move(outputs);
+      else
+        note(Determinism::kRunToRun, *first, *outputs, " from the same call");
+    }
+    runner_.end_case();
+    if (!of_threads)
+      of_threads = std::move(first);
+    else
+      note(Determinism::kPerMemoryPlacement, *of_threads, *first, " at other addresses");
+    return true;
+  }
+
+  void note(Determinism level, const Outputs& first, const Outputs& second, const std::string& when) {
+    if (out_.measured >= level) return;
+    const std::string difference = first_difference(first, second);
+    if (difference.empty()) return;
+    out_.measured = level;
+    out_.difference = difference + when;
+  }
+
+  Runner& runner_;
+  const Problem& problem_;
+  const Placement placement_;
+  std::vector<std::string> changed_inputs_;
+  std::vector<RawTensor> raw_;
+  Repeats out_;
+};
+
+}  // namespace
+
+std::string_view determinism_word(Determinism determinism) {
+  constexpr std::string_view kWords[] = {"bitwise", "per thread count", "per memory placement", "run to run"};
+  return kWords[static_cast<int>(determinism)];
+}
+
+Repeats measure_determinism(Runner& runner, const Problem& problem, std::uint64_t seed) {
+  Repeats repeats = Meter(runner, problem, seed).measure();
+  runner.end_case();
+  return repeats;
+}
+
+bool overclaims(backgauge_determinism claimed, Determinism measured) {
+  switch (claimed) {
+    case BACKGAUGE_BITWISE: return measured > Determinism::kBitwise;
+    case BACKGAUGE_BITWISE_PER_THREAD_COUNT: return measured > Determinism::kPerThreadCount;
+    case BACKGAUGE_NOT_DETERMINISTIC: return false;
+  }
+  return true;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a wrong output looks like: which simple fault would have made exactly these values.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reference/oracle.h"
+
+namespace backgauge {
+
+// On input a problem, all its wanted outputs, the number of the wrong one and what was computed instead. On output
+// "error equals -1 times the di * wci term: missing? (to 6 digits)", if that accounts for every element within three
+// times its bound (its own, and that of what is added, at most twice), and some element is off by a thousand times
+// that. Two such explanations are told both; none, or more than two, are "": a wrong hint costs more than none.
+std::string hint(const Problem& problem, const std::vector<Wanted>& wanted, std::size_t which,
+                 std::span<const double> got);
+
+}  // namespace backgauge

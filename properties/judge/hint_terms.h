@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The terms that outputs are sums of, as far as they can be told apart: for hint.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reference/oracle.h"
+
+namespace backgauge {
+
+using Values64 = std::vector<double>;
+
+struct Term {
+  std::string name;  // "di * wci"
+  Values64 values;   // as many as the output has
+};
+
+// Parts of an output by place: a gate, the rows of x or h in w_grad, the first and the last step and example.
+std::vector<Term> places_of(const Problem& problem, const Wanted& wanted);
+
+// The terms of the equations of LSTMBlockCellGrad (reference/equations/lstm_cell.md) that add up to an output; none for
+// other ops, whose steps feed each other.
+std::vector<Term> cell_terms_of(const Problem& problem, const Wanted& wanted);
+
+}  // namespace backgauge
