@@ -9,7 +9,11 @@
 #include "ci/interrupt.h"
 #include "ci/judging.h"
 #include "properties/campaign/shrink.h"
+#include "properties/case/inputs.h"
 #include "properties/case/regressions.h"
+#include "properties/judge/claims.h"
+#include "properties/judge/hint.h"
+#include "properties/judge/run.h"
 
 namespace backgauge::cli {
 
@@ -32,6 +36,31 @@ ShrunkFailure shrink_failure(const backgauge_implementation& implementation, con
   plainest.plan = record.plan;
   out.record = std::move(plainest);
   return out;
+}
+
+std::string hint_of(const backgauge_implementation& implementation, const Case& c, const Verdict& verdict,
+                    int num_threads) {
+  const auto bad = std::ranges::find_if(verdict.tensors, [](const TensorReport& tensor) { return tensor.bad > 0; });
+  const backgauge_op_claims* claims = claims_of(implementation, c.op);
+  if (bad == verdict.tensors.end() || !failure_of(verdict).ends_with(" value") || claims == nullptr) return "";
+  const Filled filled = fill(c);
+  const Problem& problem = filled.problem;
+  if (!filled.error.empty() || has_random_dropout(problem)) return "";
+  RunOptions options;
+  options.num_threads = num_threads;
+  std::vector<RawTensor> raw;
+  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    for (Output& output : run(implementation, forward_problem(problem), {}, options).outputs) {
+      raw.push_back(std::move(output.raw));
+    }
+  }
+  const RunResult result = run(implementation, problem, raw, options);
+  const std::vector<Wanted> wanted =
+      oracle(problem, declared(*claims), filled.facts.structured ? Values::kStructured : Values::kRandom);
+  const auto output = std::ranges::find(result.outputs, bad->name, [](const Output& o) { return o.raw.name; });
+  const auto place = std::ranges::find(wanted, bad->name, &Wanted::name);
+  if (output == result.outputs.end() || place == wanted.end()) return "";
+  return hint(problem, wanted, static_cast<std::size_t>(place - wanted.begin()), output->values);
 }
 
 void keep_regression(const std::string& file, const std::string& line) {

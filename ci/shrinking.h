@@ -23,6 +23,10 @@ struct ShrunkFailure {
 ShrunkFailure shrink_failure(const backgauge_implementation& implementation, const Case& c, const Record& record,
                              int num_threads);
 
+// What the wrong values of the first bad tensor look like (properties/judge/hint.h); "" if like nothing known.
+std::string hint_of(const backgauge_implementation& implementation, const Case& c, const Verdict& verdict,
+                    int num_threads);
+
 // Appends a line to a file of regressions and says so. Throws CommandError.
 void keep_regression(const std::string& file, const std::string& line);
 

@@ -94,6 +94,8 @@ std::string Summary::text(bool with_coverage) const {
                                                         row.producer_worst.text()));
   }
   if (with_coverage) out += coverage_text(cases_);
+  if (!determinism_.empty()) out += "\ndeterminism, measured\n";
+  for (const OpDeterminism& op : determinism_) out += op.text();
   for (const auto& [reason, skipped] : skip_reasons_) out += fmt::format("skipped {}: {}\n", skipped, reason);
   if (redrawn_ > 0)
     out += fmt::format("drawn again {}: with their first values no bound could prove anything\n", redrawn_);
@@ -106,7 +108,7 @@ std::string Summary::text(bool with_coverage) const {
 
 int Summary::exit_code(bool strict, bool complete) const {
   if (broken_harness_ > 0 || producers_failed_ > 0) return kSelfCheck;
-  if (failed() > 0) return kFailed;
+  if (failed() > 0 || std::ranges::any_of(determinism_, &OpDeterminism::overclaimed)) return kFailed;
   if (strict && (count(Status::kMistrusted) > 0 || cases_.empty() || !complete)) return kInconclusive;
   return kGood;
 }

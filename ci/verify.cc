@@ -75,6 +75,9 @@ class Run {
       judge_rest(progress);
     }
     if (!interrupted()) tell_failures();
+    if (is_tier() && complete()) {
+      summary_.add_determinism(measure_determinism(implementation_, parse_ops(options_.ops)));
+    }
     folder_.finish(taken_, shrunk_, shell_quoted(options_.impl));
     return conclude();
   }
@@ -126,6 +129,7 @@ class Run {
     fmt::print("  repro: backgauge repro '{}' --impl={}\n", record.id, shell_quoted(options_.impl));
   }
 
+  bool complete() const { return taken_.size() == mine_.size(); }
   bool enough() const { return options_.fail_fast > 0 && summary_.failed() >= options_.fail_fast; }
 
   void judge_rest(Progress& progress) {
@@ -170,6 +174,9 @@ class Run {
         continue;
       }
       fmt::print(", shrunk in {}\n{}", shrunk.effort, verdict_text(shrunk.record.verdict));
+      // The case as it was has more values to go by.
+      const std::string hint = hint_of(implementation_, parse_case_or_throw(first.id), first.verdict, options_.threads);
+      if (!hint.empty()) fmt::print("  hint: {}\n", hint);
       fmt::print("  repro: backgauge repro '{}' --impl={}\n", shrunk.record.id, shell_quoted(options_.impl));
       if (!shrunk.record.shrunk_from.empty()) shrunk_.emplace(kind.index, shrunk.record);
       if (!options_.add_regression.empty()) keep_regression(options_.add_regression, shrunk.record.id);

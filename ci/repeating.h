@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The determinism of an implementation, measured on a dozen cases, four of each op.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "properties/judge/determinism.h"
+#include "reference/contract/backgauge.h"
+
+namespace backgauge::cli {
+
+struct OpDeterminism {
+  backgauge_op op;
+  backgauge_determinism claimed;
+  Determinism measured = Determinism::kBitwise;  // the worst of its cases
+  std::string difference;                        // the one that decided, with its case line; "" if bitwise
+  int cases = 0, runs = 0;
+
+  bool overclaimed() const { return overclaims(claimed, measured); }
+  std::string text() const;  // a line, and a second one for what is not bitwise
+};
+
+// Of those of `ops` that the implementation claims, as far as calls succeed.
+std::vector<OpDeterminism> measure_determinism(const backgauge_implementation& implementation,
+                                               const std::vector<backgauge_op>& ops);
+
+}  // namespace backgauge::cli
