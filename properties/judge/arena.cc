@@ -41,6 +41,11 @@ std::size_t pages_for(const Block& block, const Placement& placement) {
 // Payloads, all different: they tell what an element was computed from.
 constexpr std::uint8_t kPoison = 0xd1, kOutputCanary = 0xc5, kInputCanary = 0x1a;
 
+Pattern first_content(const Block& output) {
+  if (output.poisoned) return nan_pattern(output.unit, kPoison);
+  return 0x0101010101010101 * std::to_integer<Pattern>(output.fill);
+}
+
 Pattern canary_of(const Block& block) {
   switch (block.role) {
     case Block::Role::kOutput: return nan_pattern(block.unit, kOutputCanary);
@@ -152,7 +157,7 @@ void Arena::fill(std::size_t k) {
   switch (block.role) {
     case Block::Role::kInput:
     case Block::Role::kChangedInput: std::ranges::copy(block.bytes, place.data); break;
-    case Block::Role::kOutput: lay_pattern(nan_pattern(block.unit, kPoison), place.data, end, place.data); break;
+    case Block::Role::kOutput: lay_pattern(first_content(block), place.data, end, place.data); break;
     case Block::Role::kWorkspace: std::memset(place.data, static_cast<int>(block.fill), block.size); break;
   }
 }
@@ -247,8 +252,8 @@ void Arena::check_unchanged(std::size_t k, std::span<const std::byte> then, std:
 
 bool Arena::unwritten(std::size_t block, std::size_t element) const {
   const std::size_t unit = blocks_[block].unit;
-  const Pattern poison = nan_pattern(unit, kPoison);
-  return std::memcmp(places_[block].data + element * unit, &poison, unit) == 0;
+  const Pattern first = first_content(blocks_[block]);
+  return std::memcmp(places_[block].data + element * unit, &first, unit) == 0;
 }
 
 }  // namespace backgauge

@@ -23,16 +23,17 @@ struct Block {
   enum class Role {
     kInput,         // begins with `bytes`, and must afterwards
     kChangedInput,  // begins with `bytes`
-    kOutput,        // holds poison
+    kOutput,        // holds poison, or `fill`
     kWorkspace      // holds `fill`
   };
   std::string name{};
   Role role = Role::kInput;
   std::size_t unit = 1;  // bytes of an element, a power of two; workspace: its alignment
   std::size_t size = 0;  // in bytes
-  std::vector<std::byte>
-      bytes{};           // inputs; if fewer than `size`, the rest is zero and takes no memory until it is touched
-  std::byte fill{0xff};  // workspace
+  // Inputs; if fewer than `size`, the rest is zero and takes no memory until it is touched.
+  std::vector<std::byte> bytes{};
+  bool poisoned = true;  // outputs
+  std::byte fill{0xff};  // workspace; outputs that are not poisoned
 };
 
 // Something that an implementation must not do.
@@ -71,7 +72,7 @@ class Arena {
   std::vector<Violation> settle();
   std::vector<Violation> late_violations() const;
 
-  // Whether an element of an output still holds its poison.
+  // Whether an element of an output holds what it held at first.
   bool unwritten(std::size_t block, std::size_t element) const;
 
  private:

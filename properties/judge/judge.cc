@@ -27,6 +27,7 @@ class Judge {
     second_ = first_;
     second_.placement = first_.placement.opposite();
     second_.workspace_fill = RunOptions::kFiniteFill;
+    second_.finite_outputs = true;
     if (claims.determinism == BACKGAUGE_BITWISE) {
       second_.num_threads = other_thread_count(options.seed, options.num_threads);
     }

@@ -348,6 +348,19 @@ TEST(Judge, ARunWithoutAnswerIsBrokenByTheImplementation) {
   }
 }
 
+TEST(Judge, FailsWhatDependsOnNumbersInItsOutputs) {
+  Puppet puppet;
+  float before = 0;
+  puppet.before = [&](const backgauge_call& call, backgauge_message&) {
+    before = output_at(call, "dicfo", 5);
+    return BACKGAUGE_OK;
+  };
+  puppet.after_run = [&](const backgauge_call& call) {
+    if (std::isfinite(before)) output_at(call, "dicfo", 5) += before;
+  };
+  expect_failed(judge(puppet, cell_case()), "not repeatable: dicfo[0,5]");
+}
+
 TEST(Judge, EveryTensorIsOnceAlignedToItsElementsOnly) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     Puppet puppet;

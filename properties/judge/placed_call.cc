@@ -178,7 +178,9 @@ void PlacedCall::place(const backgauge_plan& plan) {
     blocks.push_back({.name = output.raw.name,
                       .role = Block::Role::kOutput,
                       .unit = unit,
-                      .size = static_cast<std::size_t>(elements) * unit});
+                      .size = static_cast<std::size_t>(elements) * unit,
+                      .poisoned = !options_.finite_outputs,
+                      .fill = RunOptions::kFiniteOutput});
   }
   const std::size_t workspace = blocks.size();
   blocks.push_back({.name = "workspace",
@@ -238,6 +240,7 @@ void PlacedCall::collect_outputs() {
                                                status_word(std::int32_t{result_.status}), output.raw.name,
                                                touched - output.unwritten.begin(), elements));
     }
+    if (options_.finite_outputs) std::ranges::fill(output.unwritten, std::uint8_t{0});  // a result may be that number
     output.raw.bytes.assign(bytes.begin(), bytes.end());
     if (output.raw.name == kReserveSpace) {
       output.unwritten.clear();

@@ -32,6 +32,7 @@ struct Record {
   std::string impl_name, impl_version;
   Verdict verdict;
   std::string shrunk_from;  // the case line it came from, or ""
+  bool isolated = false;    // judged in a process of its own
   bool flaky = false;       // a failure that did not repeat when the case ran alone
   double ms = 0;            // wall time of the whole case
   std::optional<Planned> plan{};

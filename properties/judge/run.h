@@ -23,18 +23,22 @@ struct RunOptions {
   std::int32_t num_threads = 1;
   Placement placement{0};
   std::byte workspace_fill = kNanFill;
+  bool finite_outputs = false;              // they start as finite numbers instead of poison
   std::vector<std::string> changed_inputs;  // inputs that the implementation may write
   std::vector<std::string> shared_outputs;  // outputs in the memory of the input that the op's table names for them
 
   // All ones are a NaN in every format, so whatever is computed from an unwritten workspace shows. Code that drops NaN
   // (a maximum, a comparison) shows with bytes that are small finite numbers in every format.
   static constexpr std::byte kNanFill{0xff}, kFiniteFill{0x3c};
+
+  // 2.1, 3 or 33, as the format has it: what is added to them is not lost in rounding.
+  static constexpr std::byte kFiniteOutput{0x40};
 };
 
 struct Output {
   RawTensor raw;
   std::vector<double> values;           // decoded; none of reserve_space, which is opaque
-  std::vector<std::uint8_t> unwritten;  // per element; none of reserve_space
+  std::vector<std::uint8_t> unwritten;  // per element, known of poison only; none of reserve_space
 };
 
 struct RunResult {

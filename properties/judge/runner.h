@@ -23,6 +23,9 @@ class Runner {
   // What the implementation says of itself, and which functions there are. They are not to be called: run() does.
   virtual const backgauge_implementation& table() const = 0;
 
+  // Whether it runs in a process of its own.
+  virtual bool isolated() const { return false; }
+
   // As the functions of the same names in run.h say.
   virtual RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) = 0;
   virtual DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,

@@ -32,7 +32,7 @@ void fields(Archive& archive, V& problem) {
 template <class Archive, Is<RunOptions> V>
 void fields(Archive& archive, V& options) {
   archive(options.changed_inputs, options.shared_outputs, options.num_threads, options.placement,
-          options.workspace_fill);
+          options.workspace_fill, options.finite_outputs);
 }
 
 template <class Archive, Is<Introduction> V>

@@ -36,6 +36,7 @@ class WorkerRunner : public Runner {
   explicit WorkerRunner(WorkerOptions options);
 
   const backgauge_implementation& table() const override { return table_; }
+  bool isolated() const override { return true; }
   RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
   DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
                              const RunOptions& options) override;
