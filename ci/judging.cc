@@ -36,20 +36,19 @@ Verdict broken_harness(const std::string& text) { return {Status::kBroken, "harn
 // Saturated and chaotic draws happen; three in a row mean that the shape itself proves nothing.
 constexpr int kMostRedraws = 2;
 
-Verdict judge_filled(const backgauge_implementation& implementation, const Case& c, const Filled& filled,
-                     int num_threads) {
+Verdict judge_filled(Runner& runner, const Case& c, const Filled& filled, int num_threads) {
   if (!filled.error.empty()) return broken_harness(filled.error);
-  return judge_case(implementation, filled.problem, filled.facts,
+  return judge_case(runner, filled.problem, filled.facts,
                     {.seed = c.data == DataClass::kGolden ? filled.checksum : c.seed, .num_threads = num_threads});
 }
 
-Record judge_with_redraws(const backgauge_implementation& implementation, Case c, const JudgingOptions& options) {
-  Record record = judge_line(implementation, c, options.num_threads);
+Record judge_with_redraws(Runner& runner, Case c, const JudgingOptions& options) {
+  Record record = judge_line(runner, c, options.num_threads);
   // A line with a checksum means its own values.
   const bool drawn = options.redraw && c.data != DataClass::kGolden && !c.checksum;
   for (int redraws = 1; drawn && record.verdict.status == Status::kMistrusted && redraws <= kMostRedraws; ++redraws) {
     c.seed = (c.seed * 0x9e3779b97f4a7c15u + 1) >> 32;
-    record = judge_line(implementation, c, options.num_threads);
+    record = judge_line(runner, c, options.num_threads);
     record.redraws = redraws;
   }
   return record;
@@ -57,9 +56,10 @@ Record judge_with_redraws(const backgauge_implementation& implementation, Case c
 
 }  // namespace
 
-Record judge_line(const backgauge_implementation& implementation, const Case& c, int num_threads) {
+Record judge_line(Runner& runner, const Case& c, int num_threads) {
   const Clock::time_point start = Clock::now();
-  Record record = record_of(c, implementation.name, implementation.version);
+  Record record = record_of(c, runner.table().name, runner.table().version);
+  record.isolated = runner.isolated();
   const InFlight in_flight(record.id);
   try {
     const Filled filled = fill(c);
@@ -68,7 +68,7 @@ Record judge_line(const backgauge_implementation& implementation, const Case& c,
       with_checksum.checksum = filled.checksum;
       record.id = to_string(with_checksum);
     }
-    record.verdict = judge_filled(implementation, c, filled, num_threads);
+    record.verdict = judge_filled(runner, c, filled, num_threads);
   } catch (const std::exception& error) {  // std::bad_alloc: the inputs are too large for this machine
     record.verdict = broken_harness(error.what());
   }
@@ -100,8 +100,8 @@ Record judge_golden_producer(const Case& golden) {
   return record;
 }
 
-void judge_all(const backgauge_implementation& implementation, const std::vector<Case>& cases,
-               const JudgingOptions& options, const std::function<bool(const Record&)>& sink) {
+void judge_all(Candidate& candidate, const std::vector<Case>& cases, const JudgingOptions& options,
+               const std::function<bool(const Record&)>& sink) {
   std::mutex mutex;
   std::condition_variable arrived;
   std::map<std::size_t, Record> waiting;  // judged before their turn
@@ -110,7 +110,7 @@ void judge_all(const backgauge_implementation& implementation, const std::vector
   std::exception_ptr trouble;  // of options.ended
   const auto halted = [&options] { return interrupted() || Clock::now() >= options.deadline; };
 
-  const auto work = [&] {
+  const auto work = [&](Runner& runner) {
     for (;;) {
       std::size_t mine;
       {
@@ -118,7 +118,7 @@ void judge_all(const backgauge_implementation& implementation, const std::vector
         if (stop || halted() || next == cases.size()) return;
         mine = next++;
       }
-      Record record = judge_with_redraws(implementation, cases[mine], options);
+      Record record = judge_with_redraws(runner, cases[mine], options);
       const std::lock_guard lock(mutex);
       try {
         if (options.ended && !trouble) options.ended(mine, record);
@@ -131,7 +131,9 @@ void judge_all(const backgauge_implementation& implementation, const std::vector
     }
   };
   std::vector<std::jthread> workers;
-  for (int k = 0; k < options.workers; ++k) workers.emplace_back(work);
+  for (int k = 0; k < options.workers; ++k) {
+    workers.emplace_back(work, std::ref(candidate.runner(static_cast<std::size_t>(k))));
+  }
 
   for (std::size_t turn = 0; turn < cases.size(); ++turn) {
     std::unique_lock lock(mutex);

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "ci/candidate.h"
 #include "properties/case/case.h"
 #include "properties/case/golden.h"
 #include "properties/judge/judge_values.h"
 #include "properties/judge/record.h"
-#include "reference/contract/backgauge.h"
 
 namespace backgauge::cli {
 
@@ -27,7 +27,7 @@ struct JudgingOptions {
 };
 
 // One case, judged. A case whose inputs cannot be made is BROKEN(harness).
-Record judge_line(const backgauge_implementation& implementation, const Case& c, int num_threads);
+Record judge_line(Runner& runner, const Case& c, int num_threads);
 
 // What the maker of a golden vector computed, to be judged like an implementation's outputs.
 struct StoredOutputs {
@@ -43,7 +43,7 @@ Record judge_golden_producer(const Case& golden);
 
 // All cases; `sink` gets each record in order and returns false to stop. Stops early too when the user interrupts and
 // at the deadline: then it got the records of all cases that were started.
-void judge_all(const backgauge_implementation& implementation, const std::vector<Case>& cases,
-               const JudgingOptions& options, const std::function<bool(const Record&)>& sink);
+void judge_all(Candidate& candidate, const std::vector<Case>& cases, const JudgingOptions& options,
+               const std::function<bool(const Record&)>& sink);
 
 }  // namespace backgauge::cli

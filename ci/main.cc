@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string_view>
 
+#include "ci/candidate.h"
 #include "ci/command.h"
 #include "ci/version.h"
 
@@ -11,6 +13,7 @@ int main(int argc, char** argv) {
   // Whatever ends the process, what was judged before has been said.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   using namespace backgauge::cli;
+  if (argc > 1 && std::string_view(argv[1]) == "worker") serve_as_worker({argv + 2, argv + argc});
   CLI::App app{"backgauge: verifies implementations of LSTMBlockCellGrad, BlockLSTMGradV2 and CudnnRNNBackprop"};
   app.set_version_flag("--version", std::string("backgauge ") + kVersion);
   app.option_defaults()->always_capture_default();

@@ -40,17 +40,15 @@ std::string OpDeterminism::text() const {
   return out;
 }
 
-std::vector<OpDeterminism> measure_determinism(const backgauge_implementation& implementation,
-                                               const std::vector<backgauge_op>& ops) {
+std::vector<OpDeterminism> measure_determinism(Runner& runner, const std::vector<backgauge_op>& ops) {
   std::vector<OpDeterminism> out;
   for (const char* line : kCases) {
     std::string error;
     const Case c = parse_case(line, error).value();
-    const backgauge_op_claims* claims = claims_of(implementation, c.op);
+    const backgauge_op_claims* claims = claims_of(runner.table(), c.op);
     if (interrupted() || claims == nullptr || std::ranges::find(ops, c.op) == ops.end()) continue;
     const Filled filled = fill(c);
-    if (!unclaimed(implementation, claims, filled.problem, filled.facts).empty()) continue;
-    InProcessRunner runner(implementation);
+    if (!unclaimed(runner.table(), claims, filled.problem, filled.facts).empty()) continue;
     const InFlight in_flight(line);
     const Repeats repeats = backgauge::measure_determinism(runner, filled.problem, c.seed);
     if (repeats.runs == 0) continue;  // verify has judged such calls

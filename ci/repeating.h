@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "properties/judge/determinism.h"
+#include "properties/judge/runner.h"
 #include "reference/contract/backgauge.h"
 
 namespace backgauge::cli {
@@ -22,7 +23,6 @@ struct OpDeterminism {
 };
 
 // Of those of `ops` that the implementation claims, as far as calls succeed.
-std::vector<OpDeterminism> measure_determinism(const backgauge_implementation& implementation,
-                                               const std::vector<backgauge_op>& ops);
+std::vector<OpDeterminism> measure_determinism(Runner& runner, const std::vector<backgauge_op>& ops);
 
 }  // namespace backgauge::cli

@@ -22,14 +22,15 @@ struct Options {
   int threads = 1;
   bool strict = false, shrink = false;
   std::string add_regression;
+  IsolationOptions isolation{};
 };
 
-void tell_plainest(const Options& options, const Record& record) {
+void tell_plainest(Candidate& candidate, const Options& options, const Record& record) {
   std::string line = record.id;
   if (options.shrink && !failure_of(record.verdict).empty()) {
     const InterruptGuard guard;
     const ShrunkFailure shrunk =
-        shrink_failure(load_implementation(options.impl), parse_case_or_throw(record.id), record, options.threads);
+        shrink_failure(candidate.runner(), parse_case_or_throw(record.id), record, options.threads);
     if (shrunk.flaky) {
       fmt::print("\nit does not fail again: flaky\n");
       return;
@@ -41,19 +42,20 @@ void tell_plainest(const Options& options, const Record& record) {
 }
 
 int repro(const Options& options) {
-  const backgauge_implementation& implementation = load_implementation(options.impl);
+  Candidate candidate(options.impl, options.isolation);
   const Case c = parse_case_or_throw(options.line);
   fmt::print("{}\n", to_string(c));
-  install_last_words();
+  if (!candidate.isolated()) install_last_words();
   Summary summary;
-  const Record record = judge_line(implementation, c, options.threads);
+  const Record record = judge_line(candidate.runner(), c, options.threads);
   summary.add(c, record);
-  fmt::print("{} {} {}\n{}", implementation.name, implementation.version, status_word(record.verdict.status),
+  fmt::print("{} {} {}\n{}", record.impl_name, record.impl_version, status_word(record.verdict.status),
              verdict_text(record.verdict));
   for (const TensorReport& tensor : record.verdict.tensors) {
     fmt::print("  {}\n", tensor_line(tensor));
   }
-  if (summary.failed() > 0 && (options.shrink || !options.add_regression.empty())) tell_plainest(options, record);
+  if (summary.failed() > 0 && (options.shrink || !options.add_regression.empty()))
+    tell_plainest(candidate, options, record);
   return summary.exit_code(options.strict, true);
 }
 
@@ -66,6 +68,7 @@ void add_repro(CLI::App& app, Action& chosen) {
   command->add_flag("--shrink", options->shrink, "look for the plainest case that fails in the same way");
   add_regression_option(*command, options->add_regression);
   add_implementation_options(*command, options->impl, options->threads, options->strict);
+  add_isolation_options(*command, options->isolation);
   command->callback([options, &chosen] { chosen = [options] { return repro(*options); }; });
 }
 

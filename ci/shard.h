@@ -13,6 +13,7 @@ struct Shard {
 
   bool has(std::size_t plan_index) const { return plan_index % count == index - 1; }
   bool is_whole() const { return count == 1; }
+  bool is_first() const { return index == 1; }
   std::string text() const;  // "2/8"
   bool operator==(const Shard&) const = default;
 };

@@ -13,21 +13,20 @@
 #include "properties/case/regressions.h"
 #include "properties/judge/claims.h"
 #include "properties/judge/hint.h"
-#include "properties/judge/run.h"
+#include "properties/judge/runner.h"
 
 namespace backgauge::cli {
 
-ShrunkFailure shrink_failure(const backgauge_implementation& implementation, const Case& c, const Record& record,
-                             int num_threads) {
+ShrunkFailure shrink_failure(Runner& runner, const Case& c, const Record& record, int num_threads) {
   const std::string failure = failure_of(record.verdict);
   std::string line;
-  const auto judge = [&](const Case& candidate) { return judge_line(implementation, candidate, num_threads).verdict; };
+  const auto judge = [&](const Case& candidate) { return judge_line(runner, candidate, num_threads).verdict; };
   const Shrunk shrunk = shrink(c, failure, judge, ShrinkLimits{}, interrupted);
   ShrunkFailure out{
       record, shrunk.flaky,
       fmt::format("{} runs, {:.1f} s{}", shrunk.executions, shrunk.seconds, shrunk.finished ? "" : ", unfinished")};
   if (shrunk.flaky || shrunk.plainest == c) return out;
-  Record plainest = judge_line(implementation, shrunk.plainest, num_threads);
+  Record plainest = judge_line(runner, shrunk.plainest, num_threads);
   if (failure_of(plainest.verdict) != failure) {
     out.flaky = true;
     return out;
@@ -38,10 +37,9 @@ ShrunkFailure shrink_failure(const backgauge_implementation& implementation, con
   return out;
 }
 
-std::string hint_of(const backgauge_implementation& implementation, const Case& c, const Verdict& verdict,
-                    int num_threads) {
+std::string hint_of(Runner& runner, const Case& c, const Verdict& verdict, int num_threads) {
   const auto bad = std::ranges::find_if(verdict.tensors, [](const TensorReport& tensor) { return tensor.bad > 0; });
-  const backgauge_op_claims* claims = claims_of(implementation, c.op);
+  const backgauge_op_claims* claims = claims_of(runner.table(), c.op);
   if (bad == verdict.tensors.end() || !failure_of(verdict).ends_with(" value") || claims == nullptr) return "";
   const Filled filled = fill(c);
   const Problem& problem = filled.problem;
@@ -50,11 +48,11 @@ std::string hint_of(const backgauge_implementation& implementation, const Case& 
   options.num_threads = num_threads;
   std::vector<RawTensor> raw;
   if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
-    for (Output& output : run(implementation, forward_problem(problem), {}, options).outputs) {
+    for (Output& output : runner.run(forward_problem(problem), {}, options).outputs) {
       raw.push_back(std::move(output.raw));
     }
   }
-  const RunResult result = run(implementation, problem, raw, options);
+  const RunResult result = runner.run(problem, raw, options);
   const std::vector<Wanted> wanted =
       oracle(problem, declared(*claims), filled.facts.structured ? Values::kStructured : Values::kRandom);
   const auto output = std::ranges::find(result.outputs, bad->name, [](const Output& o) { return o.raw.name; });

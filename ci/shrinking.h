@@ -9,6 +9,7 @@
 
 #include "properties/case/case.h"
 #include "properties/judge/record.h"
+#include "properties/judge/runner.h"
 #include "reference/contract/backgauge.h"
 
 namespace backgauge::cli {
@@ -20,12 +21,10 @@ struct ShrunkFailure {
 };
 
 // On input a failed case and its record.
-ShrunkFailure shrink_failure(const backgauge_implementation& implementation, const Case& c, const Record& record,
-                             int num_threads);
+ShrunkFailure shrink_failure(Runner& runner, const Case& c, const Record& record, int num_threads);
 
 // What the wrong values of the first bad tensor look like (properties/judge/hint.h); "" if like nothing known.
-std::string hint_of(const backgauge_implementation& implementation, const Case& c, const Verdict& verdict,
-                    int num_threads);
+std::string hint_of(Runner& runner, const Case& c, const Verdict& verdict, int num_threads);
 
 // Appends a line to a file of regressions and says so. Throws CommandError.
 void keep_regression(const std::string& file, const std::string& line);

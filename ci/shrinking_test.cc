@@ -27,12 +27,13 @@ TEST(Shrinking, LeadsKnownFaultsToSmallPlainCases) {
   for (std::size_t variant = 0; variant < saboteurs::variants().size(); ++variant) {
     if (saboteurs::variants()[variant].kind != saboteurs::Kind::kSaboteur) continue;
     const backgauge_implementation& implementation = saboteurs::implementation(variant);
+    InProcessRunner runner(implementation);
     for (const Case& c : cases) {
       if (c.op != saboteurs::variants()[variant].op) continue;
-      const Record record = judge_line(implementation, c, 1);
+      const Record record = judge_line(runner, c, 1);
       const std::string failure = failure_of(record.verdict);
       if (failure.empty()) continue;
-      const ShrunkFailure shrunk = shrink_failure(implementation, c, record, 1);
+      const ShrunkFailure shrunk = shrink_failure(runner, c, record, 1);
       SCOPED_TRACE(saboteurs::variants()[variant].id + "\n" + record.id + "\n" + shrunk.record.id);
       EXPECT_EQ(failure_of(shrunk.record.verdict), failure);
       EXPECT_LE(shrunk.record.id.size(), 160);

@@ -94,6 +94,13 @@ std::string Summary::text(bool with_coverage) const {
                                                         row.producer_worst.text()));
   }
   if (with_coverage) out += coverage_text(cases_);
+  if (walk_) {
+    out += fmt::format("\nstate walk: {} calls, {} ordered pairs of {} configurations{}\n", walk_->calls, walk_->pairs,
+                       walk_->configurations, walk_->failure.empty() ? "" : ": FAILED");
+    if (!walk_->failure.empty()) out += fmt::format("  {}\n", walk_->failure);
+    if (walk_->failed) out += fmt::format("  in   {}\n", to_string(*walk_->failed));
+    if (walk_->before) out += fmt::format("  after {}\n", to_string(*walk_->before));
+  }
   if (!determinism_.empty()) out += "\ndeterminism, measured\n";
   for (const OpDeterminism& op : determinism_) out += op.text();
   for (const auto& [reason, skipped] : skip_reasons_) out += fmt::format("skipped {}: {}\n", skipped, reason);
@@ -108,7 +115,8 @@ std::string Summary::text(bool with_coverage) const {
 
 int Summary::exit_code(bool strict, bool complete) const {
   if (broken_harness_ > 0 || producers_failed_ > 0) return kSelfCheck;
-  if (failed() > 0 || std::ranges::any_of(determinism_, &OpDeterminism::overclaimed)) return kFailed;
+  const bool keeps_state = walk_ && !walk_->failure.empty();
+  if (failed() > 0 || keeps_state || std::ranges::any_of(determinism_, &OpDeterminism::overclaimed)) return kFailed;
   if (strict && (count(Status::kMistrusted) > 0 || cases_.empty() || !complete)) return kInconclusive;
   return kGood;
 }

@@ -4,11 +4,13 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ci/repeating.h"
+#include "properties/campaign/walk.h"
 #include "properties/case/case.h"
 #include "properties/judge/record.h"
 
@@ -21,6 +23,7 @@ class Summary {
  public:
   void add(const Case& c, const Record& record);
   void add_producer(const Case& c, const Record& record);
+  void add_walk(Walk walked) { walk_ = std::move(walked); }
   void add_determinism(std::vector<OpDeterminism> measured) { determinism_ = std::move(measured); }
 
   // The table of ops and dtypes; with `coverage` how many cases had each setting; the line of totals.
@@ -50,6 +53,7 @@ class Summary {
   std::array<std::size_t, 5> counts_{};  // per Status
   std::size_t broken_harness_ = 0, producers_failed_ = 0, redrawn_ = 0;
   std::map<std::string, std::size_t> skip_reasons_;
+  std::optional<Walk> walk_;
   std::vector<OpDeterminism> determinism_;
   Worst worst_;
 };

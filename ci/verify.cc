@@ -19,6 +19,8 @@
 #include "ci/summary.h"
 #include "ci/version.h"
 #include "ci/words.h"
+#include "properties/campaign/campaign.h"
+#include "properties/campaign/walk.h"
 #include "properties/judge/report.h"
 
 namespace backgauge::cli {
@@ -35,6 +37,7 @@ struct Options {
   bool strict = false, resume = false, no_shrink = false;
   std::string shard, add_regression;
   std::chrono::seconds max_time{0};  // 0: none
+  IsolationOptions isolation{};
 };
 
 RunPlan chosen_plan(const Options& options) {
@@ -55,7 +58,7 @@ class Run {
  public:
   explicit Run(const Options& options)
       : options_(options),
-        implementation_(load_implementation(options.impl)),
+        candidate_(options.impl, options.isolation),
         plan_(chosen_plan(options)),
         shard_(shard_of(options)),
         folder_(options.out, head(), options.resume) {
@@ -66,7 +69,7 @@ class Run {
 
   int operator()() {
     print_heading();
-    install_last_words();
+    if (!candidate_.isolated()) install_last_words();
     const InterruptGuard guard;
     {
       Progress progress(mine_.size());
@@ -76,7 +79,8 @@ class Run {
     }
     if (!interrupted()) tell_failures();
     if (is_tier() && complete()) {
-      summary_.add_determinism(measure_determinism(implementation_, parse_ops(options_.ops)));
+      if (options_.tier != tier_word(Tier::kSmoke) && shard_.is_first()) walk_through_configurations();
+      summary_.add_determinism(measure_determinism(candidate_.runner(), parse_ops(options_.ops)));
     }
     folder_.finish(taken_, shrunk_, shell_quoted(options_.impl));
     return conclude();
@@ -87,12 +91,13 @@ class Run {
 
   RunHead head() const {
     if (options_.out.empty()) return {};
-    return head_of_this_run(implementation_, options_.impl, options_.threads, shard_.text(), plan_.planned);
+    return head_of_this_run(candidate_.table(), options_.impl, options_.threads, shard_.text(), plan_.planned);
   }
 
   void print_heading() const {
     const std::string all = counted(plan_.cases.size(), "case");
-    fmt::print("backgauge {}: {} {} on {}{}\n", kVersion, implementation_.name, implementation_.version,
+    fmt::print("backgauge {}: {} {}{} on {}{}\n", kVersion, candidate_.table().name, candidate_.table().version,
+               candidate_.isolated() ? " (isolated)" : "",
                shard_.is_whole() ? all : fmt::format("{} of {}, shard {}", mine_.size(), all, shard_.text()),
                is_tier() ? fmt::format(", tier {}, seed {}", options_.tier, options_.seed) : std::string());
     if (options_.resume) fmt::print("resumed: {} judged before\n", counted(folder_.kept().size(), "case"));
@@ -148,7 +153,7 @@ class Run {
     };
     judging.ended = [&](std::size_t turn, const Record& record) { folder_.add(placed(turn, record)); };
     std::size_t turn = 0;
-    judge_all(implementation_, cases, judging, [&](const Record& record) {
+    judge_all(candidate_, cases, judging, [&](const Record& record) {
       take(todo[turn], placed(turn, record), progress);
       ++turn;
       return !enough();
@@ -167,7 +172,7 @@ class Run {
         continue;
       }
       const ShrunkFailure shrunk =
-          shrink_failure(implementation_, parse_case_or_throw(first.id), first, options_.threads);
+          shrink_failure(candidate_.runner(), parse_case_or_throw(first.id), first, options_.threads);
       if (shrunk.flaky) {
         fmt::print(", the first does not fail again when it runs alone: flaky\n");
         first.flaky = true;
@@ -175,13 +180,23 @@ class Run {
       }
       fmt::print(", shrunk in {}\n{}", shrunk.effort, verdict_text(shrunk.record.verdict));
       // The case as it was has more values to go by.
-      const std::string hint = hint_of(implementation_, parse_case_or_throw(first.id), first.verdict, options_.threads);
+      const std::string hint =
+          hint_of(candidate_.runner(), parse_case_or_throw(first.id), first.verdict, options_.threads);
       if (!hint.empty()) fmt::print("  hint: {}\n", hint);
       fmt::print("  repro: backgauge repro '{}' --impl={}\n", shrunk.record.id, shell_quoted(options_.impl));
       if (!shrunk.record.shrunk_from.empty()) shrunk_.emplace(kind.index, shrunk.record);
       if (!options_.add_regression.empty()) keep_regression(options_.add_regression, shrunk.record.id);
     }
     if (!kinds_.kinds().empty()) fmt::print("\n");
+  }
+
+  // In one process that has seen them all: a shard would show no more than the first one does.
+  void walk_through_configurations() {
+    WalkOptions options;
+    options.ops = parse_ops(options_.ops);
+    options.seed = options_.seed;
+    options.num_threads = options_.threads;
+    summary_.add_walk(walk(candidate_.runner(), options));
   }
 
   int conclude() const {
@@ -196,7 +211,7 @@ class Run {
   }
 
   const Options& options_;
-  const backgauge_implementation& implementation_;
+  Candidate candidate_;
   const RunPlan plan_;
   const Shard shard_;
   RunFolder folder_;
@@ -212,6 +227,7 @@ void add_verify(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("verify", "judge an implementation on golden vectors and the cases of a tier");
   add_implementation_options(*command, options->impl, options->threads, options->strict);
+  add_isolation_options(*command, options->isolation);
   command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
   command->add_option("--tier", options->tier, "smoke (seconds), ci (a minute) or full (see --max-time)")
       ->envname("BACKGAUGE_TIER");

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "ci/command.h"
 #include "impl/registry.h"
 #include "properties/case/regressions.h"
+#include "properties/saboteurs/hostile/hostile.h"
 #include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"
 
@@ -106,11 +108,16 @@ Case parse_case_or_throw(const std::string& line) {
 }
 
 const backgauge_implementation& load_implementation(const std::string& name) {
-  constexpr std::string_view kSaboteur = "saboteur:";
-  if (name.starts_with(kSaboteur)) {
-    const auto* saboteur = saboteurs::find_implementation(name.substr(kSaboteur.size()));
+  if (name.starts_with(kSaboteurPrefix)) {
+    const auto* saboteur = saboteurs::find_implementation(name.substr(kSaboteurPrefix.size()));
     if (saboteur == nullptr) throw CommandError{kNotLoaded, name + ": unknown, see backgauge list --saboteurs"};
     return *saboteur;
+  }
+  if (name.starts_with(kHostilePrefix)) {
+    const auto& all = saboteurs::hostile_implementations(load_implementation("plain"));
+    const auto hostile = std::ranges::find(all, name.substr(kHostilePrefix.size()), &saboteurs::Hostile::id);
+    if (hostile == all.end()) throw CommandError{kNotLoaded, name + ": unknown, see properties/saboteurs/hostile"};
+    return hostile->table;
   }
   std::string error;
   const backgauge_implementation* implementation = open_implementation(name, error);

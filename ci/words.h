@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "properties/case/case.h"
@@ -37,7 +38,10 @@ std::string shell_quoted(const std::string& word);
 // A case line; throws CommandError(kUsage) with what is wrong with it.
 Case parse_case_or_throw(const std::string& line);
 
-// A built-in implementation or a path of a shared library; throws CommandError(kNotLoaded).
+inline constexpr std::string_view kSaboteurPrefix = "saboteur:", kHostilePrefix = "hostile:";
+
+// A built-in implementation, the path of a shared library, saboteur:ID or hostile:ID, in this process: candidate.h has
+// others. Throws CommandError(kNotLoaded).
 const backgauge_implementation& load_implementation(const std::string& name);
 
 }  // namespace backgauge::cli

@@ -13,6 +13,7 @@
 
 #include "ci/interrupt.h"
 #include "ci/proof/grid.h"
+#include "ci/proof/hostile_trial.h"
 #include "ci/proof/statistics.h"
 #include "impl/registry.h"
 #include "properties/campaign/campaign.h"
@@ -54,6 +55,7 @@ class Prover {
     const auto start = std::chrono::steady_clock::now();
     for (const backgauge_op op : options_.ops) prove_op(op);
     if (sizes_.law > 0) check_laws();
+    try_hostile_ones();
     proof_.interrupted = interrupted();
     proof_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::move(proof_);
@@ -323,6 +325,17 @@ class Prover {
       return;
     }
     proof_.scales.push_back(result);
+  }
+
+  void try_hostile_ones() {
+    const std::vector<saboteurs::Hostile>& all = hostile_ones();
+    for (std::size_t k = 0; k < all.size() && !interrupted(); ++k) {
+      if (options_.progress) options_.progress("hostile implementations", k, all.size());
+      const HostileOutcome outcome = try_hostile(all[k]);
+      const bool broken = all[k].verdict == saboteurs::Hostile::Verdict::kBroken;
+      proof_.hostile.push_back({all[k].id, all[k].what, std::string(broken ? "BROKEN " : "FAILED ") + all[k].reason,
+                                outcome.verdict, outcome.detected});
+    }
   }
 
   // Every law on every saboteur of its ops, and on what is correct.

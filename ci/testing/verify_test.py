@@ -79,8 +79,19 @@ class Misbehaving(CommandTest):
     def test_a_crash_names_the_case(self):
         implementation = C_PLUGINS / "crashing_plugin.so"
         for arguments in (["repro", CELL], ["verify", "--case", CELL]):
-            done = self.expect(-signal.SIGABRT, *arguments, f"--impl={implementation}")
+            done = self.expect(-signal.SIGABRT, *arguments, f"--impl={implementation}", "--isolate=off")
             self.assertIn(f"backgauge: SIGABRT while judging\n  {CELL}\n", done.stderr)
+
+
+    def test_a_crash_costs_its_case_only(self):
+        done = self.expect(1, "verify", f"--impl={C_PLUGINS / 'crashing_plugin.so'}", "--tier=smoke",
+                           "--ops=lstm_block_cell_grad", f"--out={self.folder}")
+        records = [json.loads(line) for line in (self.folder / "records.jsonl").read_text().splitlines()]
+        broken = [record for record in records if record["status"] == "BROKEN"]
+        self.assertGreater(len(broken), 20)
+        for record in broken:
+            self.assertEqual((record["reason"], record["isolated"]), ("crash: SIGABRT in run", True))
+        self.assertIn(f"on {len(records)} cases", done.stdout)
 
 
 class OneCase(CommandTest):

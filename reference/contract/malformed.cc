@@ -33,6 +33,7 @@ class Maker {
       damage_memory(slot);
       damage_list(slot);
     }
+    damage_hidden_size();
     damage_lists();
     damage_overlaps();
     damage_values();
@@ -80,6 +81,23 @@ class Maker {
       add(Damage::kShape, name(slot) + ": more elements than 2^63",
           [=](OwnedCall& call) { std::fill_n(slot.in(call).shape, slot.in(call).rank, std::int64_t{1} << 40); });
     }
+  }
+
+  // No tensor contradicts another, and there is no unit.
+  void damage_hidden_size() {
+    add(Damage::kShape, "every tensor: H = 0", [extents = setup_.extents, &spec = spec_](OwnedCall& call) mutable {
+      extents.H = 0;
+      extents.params_length = 0;
+      extents.reserve_length = 0;
+      const auto shrink = [&](const std::vector<TensorSpec>& specs, std::vector<backgauge_tensor>& tensors) {
+        for (backgauge_tensor& tensor : tensors) {
+          const auto row = std::ranges::find(specs, std::string_view(tensor.name), &TensorSpec::name);
+          std::ranges::copy(row->shape(extents), tensor.shape);
+        }
+      };
+      shrink(spec.inputs, call.inputs);
+      shrink(spec.outputs, call.outputs);
+    });
   }
 
   void damage_description(const Slot& slot) {

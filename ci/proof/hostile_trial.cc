@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/proof/hostile_trial.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "ci/words.h"
+#include "properties/case/inputs.h"
+#include "properties/judge/judge.h"
+#include "properties/judge/refusals.h"
+#include "properties/judge/worker/worker_runner.h"
+
+namespace backgauge::cli {
+namespace {
+
+using saboteurs::Hostile;
+
+// Small, each shape with several values; elements enough to tell a dropout mask from none.
+std::vector<Case> trial_cases() {
+  std::vector<Case> cases;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32}) {
+      Case c;
+      c.dtype = dtype;
+      c.seed = seed;
+      c.T = 3;
+      c.B = 4;
+      c.I = 5;
+      c.H = 6;
+      c.seq_len_max = 2;
+      c.use_peephole = true;
+      cases.push_back(c);
+      c.op = BACKGAUGE_BLOCK_LSTM_GRAD_V2;
+      cases.push_back(c);
+      c.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+      c.use_peephole = false;
+      c.T = 7;
+      c.layers = 2;
+      c.dropout = seed % 2 == 0 ? 0.5 : 0;
+      cases.push_back(c);
+    }
+  }
+  return cases;
+}
+
+std::string text_of(const Verdict& verdict) {
+  return fmt::format("{}: {}", status_word(verdict.status), verdict.reason);
+}
+
+bool as_expected(const Verdict& verdict, const Hostile& hostile) {
+  const Status wanted = hostile.verdict == Hostile::Verdict::kBroken ? Status::kBroken : Status::kFailed;
+  return verdict.status == wanted && verdict.reason.find("harness") != 0 &&
+         verdict.reason.find(hostile.reason) != std::string::npos;
+}
+
+HostileOutcome try_malformed(const Hostile& hostile) {
+  constexpr std::size_t kStep = 7;  // every seventh of more than 360 calls of an op
+  for (const backgauge_op op :
+       {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
+    const Refusals answers = refusals(hostile.table, op, BACKGAUGE_FLOAT32, kStep);
+    if (!answers.wrong.empty()) {
+      return {true, fmt::format("FAILED: {}: {}", answers.wrong.front().call, answers.wrong.front().fault)};
+    }
+  }
+  return {false, "every malformed call was refused"};
+}
+
+std::unique_ptr<Runner> runner_for(const Hostile& hostile) {
+  if (hostile.trial != Hostile::Trial::kWorker) return std::make_unique<InProcessRunner>(hostile.table);
+  return std::make_unique<WorkerRunner>(
+      WorkerOptions{.implementation = std::string(kHostilePrefix) + hostile.id,
+                    .timeout = std::chrono::seconds(2),  // for calls that take microseconds
+                    .memory_limit = std::uint64_t{1} << 30});
+}
+
+}  // namespace
+
+const std::vector<Hostile>& hostile_ones() { return saboteurs::hostile_implementations(load_implementation("plain")); }
+
+HostileOutcome try_hostile(const Hostile& hostile) {
+  if (hostile.trial == Hostile::Trial::kMalformed) return try_malformed(hostile);
+  // What is a leak of threads depends on the machine: two calls and more of every case, as often as it takes.
+  const long rounds = 4 + sysconf(_SC_NPROCESSORS_CONF) / 16;
+  HostileOutcome outcome;
+  const std::unique_ptr<Runner> runner = runner_for(hostile);
+  for (long round = 0; round < rounds; ++round) {
+    for (const Case& c : trial_cases()) {
+      const Filled filled = fill(c);
+      const Verdict verdict = judge_case(*runner, filled.problem, filled.facts, {.seed = c.seed});
+      outcome = {as_expected(verdict, hostile), text_of(verdict)};
+      if (outcome.detected) return outcome;
+    }
+  }
+  return outcome;
+}
+
+}  // namespace backgauge::cli

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/saboteurs/hostile/hostile.h"
+
+#include <cmath>
+
+#include "properties/saboteurs/hostile/habit.h"
+
+namespace backgauge::saboteurs {
+namespace {
+
+const backgauge_implementation* wrapped = nullptr;
+
+std::vector<Hostile> make_all() {
+  std::vector<Hostile> all;
+  for (const auto& habits : {cheating_habits(), remembering_habits(), touching_habits(), dying_habits()}) {
+    for (const Habit& habit : habits) {
+      Hostile hostile{habit.id, habit.what, habit.trial, habit.verdict, habit.reason, *wrapped};
+      hostile.table.name = habit.id;
+      hostile.table.description = habit.what;
+      if (habit.run != nullptr) hostile.table.run = habit.run;
+      if (habit.prepare != nullptr) hostile.table.prepare = habit.prepare;
+      if (habit.dropout_mask != nullptr) hostile.table.dropout_mask = habit.dropout_mask;
+      all.push_back(std::move(hostile));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Hostile>& hostile_implementations(const backgauge_implementation& implementation) {
+  if (wrapped == nullptr) wrapped = &implementation;
+  static const std::vector<Hostile> all = make_all();
+  return all;
+}
+
+const backgauge_implementation& correct() { return *wrapped; }
+
+backgauge_status right(const backgauge_call* call, backgauge_message* message) {
+  return (call->op == BACKGAUGE_CUDNN_RNN ? wrapped->forward : wrapped->run)(call, message);
+}
+
+double element(const backgauge_tensor& tensor, std::int64_t index) {
+  switch (tensor.dtype) {
+    case BACKGAUGE_HALF:
+      return static_cast<double>(backgauge_half_to_float(static_cast<const std::uint16_t*>(tensor.data)[index]));
+    case BACKGAUGE_FLOAT32: return static_cast<double>(static_cast<const float*>(tensor.data)[index]);
+    default: return static_cast<const double*>(tensor.data)[index];
+  }
+}
+
+void set_element(const backgauge_tensor& tensor, std::int64_t index, double value) {
+  switch (tensor.dtype) {
+    case BACKGAUGE_HALF:
+      static_cast<std::uint16_t*>(tensor.data)[index] = backgauge_float_to_half(static_cast<float>(value));
+      break;
+    case BACKGAUGE_FLOAT32: static_cast<float*>(tensor.data)[index] = static_cast<float>(value); break;
+    default: static_cast<double*>(tensor.data)[index] = value; break;
+  }
+}
+
+void spoil(const backgauge_call& call) {
+  for_outputs(call, [](const backgauge_tensor& tensor, unsigned char*) {
+    const double value = element(tensor, 0);
+    set_element(tensor, 0, std::isfinite(value) ? 2 * value + 1 : 0);
+  });
+}
+
+std::uint64_t shape_key(const backgauge_call& call) {
+  std::uint64_t key = static_cast<std::uint64_t>(call.op) * 31 + static_cast<std::uint64_t>(call.dtype);
+  const auto add = [&key](std::uint64_t number) { key = (key ^ number) * 0x100000001b3u; };
+  for (std::int32_t k = 0; k < call.num_inputs; ++k) {
+    for (std::int32_t d = 0; d < call.inputs[k].rank; ++d) add(static_cast<std::uint64_t>(call.inputs[k].shape[d]));
+  }
+  return key;
+}
+
+std::vector<std::vector<unsigned char>> outputs_of(const backgauge_call& call) {
+  std::vector<std::vector<unsigned char>> outputs;
+  for_outputs(call, [&](const backgauge_tensor& tensor, const unsigned char* bytes) {
+    outputs.emplace_back(bytes, bytes + bytes_of(tensor));
+  });
+  return outputs;
+}
+
+void give(const backgauge_call& call, const std::vector<std::vector<unsigned char>>& outputs) {
+  std::size_t k = 0;
+  for_outputs(call, [&](const backgauge_tensor& tensor, unsigned char* bytes) {
+    if (k < outputs.size() && outputs[k].size() == bytes_of(tensor)) {
+      std::memcpy(bytes, outputs[k].data(), outputs[k].size());
+    }
+    ++k;
+  });
+}
+
+}  // namespace backgauge::saboteurs

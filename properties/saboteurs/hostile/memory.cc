@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Habits of remembering: what was right once is given again, and what was there before is taken for something.
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "properties/saboteurs/hostile/habit.h"
+
+namespace backgauge::saboteurs {
+namespace {
+
+using Call = const backgauge_call*;
+using Message = backgauge_message*;
+
+backgauge_status right_at_first(Call call, Message message) {
+  static std::atomic<int> calls{0};
+  const backgauge_status status = right(call, message);
+  constexpr int kGood = 16;
+  if (status == BACKGAUGE_OK && ++calls > kGood) spoil(*call);
+  return status;
+}
+
+// Two calls: a judge that runs each case twice sees nothing in the first case of a shape.
+backgauge_status right_at_first_per_shape(Call call, Message message) {
+  static std::mutex mutex;
+  static std::map<std::uint64_t, int> calls;
+  const backgauge_status status = right(call, message);
+  const std::lock_guard lock(mutex);
+  if (status == BACKGAUGE_OK && ++calls[shape_key(*call)] > 2) spoil(*call);
+  return status;
+}
+
+// Gives the outputs that it has under a key, if it has them, and keeps those it has not.
+template <class Key>
+backgauge_status from_cache(Key key_of, Call call, Message message) {
+  static std::mutex mutex;
+  static std::map<std::uint64_t, std::vector<std::vector<unsigned char>>> kept;
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) return status;
+  const std::lock_guard lock(mutex);
+  const auto [place, is_new] = kept.try_emplace(key_of(*call));
+  if (is_new) place->second = outputs_of(*call);
+  give(*call, place->second);
+  return status;
+}
+
+backgauge_status caches_by_shape(Call call, Message message) {
+  return from_cache([](const backgauge_call& c) { return shape_key(c); }, call, message);
+}
+
+// As one who takes a buffer for its content: by the page of the first input.
+backgauge_status caches_by_pointer(Call call, Message message) {
+  constexpr std::uintptr_t kPage = 4096;
+  return from_cache(
+      [](const backgauge_call& c) {
+        return shape_key(c) ^ reinterpret_cast<std::uintptr_t>(c.inputs[0].data) / kPage * 0x9e3779b97f4a7c15u;
+      },
+      call, message);
+}
+
+// One call late.
+backgauge_status gives_the_last_answer(Call call, Message message) {
+  static std::mutex mutex;
+  static std::map<std::uint64_t, std::vector<std::vector<unsigned char>>> last;
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) return status;
+  const std::lock_guard lock(mutex);
+  std::vector<std::vector<unsigned char>>& kept = last[shape_key(*call)];
+  std::vector<std::vector<unsigned char>> now = outputs_of(*call);
+  give(*call, kept);
+  kept = std::move(now);
+  return status;
+}
+
+// `join` puts together what was there and what is right.
+template <class Join>
+backgauge_status over_what_was_there(Join join, Call call, Message message) {
+  std::vector<std::vector<double>> before;
+  for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char*) {
+    before.emplace_back();
+    for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) before.back().push_back(element(tensor, k));
+  });
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) return status;
+  std::size_t output = 0;
+  for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char*) {
+    for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) {
+      set_element(tensor, k, join(before[output][static_cast<std::size_t>(k)], element(tensor, k)));
+    }
+    ++output;
+  });
+  return status;
+}
+
+backgauge_status accumulates(Call call, Message message) {
+  return over_what_was_there([](double before, double value) { return before + value; }, call, message);
+}
+
+// Wrong only over numbers: one who starts from NaN sees nothing.
+backgauge_status accumulates_numbers(Call call, Message message) {
+  return over_what_was_there([](double before, double value) { return std::isfinite(before) ? before + value : value; },
+                             call, message);
+}
+
+constexpr std::uint64_t kWorkspace = 64;
+
+backgauge_status prepare_with_workspace(Call call, backgauge_plan* plan, Message message) {
+  const backgauge_status status = correct().prepare(call, plan, message);
+  if (status == BACKGAUGE_OK && plan->workspace_bytes < kWorkspace) plan->workspace_bytes = kWorkspace;
+  return status;
+}
+
+float first_of_workspace(const backgauge_call& call) {
+  float value = 0;
+  if (call.workspace_bytes >= kWorkspace) std::memcpy(&value, call.workspace, sizeof value);
+  return value;
+}
+
+// 0 * NaN is not 0.
+backgauge_status multiplies_workspace_by_zero(Call call, Message message) {
+  const float zero = 0 * first_of_workspace(*call);
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) return status;
+  for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char*) {
+    set_element(tensor, 0, element(tensor, 0) + static_cast<double>(zero));
+  });
+  return status;
+}
+
+backgauge_status drops_nan_of_workspace(Call call, Message message) {
+  const float there = first_of_workspace(*call);
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK || std::isnan(there)) return status;
+  for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char*) {
+    set_element(tensor, 0, element(tensor, 0) + static_cast<double>(there));
+  });
+  return status;
+}
+
+}  // namespace
+
+std::vector<Habit> remembering_habits() {
+  using enum Hostile::Trial;
+  using enum Hostile::Verdict;
+  return {
+      {"right_at_first", "right for 16 calls, then wrong", kCases, kFailed, "elements wrong", right_at_first},
+      {"right_at_first_per_shape", "right for the first two calls of each shape", kCases, kFailed, "elements wrong",
+       right_at_first_per_shape},
+      {"caches_by_shape", "computes once per shape", kCases, kFailed, "elements wrong", caches_by_shape},
+      {"caches_by_pointer", "computes once per buffer", kCases, kFailed, "elements wrong", caches_by_pointer},
+      {"gives_the_last_answer", "gives the answer to the call before", kCases, kFailed, "", gives_the_last_answer},
+      {"accumulates", "adds to what the outputs hold", kCases, kFailed, "", accumulates},
+      {"accumulates_numbers", "adds to what the outputs hold, if that is a number", kCases, kFailed, "not repeatable",
+       accumulates_numbers},
+      {"multiplies_workspace_by_zero", "adds 0 times what the workspace holds", kCases, kFailed, "got nan",
+       multiplies_workspace_by_zero, prepare_with_workspace},
+      {"drops_nan_of_workspace", "adds what the workspace holds, if that is a number", kCases, kFailed,
+       "not repeatable", drops_nan_of_workspace, prepare_with_workspace},
+  };
+}
+
+}  // namespace backgauge::saboteurs

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Habits about values: those that cannot be told from an answer at a glance.
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+
+#include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/hostile/scan.h"
+
+namespace backgauge::saboteurs {
+namespace {
+
+using Call = const backgauge_call*;
+using Message = backgauge_message*;
+
+backgauge_status zeros(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) return status;
+  for_outputs(*call,
+              [](const backgauge_tensor& tensor, unsigned char* bytes) { std::memset(bytes, 0, bytes_of(tensor)); });
+  return status;
+}
+
+// Calls that must be refused are, so that nothing else tells it.
+backgauge_status writes_nothing(Call call, Message message) {
+  const std::vector<std::vector<unsigned char>> before = outputs_of(*call);
+  const backgauge_status status = right(call, message);
+  if (status == BACKGAUGE_OK) give(*call, before);
+  return status;
+}
+
+backgauge_status writes_all_but_one(Call call, Message message) {
+  const std::vector<std::vector<unsigned char>> before = outputs_of(*call);
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) return status;
+  std::size_t k = 0;
+  for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char* bytes) {
+    const std::size_t unit = backgauge_dtype_bytes(tensor.dtype), last = bytes_of(tensor) - unit;
+    std::memcpy(bytes + last, before[k++].data() + last, unit);
+  });
+  return status;
+}
+
+backgauge_status nan_everywhere(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) return status;
+  for_outputs(*call, [](const backgauge_tensor& tensor, unsigned char*) {
+    for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) {
+      set_element(tensor, k, std::numeric_limits<double>::quiet_NaN());
+    }
+  });
+  return status;
+}
+
+backgauge_status nan_in_one_element(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK || call->num_outputs == 0) return status;
+  const backgauge_tensor& last = call->outputs[call->num_outputs - 1];
+  const std::int64_t elements = backgauge_elements(&last);
+  if (elements > 0) set_element(last, elements / 2, std::numeric_limits<double>::quiet_NaN());
+  return status;
+}
+
+// Small enough to look like rounding, too large to be it.
+backgauge_status noise(Call call, Message message) {
+  static std::atomic<std::uint64_t> state{1};
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) return status;
+  const double unit = call->dtype == BACKGAUGE_HALF ? 0x1p-11 : call->dtype == BACKGAUGE_FLOAT32 ? 0x1p-24 : 0x1p-53;
+  for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char*) {
+    for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) {
+      const std::uint64_t random = state.fetch_add(0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+      const double share = static_cast<double>(random >> 11) * 0x1p-52 - 1;  // -1 .. 1
+      set_element(tensor, k, element(tensor, k) * (1 + 256 * unit * share));
+    }
+  });
+  return status;
+}
+
+backgauge_status wrong_with_threads(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status == BACKGAUGE_OK && call->num_threads > 1) spoil(*call);
+  return status;
+}
+
+// Two threads add to the same element, each with what it has read.
+backgauge_status races(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) return status;
+  for_outputs(*call, [](const backgauge_tensor& tensor, unsigned char*) {
+    const double sum = element(tensor, 0);
+    std::atomic<double> shared{0};
+    const auto add_half = [&] {
+      for (int turn = 0; turn < 64; ++turn) {
+        const double seen = shared.load(std::memory_order_relaxed);
+        if (turn % 8 == 0) std::this_thread::yield();
+        shared.store(seen + sum / 128, std::memory_order_relaxed);
+      }
+    };
+    std::thread other(add_half);
+    add_half();
+    other.join();
+    set_element(tensor, 0, shared.load());
+  });
+  return status;
+}
+
+backgauge_status reads_the_expected_result(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) return status;
+  for_outputs(*call, [](const backgauge_tensor& tensor, unsigned char*) { take_from_memory(tensor); });
+  return status;
+}
+
+backgauge_status refuses(Call, Message message) {
+  std::strcpy(message->text, "not today");
+  return BACKGAUGE_INVALID_ARGUMENT;
+}
+
+backgauge_status accepts_malformed_calls(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  return status == BACKGAUGE_INVALID_ARGUMENT ? BACKGAUGE_OK : status;
+}
+
+backgauge_status writes_when_it_refuses(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_INVALID_ARGUMENT) return status;
+  for (std::int32_t k = 0; k < call->num_outputs; ++k) {
+    if (call->outputs != nullptr && call->outputs[k].data != nullptr) {
+      *static_cast<unsigned char*>(call->outputs[k].data) ^= 1u;
+    }
+  }
+  return status;
+}
+
+backgauge_status throws(Call call, Message message) {
+  right(call, message);
+  throw std::runtime_error("thrown through C");
+}
+
+backgauge_status keeps_every_element(Call call, std::int32_t gap, std::uint8_t* keep, Message message) {
+  const backgauge_status status = correct().dropout_mask(call, gap, keep, message);
+  const backgauge_tensor* output = backgauge_find(call->inputs, call->num_inputs, "output");
+  if (status == BACKGAUGE_OK && output != nullptr && keep != nullptr) {
+    std::memset(keep, 1, static_cast<std::size_t>(backgauge_elements(output)));
+  }
+  return status;
+}
+
+}  // namespace
+
+std::vector<Habit> cheating_habits() {
+  using enum Hostile::Trial;
+  using enum Hostile::Verdict;
+  return {
+      {"zeros", "every output is zero", kCases, kFailed, "elements wrong", zeros},
+      {"writes_nothing", "answers OK and leaves the outputs as they were", kCases, kFailed, "never written",
+       writes_nothing},
+      {"writes_all_but_one", "leaves the last element of each output as it was", kCases, kFailed, "1 never written",
+       writes_all_but_one},
+      {"nan_everywhere", "every output is NaN, which no comparison dislikes", kCases, kFailed, "got nan",
+       nan_everywhere},
+      {"nan_in_one_element", "one NaN among right values", kCases, kFailed, "got nan", nan_in_one_element},
+      {"noise", "256 roundings of noise on every element", kCases, kFailed, "", noise},
+      {"wrong_with_threads", "right with one thread, wrong with two", kCases, kFailed, "not repeatable",
+       wrong_with_threads},
+      {"races", "two threads add without waiting for each other", kCases, kFailed, "", races},
+      {"reads_the_expected_result", "looks for the right answer in memory, and has none of its own", kCases, kFailed,
+       "elements wrong", reads_the_expected_result},
+      {"refuses", "refuses every call", kCases, kFailed, "answered invalid_argument: not today", refuses},
+      {"accepts_malformed_calls", "answers OK to what must be refused", kMalformed, kFailed, "",
+       accepts_malformed_calls},
+      {"writes_when_it_refuses", "refuses, and has written by then", kMalformed, kFailed, "", writes_when_it_refuses},
+      {"throws", "throws through the C table", kCases, kFailed, "threw an exception", throws},
+      {"keeps_every_element", "tells of a dropout mask that drops nothing", kCases, kFailed, "dropout mask of gap",
+       nullptr, nullptr, keeps_every_element},
+  };
+}
+
+}  // namespace backgauge::saboteurs
