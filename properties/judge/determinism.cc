@@ -34,7 +34,12 @@ class Meter {
       std::optional<Outputs> of_threads;
       for (const Placement& placement : {placement_, placement_.opposite()}) {
         for (const std::byte fill : kFills) {
-          if (!repeat({threads, placement, fill, changed_inputs_}, of_threads)) return {};
+          RunOptions options;
+          options.num_threads = threads;
+          options.placement = placement;
+          options.workspace_fill = fill;
+          options.changed_inputs = changed_inputs_;
+          if (!repeat(options, of_threads)) return {};
         }
       }
       if (!first) first = of_threads;

@@ -154,7 +154,7 @@ std::vector<Habit> remembering_habits() {
       {"accumulates", "adds to what the outputs hold", kCases, kFailed, "", accumulates},
       {"accumulates_numbers", "adds to what the outputs hold, if that is a number", kCases, kFailed, "not repeatable",
        accumulates_numbers},
-      {"multiplies_workspace_by_zero", "adds 0 times what the workspace holds", kCases, kFailed, "got nan",
+      {"multiplies_workspace_by_zero", "adds 0 times what the workspace holds", kCases, kFailed, "nan",
        multiplies_workspace_by_zero, prepare_with_workspace},
       {"drops_nan_of_workspace", "adds what the workspace holds, if that is a number", kCases, kFailed,
        "not repeatable", drops_nan_of_workspace, prepare_with_workspace},
