@@ -9,7 +9,7 @@ install(DIRECTORY reference/contract DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/ba
         PATTERN "header_layout.h" EXCLUDE)
 install(DIRECTORY properties/cases/goldens DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge"
         FILES_MATCHING PATTERN "*.npz" PATTERN "manifest.json" PATTERN "README.md")
-install(FILES properties/cases/regressions.txt DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge")
+install(FILES properties/cases/regressions.txt properties/cases/museum.txt DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge")
 install(TARGETS backgauge_plain_plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
 
 set_target_properties(backgauge_contract PROPERTIES EXPORT_NAME contract)

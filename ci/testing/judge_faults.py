@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of the judge itself: each is put into a copy of the sources, and the judge's own tests must turn red.
+"""Faults of the judge itself: each is put into a copy of one source file, and the judge's own tests must turn red.
 
     judge_faults.py SOURCE_DIR BUILD_DIR [ID...]
 
-BUILD_DIR is kept from run to run: only what a fault touches is compiled again. Exit code 1 if a fault goes unnoticed.
+BUILD_DIR is made by ninja and holds judge_test; nothing in either folder changes. Exit code 1 if a fault goes unnoticed.
 """
+import concurrent.futures
+import json
 import os
 import pathlib
-import shutil
+import shlex
 import subprocess
 import sys
+import tempfile
 
 COMPARE = "properties/judge/compare.cc"
 FINDINGS = "properties/judge/findings.cc"
@@ -71,71 +74,74 @@ FAULTS = [
 ]
 
 
-def copy_sources(source: pathlib.Path, copy: pathlib.Path) -> None:
-    """Brings the copy up to date without touching files that are the same, so that they are not compiled again."""
-    names = subprocess.run(["git", "-C", str(source), "ls-files", "-co", "--exclude-standard"], check=True,
-                           capture_output=True, text=True).stdout.split("\n")
-    for name in filter(None, names):
-        here, there = source / name, copy / name
-        if not here.is_file() or (there.is_file() and there.read_bytes() == here.read_bytes()):
-            continue
-        there.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(here, there)
-
-
-def build(build_dir: pathlib.Path) -> bool:
-    done = subprocess.run(["cmake", "--build", str(build_dir), "--target", "judge_test"], capture_output=True, text=True)
-    if done.returncode != 0:
-        print(done.stdout[-3000:], done.stderr[-1000:], file=sys.stderr)
-    return done.returncode == 0
-
-
-def tests_pass(build_dir: pathlib.Path) -> bool:
+def tests_pass(program: pathlib.Path) -> bool:
     try:
-        done = subprocess.run([build_dir / "properties/judge/judge_test", "--gtest_brief=1"], capture_output=True,
-                              timeout=300)
+        done = subprocess.run([program, "--gtest_brief=1"], capture_output=True, timeout=300, cwd=program.parent)
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0
 
 
+class Build:
+    """How the build directory compiles one file and links judge_test."""
+
+    def __init__(self, source: pathlib.Path, build: pathlib.Path):
+        self.source, self.build = source, build
+        entries = json.loads((build / "compile_commands.json").read_text())
+        self.compile = {str(pathlib.Path(entry["file"]).relative_to(source)): entry["command"] for entry in entries
+                        if pathlib.Path(entry["file"]).is_relative_to(source)}
+        commands = subprocess.run(["ninja", "-C", build, "-t", "commands", "judge_test"], check=True,
+                                  capture_output=True, text=True).stdout.splitlines()
+        self.link = next(line for line in reversed(commands) if " -o properties/judge/judge_test " in line)
+        self.link = self.link.split(" && ")[1]
+
+    def program_with(self, name: str, text: str, folder: pathlib.Path) -> pathlib.Path | None:
+        """judge_test with another text for one file. None if it does not compile.
+
+        What an object file defines is not taken from the library that has the right one."""
+        changed, wrong, program = folder / pathlib.Path(name).name, folder / "wrong.o", folder / "judge_test"
+        changed.write_text(text)
+        words = shlex.split(self.compile[name])
+        words[words.index("-o") + 1] = str(wrong)
+        words[-1] = str(changed)
+        words += ["-O1", "-Wno-error"]
+        if subprocess.run(words, cwd=self.build, capture_output=True).returncode != 0:
+            return None
+        words = shlex.split(self.link)
+        words[words.index("-o") + 1] = str(program)
+        words.insert(words.index("-o"), str(wrong))
+        subprocess.run(words, cwd=self.build, check=True, capture_output=True)
+        return program
+
+
+def outcome(build: Build, fault: tuple) -> str:
+    _, _, name, was, becomes = fault
+    text = (build.source / name).read_text()
+    if text.count(was) != 1:
+        return f"STALE: {name} no longer holds this text once: {was}"
+    with tempfile.TemporaryDirectory() as folder:
+        program = build.program_with(name, text.replace(was, becomes), pathlib.Path(folder))
+        if program is None:
+            return "STALE: does not compile"
+        return "UNNOTICED" if tests_pass(program) else "noticed"
+
+
 def main() -> int:
-    source, base = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    chosen = sys.argv[3:]
-    copy, build_dir = base / "source", base / "build"
-    copy_sources(source, copy)
-    launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-    # Nothing here is timed, and warnings are not the point: what compiles fastest is best.
-    subprocess.run(["cmake", "-S", copy, "-B", build_dir, "-G", "Ninja", "-Wno-dev", "-DCMAKE_BUILD_TYPE=Release",
-                    "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DBACKGAUGE_TESTS=ON", *launcher], check=True,
-                   stdout=subprocess.DEVNULL)
-    if not build(build_dir) or not tests_pass(build_dir):
-        print("the judge's tests fail without any fault", file=sys.stderr)
-        return 1
-    unnoticed = []
-    for identity, what, name, was, becomes in FAULTS:
-        if chosen and identity not in chosen:
-            continue
-        path = copy / name
-        text = path.read_text()
-        if text.count(was) != 1:
-            print(f"{identity}: {name} no longer holds this text once: {was}", file=sys.stderr)
+    build = Build(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve())
+    faults = [fault for fault in FAULTS if not sys.argv[3:] or fault[0] in sys.argv[3:]]
+    with tempfile.TemporaryDirectory() as folder:  # made in the same way, with nothing wrong
+        program = build.program_with(COMPARE, (build.source / COMPARE).read_text(), pathlib.Path(folder))
+        if program is None or not tests_pass(program):
+            print("the judge's tests fail without any fault", file=sys.stderr)
             return 1
-        path.write_text(text.replace(was, becomes))
-        try:
-            if not build(build_dir):
-                print(f"{identity}: does not compile", file=sys.stderr)
-                return 1
-            noticed = not tests_pass(build_dir)
-        finally:
-            path.write_text(text)
-        print(f"{'noticed ' if noticed else 'UNNOTICED'} {identity:<5} {what}", flush=True)
-        if not noticed:
-            unnoticed.append(identity)
-    print(f"faults of the judge: {len(unnoticed)} unnoticed")
-    return 1 if unnoticed else 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        outcomes = list(pool.map(lambda fault: outcome(build, fault), faults))
+    for fault, result in zip(faults, outcomes):
+        print(f"{result:<9} {fault[0]:<5} {fault[1]}")
+    noticed = outcomes.count("noticed")
+    print(f"faults of the judge: {noticed} of {len(faults)} noticed")
+    return 0 if noticed == len(faults) else 1
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("CCACHE_NOHASHDIR", "1")
     sys.exit(main())

@@ -159,6 +159,8 @@ std::vector<Case> edge_shapes(backgauge_op op, backgauge_dtype dtype, Draws& dra
 std::vector<Case> sixteen_bit_limits(backgauge_op op, backgauge_dtype dtype, bool thorough, Draws& draws) {
   std::vector<Case> out;
   for (const Case& variant : variants(plain_case(op, dtype))) {
+    // One relu unit is off for most of its rows or for none: sums over them have no bound that says anything.
+    if (op == BACKGAUGE_CUDNN_RNN_BACKPROP && variant.rnn_mode == BACKGAUGE_RNN_RELU) continue;
     Shapes shapes(variant, draws);
     for (const std::int64_t B : {65535, 65536, 65537}) shapes.add(1, B, 1, 1, 1);
     if (op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD && thorough) {

@@ -102,7 +102,6 @@ RnnStep<M> rnn_step_forward(const A& a, const RnnNet<M>& net, const RnnWeights<M
           .i = gate(a, g, 0, H), .ci = gate(a, g, 2, H), .f = gate(a, g, 1, H), .o = gate(a, g, 3, H)};
       step.cs_prev = *cs_prev;
       step.lstm = lstm_cell_forward(a, gates, *cs_prev, static_cast<const Peepholes<M>*>(nullptr), 0.0);
-      step.lstm.cs = a.carried(step.lstm.cs);
       step.h = a.carried(a.product(step.lstm.o, step.lstm.co));
       break;
     }

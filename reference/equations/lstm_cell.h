@@ -34,12 +34,12 @@ template <class A, class M = typename A::Matrix>
 LstmSaved<M> lstm_cell_forward(const A& a, const LstmGates<M>& g, const M& cs_prev, const Peepholes<M>* p,
                                double cell_clip) {
   LstmSaved<M> s;
-  s.i = a.sigmoid(p ? a.sum(g.i, a.product(cs_prev, p->wci)) : g.i);               // (1)
-  s.ci = a.tanh(g.ci);                                                             // (2)
-  s.f = a.sigmoid(p ? a.sum(g.f, a.product(cs_prev, p->wcf)) : g.f);               // (3)
-  s.cs = a.clip(a.sum(a.product(s.i, s.ci), a.product(s.f, cs_prev)), cell_clip);  // (4)
-  s.co = a.tanh(s.cs);                                                             // (5)
-  s.o = a.sigmoid(p ? a.sum(g.o, a.product(s.cs, p->wco)) : g.o);                  // (6)
+  s.i = a.sigmoid(p ? a.sum(g.i, a.product(cs_prev, p->wci)) : g.i);                          // (1)
+  s.ci = a.tanh(g.ci);                                                                        // (2)
+  s.f = a.sigmoid(p ? a.sum(g.f, a.product(cs_prev, p->wcf)) : g.f);                          // (3)
+  s.cs = a.carried(a.clip(a.sum(a.product(s.i, s.ci), a.product(s.f, cs_prev)), cell_clip));  // (4)
+  s.co = a.tanh(s.cs);                                                                        // (5)
+  s.o = a.sigmoid(p ? a.sum(g.o, a.product(s.cs, p->wco)) : g.o);                             // (6)
   return s;
 }
 
