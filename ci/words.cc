@@ -110,7 +110,7 @@ Case parse_case_or_throw(const std::string& line) {
 const backgauge_implementation& load_implementation(const std::string& name) {
   if (name.starts_with(kSaboteurPrefix)) {
     const auto* saboteur = saboteurs::find_implementation(name.substr(kSaboteurPrefix.size()));
-    if (saboteur == nullptr) throw CommandError{kNotLoaded, name + ": unknown, see backgauge list --saboteurs"};
+    if (saboteur == nullptr) throw CommandError{kNotLoaded, name + ": unknown; `backgauge self --json` names them"};
     return *saboteur;
   }
   if (name.starts_with(kHostilePrefix)) {

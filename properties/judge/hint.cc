@@ -103,7 +103,7 @@ class Explanations {
          {Multiple{-2, "of the wrong sign"}, Multiple{-1, "missing"}, Multiple{-0.5, "halved"},
           Multiple{1, "counted twice"}, Multiple{2, "counted three times"}}) {
       add(fmt::format("error equals {} times the {} term: {}?", factor, term.name, question),
-          [&](std::size_t k) { return want_[k] + factor * term.values[k]; });
+          [&, times = factor](std::size_t k) { return want_[k] + times * term.values[k]; });
     }
   }
 
