@@ -17,14 +17,18 @@
 #include "impl/registry.h"
 #include "properties/campaign/calibration.h"
 #include "properties/campaign/campaign.h"
+#include "properties/case/inputs.h"
 #include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"
+#include "reference/oracle.h"
 
 namespace backgauge::cli {
 namespace {
 
 // Cases of each op. In full 35 implementations have more than 10,000 runs of each; short ones show that it works.
 constexpr std::size_t kFullCalibration = 400, kShortCalibration = 20;
+
+constexpr std::size_t kOracleStep = 10;  // of these cases one in so many is evaluated again with more digits
 
 struct Options {
   bool full = false, json = false, calibrate = false;
@@ -49,6 +53,21 @@ void replace_section(const std::filesystem::path& path, const std::string& secti
   if (!out.flush()) throw CommandError{kUsage, path.string() + ": cannot be written"};
 }
 
+// How far the oracle itself may be off, on some cases.
+struct OracleCheck {
+  int cases = 0;
+  double worst = 0;  // share of what it allows
+
+  void add(const Case& c) {
+    Filled filled = fill(c);
+    if (!filled.error.empty() || filled.facts.nonfinite) return;
+    draw_dropout_masks(c, filled.problem);
+    const Values values = filled.facts.structured ? Values::kStructured : Values::kRandom;
+    worst = std::max(worst, oracle_error(filled.problem, oracle(filled.problem, {}, values)));
+    ++cases;
+  }
+};
+
 // The model of roundings on everything that is correct: reference/arithmetic/bounds.md.
 int calibrate(const Options& options) {
   std::vector<CalibrationSubject> subjects;
@@ -61,6 +80,7 @@ int calibrate(const Options& options) {
 
   const InterruptGuard guard;
   Calibration calibration(std::move(subjects));
+  OracleCheck check;
   {
     Progress progress(0);
     for (const backgauge_op op : parse_ops(options.ops)) {
@@ -69,15 +89,18 @@ int calibrate(const Options& options) {
           std::min<std::size_t>(options.full ? kFullCalibration : kShortCalibration, cases.size());
       for (std::size_t k = 0; k < count && !interrupted(); ++k) {
         calibration.add(cases[k]);
+        if (k % kOracleStep == 0) check.add(cases[k]);
         progress.show_phase("calibration, " + std::string(find_op(op)->word), k + 1, count);
       }
     }
   }
   const std::vector<CalibrationRow> rows = calibration.rows();
   fmt::print("{}", calibration_table(rows));
+  fmt::print("oracle: its own error takes {:.2g} of what it allows at most, in {} cases\n", check.worst, check.cases);
   for (const std::string& trouble : calibration.troubles()) fmt::print("{}\n", trouble);
   if (interrupted()) return kInterrupted;
-  return std::ranges::all_of(rows, &CalibrationRow::acceptable) && calibration.troubles().empty() ? kGood : kSelfCheck;
+  const bool acceptable = std::ranges::all_of(rows, &CalibrationRow::acceptable) && calibration.troubles().empty();
+  return acceptable && check.worst <= kMostOracleError ? kGood : kSelfCheck;
 }
 
 int self(const Options& options) {
