@@ -11,14 +11,13 @@
 #include "ci/command.h"
 #include "ci/interrupt.h"
 #include "ci/progress.h"
+#include "ci/proof/correct.h"
 #include "ci/proof/proof.h"
 #include "ci/version.h"
 #include "ci/words.h"
-#include "impl/registry.h"
 #include "properties/campaign/calibration.h"
 #include "properties/campaign/campaign.h"
 #include "properties/case/inputs.h"
-#include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"
 #include "reference/oracle.h"
 
@@ -71,12 +70,7 @@ struct OracleCheck {
 // The model of roundings on everything that is correct: reference/arithmetic/bounds.md.
 int calibrate(const Options& options) {
   std::vector<CalibrationSubject> subjects;
-  const auto& variants = saboteurs::variants();
-  for (std::size_t n = 0; n < variants.size(); ++n) {
-    if (variants[n].kind == saboteurs::Kind::kCorrect)
-      subjects.push_back({variants[n].id, &saboteurs::implementation(n)});
-  }
-  for (const std::string& name : registry_names()) subjects.push_back({name, &load_implementation(name)});
+  for (const Correct& each : correct_implementations()) subjects.push_back({each.name, each.implementation});
 
   const InterruptGuard guard;
   Calibration calibration(std::move(subjects));

@@ -12,13 +12,13 @@
 #include <thread>
 
 #include "ci/interrupt.h"
+#include "ci/proof/correct.h"
 #include "ci/proof/grid.h"
 #include "ci/proof/hostile_trial.h"
 #include "ci/proof/statistics.h"
 #include "impl/registry.h"
 #include "properties/campaign/campaign.h"
 #include "properties/campaign/walk.h"
-#include "properties/judge/claims.h"
 #include "properties/judge/refusals.h"
 #include "properties/judge/runner.h"
 #include "properties/laws/law.h"
@@ -222,65 +222,20 @@ class Prover {
     fate.margin = std::numeric_limits<double>::infinity();
   }
 
-  struct Innocent {
-    std::string name, what;
-    const backgauge_implementation* implementation;
-  };
-
-  static std::vector<Innocent> innocents() {
-    std::vector<Innocent> out;
-    const auto& variants = saboteurs::variants();
-    for (std::size_t n = 0; n < variants.size(); ++n) {
-      if (variants[n].kind != saboteurs::Kind::kCorrect) continue;
-      out.push_back({variants[n].id, variants[n].what, &saboteurs::implementation(n)});
-    }
-    for (const std::string& name : registry_names()) {
-      std::string error;
-      const backgauge_implementation* implementation = open_implementation(name, error);
-      if (implementation != nullptr) out.push_back({name, implementation->description, implementation});
-    }
-    return out;
-  }
-
   void judge_correct(const std::string& word, backgauge_op op, const std::vector<Case>& cases) {
-    const std::vector<Innocent> all = innocents();
+    const std::vector<Correct> all = correct_implementations();
     if (proof_.correct.empty()) {
-      for (const Innocent& each : all) proof_.correct.push_back({.name = each.name, .what = each.what});
+      for (const Correct& each : all) proof_.correct.push_back({.name = each.name, .what = each.what});
     }
     std::vector<const backgauge_implementation*> implementations;
-    for (const Innocent& each : all) implementations.push_back(each.implementation);
+    for (const Correct& each : all) implementations.push_back(each.implementation);
     const Grid grid =
         judge_grid(cases, implementations, grid_options(word + ": correct implementations", cases.size()));
     for (std::size_t k = 0; k < all.size(); ++k) {
       CorrectResult& result = proof_.correct[k];
       for (std::size_t c = 0; c < grid.size(); ++c) count(result, cases[c], grid[c][k]);
-      for (const backgauge_op called : calls_of(op)) refuse(result, *all[k].implementation, op, called);
-    }
-  }
-
-  static void count(CorrectResult& result, const Case& c, const Judged& judged) {
-    if (judged.status == Status::kSkipped) {
-      ++result.skipped;
-      return;
-    }
-    ++result.runs;
-    result.passed += judged.status == Status::kPassed;
-    result.mistrusted += judged.status == Status::kMistrusted;
-    if (judged.killed()) {
-      result.false_alarms.push_back(to_string(c) + ": " + judged.evidence);
-    } else {
-      result.worst_ratio = std::max(result.worst_ratio, judged.margin);
-    }
-  }
-
-  void refuse(CorrectResult& result, const backgauge_implementation& implementation, backgauge_op op,
-              backgauge_op called) const {
-    const backgauge_op_claims* claims = claims_of(implementation, op);
-    if (claims == nullptr) return;
-    for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
-      if ((claims->dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
-      for (const WrongAnswer& wrong : refusals(implementation, called, dtype, sizes_.malformed_step).wrong) {
-        result.false_alarms.push_back("malformed call " + wrong.call + ": " + wrong.fault);
+      for (const backgauge_op called : calls_of(op)) {
+        count_refusals(result, *all[k].implementation, op, called, sizes_.malformed_step);
       }
     }
   }
