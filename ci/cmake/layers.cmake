@@ -7,7 +7,7 @@
 #          ^        ^     \
 #        judge -----|------'    takes an implementation as a value
 #        ^   ^      |
-#     laws  campaign     saboteurs: the contract only
+#  laws campaign perf    saboteurs: the contract only
 #        ^          |
 #        ci --------'           the only place that links everything
 
@@ -18,7 +18,8 @@ set(BACKGAUGE_KNOWN_TO_judge contract reference judge)
 set(BACKGAUGE_KNOWN_TO_laws contract reference judge laws)
 set(BACKGAUGE_KNOWN_TO_campaign contract reference judge laws campaign)
 set(BACKGAUGE_KNOWN_TO_saboteurs contract saboteurs)
-set(BACKGAUGE_KNOWN_TO_ci contract reference impl judge laws campaign saboteurs ci)
+set(BACKGAUGE_KNOWN_TO_perf contract reference judge perf)
+set(BACKGAUGE_KNOWN_TO_ci contract reference impl judge laws campaign saboteurs perf ci)
 
 # backgauge_library(<target> LAYER <layer> SOURCES <files...> [LINKS <targets...>])
 #   Reference and judge never let the compiler contract or reassociate floating point.
