@@ -47,6 +47,9 @@ Regime regime_of(const Case& c) {
   // A recurrence of gain 5 over many steps and layers is chaos, of which no implementation can be held to anything.
   const bool may_run_wild = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP && c.rnn_mode != BACKGAUGE_RNN_RELU;
   if (may_run_wild && c.T * c.layers > 6) regime.gain = std::min(regime.gain, 2.5);
+  // Measured on lstm, gru and tanh of width 64 and 256: with a gain of 2.5 the least resolution that proves anything is
+  // missed from 30 steps on; with 1.2 it is exceeded 20 times in 50 steps of 3 layers.
+  if (may_run_wild && c.T * c.layers > 24) regime.gain = std::min(regime.gain, 1.2);
   regime.bias = 0.5;
   regime.forget_bias = stream.choice(1, 2) == 0;
   regime.consistent = stream.choice(2, 5) < 3;  // R10: 60 %

@@ -62,9 +62,7 @@ class Noise {
   Matrix negative(const Matrix& x) const { return {-x.v, -x.runs}; }
 
   Matrix matmul(const Matrix& x, const Matrix& y) const {
-    if (model_.operand_roundoff == 0) return dot(x, y);
-    const double u = model_.operand_roundoff, eta = model_.operand_underflow;
-    return dot(disturbed(x, u, eta), disturbed(y, u, eta));
+    return model_.operand_roundoff == 0 ? dot(x, y) : dot(narrowed(x), narrowed(y));
   }
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const { return sum(c, carried(matmul(x, y))); }
   Matrix column_sums(const Matrix& x) const {
@@ -237,6 +235,18 @@ class Noise {
     disturb(x, x, [relative, absolute](double value, double, double random) {
       return value + (relative * std::abs(value) + absolute) * random;
     });
+    return x;
+  }
+  // An operand is rounded alike by every product that reads it: the disturbance is a function of the number.
+  Matrix narrowed(Matrix x) const {
+    spread(x, x);
+    for (Index r = 0; r < runs_; ++r) {
+      double* to = x.runs.data() + r * x.size();
+      for (Index k = 0; k < x.size(); ++k) {
+        const double most = model_.operand_roundoff * std::abs(to[k]) + model_.operand_underflow;
+        to[k] += most * uniform_.of(to[k], static_cast<std::uint64_t>(r));
+      }
+    }
     return x;
   }
   Matrix rounded(Matrix x) const { return disturbed(std::move(x), model_.unit_roundoff, 0); }

@@ -102,6 +102,19 @@ TEST(Noise, RoundsAsFarAsTheVarianceSays) {
   check(noise.product(factor, factor), variance.product(same, same));  // underflows
 }
 
+TEST(Noise, NarrowsAnOperandAlikeInEveryProduct) {
+  const RoundingModel narrow{.operand_roundoff = 0x1p-8};
+  const Noise noise(narrow, 4, 3);
+  const Noisy x{Plane<double>::Constant(1, 1, 0.7), {}}, y{Plane<double>::Constant(1, 1, 1.3), {}};
+  const Noisy once = noise.matmul(x, y), again = noise.matmul(x, y);
+  ASSERT_EQ(once.runs.size(), 4);
+  for (Index r = 0; r < 4; ++r) {
+    EXPECT_EQ(once.runs(r), again.runs(r));
+    EXPECT_NE(once.runs(r), once.v(0));
+  }
+  EXPECT_NE(once.runs(0), once.runs(1));
+}
+
 TEST(Uniform, IsUniformAndRepeats) {
   Uniform one(7), two(7), other(8);
   double sum = 0, squares = 0;
@@ -110,6 +123,8 @@ TEST(Uniform, IsUniformAndRepeats) {
     const double *a = one.next(200), *b = two.next(200), *c = other.next(200);
     for (int k = 0; k < 200; ++k) {
       ASSERT_EQ(a[k], b[k]);
+      EXPECT_EQ(one.of(a[k], 1), two.of(a[k], 1));
+      EXPECT_LE(std::abs(one.of(a[k], 1)), 1);
       ASSERT_LT(std::abs(a[k]), 1.0000001);
       differs = differs || a[k] != c[k];
       sum += a[k];

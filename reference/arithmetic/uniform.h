@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace backgauge {
 
 class Uniform {
  public:
-  explicit Uniform(std::uint64_t seed) {
+  explicit Uniform(std::uint64_t seed) : seed_(seed) {
     for (Lanes& word : state_) {
       for (int lane = 0; lane < kLanes; ++lane) word[lane] = static_cast<std::uint32_t>(splitmix64(seed) >> 32);
     }
@@ -37,6 +38,13 @@ class Uniform {
     return numbers_.data();
   }
 
+  // A number in [-1, 1) that depends on nothing but the seed, the value and the stream.
+  double of(double value, std::uint64_t stream) const {
+    std::uint64_t state = std::bit_cast<std::uint64_t>(value) ^ seed_;
+    state = splitmix64(state) ^ stream;
+    return static_cast<double>(static_cast<std::int64_t>(splitmix64(state))) * 0x1p-63;
+  }
+
  private:
   static constexpr int kLanes = 4;
   typedef std::uint32_t Lanes __attribute__((vector_size(4 * kLanes)));  // gcc and clang alike
@@ -48,6 +56,7 @@ class Uniform {
     return z ^ (z >> 31);
   }
 
+  std::uint64_t seed_;
   std::array<Lanes, 4> state_;
   std::array<double, kMost> numbers_;
 };
