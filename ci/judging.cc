@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ci/judging.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -12,6 +14,7 @@
 #include "ci/last_words.h"
 #include "properties/case/inputs.h"
 #include "properties/judge/judge.h"
+#include "properties/judge/refusals.h"
 
 namespace backgauge::cli {
 namespace {
@@ -43,6 +46,13 @@ Verdict judge_filled(Runner& runner, const Case& c, const Filled& filled, int nu
                     {.seed = c.data == DataClass::kGolden ? filled.checksum : c.seed, .num_threads = num_threads});
 }
 
+Verdict judge_malformed(Runner& runner, const Case& c) {
+  const std::uint64_t count = malformed_case_count(c.op, c.dtype);
+  if (c.seed < count) return judge_refusal(runner, malformed_of_case(c.op, c.dtype, c.seed));
+  return broken_harness(fmt::format("data=malformed:{:#x}: {} {} has {:#x} malformed calls", c.seed,
+                                    find_op(c.op)->word, dtype_word(c.dtype), count));
+}
+
 Record judge_with_redraws(Runner& runner, Case c, const JudgingOptions& options) {
   Record record = judge_line(runner, c, options.num_threads);
   // A line with a checksum means its own values.
@@ -62,6 +72,11 @@ Record judge_line(Runner& runner, const Case& c, int num_threads) {
   Record record = record_of(c, runner.table().name, runner.table().version);
   record.isolated = runner.isolated();
   const InFlight in_flight(record.id);
+  if (c.data == DataClass::kMalformed) {
+    record.verdict = judge_malformed(runner, c);
+    record.ms = milliseconds_since(start);
+    return record;
+  }
   try {
     const Filled filled = fill(c);
     if (filled.error.empty() && c.data != DataClass::kGolden) {

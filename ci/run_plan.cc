@@ -12,6 +12,7 @@
 #include "properties/case/golden.h"
 #include "properties/case/philox.h"
 #include "properties/case/regressions.h"
+#include "properties/judge/refusals.h"
 
 namespace backgauge::cli {
 namespace {
@@ -36,6 +37,25 @@ std::vector<Case> regressions(const std::vector<backgauge_op>& ops) {
   if (error.empty()) out = read_regressions(file, error);
   if (!error.empty()) throw CommandError{kSelfCheck, "regressions: " + error};
   std::erase_if(out, [&](const Case& c) { return std::ranges::find(ops, c.op) == ops.end(); });
+  return out;
+}
+
+// Evenly over all of them, a smoke tier 10 of each op and dtype, the ci tier the 100 that a gate should make, a full
+// one all.
+std::vector<Case> malformed_cases(Tier tier, std::uint64_t seed, const std::vector<backgauge_op>& ops) {
+  std::vector<Case> out;
+  for (const backgauge_op op : ops) {
+    for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+      if ((find_op(op)->dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
+      const std::uint64_t count = malformed_case_count(op, dtype);
+      const std::uint64_t wanted = tier == Tier::kSmoke ? 10 : tier == Tier::kCi ? 100 : count;
+      for (std::uint64_t k = 0; k < wanted; ++k) {
+        Case c{.op = op, .dtype = dtype, .data = DataClass::kMalformed};
+        c.seed = (k * count / wanted + seed) % count;
+        out.push_back(std::move(c));
+      }
+    }
+  }
   return out;
 }
 
@@ -66,6 +86,7 @@ RunPlan plan_of_tier(const std::string& tier, std::uint64_t seed, const std::str
   std::vector<Case> cases = regressions(chosen);
   for (Case& c : golden_cases(chosen)) cases.push_back(std::move(c));
   for (Case& c : plan({.tier = *parsed, .seed = seed, .ops = chosen})) cases.push_back(std::move(c));
+  for (Case& c : malformed_cases(*parsed, seed, chosen)) cases.push_back(std::move(c));
   RunPlan out = numbered(std::move(cases));
   out.planned.tier = tier;
   out.planned.seed = seed;

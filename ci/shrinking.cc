@@ -41,6 +41,7 @@ std::string hint_of(Runner& runner, const Case& c, const Verdict& verdict, int n
   const auto bad = std::ranges::find_if(verdict.tensors, [](const TensorReport& tensor) { return tensor.bad > 0; });
   const backgauge_op_claims* claims = claims_of(runner.table(), c.op);
   if (bad == verdict.tensors.end() || !failure_of(verdict).ends_with(" value") || claims == nullptr) return "";
+  if (c.data == DataClass::kMalformed) return "";
   const Filled filled = fill(c);
   const Problem& problem = filled.problem;
   if (!filled.error.empty() || has_random_dropout(problem)) return "";

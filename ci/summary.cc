@@ -16,10 +16,6 @@ bool is_harness(const Verdict& verdict) {
   return verdict.status == Status::kBroken && verdict.reason.rfind("harness", 0) == 0;
 }
 
-std::string of(std::size_t passed, std::size_t all) {
-  return all == 0 ? std::string("-") : fmt::format("{}/{}", passed, all);
-}
-
 std::string coverage_text(const std::vector<Case>& cases) {
   std::string out = "\ncases judged, per setting\n";
   for (const OpSpec& spec : op_specs()) {
@@ -48,29 +44,34 @@ void Summary::Worst::add(const Verdict& verdict) {
   }
 }
 
+std::string Summary::Count::text() const { return all == 0 ? std::string("-") : fmt::format("{}/{}", passed, all); }
+
 std::string Summary::Worst::text() const { return tensor.empty() ? "-" : fmt::format("{:.3f} {}", ratio, tensor); }
 
 void Summary::add(const Case& c, const Record& record) {
   redrawn_ += record.redraws > 0;
   const bool passed = record.verdict.status == Status::kPassed;
   Row& row = rows_[{c.op, c.dtype}];
-  (c.data == DataClass::kGolden ? row.golden : row.random) += 1;
-  (c.data == DataClass::kGolden ? row.golden_passed : row.random_passed) += passed;
+  Count& kind = c.data == DataClass::kGolden      ? row.golden
+                : c.data == DataClass::kMalformed ? row.malformed
+                                                  : row.generated;
+  ++kind.all;
+  kind.passed += passed;
   row.worst.add(record.verdict);
   if (passed) worst_.add(record.verdict);
   ++counts_[static_cast<std::size_t>(record.verdict.status)];
   broken_harness_ += is_harness(record.verdict);
   if (record.verdict.status == Status::kSkipped) {
     ++skip_reasons_[record.verdict.reason];
-  } else if (record.verdict.status != Status::kBroken) {
+  } else if (record.verdict.status != Status::kBroken && c.data != DataClass::kMalformed) {
     cases_.push_back(c);
   }
 }
 
 void Summary::add_producer(const Case& c, const Record& record) {
   Row& row = rows_[{c.op, c.dtype}];
-  ++row.producers;
-  row.producers_passed += record.verdict.status == Status::kPassed;
+  ++row.producers.all;
+  row.producers.passed += record.verdict.status == Status::kPassed;
   row.producer_worst.add(record.verdict);
   producers_failed_ += record.verdict.status == Status::kFailed || record.verdict.status == Status::kBroken;
 }
@@ -84,14 +85,15 @@ std::string tensor_line(const TensorReport& tensor) {
 std::size_t Summary::cases() const { return std::accumulate(counts_.begin(), counts_.end(), std::size_t{0}); }
 
 std::string Summary::text(bool with_coverage) const {
-  std::string out = fmt::format("{:<21} {:<5} {:>9} {:>11}  {:<26} {}\n", "op", "dtype", "golden", "generated",
+  constexpr const char* kLine = "{:<21} {:<5} {:>9} {:>11} {:>10}  {:<26} {}\n";
+  std::string out = fmt::format(fmt::runtime(kLine), "op", "dtype", "golden", "generated", "malformed",
                                 "worst error/allowed", "stored goldens against the oracle");
   for (const auto& [key, row] : rows_) {
-    out += fmt::format("{:<21} {:<5} {:>9} {:>11}  {:<26} {}\n", find_op(key.first)->word, dtype_word(key.second),
-                       of(row.golden_passed, row.golden), of(row.random_passed, row.random), row.worst.text(),
-                       row.producers == 0 ? "-"
-                                          : fmt::format("{} passed, worst {}", of(row.producers_passed, row.producers),
-                                                        row.producer_worst.text()));
+    const std::string producers =
+        row.producers.all == 0 ? "-"
+                               : fmt::format("{} passed, worst {}", row.producers.text(), row.producer_worst.text());
+    out += fmt::format(fmt::runtime(kLine), find_op(key.first)->word, dtype_word(key.second), row.golden.text(),
+                       row.generated.text(), row.malformed.text(), row.worst.text(), producers);
   }
   if (with_coverage) out += coverage_text(cases_);
   if (walk_) {

@@ -41,9 +41,12 @@ class Summary {
     void add(const Verdict& verdict);
     std::string text() const;
   };
+  struct Count {
+    std::size_t passed = 0, all = 0;
+    std::string text() const;
+  };
   struct Row {
-    std::size_t golden = 0, golden_passed = 0, random = 0, random_passed = 0;
-    std::size_t producers = 0, producers_passed = 0;
+    Count golden, generated, malformed, producers;
     Worst worst, producer_worst;
   };
   std::size_t count(Status status) const { return counts_[static_cast<std::size_t>(status)]; }

@@ -132,6 +132,20 @@ class OneCase(CommandTest):
             self.assertIn("harness: ", done.stdout)
 
 
+class Malformed(CommandTest):
+    def test_accepted(self):
+        done = self.expect(1, "verify", "--impl=hostile:accepts_malformed_calls", "--tier=smoke",
+                           "--ops=lstm_block_cell_grad")
+        self.assertIn("data=malformed:0x1\n  malformed call lstm_block_cell_grad f16 peephole=0: x: dimension 0 = -1: "
+                      "run answered ok to a call that must be refused", done.stdout)
+
+    def test_no_such_call(self):
+        done = self.expect(6, "repro", "lstm_block_cell_grad b1i1h1 dt=f32 data=malformed:0xffffff")
+        self.assertIn("has 0x", done.stdout)
+        done = self.expect(0, "repro", "lstm_block_cell_grad b1i1h1 dt=f32 data=malformed:0x2")
+        self.assertIn("PASSED", done.stdout)
+
+
 class Goldens(CommandTest):
     def test_without_goldens(self):
         nowhere = {"BACKGAUGE_GOLDENS": str(self.folder / "nowhere")}

@@ -7,11 +7,11 @@
 namespace backgauge {
 namespace {
 
-// The order of the data classes in Setting::values is that of DataClass without its last, kGolden.
+// The order of the data classes in Setting::values is that of DataClass before kGolden.
 constexpr int kDataClasses = static_cast<int>(DataClass::kGolden);
 
 int dtype_of(const Case& c) { return c.dtype - BACKGAUGE_HALF; }
-int data_of(const Case& c) { return c.data == DataClass::kGolden ? kUnset : static_cast<int>(c.data); }
+int data_of(const Case& c) { return c.data >= DataClass::kGolden ? kUnset : static_cast<int>(c.data); }
 int mode_of(const Case& c) { return c.rnn_mode - BACKGAUGE_RNN_RELU; }
 int direction_of(const Case& c) { return c.direction - BACKGAUGE_UNIDIRECTIONAL; }
 int input_of(const Case& c) { return c.input_mode - BACKGAUGE_LINEAR_INPUT; }

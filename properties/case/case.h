@@ -5,6 +5,7 @@
 //   block_lstm_grad_v2 t5b3i17h4 peep=1 clip=0.5 order=ifco seq=4 dt=f16 data=strat:0x1f2e chk=7d0a
 //   cudnn_rnn_backprop t7b3i5h4 mode=gru dir=bi layers=2 in=linear drop=0.5 dt=f64 data=strat:0x3c51 chk=91ae
 //   block_lstm_grad_v2 ... data=golden:block_f32_tail
+//   block_lstm_grad_v2 t1b1i1h1 peep=0 order=ifco seq=1 dt=f32 data=malformed:0x1f
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,9 @@
 
 namespace backgauge {
 
-// How the values are chosen: inputs.h says what each class is. kGolden: read from properties/cases/goldens.
+// How the values are chosen: inputs.h says what each class is. kGolden: read from properties/cases/goldens. kMalformed:
+// a call that must be refused, the one of that number (properties/judge/refusals.h); op and dtype are all that is its
+// own.
 enum class DataClass {
   kStratified,
   kSaturated,
@@ -30,10 +33,11 @@ enum class DataClass {
   kNan,
   kInf,
   kGolden,
-  kPlain  // in no tier: what failures shrink to
+  kPlain,  // in no tier: what failures shrink to
+  kMalformed
 };
 std::string_view data_class_word(
-    DataClass data);  // strat saturated linear large zeros tiny huge scales constant nan inf golden plain
+    DataClass data);  // strat saturated linear large zeros tiny huge scales constant nan inf golden plain malformed
 
 struct Case {
   backgauge_op op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;  // a gradient op

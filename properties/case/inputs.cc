@@ -142,6 +142,10 @@ std::uint16_t checksum_of(const Problem& problem) {
 
 Filled fill(const Case& c) {
   Filled filled;
+  if (c.data == DataClass::kMalformed) {
+    filled.error = "data=malformed: a call that must be refused has no inputs to be chosen";
+    return filled;
+  }
   if (c.data == DataClass::kGolden) {
     GoldenData golden;
     if (!find_golden(c, golden, filled.error)) return filled;

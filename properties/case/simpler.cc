@@ -106,6 +106,7 @@ std::int64_t complexity(const Case& c) {
 
 std::vector<Case> simpler(const Case& c, Case (*about)(Case)) {
   std::vector<Case> out;
+  if (c.data == DataClass::kMalformed) return out;  // it is what it is
   for (const Case& neighbour : neighbours(c)) {
     const Case candidate = about(neighbour);
     if (complexity(candidate) < complexity(c) && is_sensible(candidate)) out.push_back(candidate);

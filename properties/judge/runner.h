@@ -13,6 +13,8 @@
 
 namespace backgauge {
 
+struct Malformed;  // refusals.h
+
 class Runner {
  public:
   Runner() = default;
@@ -30,6 +32,9 @@ class Runner {
   virtual RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) = 0;
   virtual DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
                                      const RunOptions& options) = 0;
+
+  // Makes a malformed call of an op that is claimed. On output what was answered; a violation says what was written.
+  virtual RunResult refuse(const Malformed& which) = 0;
 
   // The memory of all calls stays as it is until their case ends. On output what has changed in it after its call had
   // returned, and what has otherwise happened since.
@@ -50,6 +55,7 @@ class InProcessRunner : public Runner {
   RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
   DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
                              const RunOptions& options) override;
+  RunResult refuse(const Malformed& which) override;
   CaseEnd end_case() override;
 
  private:

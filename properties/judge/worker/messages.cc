@@ -159,6 +159,7 @@ Writer to_wire(const Introduction& introduction) { return written(introduction);
 Writer to_wire(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) {
   return written(problem, std::vector<RawTensor>(raw.begin(), raw.end()), options);
 }
+Writer to_wire(const Malformed& which) { return written(which); }
 Writer to_wire(const RunResult& result) { return written(result); }
 Writer to_wire(const DropoutMasks& masks) { return written(masks); }
 Writer to_wire(const std::vector<std::string>& texts) { return written(texts); }
@@ -170,6 +171,13 @@ std::optional<Request> request_from(std::span<const std::byte> bytes) {
   Request request;
   reader(request.problem, request.raw, request.options);
   return reader.ok() ? std::optional<Request>(std::move(request)) : std::nullopt;
+}
+
+std::optional<Malformed> malformed_from(std::span<const std::byte> bytes) { return read<Malformed>(bytes); }
+
+std::optional<RunResult> refusal_from(std::span<const std::byte> bytes) {
+  std::optional<RunResult> result = read<RunResult>(bytes);
+  return result && result->outputs.empty() ? std::move(result) : std::nullopt;
 }
 
 std::optional<RunResult> run_result_from(std::span<const std::byte> bytes, const Problem& problem) {

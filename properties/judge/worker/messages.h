@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "properties/judge/refusals.h"
 #include "properties/judge/run.h"
 #include "properties/judge/runner.h"
 #include "properties/judge/worker/wire.h"
@@ -18,6 +19,7 @@ enum class MessageKind : std::uint32_t {
   kNotLoaded,     // worker: why, one text
   kRun,           // judge: Request; answered by the same with a RunResult
   kDropoutMasks,  // judge: Request; answered by the same with DropoutMasks
+  kRefuse,        // judge: Malformed; answered by the same with a RunResult without outputs
   kEndCase,       // judge: nothing; answered by the same with violations
   kNoMemory,      // worker: the arena cannot be had
   kTrouble        // worker: of its own, one text
@@ -47,12 +49,15 @@ struct Request {
 // Each as bytes, and back. nullopt where they make no sense: for an answer, where it does not fit the problem.
 Writer to_wire(const Introduction& introduction);
 Writer to_wire(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options);
+Writer to_wire(const Malformed& which);
 Writer to_wire(const RunResult& result);
 Writer to_wire(const DropoutMasks& masks);
 Writer to_wire(const std::vector<std::string>& texts);
 
 std::optional<Introduction> introduction_from(std::span<const std::byte> bytes);
 std::optional<Request> request_from(std::span<const std::byte> bytes);
+std::optional<Malformed> malformed_from(std::span<const std::byte> bytes);
+std::optional<RunResult> refusal_from(std::span<const std::byte> bytes);
 std::optional<RunResult> run_result_from(std::span<const std::byte> bytes, const Problem& problem);
 std::optional<DropoutMasks> dropout_masks_from(std::span<const std::byte> bytes, const Problem& problem);
 std::optional<std::vector<std::string>> texts_from(std::span<const std::byte> bytes);

@@ -141,6 +141,11 @@ class Server {
  private:
   Writer answer_to(MessageKind kind, std::span<const std::byte> bytes) {
     if (kind == MessageKind::kEndCase) return to_wire(runner_.end_case().violations);
+    if (kind == MessageKind::kRefuse) {
+      const std::optional<Malformed> which = malformed_from(bytes);
+      if (!which) throw std::runtime_error("worker: a request that makes no sense");
+      return to_wire(runner_.refuse(*which));
+    }
     const std::optional<Request> request = request_from(bytes);
     if (!request) throw std::runtime_error("worker: a request that makes no sense");
     if (kind == MessageKind::kDropoutMasks) {

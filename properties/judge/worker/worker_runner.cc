@@ -116,6 +116,19 @@ DropoutMasks WorkerRunner::dropout_masks(const Problem& problem, std::span<const
   return *masks;
 }
 
+RunResult WorkerRunner::refuse(const Malformed& which) {
+  const Answer answer = ask(MessageKind::kRefuse, to_wire(which).bytes());
+  std::optional<RunResult> result;
+  if (answer.message) result = refusal_from(answer.message->bytes);
+  if (!result) {
+    result.emplace();
+    result->broken = answer.message ? give_up(nonsense()) : answer.broken;
+    return *result;
+  }
+  result->broken = misbehaviour(*result);
+  return *result;
+}
+
 Runner::CaseEnd WorkerRunner::end_case() {
   CaseEnd end;
   if (case_began_ && process_ != nullptr) {

@@ -40,6 +40,7 @@ class WorkerRunner : public Runner {
   RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
   DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
                              const RunOptions& options) override;
+  RunResult refuse(const Malformed& which) override;
   CaseEnd end_case() override;
 
  private:
