@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "ci/candidate.h"
 #include "ci/command.h"
 #include "ci/words.h"
 #include "impl/registry.h"
@@ -204,7 +205,8 @@ int run(const Options& options) {
   }
   std::vector<std::string> names = registry_names();
   if (!options.impl.empty()) names = {options.impl};
-  for (const std::string& name : names) implementations.push_back(implementation_json(load_implementation(name)));
+  // A stranger's library is opened in a process of its own here too.
+  for (const std::string& name : names) implementations.push_back(implementation_json(Candidate(name).table()));
   if (options.format == "json") {
     fmt::print("{}\n",
                Json{{"schema", "backgauge.list/1"}, {"ops", ops}, {"implementations", implementations}}.dump(2));

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// What judge_case varies from run to run, and what it notices around a run: memory, threads, environment, time.
+#include <gtest/gtest.h>
+
+#include <cfenv>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "properties/judge/judge_testing.h"
+
+namespace backgauge {
+namespace {
+
+using namespace testing;
+
+TEST(Judge, FailsWhatDoesNotRepeatUnlessThatIsDeclared) {
+  Puppet puppet;
+  puppet.after_run = [&](const backgauge_call& call) {
+    float& value = output_at(call, "dicfo", 5);
+    if (puppet.runs == 2) value = std::nextafter(value, 1e9f);
+  };
+  expect_failed(judge(puppet, cell_case()), "not repeatable: dicfo[0,5]: ");
+  puppet.runs = 0;
+  puppet.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
+  EXPECT_EQ(judge(puppet, cell_case()).status, Status::kPassed);
+  puppet.after_run = [&](const backgauge_call& call) { output_at(call, "dicfo", 5) += puppet.runs == 5 ? 1.0f : 0.0f; };
+  expect_failed(judge(puppet, cell_case()), "second run: dicfo[0,5]");
+}
+
+TEST(Judge, TheSecondRunHasAnotherWorkspaceAndOtherThreads) {
+  Puppet workspace;
+  workspace.after_run = [](const backgauge_call& call) {
+    if (*static_cast<unsigned char*>(call.workspace) != 0xff) output_at(call, "dicfo", 5) = 0;
+  };
+  expect_failed(judge(workspace, cell_case()), "not repeatable");
+  Puppet threads;
+  threads.after_run = [](const backgauge_call& call) {
+    float& value = output_at(call, "dicfo", 5);
+    if (call.num_threads > 1) value = std::nextafter(value, 1e9f);
+  };
+  expect_failed(judge(threads, cell_case()), "not repeatable");
+  threads.claims.determinism = BACKGAUGE_BITWISE_PER_THREAD_COUNT;
+  EXPECT_EQ(judge(threads, cell_case()).status, Status::kPassed);
+}
+
+TEST(Judge, TheNumbersOfThreadsFollowFromTheSeed) {
+  std::set<std::int32_t> seen;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Puppet puppet;
+    puppet.before = [&](const backgauge_call& call, backgauge_message&) {
+      seen.insert(call.num_threads);
+      return BACKGAUGE_OK;
+    };
+    EXPECT_EQ(judge(puppet, block_case(), {.seed = seed, .num_threads = 2}).status, Status::kPassed);
+  }
+  EXPECT_EQ(seen, (std::set<std::int32_t>{1, 2, 3, 7}));
+}
+
+// Which outputs lie in the memory of which inputs.
+std::set<std::string> shared(const backgauge_call& call) {
+  std::set<std::string> out;
+  for (std::int32_t k = 0; k < call.num_outputs; ++k) {
+    for (std::int32_t m = 0; m < call.num_inputs; ++m) {
+      if (call.outputs[k].data == call.inputs[m].data)
+        out.insert(std::string(call.outputs[k].name) + "=" + call.inputs[m].name);
+    }
+  }
+  return out;
+}
+
+TEST(Judge, OutputsShareTheMemoryOfInputsOneByOneAndAllTogether) {
+  std::set<std::set<std::string>> seen;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Puppet puppet;
+    puppet.after_run = [&](const backgauge_call& call) { seen.insert(shared(call)); };
+    EXPECT_EQ(judge(puppet, cell_case(), {.seed = seed}).status, Status::kPassed);
+  }
+  const std::string cs = "cs_prev_grad=cs_grad", wci = "wci_grad=wci", wcf = "wcf_grad=wcf", wco = "wco_grad=wco";
+  EXPECT_EQ(seen, (std::set<std::set<std::string>>{{}, {cs}, {wci}, {wcf}, {wco}, {cs, wci, wcf, wco}}));
+}
+
+TEST(Judge, FailsWhatIsWrongWhereMemoryIsShared) {
+  int failures = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Puppet puppet;
+    puppet.after_run = [](const backgauge_call& call) {
+      if (shared(call).contains("wci_grad=wci")) output_at(call, "wci_grad", 3) += 1;
+    };
+    const Verdict verdict = judge(puppet, cell_case(), {.seed = seed});
+    if (verdict.status == Status::kPassed) continue;
+    ++failures;
+    expect_failed(verdict, "wci_grad in the memory of wci");
+    expect_failed(verdict, ": wci_grad[3]: ");
+  }
+  EXPECT_GT(failures, 10);
+
+  // An input that is shared with another output only must still not change.
+  Puppet puppet;
+  puppet.after_run = [](const backgauge_call& call) {
+    if (shared(call) == std::set<std::string>{"wci_grad=wci"}) input_at(call, "wcf", 3) += 1;
+  };
+  failures = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    failures += judge(puppet, cell_case(), {.seed = seed}).status == Status::kFailed;
+  }
+  EXPECT_GT(failures, 3);
+}
+
+// Tensors of 8 GiB that take no memory, as long as an implementation does not read what nobody reads.
+TEST(Run, CallsMaySpanMoreThanTwoToTheThirtyOneElements) {
+  Case block = block_case(), cell = cell_case();
+  block.T = 357913942, block.B = 2, block.I = 0, block.H = 3;
+  cell.B = cell.I = 1, cell.H = 23170;
+  backgauge_implementation table{};
+  table.run = [](const backgauge_call* call, backgauge_message*) {
+    for (std::int32_t k = 0; k < call->num_outputs; ++k) {
+      const auto bytes = static_cast<std::size_t>(backgauge_elements(&call->outputs[k])) * sizeof(float);
+      if (bytes > 0) std::memset(call->outputs[k].data, 0, bytes);
+    }
+    input_at(*call, "cs_grad", 17) += 1;
+    return BACKGAUGE_OK;
+  };
+  for (const auto& [c, elements] : {std::pair{block, "2147483652"}, std::pair{cell, "23170"}}) {
+    const Filled filled = fill(c);
+    ASSERT_EQ(filled.error, "");
+    const RunResult result = run(table, filled.problem, {}, {});
+    EXPECT_EQ(result.status, BACKGAUGE_OK);
+    EXPECT_EQ(result.violations,
+              std::vector<std::string>{std::string("changed the input cs_grad (element 17 of ") + elements + ")"});
+  }
+}
+
+TEST(Judge, AsksTheOracleWhenAllRunsAreOver) {
+  for (const Case& c : {cell_case(), rnn_case()}) {
+    Puppet puppet;
+    int asked = 0;
+    JudgeOptions options;
+    options.oracle = [&](const Problem& problem, const Declared& declared, Values values) {
+      ++asked;
+      EXPECT_EQ(puppet.runs, runs_of(c.op));
+      return oracle(problem, declared, values);
+    };
+    EXPECT_EQ(judge(puppet, c, options).status, Status::kPassed);
+    EXPECT_EQ(asked, c.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? 2 : 1);
+  }
+}
+
+TEST(Judge, FailsWhatIsWrittenAfterTheCallHasReturned) {
+  Puppet puppet;
+  float* kept = nullptr;
+  puppet.after_run = [&](const backgauge_call& call) {
+    if (kept == nullptr) kept = &output_at(call, "dicfo", 5);
+    if (puppet.runs == 2) *kept = 1;
+  };
+  expect_failed(judge(puppet, cell_case()), "changed the output dicfo (element 5 of 84) after the call had returned");
+
+  Puppet threaded;
+  std::thread late;
+  threaded.after_run = [&](const backgauge_call& call) {
+    if (threaded.runs == 2) {
+      late = std::thread([element = &output_at(call, "wco_grad", 2)] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        *element = 1;
+      });
+    }
+  };
+  expect_failed(judge(threaded, cell_case()), "changed the output wco_grad (element 2 of 7) after the call had");
+  late.join();
+}
+
+TEST(Judge, FailsAChangedFloatingPointEnvironment) {
+  Puppet puppet;
+  puppet.after_run = [&](const backgauge_call&) { std::fesetround(FE_UPWARD); };
+  expect_failed(judge(puppet, cell_case()), "run left the floating-point environment changed: rounding upward");
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+}
+
+TEST(Judge, ARunWithoutAnswerIsBrokenByTheImplementation) {
+  class Breaking : public InProcessRunner {
+   public:
+    using InProcessRunner::InProcessRunner;
+    RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override {
+      RunResult result = InProcessRunner::run(problem, raw, options);
+      if (++runs_ == broken_run) {
+        result = {};
+        result.broken = "crash: SIGSEGV in run";
+      }
+      return result;
+    }
+    CaseEnd end_case() override {
+      InProcessRunner::end_case();
+      return {{}, broken_run == 0 ? "exit: status 0 after run" : ""};
+    }
+    int broken_run = 0;
+
+   private:
+    int runs_ = 0;
+  };
+  for (const Case& c : {cell_case(), rnn_case()}) {
+    for (const int broken_run : {0, 1, 2}) {
+      const Filled filled = fill(c);
+      Puppet puppet;
+      puppet.claims.op = c.op;
+      Breaking runner(puppet.table);
+      runner.broken_run = broken_run;
+      const Verdict verdict = judge_case(runner, filled.problem, filled.facts, {});
+      EXPECT_EQ(verdict.status, Status::kBroken);
+      EXPECT_EQ(verdict.reason, broken_run == 0 ? "exit: status 0 after run" : "crash: SIGSEGV in run");
+    }
+  }
+}
+
+TEST(Judge, FailsWhatDependsOnNumbersInItsOutputs) {
+  Puppet puppet;
+  float before = 0;
+  puppet.before = [&](const backgauge_call& call, backgauge_message&) {
+    before = output_at(call, "dicfo", 5);
+    return BACKGAUGE_OK;
+  };
+  puppet.after_run = [&](const backgauge_call& call) {
+    if (std::isfinite(before)) output_at(call, "dicfo", 5) += before;
+  };
+  expect_failed(judge(puppet, cell_case()), "not repeatable: dicfo[0,5]");
+}
+
+TEST(Judge, EveryTensorIsOnceAlignedToItsElementsOnly) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    Puppet puppet;
+    std::vector<std::uintptr_t> odd;
+    puppet.after_run = [&](const backgauge_call& call) {
+      odd.push_back(reinterpret_cast<std::uintptr_t>(&output_at(call, "dicfo", 0)) / sizeof(float) % 2);
+    };
+    EXPECT_EQ(judge(puppet, cell_case(), {.seed = seed}).status, Status::kPassed);
+    ASSERT_EQ(odd.size(), 3u);
+    EXPECT_NE(odd[0], odd[1]);
+  }
+}
+
+}  // namespace
+}  // namespace backgauge
