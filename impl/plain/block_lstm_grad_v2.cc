@@ -14,13 +14,14 @@ void block_lstm_grad_v2(const backgauge_call& call) {
   const std::int64_t H = input(call, "cs_prev").shape[1];
   const std::int64_t S = *static_cast<const std::int64_t*>(input(call, "seq_len_max").data);
   const bool use_peephole = call.attributes.use_peephole != 0;
-  const auto x = read<Real>(call, "x"), w = read<Real>(call, "w");
+  const auto x = read<Real>(call, "x", S * B * I), w = read<Real>(call, "w");
   const auto cs_prev = read<Real>(call, "cs_prev"), h_prev = read<Real>(call, "h_prev");
   const auto wci = read<Real>(call, "wci"), wcf = read<Real>(call, "wcf"), wco = read<Real>(call, "wco");
-  const auto i = read<Real>(call, "i"), f = read<Real>(call, "f"), o = read<Real>(call, "o");
-  const auto ci = read<Real>(call, "ci"), co = read<Real>(call, "co");
-  const auto cs = read<Real>(call, "cs"), h = read<Real>(call, "h");
-  const auto cs_grad = read<Real>(call, "cs_grad"), h_grad = read<Real>(call, "h_grad");
+  const auto read_steps = [&](const char* name) { return read<Real>(call, name, S * B * H); };
+  const auto i = read_steps("i"), f = read_steps("f"), o = read_steps("o");
+  const auto ci = read_steps("ci"), co = read_steps("co");
+  const auto cs = read_steps("cs"), h = read_steps("h");
+  const auto cs_grad = read_steps("cs_grad"), h_grad = read_steps("h_grad");
 
   std::vector<Real> x_grad(T * B * I), cs_prev_grad(B * H), h_prev_grad(B * H), w_grad((I + H) * 4 * H);
   std::vector<Real> wci_grad(H), wcf_grad(H), wco_grad(H), b_grad(4 * H), gates(4 * H);

@@ -19,10 +19,11 @@ inline const backgauge_tensor& output(const backgauge_call& call, const char* na
   return *backgauge_find(call.outputs, call.num_outputs, name);
 }
 
+// The first `count` elements.
 template <class Real>
-std::vector<Real> read(const backgauge_call& call, const char* name) {
+std::vector<Real> read(const backgauge_call& call, const char* name, std::int64_t count) {
   const backgauge_tensor& tensor = input(call, name);
-  std::vector<Real> values(static_cast<std::size_t>(backgauge_elements(&tensor)));
+  std::vector<Real> values(static_cast<std::size_t>(count));
   if (tensor.dtype == BACKGAUGE_HALF) {
     const auto* halves = static_cast<const std::uint16_t*>(tensor.data);
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = backgauge_half_to_float(halves[k]);
@@ -30,6 +31,11 @@ std::vector<Real> read(const backgauge_call& call, const char* name) {
     std::memcpy(values.data(), tensor.data, values.size() * sizeof(Real));
   }
   return values;
+}
+
+template <class Real>
+std::vector<Real> read(const backgauge_call& call, const char* name) {
+  return read<Real>(call, name, backgauge_elements(&input(call, name)));
 }
 
 template <class Real>

@@ -129,6 +129,16 @@ TEST(Inputs, PlainValuesArePowersOfTwo) {
   }
 }
 
+TEST(Inputs, LargeWeightsThatNobodyReadsTakeNoMemory) {
+  Case c;
+  c.I = 1, c.H = 8000;
+  for (c.seed = 0; c.seed < 8; ++c.seed) {  // some with states of a forward, had it its weights
+    const Filled filled = fill(c);
+    ASSERT_EQ(filled.error, "");
+    EXPECT_FALSE(filled.facts.consistent_saved);
+  }
+}
+
 TEST(Inputs, UnreadElementsTakeEveryPoisonInTurn) {
   int nan = 0, infinite = 0, huge = 0, plausible = 0;
   for (int seed = 0; seed < 100; ++seed) {

@@ -30,7 +30,7 @@ class LstmDraw {
     draw_saved();
     for (const char* name : {"cs_grad", "h_grad"}) fill_upstream(c_, regime_, at(name));
     for (Tensor& tensor : problem_.inputs) finish(c_, tensor);
-    facts.consistent_saved = regime_.consistent && forward_products() <= kLargestForward;
+    facts.consistent_saved = regime_.consistent && forward_products() <= kLargestForward && has_what_forward_reads();
     if (facts.consistent_saved) run_forward_pass();
   }
 
@@ -46,6 +46,14 @@ class LstmDraw {
   double forward_products() const {
     return static_cast<double>(steps()) * static_cast<double>(c_.B) * static_cast<double>(c_.I + c_.H) * 4 *
            static_cast<double>(c_.H);
+  }
+
+  // Of large tensors only what the gradient reads is there: the cell's reads no weights.
+  bool has_what_forward_reads() {
+    const auto whole = [&](const char* name) {
+      return static_cast<std::int64_t>(at(name).values.size()) == element_count(at(name).shape);
+    };
+    return !is_cell() || (whole("x") && whole("h_prev") && whole("w") && whole("b"));
   }
 
   void draw_weights() {
