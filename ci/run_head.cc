@@ -40,13 +40,11 @@ std::string first_of(std::initializer_list<std::string> differences) {
 
 RunHead head_of_this_run(const backgauge_implementation& implementation, const std::string& given, int threads,
                          const std::string& shard, const Planned& plan) {
-  const std::vector<std::string> built_in = registry_names();
-  const bool is_library = std::find(built_in.begin(), built_in.end(), given) == built_in.end();
   return {.version = kVersion,
           .command = digest_of_file("/proc/self/exe"),
           .impl_name = implementation.name,
           .impl_version = implementation.version,
-          .library = is_library ? digest_of_file(given) : "",
+          .library = is_built_in(given) ? "" : digest_of_file(given),
           .threads = threads,
           .shard = shard,
           .plan = plan};

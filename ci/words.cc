@@ -67,7 +67,8 @@ CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chron
 }
 
 void add_implementation_options(CLI::App& command, std::string& impl, int& threads, bool& strict) {
-  command.add_option("--impl", impl, "cpu, plain, or the path of a shared library")->envname("BACKGAUGE_IMPL");
+  command.add_option("--impl", impl, "a name that `backgauge list` has, or the path of a shared library")
+      ->envname("BACKGAUGE_IMPL");
   command.add_option("--threads", threads, "threads the implementation may use")
       ->check(CLI::Range(1, 1024))
       ->envname("BACKGAUGE_THREADS");

@@ -199,17 +199,31 @@ void expect_close(const CallSetup& setup, const std::string& name, const Bytes& 
   EXPECT_LE(distance, far_above_roundings(setup.dtype) * largest) << name << " of largest value " << largest;
 }
 
-TEST(Agree, CpuWithPlain) {
+template <class Filter>
+void expect_agreement_with_plain(const std::string& implementation_name, Filter takes) {
   for (const CallSetup& setup : setups()) {
+    if (!takes(setup)) continue;
     const Extents& e = setup.extents;
     SCOPED_TRACE(std::string(find_op(setup.op)->word) + " " + std::string(dtype_word(setup.dtype)) + " mode " +
                  std::to_string(setup.attributes.rnn_mode) + " T,S,B,I,H,L,D,peephole " +
                  to_string({e.T, e.S, e.B, e.I, e.H, e.L, e.D, e.peephole}));
-    const Results plain = run(implementation("plain"), setup, 1), cpu = run(implementation("cpu"), setup, 1);
+    const Results plain = run(implementation("plain"), setup, 1);
+    const Results other = run(implementation(implementation_name), setup, 1);
     for (const auto& [name, want] : plain) {
-      if (name != "reserve_space") expect_close(setup, name, cpu.at(name), want);
+      if (name != "reserve_space") expect_close(setup, name, other.at(name), want);
     }
   }
+}
+
+TEST(Agree, CpuWithPlain) {
+  expect_agreement_with_plain("cpu", [](const CallSetup&) { return true; });
+}
+
+// In half it rounds after every operation, which is the judge's business.
+TEST(Agree, EigenWithPlain) {
+  expect_agreement_with_plain("eigen", [](const CallSetup& setup) {
+    return setup.op != BACKGAUGE_CUDNN_RNN_BACKPROP && setup.dtype == BACKGAUGE_FLOAT32;
+  });
 }
 
 // Large enough for seven threads: see kWorkPerThread.

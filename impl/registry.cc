@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "impl/cpu/cpu.h"
+#include "impl/eigen/eigen.h"
 #include "impl/plain/plain.h"
 #include "reference/contract/op_spec.h"
 #include "reference/contract/validate.h"
@@ -14,15 +15,33 @@
 namespace backgauge {
 namespace {
 
+enum class Role { kOurs, kPeer };
+
 struct BuiltIn {
   std::string_view name;
-  const backgauge_implementation* (*open)();
+  Role role;
+  const backgauge_implementation* (*open)();  // nullptr: this build is without it
+  std::string_view absence;
 };
 
 constexpr BuiltIn kBuiltIn[] = {
-    {"plain", [] { return plain_entry(&host()); }},
-    {"cpu", [] { return &cpu_implementation(); }},
+    {"plain", Role::kOurs, [] { return plain_entry(&host()); }, ""},
+    {"cpu", Role::kOurs, [] { return &cpu_implementation(); }, ""},
+    {"eigen", Role::kPeer, [] { return &eigen_implementation(); }, ""},
 };
+
+const BuiltIn* find_built_in(std::string_view name) {
+  const auto found = std::ranges::find(kBuiltIn, name, &BuiltIn::name);
+  return found == std::end(kBuiltIn) ? nullptr : found;
+}
+
+std::vector<std::string> names_of(Role role) {
+  std::vector<std::string> names;
+  for (const BuiltIn& built_in : kBuiltIn) {
+    if (built_in.role == role && built_in.open != nullptr) names.emplace_back(built_in.name);
+  }
+  return names;
+}
 
 bool is_path(std::string_view text) { return text.find('/') != std::string_view::npos || text.ends_with(".so"); }
 
@@ -129,20 +148,24 @@ std::string table_refusal(const backgauge_implementation* table) {
   return "";
 }
 
-std::vector<std::string> registry_names() {
-  std::vector<std::string> names;
-  for (const BuiltIn& built_in : kBuiltIn) names.emplace_back(built_in.name);
-  return names;
-}
+std::vector<std::string> registry_names() { return names_of(Role::kOurs); }
+
+std::vector<std::string> peer_names() { return names_of(Role::kPeer); }
+
+bool is_built_in(std::string_view name) { return find_built_in(name) != nullptr; }
 
 const backgauge_implementation* open_implementation(std::string_view name_or_path, std::string& error) {
   error.clear();
-  for (const BuiltIn& built_in : kBuiltIn) {
-    if (built_in.name == name_or_path) return built_in.open();
+  if (const BuiltIn* built_in = find_built_in(name_or_path)) {
+    if (built_in->open != nullptr) return built_in->open();
+    error = std::string(name_or_path) + ": " + std::string(built_in->absence);
+    return nullptr;
   }
   if (is_path(name_or_path)) return open_library(std::string(name_or_path), error);
   error = std::string(name_or_path) + ": not an implementation; expected the path of a shared library or one of";
-  for (const BuiltIn& built_in : kBuiltIn) error += " " + std::string(built_in.name);
+  for (const BuiltIn& built_in : kBuiltIn) {
+    if (built_in.open != nullptr) error += " " + std::string(built_in.name);
+  }
   return nullptr;
 }
 

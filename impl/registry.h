@@ -10,10 +10,16 @@
 
 namespace backgauge {
 
-// The built-in ones, in the order of the list.
+// The built-in ones of the project, which are held to be right, in the order of the list.
 std::vector<std::string> registry_names();
 
-// On input a name of registry_names(), or the path of a shared library: anything with a '/' in it or ".so" at its end.
+// Baselines, and other projects' libraries as far as the build found them: judged and timed like any plug-in.
+std::vector<std::string> peer_names();
+
+// Whether a name is of one of these lists, or of a peer that this build is without.
+bool is_built_in(std::string_view name);
+
+// On input a name of one of the lists, or the path of a shared library: anything with a '/' in it or ".so" at its end.
 // On output the table, or nullptr and in `error` one line that says what was given and what is wrong with it. What has
 // been opened stays loaded until the process ends.
 const backgauge_implementation* open_implementation(std::string_view name_or_path, std::string& error);

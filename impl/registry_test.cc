@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -23,8 +24,11 @@ void expect_refused(const std::string& path, const std::string& what) {
 std::string plugin(const std::string& name) { return BACKGAUGE_TEST_PLUGINS "/" + name + ".so"; }
 
 TEST(Registry, EveryNameOpensATableOfThatName) {
-  const std::vector<std::string> names = registry_names();
+  std::vector<std::string> names = registry_names();
   ASSERT_EQ(names, (std::vector<std::string>{"plain", "cpu"}));
+  const std::vector<std::string> peers = peer_names();
+  ASSERT_NE(std::ranges::find(peers, "eigen"), peers.end());
+  names.insert(names.end(), peers.begin(), peers.end());
   for (const std::string& name : names) {
     std::string error = "stale";
     const backgauge_implementation* table = open_implementation(name, error);
@@ -32,6 +36,7 @@ TEST(Registry, EveryNameOpensATableOfThatName) {
     EXPECT_EQ(table->name, name);
     EXPECT_EQ(error, "");
     EXPECT_EQ(table_refusal(table), "");
+    EXPECT_TRUE(is_built_in(name));
   }
 }
 
@@ -49,7 +54,7 @@ TEST(Registry, OpensAPlugIn) {
 }
 
 TEST(Registry, RefusesWhatIsNoPlugIn) {
-  expect_refused("no_such_name", "expected the path of a shared library or one of plain cpu");
+  expect_refused("no_such_name", "expected the path of a shared library or one of plain cpu eigen");
   expect_refused("", "not an implementation");
   expect_refused("/no/such/file", "no such file");
   expect_refused("no_such_file.so", "no such file");

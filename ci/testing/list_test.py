@@ -30,8 +30,9 @@ class Ops(CommandTest):
         found = {op["op"]: tuple(" ".join(tensor["name"] for tensor in op[role]) for role in ("inputs", "outputs"))
                  for op in document["ops"]}
         self.assertEqual(found, TENSORS)
-        self.assertEqual([implementation["name"] for implementation in document["implementations"]], ["plain", "cpu"])
-        for implementation in document["implementations"]:
+        self.assertEqual([implementation["name"] for implementation in document["implementations"]][:3],
+                         ["plain", "cpu", "eigen"])
+        for implementation in document["implementations"][:2]:
             claimed = [claim["op"] for claim in implementation["claims"]]
             self.assertEqual(claimed, ["lstm_block_cell_grad", "block_lstm_grad_v2", "cudnn_rnn_backprop"])
 

@@ -149,7 +149,7 @@ class Unloadable(CommandTest):
         empty = self.folder / "empty.so"
         empty.touch()
         for implementation, word in [
-                ("nobody", "plain cpu"),
+                ("nobody", "plain cpu eigen"),
                 ("libabsent.so", "no such file"),
                 (self.folder / "absent.so", "no such file"),
                 (self.folder, "not a shared library"),

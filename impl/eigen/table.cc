@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table, and the choice of the instruction set.
+#include "impl/eigen/eigen.h"
+#include "impl/eigen/ops.h"
+#include "impl/table_checks.h"
+
+namespace backgauge {
+namespace eigen {
+namespace {
+
+const Ops& ops_of_this_machine() {
+#ifdef BACKGAUGE_EIGEN_X86
+  if (__builtin_cpu_supports("x86-64-v4")) return avx512::ops;
+  if (__builtin_cpu_supports("x86-64-v3")) return avx2::ops;
+#endif
+  return baseline::ops;
+}
+
+constexpr backgauge_op_claims claims_of(backgauge_op op) {
+  backgauge_op_claims claims{};
+  claims.op = op;
+  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
+  claims.half_class = BACKGAUGE_CLASS_B;
+  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+  claims.determinism = BACKGAUGE_BITWISE;
+  return claims;
+}
+
+constexpr backgauge_op_claims kClaims[] = {claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
+                                           claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2)};
+constexpr TableChecks kChecks = {kClaims, nullptr};
+
+backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
+  return guarded(message, [&] { return kChecks.prepare(call, plan, message); });
+}
+
+backgauge_status run(const backgauge_call* call, backgauge_message* message) {
+  return guarded(message, [&] {
+    Extents extents;
+    const backgauge_status status = kChecks.before(false, call, extents, message);
+    if (status != BACKGAUGE_OK) return status;
+    const Ops& ops = ops_of_this_machine();
+    const bool half = call->dtype == BACKGAUGE_HALF;
+    if (call->op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
+      half ? ops.cell_half(LstmBlockCellGradCall<Half>::bind(*call, extents))
+           : ops.cell_float(LstmBlockCellGradCall<float>::bind(*call, extents));
+    } else {
+      half ? ops.block_half(BlockLstmGradV2Call<Half>::bind(*call, extents))
+           : ops.block_float(BlockLstmGradV2Call<float>::bind(*call, extents));
+    }
+    return BACKGAUGE_OK;
+  });
+}
+
+constexpr backgauge_implementation kImplementation = {
+    BACKGAUGE_ABI,
+    sizeof(backgauge_implementation),
+    "eigen",
+    "1",
+    "TensorFlow's loops for a CPU, on Eigen; the baseline, on one thread",
+    BACKGAUGE_HOST,
+    std::size(kClaims),
+    kClaims,
+    prepare,
+    run,
+    nullptr,
+    nullptr,
+};
+
+}  // namespace
+}  // namespace eigen
+
+const backgauge_implementation& eigen_implementation() { return eigen::kImplementation; }
+
+}  // namespace backgauge

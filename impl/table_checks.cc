@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "impl/table_checks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "reference/contract/validate.h"
+
+namespace backgauge {
+namespace {
+
+bool has(std::uint32_t set, std::int32_t enumerator) { return (set & BACKGAUGE_BIT(enumerator)) != 0; }
+
+// Whether a call with legal shapes is among the claims; the forward is if the gradient is.
+bool is_claimed(std::span<const backgauge_op_claims> claims, const backgauge_call& call) {
+  const std::int32_t op = call.op == BACKGAUGE_CUDNN_RNN ? BACKGAUGE_CUDNN_RNN_BACKPROP : call.op;
+  const auto found = std::ranges::find(claims, op, &backgauge_op_claims::op);
+  if (found == claims.end() || !has(found->dtypes, call.dtype)) return false;
+  const backgauge_attributes& a = call.attributes;
+  if (op != BACKGAUGE_CUDNN_RNN_BACKPROP) return has(found->use_peephole, a.use_peephole);
+  return has(found->rnn_modes, a.rnn_mode) && has(found->input_modes, a.input_mode) &&
+         has(found->directions, a.direction);
+}
+
+}  // namespace
+
+backgauge_status fail(backgauge_message* message, backgauge_status status, std::string_view text) {
+  if (message != nullptr) {
+    const std::size_t size = std::min(text.size(), sizeof message->text - 1);
+    std::memcpy(message->text, text.data(), size);
+    message->text[size] = '\0';
+  }
+  return status;
+}
+
+backgauge_status TableChecks::prepare(const backgauge_call* call, backgauge_plan* answer,
+                                      backgauge_message* message) const {
+  if (answer == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "plan: expected a plan, got NULL");
+  if (call == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "call: expected a call, got NULL");
+  const Validation shapes = validate_shapes(*call);
+  if (!shapes.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
+  if (call->memory_space != BACKGAUGE_HOST) return fail(message, BACKGAUGE_UNSUPPORTED, "host memory only");
+  if (!is_claimed(claims, *call)) return fail(message, BACKGAUGE_UNSUPPORTED, "the call is not claimed");
+  answer->workspace_alignment = 1;
+  answer->workspace_bytes = 0;
+  answer->reserve_space_length = 0;
+  return plan == nullptr ? BACKGAUGE_OK : plan(*call, shapes.extents, *answer, message);
+}
+
+backgauge_status TableChecks::before(bool forward, const backgauge_call* call, Extents& extents,
+                                     backgauge_message* message) const {
+  backgauge_plan needed{};
+  const backgauge_status status = prepare(call, &needed, message);
+  if (status != BACKGAUGE_OK) return status;
+  const Validation validation = validate(*call, needed.reserve_space_length);
+  if (!validation.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, validation.refusal);
+  if ((call->op == BACKGAUGE_CUDNN_RNN) != forward) {
+    return fail(message, BACKGAUGE_INVALID_ARGUMENT,
+                forward ? "op: expected BACKGAUGE_CUDNN_RNN" : "op: expected a gradient");
+  }
+  const auto refuse_workspace = [&](const char* what, std::uint64_t expected) {
+    return fail(message, BACKGAUGE_INVALID_ARGUMENT,
+                std::string("workspace: expected ") + what + " " + std::to_string(expected) + " bytes, got less");
+  };
+  if (call->workspace_bytes < needed.workspace_bytes) return refuse_workspace("at least", needed.workspace_bytes);
+  if (needed.workspace_bytes > 0 && needed.workspace_alignment > 1 &&
+      reinterpret_cast<std::uintptr_t>(call->workspace) % needed.workspace_alignment != 0) {
+    return refuse_workspace("an alignment of", needed.workspace_alignment);
+  }
+  extents = validation.extents;
+  return BACKGAUGE_OK;
+}
+
+}  // namespace backgauge

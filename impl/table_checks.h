@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the table of an implementation for host memory does around its ops: refuse, answer for the memory of a call, and
+// let no exception out.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <span>
+#include <string_view>
+
+#include "reference/contract/op_spec.h"
+
+namespace backgauge {
+
+// Puts the text into the message, if there is one. Returns the status.
+backgauge_status fail(backgauge_message* message, backgauge_status status, std::string_view text);
+
+// Runs `body`, which returns a status, and turns what it throws into one.
+template <class Body>
+backgauge_status guarded(backgauge_message* message, Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return fail(message, BACKGAUGE_OUT_OF_MEMORY, "no memory for temporaries");
+  } catch (const std::exception& e) {
+    return fail(message, BACKGAUGE_INTERNAL, e.what());
+  }
+}
+
+struct TableChecks {
+  std::span<const backgauge_op_claims> claims;
+  // Answers for a call that is claimed and whose shapes are legal; sees what prepare may see. nullptr: nothing is
+  // needed.
+  backgauge_status (*plan)(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
+                           backgauge_message* message);
+
+  // The whole of `prepare`.
+  backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) const;
+
+  // Before `run`, or before `forward`: BACKGAUGE_OK if the op may be executed, and then its extents.
+  backgauge_status before(bool forward, const backgauge_call* call, Extents& extents, backgauge_message* message) const;
+};
+
+}  // namespace backgauge
