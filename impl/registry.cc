@@ -15,34 +15,6 @@
 namespace backgauge {
 namespace {
 
-enum class Role { kOurs, kPeer };
-
-struct BuiltIn {
-  std::string_view name;
-  Role role;
-  const backgauge_implementation* (*open)();  // nullptr: this build is without it
-  std::string_view absence;
-};
-
-constexpr BuiltIn kBuiltIn[] = {
-    {"plain", Role::kOurs, [] { return plain_entry(&host()); }, ""},
-    {"cpu", Role::kOurs, [] { return &cpu_implementation(); }, ""},
-    {"eigen", Role::kPeer, [] { return &eigen_implementation(); }, ""},
-};
-
-const BuiltIn* find_built_in(std::string_view name) {
-  const auto found = std::ranges::find(kBuiltIn, name, &BuiltIn::name);
-  return found == std::end(kBuiltIn) ? nullptr : found;
-}
-
-std::vector<std::string> names_of(Role role) {
-  std::vector<std::string> names;
-  for (const BuiltIn& built_in : kBuiltIn) {
-    if (built_in.role == role && built_in.open != nullptr) names.emplace_back(built_in.name);
-  }
-  return names;
-}
-
 bool is_path(std::string_view text) { return text.find('/') != std::string_view::npos || text.ends_with(".so"); }
 
 bool is_word(const char* text) {
@@ -115,6 +87,40 @@ const backgauge_implementation* open_library(const std::string& path, std::strin
   return fail(refusal);
 }
 
+enum class Role { kOurs, kPeer };
+
+struct BuiltIn {
+  std::string_view name;
+  Role role;
+  const backgauge_implementation* (*open)(std::string& error);  // nullptr: this build is without it
+  std::string_view absence;
+};
+
+constexpr BuiltIn kBuiltIn[] = {
+    {"plain", Role::kOurs, [](std::string&) { return plain_entry(&host()); }, ""},
+    {"cpu", Role::kOurs, [](std::string&) { return &cpu_implementation(); }, ""},
+    {"eigen", Role::kPeer, [](std::string&) { return &eigen_implementation(); }, ""},
+#ifdef BACKGAUGE_ONEDNN_PLUGIN
+    {"onednn", Role::kPeer, [](std::string& error) { return open_library(BACKGAUGE_ONEDNN_PLUGIN, error); }, ""},
+#else
+    {"onednn", Role::kPeer, nullptr,
+     "not in this build: CMake found no oneDNN (ci/install-deps --peers, BACKGAUGE_ONEDNN)"},
+#endif
+};
+
+const BuiltIn* find_built_in(std::string_view name) {
+  const auto found = std::ranges::find(kBuiltIn, name, &BuiltIn::name);
+  return found == std::end(kBuiltIn) ? nullptr : found;
+}
+
+std::vector<std::string> names_of(Role role) {
+  std::vector<std::string> names;
+  for (const BuiltIn& built_in : kBuiltIn) {
+    if (built_in.role == role && built_in.open != nullptr) names.emplace_back(built_in.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string table_refusal(const backgauge_implementation* table) {
@@ -157,7 +163,7 @@ bool is_built_in(std::string_view name) { return find_built_in(name) != nullptr;
 const backgauge_implementation* open_implementation(std::string_view name_or_path, std::string& error) {
   error.clear();
   if (const BuiltIn* built_in = find_built_in(name_or_path)) {
-    if (built_in->open != nullptr) return built_in->open();
+    if (built_in->open != nullptr) return built_in->open(error);
     error = std::string(name_or_path) + ": " + std::string(built_in->absence);
     return nullptr;
   }

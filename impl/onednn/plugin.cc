@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table, as a plug-in: only who asks for oneDNN loads it. Beside the table it exports the phases of
+// BlockLSTMGradV2, which perf/peers times one by one.
+#include "impl/onednn/library.h"
+#include "impl/onednn/ops.h"
+#include "impl/table_checks.h"
+
+namespace backgauge::onednn {
+namespace {
+
+// dnnl::error is a std::exception whose text says what oneDNN could not do.
+template <class Body>
+backgauge_status guarded_by_status(backgauge_message* message, Body body) noexcept {
+  return guarded(message, [&]() -> backgauge_status {
+    try {
+      return body();
+    } catch (const dnnl::error& e) {
+      const bool memory = e.status == dnnl_out_of_memory;
+      return fail(message, memory ? BACKGAUGE_OUT_OF_MEMORY : BACKGAUGE_DEVICE_ERROR,
+                  std::string("oneDNN: ") + e.what());
+    }
+  });
+}
+
+void execute(const backgauge_call& call, const Extents& extents, MemoryPlan& memory, unsigned phases) {
+  switch (call.op) {
+    case BACKGAUGE_BLOCK_LSTM_GRAD_V2:
+      return block_lstm_grad_v2(BlockLstmGradV2Call<float>::bind(call, extents), memory, phases);
+    case BACKGAUGE_CUDNN_RNN: return cudnn_rnn_forward(CudnnRnnCall<float>::bind(call, extents), memory);
+    default: cudnn_rnn_backprop(CudnnRnnBackpropCall<float>::bind(call, extents), memory);
+  }
+}
+
+bool is_half_dropped(const backgauge_call& call, const Extents& extents) {
+  const float dropout = call.attributes.dropout;
+  return call.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2 && extents.L > 1 && dropout > 0 && dropout < 1;
+}
+
+backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
+                      backgauge_message* message) {
+  if (is_half_dropped(call, extents)) {
+    return fail(message, BACKGAUGE_UNSUPPORTED, "dropout between 0 and 1: oneDNN has none");
+  }
+  const bool cudnn = call.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2;
+  if (cudnn) plan.reserve_space_length = reserve_length(extents, call.attributes, call.num_threads);
+  MemoryPlan count;
+  execute(call, extents, count, kAllPhases);
+  plan.workspace_alignment = count.used() == 0 ? 1 : MemoryPlan::kAlignment;
+  plan.workspace_bytes = count.used();
+  return BACKGAUGE_OK;
+}
+
+backgauge_op_claims claims_of(backgauge_op op) {
+  backgauge_op_claims claims{};
+  claims.op = op;
+  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
+  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
+                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
+  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT);
+  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
+  claims.half_class = BACKGAUGE_CLASS_A;
+  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+  claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
+  claims.recomputes_co = 1;
+  claims.changes_reserve_space = op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+  return claims;
+}
+
+const backgauge_op_claims kClaims[] = {claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
+                                       claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP)};
+const TableChecks kChecks = {kClaims, plan};
+
+backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
+  return guarded_by_status(message, [&] { return kChecks.prepare(call, answer, message); });
+}
+
+backgauge_status execute_checked(const backgauge_call* call, bool forward, unsigned phases,
+                                 backgauge_message* message) {
+  return guarded_by_status(message, [&] {
+    Extents extents;
+    const backgauge_status status = kChecks.before(forward, call, extents, message);
+    if (status != BACKGAUGE_OK) return status;
+    MemoryPlan memory(call->workspace);
+    execute(*call, extents, memory, phases);
+    return BACKGAUGE_OK;
+  });
+}
+
+backgauge_status run(const backgauge_call* call, backgauge_message* message) {
+  return execute_checked(call, false, kAllPhases, message);
+}
+
+backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
+  return execute_checked(call, true, kAllPhases, message);
+}
+
+}  // namespace
+}  // namespace backgauge::onednn
+
+using namespace backgauge::onednn;
+
+extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(
+    const backgauge_host* host) {
+  if (host == nullptr || host->abi != BACKGAUGE_ABI) return nullptr;
+  static const backgauge_implementation table = {
+      BACKGAUGE_ABI,
+      sizeof(backgauge_implementation),
+      "onednn",
+      library_version().c_str(),
+      "oneDNN's RNN primitives, with its reorders of weights",
+      BACKGAUGE_HOST,
+      std::size(kClaims),
+      kClaims,
+      prepare,
+      run,
+      forward,
+      nullptr,
+  };
+  return &table;
+}
+
+// Some phases (ops.h) of a BlockLSTMGradV2 call, which finds in its workspace what those before them left there.
+extern "C" __attribute__((visibility("default"))) backgauge_status backgauge_onednn_phases(const backgauge_call* call,
+                                                                                           unsigned phases,
+                                                                                           backgauge_message* message) {
+  return execute_checked(call, false, phases, message);
+}
