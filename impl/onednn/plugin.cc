@@ -61,7 +61,7 @@ backgauge_op_claims claims_of(backgauge_op op) {
   claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
   claims.half_class = BACKGAUGE_CLASS_A;
   claims.numerical_contract = BACKGAUGE_FP32_STRICT;
-  claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
+  claims.determinism = BACKGAUGE_BITWISE_PER_THREAD_COUNT;
   claims.recomputes_co = 1;
   claims.changes_reserve_space = op == BACKGAUGE_CUDNN_RNN_BACKPROP;
   return claims;

@@ -14,9 +14,10 @@ std::int64_t onednn_gate(std::int32_t mode, std::int64_t gate) {
 }
 
 // W [gate, unit, in] and R [gate, unit, H] of one direction after the other.
-WeightStrides strides(const LayerShape& s, Side side) {
+WeightStrides strides(const RnnLayerShape& shape, Side side) {
+  const LayerShape& s = shape.layer;
   const std::int64_t in = side == Side::kInput ? s.I : s.H;
-  return {s.gates() * s.H * (s.I + s.H), 1, s.H * in, in};
+  return {s.gates() * s.H * (shape.columns + s.H), 1, s.H * in, in};
 }
 
 std::size_t round_up(std::size_t bytes) {
@@ -26,16 +27,17 @@ std::size_t round_up(std::size_t bytes) {
 
 }  // namespace
 
-RnnLayer::RnnLayer(const LayerShape& s) : layer(s) {
+RnnLayer::RnnLayer(const RnnLayerShape& all) : layer(all.layer) {
+  const LayerShape& s = all.layer;
   const bool same_order = s.mode != BACKGAUGE_GRU;
   for (const Side side : {Side::kInput, Side::kRecurrent}) {
     for (std::int64_t gate = 0; gate < (same_order ? 1 : s.gates()); ++gate) {
       const GateRange range{onednn_gate(s.mode, gate), same_order ? s.gates() : 1};
       for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
         copies_in_[static_cast<int>(pass)][static_cast<int>(side)].push_back(
-            {gate, layer.weights_in(pass, side, strides(s, side), range)});
+            {gate, layer.weights_in(pass, side, strides(all, side), range)});
       }
-      copies_out_[static_cast<int>(side)].push_back({gate, layer.gradients_out(side, strides(s, side), range)});
+      copies_out_[static_cast<int>(side)].push_back({gate, layer.gradients_out(side, strides(all, side), range)});
     }
   }
 }
@@ -82,9 +84,9 @@ RnnLayers::RnnLayers(const Extents& extents, const backgauge_attributes& attribu
     : e(extents), params(rnn_params(attributes, e.I, e.H, e.L)), drops_all(attributes.dropout >= 1) {
   if (e.B == 0) return;
   for (std::int64_t l = 0; l < e.L; ++l) {
-    // oneDNN has no layer without inputs: there one input stands in that is 0.
-    const std::int64_t inputs = std::max<std::int64_t>(params.layer_input(l), 1);
-    layers.push_back(kept<RnnLayer>(LayerShape{attributes.rnn_mode, e.T, e.B, inputs, e.H, e.D, false, num_threads}));
+    const std::int64_t columns = params.layer_input(l), inputs = std::max<std::int64_t>(columns, 1);
+    layers.push_back(
+        kept<RnnLayer>(RnnLayerShape{{attributes.rnn_mode, e.T, e.B, inputs, e.H, e.D, false, num_threads}, columns}));
   }
 }
 

@@ -13,10 +13,17 @@
 
 namespace backgauge::onednn {
 
+struct RnnLayerShape {
+  LayerShape layer;
+  std::int64_t columns;  // of W in `params`: 0 where oneDNN is given one input that is 0, as it has no layer without
+
+  auto operator<=>(const RnnLayerShape&) const = default;
+};
+
 // What is made of the sizes of a layer.
 class RnnLayer {
  public:
-  explicit RnnLayer(const LayerShape& shape);
+  explicit RnnLayer(const RnnLayerShape& shape);
 
   Layer layer;
 
