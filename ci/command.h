@@ -35,5 +35,6 @@ void add_merge(CLI::App& app, Action& chosen);
 void add_oracle(CLI::App& app, Action& chosen);
 void add_judge(CLI::App& app, Action& chosen);
 void add_self(CLI::App& app, Action& chosen);
+void add_bench(CLI::App& app, Action& chosen);
 
 }  // namespace backgauge::cli

@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   add_oracle(app, chosen);
   add_judge(app, chosen);
   add_self(app, chosen);
+  add_bench(app, chosen);
   try {
     app.parse(argc, argv);
     if (chosen) return chosen();

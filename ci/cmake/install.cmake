@@ -10,6 +10,8 @@ install(DIRECTORY reference/contract DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/ba
 install(DIRECTORY properties/cases/goldens DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge"
         FILES_MATCHING PATTERN "*.npz" PATTERN "manifest.json" PATTERN "README.md")
 install(FILES properties/cases/regressions.txt properties/cases/museum.txt DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge")
+install(DIRECTORY properties/cases/ DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge/shapes" FILES_MATCHING
+        PATTERN "shapes_*.txt" PATTERN "goldens" EXCLUDE)
 install(TARGETS backgauge_plain_plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
 
 set_target_properties(backgauge_contract PROPERTIES EXPORT_NAME contract)

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run: for every workload all contestants are judged, timed in interleaved rounds, and judged again. README.md says
+// why in this way.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "perf/contestant.h"
+#include "perf/probe.h"
+#include "perf/results.h"
+
+namespace backgauge {
+
+struct BenchOptions {
+  int rounds = 9;
+  double sample_seconds = 0.025;  // of one sample at least: long against what a clock and an interrupt cost
+  int threads = 1;
+  bool cold = false;        // caches are emptied before every call
+  double most_gflop = 100;  // larger workloads are SKIPPED: the oracle needs seconds for each GFLOP
+  std::chrono::steady_clock::time_point deadline =
+      std::chrono::steady_clock::time_point::max();  // nothing starts later
+  std::function<bool()> stop = [] { return false; };
+  std::function<void(const std::string& phase, std::size_t done, std::size_t total)> progress =
+      [](const std::string&, std::size_t, std::size_t) {};
+  // Each workload as soon as it has ended. The noise is known by the first one that has a time.
+  std::function<void(const BenchResult&, const WorkloadResult&)> ended = [](const BenchResult&, const WorkloadResult&) {
+  };
+};
+
+class Bench {
+ public:
+  Bench(const Machine& machine, const Limits& limits, const BenchOptions& options)
+      : machine_(machine), limits_(limits), options_(options) {}
+
+  // Contestants in the order of each first round. A workload that was interrupted has no samples.
+  BenchResult run(const std::vector<Workload>& workloads, const std::vector<std::unique_ptr<Contestant>>& contestants);
+
+ private:
+  struct Lane;
+
+  void run_workload(const Workload& workload, const std::vector<std::unique_ptr<Contestant>>& contestants,
+                    BenchResult& result);
+  std::vector<Lane> judge_all(Subject& subject, const std::vector<std::unique_ptr<Contestant>>& contestants,
+                              WorkloadResult& result);
+  void time_rounds(const WorkloadResult& workload, std::vector<Lane>& lanes);
+  void measure_noise(const WorkloadResult& workload, Lane& lane, BenchResult& result);
+  std::int64_t calls_of_a_sample(Contestant& contestant);
+  double timed_batch(Contestant& contestant, std::int64_t calls);
+  Sample sample(const WorkloadResult& workload, Lane& lane, int round, double fma_gflops);
+  void tell(const std::string& what);
+  bool halted() const;
+
+  const Machine& machine_;
+  const Limits& limits_;
+  const BenchOptions& options_;
+  std::size_t done_ = 0, total_ = 0;
+  std::vector<char> evicting_;  // what empties the caches
+};
+
+}  // namespace backgauge

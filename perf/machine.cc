@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/machine.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+
+#include "perf/generated/commit.h"
+
+namespace backgauge {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_line(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != line.npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+std::string isa() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return "avx512";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "avx2";
+  return "sse2";
+#elif defined(__aarch64__)
+  return "neon";
+#else
+  return "unknown";
+#endif
+}
+
+// "512K", "32768K", "32M"
+std::int64_t cache_size(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc()) return 0;
+  return number << (*end == 'K' ? 10 : *end == 'M' ? 20 : 0);
+}
+
+// Of the first CPU's data or unified cache at a level; 0 where there is none.
+std::int64_t cache_bytes(int level) {
+  for (int index = 0;; ++index) {
+    const fs::path folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}", index);
+    if (!fs::exists(folder)) return 0;
+    if (first_line(folder / "level") != std::to_string(level) || first_line(folder / "type") == "Instruction") continue;
+    return cache_size(first_line(folder / "size"));
+  }
+}
+
+int online_cores() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
+
+}  // namespace
+
+std::string Machine::id() const {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (const char letter : fmt::format("{}|{}|{}|{}|{}|{}", cpu_model, isa, l1_bytes, l2_bytes, l3_bytes, cores)) {
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+Machine this_machine() {
+  const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  return {.cpu_model = cpu_model(),
+          .isa = isa(),
+          .governor = governor.empty() ? "unknown" : governor,
+          .l1_bytes = cache_bytes(1),
+          .l2_bytes = cache_bytes(2),
+          .l3_bytes = cache_bytes(3),
+          .cores = online_cores()};
+}
+
+Build this_build() {
+  Build build {
+    .version = BACKGAUGE_VERSION, .commit = kCommit,
+#if defined(__clang__)
+    .compiler = "clang " __clang_version__,
+#else
+    .compiler = "gcc " __VERSION__,
+#endif
+    .type = BACKGAUGE_BUILD_TYPE, .optimized = false, .sanitizers = BACKGAUGE_SANITIZERS
+  };
+#ifdef __OPTIMIZE__
+  build.optimized = true;
+#endif
+  return build;
+}
+
+std::string unfit_for_timing(const Build& build) {
+  if (!build.sanitizers.empty()) return fmt::format("this build has sanitizers ({})", build.sanitizers);
+  if (!build.optimized || build.type == "Debug") {
+    return fmt::format("this is a {} build", build.type.empty() ? "not optimized" : build.type);
+  }
+  return "";
+}
+
+}  // namespace backgauge

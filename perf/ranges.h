@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workloads over ranges of sizes: --H=256:1024:*2 --dtype=f32,f16 makes every combination out of each workload.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "properties/case/case.h"
+
+namespace backgauge {
+
+// On input numbers and ranges with commas between them: "16", "a:b" (steps of 1), "a:b:step", "a:b:*factor"; b is
+// included where a step meets it. On output the numbers in that order, or none and in `error` what was expected.
+std::vector<std::int64_t> parse_numbers(const std::string& text, std::string& error);
+
+// Empty: as the case has it.
+struct Ranges {
+  std::vector<std::int64_t> T, B, I, H;
+  std::vector<backgauge_dtype> dtypes;
+};
+
+// Every combination, the dtype running fastest, then H, I, B, T. Where a case has I = H, and no range is given for I, I
+// goes with H; where it has seq = T, seq goes with T. A combination that no case can be is left out: a dtype that the
+// op does not have, skip_input with I != H.
+std::vector<Case> expand(const Case& c, const Ranges& ranges);
+
+}  // namespace backgauge

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run has found: workloads x contestants, with the samples of each pair.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "perf/cost_model.h"
+#include "perf/workloads.h"
+#include "properties/judge/verdict.h"
+
+namespace backgauge {
+
+// One batch of calls.
+struct Sample {
+  int round = 0;
+  double seconds = 0;  // per call
+  std::int64_t calls = 1;
+  double fma_gflops = 0;  // the multiply-add loop in the same round
+  bool disturbed = false;
+  benchmark::BenchmarkReporter::Run run{};  // as Google Benchmark saw it
+};
+
+// One contestant on one workload. It has samples only if it has passed before the first and after the last.
+struct Entry {
+  std::string implementation, version;
+  Verdict verdict;
+  double first_call = 0;  // seconds
+  std::vector<Sample> samples{};
+
+  bool timed() const { return !samples.empty(); }
+  double seconds() const;           // median
+  double error_over_bound() const;  // largest of all outputs
+};
+
+struct WorkloadResult {
+  Workload workload;  // with the checksum of its inputs
+  Work work;
+  int threads = 1;
+  double copy_gbps = 0;  // the limit of the level that holds its bytes
+  std::vector<Entry> entries{};
+
+  double gflops(const Entry& entry) const;  // 0 where no flops are counted
+  double gbps(const Entry& entry) const;
+  double share_of_limit(const Entry& entry) const;  // of the loop in the same rounds, or of copy_gbps
+};
+
+struct BenchResult {
+  std::vector<WorkloadResult> workloads{};
+  std::size_t planned = 0;
+  double noise = 0;  // the same implementation twice, interleaved: |ratio - 1|
+  bool noise_known = false;
+
+  std::size_t samples() const;
+  std::size_t disturbed() const;
+};
+
+}  // namespace backgauge

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every sample of a run, beside its JSON: lines of JSON, schema "backgauge.samples/1".
+//   {"schema":..., "context":{...}}                                               the first line
+//   {"workload", "suite", "implementation", "verdict", "error_over_bound", "tensors":{<name>: ratio}, "reason", ...}
+//   {"workload", "suite", "implementation", "version", "round", "seconds", "calls", "fma_gflops", "disturbed"}
+// A workload is its case line. A pair that did not pass has no samples. Numbers that are not finite are null.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "perf/results.h"
+
+namespace backgauge {
+
+std::string samples_head(const std::map<std::string, std::string>& context);
+
+// Whole lines.
+std::string samples_of(const WorkloadResult& result);
+
+// "RUN.json" -> "RUN.samples.jsonl"
+std::string samples_file_beside(const std::string& json_file);
+
+}  // namespace backgauge

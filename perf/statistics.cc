@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace backgauge {
+
+double median(std::vector<double> numbers) {
+  if (numbers.empty()) return 0;
+  std::ranges::sort(numbers);
+  const std::size_t middle = numbers.size() / 2;
+  return numbers.size() % 2 == 1 ? numbers[middle] : (numbers[middle - 1] + numbers[middle]) / 2;
+}
+
+double mean(const std::vector<double>& numbers) {
+  if (numbers.empty()) return 0;
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
+}
+
+double standard_deviation(const std::vector<double>& numbers) {
+  if (numbers.size() < 2) return 0;
+  const double center = mean(numbers);
+  double sum = 0;
+  for (const double number : numbers) sum += (number - center) * (number - center);
+  return std::sqrt(sum / static_cast<double>(numbers.size() - 1));
+}
+
+double disagreement(const std::vector<double>& a, const std::vector<double>& b) {
+  const double base = median(b);
+  return base > 0 ? std::abs(median(a) / base - 1) : 0;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace backgauge {
+namespace {
+
+// Three digits and a unit that keeps them readable.
+std::string time_text(double seconds) {
+  if (seconds >= 1) return fmt::format("{:#.3g} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:#.3g} ms", seconds * 1e3);
+  return fmt::format("{:#.3g} us", seconds * 1e6);
+}
+
+const Entry* first_timed(const WorkloadResult& result) {
+  const auto found = std::ranges::find_if(result.entries, &Entry::timed);
+  return found == result.entries.end() ? nullptr : &*found;
+}
+
+// Differences below it are not findings: the same code differs by as much between two processes.
+constexpr double kLoud = 0.02;
+
+}  // namespace
+
+std::string heading_text(const Machine& machine, const Build& build, const Limits& limits,
+                         const BenchOptions& options) {
+  const auto row = [](const Bandwidth& b) {
+    return fmt::format("L1 {:.0f}, L2 {:.0f}, L3 {:.0f}, memory {:.1f}", b.l1, b.l2, b.l3, b.memory);
+  };
+  return fmt::format(
+      "backgauge {} ({}), {}, {}\n{}, {}, {} of {} cores, {} caches\n"
+      "limits  multiply-add {:.1f} GFLOP/s float32, {:.1f} float64; read GB/s {}; copy GB/s {}\n",
+      build.version, build.commit, build.compiler, build.type, machine.cpu_model, machine.isa, options.threads,
+      machine.cores, options.cold ? "cold" : "hot", limits.fma_f32, limits.fma_f64, row(limits.read), row(limits.copy));
+}
+
+std::string workload_text(const WorkloadResult& result) {
+  const bool arithmetic = result.work.limited_by == LimitedBy::kArithmetic;
+  std::string out = fmt::format("\n{}\n", to_string(result.workload.c));
+  std::size_t width = 14;
+  for (const Entry& entry : result.entries) width = std::max(width, entry.implementation.size());
+  out += fmt::format("  {:<{}} {:>10} {:>10} {:>9} {:>9} {:>12} {:>7}\n", "", width, "time", "first call",
+                     arithmetic ? "GFLOP/s" : "GB/s", "of limit", "error/bound", "ratio");
+  const Entry* base = first_timed(result);
+  for (const Entry& entry : result.entries) {
+    if (!entry.timed()) {
+      out += fmt::format("  {:<{}} {}{}{}\n", entry.implementation, width, status_word(entry.verdict.status),
+                         entry.verdict.reason.empty() ? "" : ": ", entry.verdict.reason);
+      continue;
+    }
+    out += fmt::format("  {:<{}} {:>10} {:>10} {:>9.1f} {:>7.0f} % {:>12.3f} {:>7.3f}\n", entry.implementation, width,
+                       time_text(entry.seconds()), time_text(entry.first_call),
+                       arithmetic ? result.gflops(entry) : result.gbps(entry), 100 * result.share_of_limit(entry),
+                       entry.error_over_bound(), base->seconds() / entry.seconds());
+  }
+  return out;
+}
+
+std::string closing_text(const BenchResult& result) {
+  struct Row {
+    std::size_t timed = 0, pairs = 0;
+    double log_ratio = 0;
+    std::size_t compared = 0;
+  };
+  std::map<std::string, Row> rows;
+  std::vector<std::string> order;
+  for (const WorkloadResult& workload : result.workloads) {
+    const Entry* base = workload.entries.empty() || !workload.entries.front().timed() ? nullptr : &workload.entries[0];
+    for (const Entry& entry : workload.entries) {
+      if (!rows.contains(entry.implementation)) order.push_back(entry.implementation);
+      Row& row = rows[entry.implementation];
+      ++row.pairs;
+      if (!entry.timed()) continue;
+      ++row.timed;
+      if (base == nullptr) continue;
+      row.log_ratio += std::log(base->seconds() / entry.seconds());
+      ++row.compared;
+    }
+  }
+  std::string out = "\n";
+  for (const std::string& name : order) {
+    const Row& row = rows[name];
+    out += fmt::format("{}: {} of {} workloads timed", name, row.timed, row.pairs);
+    if (row.compared > 0 && name != order.front()) {
+      out += fmt::format(", {:.3f} times as fast as {} (geometric mean of {})",
+                         std::exp(row.log_ratio / static_cast<double>(row.compared)), order.front(), row.compared);
+    }
+    out += "\n";
+  }
+  out += fmt::format("{} samples, {} kept although disturbed", result.samples(), result.disturbed());
+  if (result.noise_known) out += fmt::format("; noise of the same code twice {:.1f} %", 100 * result.noise);
+  out += "\n";
+  if (result.noise > kLoud) out += "warning: this machine is noisy now; do not believe differences of that size\n";
+  return out;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/workloads.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "properties/case/case_list.h"
+
+namespace backgauge {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view kPrefix = "shapes_", kSuffix = ".txt";
+
+void replace(std::string& text, char from, char to) { std::ranges::replace(text, from, to); }
+
+bool has(const std::vector<Workload>& workloads, const Case& c) {
+  return std::ranges::find(workloads, c, &Workload::c) != workloads.end();
+}
+
+}  // namespace
+
+std::string Workload::name() const {
+  Case without_checksum = c;
+  without_checksum.checksum.reset();
+  std::string line = to_string(without_checksum);
+  replace(line, ' ', ',');
+  return suite + "/" + line;
+}
+
+fs::path shapes_folder(std::string& error) {
+  if (const char* chosen = std::getenv("BACKGAUGE_SHAPES"); chosen != nullptr && *chosen != '\0') {
+    if (fs::is_directory(chosen)) return chosen;
+    error = std::string("BACKGAUGE_SHAPES=") + chosen + ": no such folder";
+    return {};
+  }
+  for (const char* known : {BACKGAUGE_SHAPES_SOURCE, BACKGAUGE_SHAPES_INSTALLED}) {
+    if (fs::is_directory(known)) return known;
+  }
+  error = "no " BACKGAUGE_SHAPES_SOURCE " and no " BACKGAUGE_SHAPES_INSTALLED "; set BACKGAUGE_SHAPES to the folder";
+  return {};
+}
+
+std::vector<std::string> suite_names(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
+    name = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+    replace(name, '_', '-');
+    names.push_back(std::move(name));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<Workload> suite(const fs::path& folder, const std::string& name, std::string& error) {
+  error.clear();
+  const std::vector<std::string> known = suite_names(folder);
+  std::vector<std::string> wanted = {name};
+  if (name == kAllSuites) {
+    wanted = known;
+  } else if (std::ranges::find(known, name) == known.end()) {
+    error = "expected one of";
+    for (const std::string& one : known) error += " " + one;
+    error += std::string(" ") + kAllSuites;
+    return {};
+  }
+  std::vector<Workload> out;
+  for (const std::string& one : wanted) {
+    std::string file = one;
+    replace(file, '-', '_');
+    const std::vector<ListedCase> listed =
+        read_case_list(folder / (std::string(kPrefix) + file + std::string(kSuffix)), error);
+    if (!error.empty()) return {};
+    for (const ListedCase& entry : listed) {
+      if (!has(out, entry.c)) out.push_back({one, entry.c});
+    }
+  }
+  return out;
+}
+
+}  // namespace backgauge
