@@ -30,7 +30,7 @@ struct Options {
   std::string T, B, I, H, dtype;
   int threads = 1;
   int rounds = 9;
-  double sample_ms = 25, max_work = 100;
+  double sample_ms = 25, max_work = 60;
   std::chrono::seconds max_time{0};  // 0: none
   bool quick = false, strict = false;
   IsolationOptions isolation{};
@@ -112,7 +112,7 @@ class Run {
       : options_(options),
         build_(this_build()),
         workloads_(chosen_workloads(options)),
-        contestants_(open_contestants(options.impl, options.isolation)),
+        contestants_(open_contestants(options.impl, options.threads, options.isolation)),
         samples_file_(json_file(options).empty() ? "" : samples_file_beside(json_file(options))) {
     // Before anything is measured: a folder that is not there would cost a run.
     if (!samples_file_.empty()) write_file(samples_file_, "");
@@ -249,7 +249,7 @@ void add_bench(CLI::App& app, Action& chosen) {
   command->allow_extras();
   command->footer(
       "--benchmark_filter, _format, _out, _min_time, _repetitions and others of Google Benchmark work too.");
-  command->add_option("--impl", options->impl, "implementations with commas: cpu, plain, paths of shared libraries")
+  command->add_option("--impl", options->impl, "with commas: implementations, paths of shared libraries, peers")
       ->envname("BACKGAUGE_IMPL");
   command->add_option("--suite", options->suite, "quick (default), nine, tf-grid, deepbench, gnmt, rnnt, ..., all")
       ->envname("BACKGAUGE_SUITE");

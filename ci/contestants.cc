@@ -2,11 +2,14 @@
 #include "ci/contestants.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 
 #include "ci/command.h"
 #include "ci/words.h"
+#include "perf/peer_contestant.h"
+#include "perf/peers.h"
 #include "perf/table_contestant.h"
 
 namespace backgauge::cli {
@@ -23,17 +26,44 @@ std::vector<std::string> split(const std::string& list) {
   return words;
 }
 
+std::unique_ptr<Contestant> open_peer(const std::string& name, const std::vector<std::string>& command, int threads) {
+  try {
+    return std::make_unique<PeerContestant>(name, command, threads);
+  } catch (const PeerError& error) {
+    return std::make_unique<AbsentContestant>(name, error.what());
+  }
+}
+
+// A name that is nothing may have been meant as a peer.
+std::unique_ptr<Candidate> open_candidate(const std::string& given, const IsolationOptions& isolation) {
+  try {
+    return std::make_unique<Candidate>(given, isolation);
+  } catch (CommandError& error) {
+    const std::vector<std::string> peers = peer_names();
+    if (!peers.empty() && error.exit_code == kNotLoaded)
+      error.text += fmt::format("; or a peer: {}", fmt::join(peers, " "));
+    throw;
+  }
+}
+
 }  // namespace
 
-Contestants open_contestants(const std::string& list, const IsolationOptions& isolation) {
+Contestants open_contestants(const std::string& list, int threads, const IsolationOptions& isolation) {
   Contestants out;
   std::map<std::string, int> seen;
-  for (const std::string& given : split(list)) {
-    Candidate& candidate = *out.candidates.emplace_back(std::make_unique<Candidate>(given, isolation));
-    std::string name = given.starts_with(kSaboteurPrefix) ? given : candidate.table().name;
+  const auto distinct = [&seen](std::string name) {
     if (const int count = ++seen[name]; count > 1) name += fmt::format("#{}", count);
+    return name;
+  };
+  for (const std::string& given : split(list)) {
+    if (const auto command = peer_command(given)) {
+      out.all.push_back(open_peer(distinct(given), *command, threads));
+      continue;
+    }
+    Candidate& candidate = *out.candidates.emplace_back(open_candidate(given, isolation));
+    const std::string name = given.starts_with(kSaboteurPrefix) ? given : candidate.table().name;
     out.all.push_back(std::make_unique<TableContestant>(
-        name, candidate.runner(), [given]() -> const backgauge_implementation& { return load_implementation(given); }));
+        distinct(name), candidate.runner(), [given]() -> decltype(auto) { return load_implementation(given); }));
   }
   return out;
 }

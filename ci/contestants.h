@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The implementations that --impl=a,b,c names, ready to be judged and timed.
+// The implementations and peers that --impl=a,b,c names, ready to be judged and timed.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,8 @@ struct Contestants {
   std::vector<std::unique_ptr<Contestant>> all;        // in the order of the list
 };
 
-// Names that occur twice get "#2", "#3" behind them. Throws CommandError.
-Contestants open_contestants(const std::string& list, const IsolationOptions& isolation);
+// Names that occur twice get "#2", "#3" behind them. A peer that cannot be had is there as an AbsentContestant; other
+// names that are nothing throw CommandError.
+Contestants open_contestants(const std::string& list, int threads, const IsolationOptions& isolation);
 
 }  // namespace backgauge::cli

@@ -62,9 +62,14 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
   const auto all = [&](Status status, const std::string& reason) {
     for (const auto& contestant : contestants) mine.entries.push_back(unjudged(*contestant, status, reason));
   };
-  if (mine.work.flops > options_.most_gflop * 1e9) {
+  constexpr double kGiga = 1e9;
+  if (mine.work.flops > options_.most_gflop * kGiga) {
     all(Status::kSkipped,
-        fmt::format("{:.3g} GFLOP, more than --max-work={:.3g}", mine.work.flops / 1e9, options_.most_gflop));
+        fmt::format("{:.3g} GFLOP, more than --max-work={:.3g}", mine.work.flops / kGiga, options_.most_gflop));
+    return;
+  }
+  if (const double bytes = memory_of_a_judged_case(workload.c); bytes > available_memory()) {
+    all(Status::kSkipped, fmt::format("needs {:.3g} GB of memory", bytes / kGiga));
     return;
   }
   try {

@@ -20,8 +20,8 @@ struct BenchOptions {
   int rounds = 9;
   double sample_seconds = 0.025;  // of one sample at least: long against what a clock and an interrupt cost
   int threads = 1;
-  bool cold = false;        // caches are emptied before every call
-  double most_gflop = 100;  // larger workloads are SKIPPED: the oracle needs seconds for each GFLOP
+  bool cold = false;       // caches are emptied before every call
+  double most_gflop = 60;  // larger workloads are SKIPPED: the oracle needs seconds for each GFLOP
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();  // nothing starts later
   std::function<bool()> stop = [] { return false; };

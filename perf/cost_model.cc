@@ -53,4 +53,20 @@ Work work_of(const Case& c) {
   }
 }
 
+double memory_of_a_judged_case(const Case& c) {
+  const Extents e = extents_of(c);
+  const OpSpec& spec = *find_op(c.op);
+  const auto dtype_bytes = static_cast<double>(backgauge_dtype_bytes(c.dtype));
+  double bytes = 0;
+  for (const std::vector<TensorSpec>* tensors : {&spec.inputs, &spec.outputs}) {
+    for (const TensorSpec& tensor : *tensors) {
+      if (!tensor.present(e)) continue;
+      constexpr double kDouble = 8, kWanted = 24;
+      bytes += static_cast<double>(elements_in_rows(tensor.shape(e), kAll)) * (kDouble + 2 * dtype_bytes);
+      if (tensors == &spec.outputs) bytes += static_cast<double>(elements_in_rows(tensor.shape(e), kAll)) * kWanted;
+    }
+  }
+  return bytes;
+}
+
 }  // namespace backgauge

@@ -27,4 +27,8 @@ struct Work {
 
 Work work_of(const Case& c);
 
+// About what it takes to judge and time a case: every element of the call as inputs of the problem (a double), twice in
+// its dtype, as outputs in double, and what is right with what is allowed (24 bytes).
+double memory_of_a_judged_case(const Case& c);
+
 }  // namespace backgauge

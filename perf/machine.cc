@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -82,6 +83,14 @@ Machine this_machine() {
           .l2_bytes = cache_bytes(2),
           .l3_bytes = cache_bytes(3),
           .cores = online_cores()};
+}
+
+double available_memory() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string key, line; file >> key && std::getline(file, line);) {
+    if (key == "MemAvailable:") return 1024 * std::strtod(line.c_str(), nullptr);
+  }
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 Build this_build() {

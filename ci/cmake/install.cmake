@@ -12,6 +12,7 @@ install(DIRECTORY properties/cases/goldens DESTINATION "${CMAKE_INSTALL_DATADIR}
 install(FILES properties/cases/regressions.txt properties/cases/museum.txt DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge")
 install(DIRECTORY properties/cases/ DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge/shapes" FILES_MATCHING
         PATTERN "shapes_*.txt" PATTERN "goldens" EXCLUDE)
+install(DIRECTORY perf/peers DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge" OPTIONAL FILES_MATCHING PATTERN "*.py")
 install(TARGETS backgauge_plain_plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
 
 set_target_properties(backgauge_contract PROPERTIES EXPORT_NAME contract)

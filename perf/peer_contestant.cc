@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/peer_contestant.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "properties/case/bundle.h"
+#include "properties/judge/claims.h"
+#include "properties/judge/findings.h"
+#include "properties/judge/judge_values.h"
+
+namespace backgauge {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Frameworks take long to start; a load converts layouts and runs a forward, a batch of calls lasts as long as it was
+// asked to.
+constexpr std::chrono::seconds kStart{180}, kAnswer{900};
+
+// Frameworks round each operation in half (semantics.md 1.4); the other dtypes do not look at it.
+constexpr Declared kDeclared{.half_class = BACKGAUGE_CLASS_B};
+
+std::map<std::string, std::string> threads_in_environment(int threads) {
+  const std::string count = std::to_string(threads);
+  return {{"OMP_NUM_THREADS", count},        {"MKL_NUM_THREADS", count},      {"OPENBLAS_NUM_THREADS", count},
+          {"TF_NUM_INTRAOP_THREADS", count}, {"TF_NUM_INTEROP_THREADS", "1"}, {"PYTHONDONTWRITEBYTECODE", "1"}};
+}
+
+std::string word(const json& said, const char* key) {
+  return said.contains(key) && said[key].is_string() ? said[key].get<std::string>() : "";
+}
+
+backgauge_dtype dtype_of(NpyType type) {
+  for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+    if (npy_type(dtype) == type) return dtype;
+  }
+  return BACKGAUGE_INT64;  // no output has it: the judge will say so
+}
+
+}  // namespace
+
+PeerContestant::PeerContestant(std::string name, std::vector<std::string> command, int threads)
+    : name_(std::move(name)) {
+  command.push_back(fmt::format("--threads={}", threads));
+  peer_ = std::make_unique<PeerProcess>(command, threads_in_environment(threads));
+  const json greeting = peer_->hear(kStart);
+  if (const std::string error = word(greeting, "error"); !error.empty()) throw PeerError(error);
+  version_ = word(greeting, "version");
+  if (greeting.contains("threads") && greeting["threads"] != threads) {
+    throw PeerError(fmt::format("it uses {} threads, not {}", greeting["threads"].dump(), threads));
+  }
+  std::string pattern = (fs::temp_directory_path() / "backgauge-peer-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw PeerError(pattern + ": cannot be made");
+  folder_ = pattern;
+}
+
+PeerContestant::~PeerContestant() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+Verdict PeerContestant::judge(Subject& subject) try {
+  subject_ = &subject;
+  if (has_random_dropout(subject.filled.problem)) {
+    return {Status::kSkipped, "it draws dropout masks of its own", {}};
+  }
+  std::string error;
+  if (!write_bundle(folder_, subject.c, subject.filled, {}, error)) return broken(error);
+  const json loaded =
+      peer_->ask({{"do", "load"}, {"case", to_string(subject.c)}, {"folder", folder_.string()}}, kAnswer);
+  if (const std::string reason = word(loaded, "skip"); !reason.empty()) return {Status::kSkipped, reason, {}};
+  if (const std::string reason = word(loaded, "error"); !reason.empty()) return {Status::kBroken, reason, {}};
+  outputs_.clear();
+  for (const json& output : loaded.value("outputs", json::array())) {
+    if (output.is_string()) outputs_.push_back(output);
+  }
+  return judge_outputs();
+} catch (const PeerError& error) {
+  return {Status::kBroken, error.what(), {}};
+}
+
+// The process holds the case since it was judged.
+double PeerContestant::load(Subject&) { return time(1); }
+
+double PeerContestant::time(std::int64_t calls) try {
+  const json answer = peer_->ask({{"do", "time"}, {"calls", calls}}, kAnswer);
+  if (!answer.contains("seconds") || !answer["seconds"].is_number()) {
+    throw ContestantError("has no time: " + word(answer, "error"));
+  }
+  return answer["seconds"];
+} catch (const PeerError& error) {
+  throw ContestantError(error.what());
+}
+
+Verdict PeerContestant::judge_again() try { return judge_outputs(); } catch (const PeerError& error) {
+  return {Status::kBroken, error.what(), {}};
+}
+
+void PeerContestant::drop() {
+  if (subject_ == nullptr) return;
+  subject_ = nullptr;
+  try {
+    peer_->ask({{"do", "drop"}}, kAnswer);
+  } catch (const PeerError&) {
+    // The next workload will say that it is gone.
+  }
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored)) {
+    fs::remove_all(entry.path(), ignored);
+  }
+}
+
+// Of the outputs that it can make; the others are not looked at.
+Verdict PeerContestant::judge_outputs() {
+  const fs::path written = folder_ / "out";
+  std::error_code ignored;
+  fs::remove_all(written, ignored);  // what stands there afterwards is of this run
+  fs::create_directories(written, ignored);
+  const json answer = peer_->ask({{"do", "run"}}, kAnswer);
+  if (const std::string reason = word(answer, "error"); !reason.empty()) return {Status::kBroken, reason, {}};
+  std::string error;
+  std::vector<GivenTensor> given;
+  for (OutputFile& file : read_outputs(written, error)) {
+    given.push_back({file.tensor.name, file.tensor.shape, dtype_of(file.type), std::move(file.tensor.values)});
+  }
+  if (!error.empty()) return failed(error);
+
+  const Problem& problem = subject_->filled.problem;
+  const Values values = values_of(subject_->filled.facts);
+  std::vector<Wanted> wanted = subject_->expected(problem, kDeclared, values);
+  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    for (Wanted& tensor : subject_->expected(forward_problem(problem), kDeclared, values)) {
+      wanted.push_back(std::move(tensor));
+    }
+  }
+  std::erase_if(wanted,
+                [&](const Wanted& tensor) { return std::ranges::find(outputs_, tensor.name) == outputs_.end(); });
+  if (wanted.empty()) return failed("makes no output of the op");
+  return judge_values(wanted, given, problem.dtype, kDeclared);
+}
+
+}  // namespace backgauge
