@@ -36,5 +36,7 @@ void add_oracle(CLI::App& app, Action& chosen);
 void add_judge(CLI::App& app, Action& chosen);
 void add_self(CLI::App& app, Action& chosen);
 void add_bench(CLI::App& app, Action& chosen);
+void add_report(CLI::App& app, Action& chosen);
+void add_compare(CLI::App& app, Action& chosen);
 
 }  // namespace backgauge::cli

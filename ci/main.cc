@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
   add_judge(app, chosen);
   add_self(app, chosen);
   add_bench(app, chosen);
+  add_report(app, chosen);
+  add_compare(app, chosen);
   try {
     app.parse(argc, argv);
     if (chosen) return chosen();

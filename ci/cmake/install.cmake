@@ -13,6 +13,8 @@ install(FILES properties/cases/regressions.txt properties/cases/museum.txt DESTI
 install(DIRECTORY properties/cases/ DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge/shapes" FILES_MATCHING
         PATTERN "shapes_*.txt" PATTERN "goldens" EXCLUDE)
 install(DIRECTORY perf/peers DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge" OPTIONAL FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY reports/backgauge DESTINATION "${BACKGAUGE_PYTHON_FOLDER}"
+        FILES_MATCHING PATTERN "*.py" PATTERN "templates/*" PATTERN "__pycache__" EXCLUDE)
 install(TARGETS backgauge_plain_plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
 
 set_target_properties(backgauge_contract PROPERTIES EXPORT_NAME contract)

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// backgauge compare: verdicts on times, by the Python package of reports/, which knows the options.
+#include "ci/command.h"
+#include "ci/python.h"
+
+namespace backgauge::cli {
+
+void add_compare(CLI::App& app, Action& chosen) {
+  CLI::App* command =
+      app.add_subcommand("compare", "two runs, implementations or builds: SAME, FASTER, SLOWER or UNCLEAR");
+  command->set_help_flag();
+  command->prefix_command();
+  command->callback([command, &chosen] {
+    chosen = [arguments = command->remaining()] {
+      return run_python("backgauge.compare", {"numpy", "scipy"}, arguments);
+    };
+  });
+}
+
+}  // namespace backgauge::cli

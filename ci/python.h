@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subcommands that are written in Python: the package `backgauge` of reports/, run by an interpreter that can.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace backgauge::cli {
+
+// Runs `python3 -m <module> <arguments>` and returns its exit code; 128 + n where signal n ended it. The interpreter is
+// BACKGAUGE_PYTHON, else the first of /usr/bin/python3 and python3 that has all of `libraries`. The package is the
+// installed one beside this program, else that of the sources it was built from. BACKGAUGE_COMMAND tells the module
+// which program called it. Throws CommandError with kNotLoaded, naming what to install, where there is no interpreter
+// or no package.
+int run_python(const std::string& module, const std::vector<std::string>& libraries,
+               const std::vector<std::string>& arguments);
+
+}  // namespace backgauge::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// backgauge report: charts of saved runs, by the Python package of reports/, which knows the options.
+#include "ci/command.h"
+#include "ci/python.h"
+
+namespace backgauge::cli {
+
+void add_report(CLI::App& app, Action& chosen) {
+  CLI::App* command = app.add_subcommand("report", "charts, one offline page and a Markdown summary of saved runs");
+  command->set_help_flag();
+  command->prefix_command();
+  command->callback([command, &chosen] {
+    chosen = [arguments = command->remaining()] {
+      return run_python("backgauge.report", {"numpy", "matplotlib", "jinja2"}, arguments);
+    };
+  });
+}
+
+}  // namespace backgauge::cli

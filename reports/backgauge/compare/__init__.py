@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`backgauge compare`: is head slower than base? One verdict per workload, each with its reason."""

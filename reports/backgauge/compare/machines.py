@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""May two runs be compared at all, and by what are times of different machines calibrated?"""
+
+import math
+
+from ..errors import CommandError
+
+# One and the same library (oneDNN 2.6.3, LSTM backward, T25 B16 I512 H512) reached 56 % of the FMA limit of one machine and
+# 85 % of that of another: calibrated, unchanged code looked 1.5 times as fast. Below that, no cross-machine ratio says
+# anything about code.
+SMALL_EFFECT = 0.5
+
+
+def check_comparable(base, head, cross_machine):
+    """Raises CommandError where the two runs did not do the same work on the same machine."""
+    for run in (base, head):
+        if "debug" in str(run.context.get("build_type", "")).lower():
+            raise CommandError(f"{run.name}: times of a Debug build mean nothing")
+    for key in ("threads", "cache_mode"):
+        ours, theirs = base.context.get(key), head.context.get(key)
+        if ours != theirs:
+            raise CommandError(f"{key} differs: {ours} in {base.name}, {theirs} in {head.name}")
+    if same_machine(base, head) or cross_machine:
+        return
+    raise CommandError(f"runs of different machines: {_machine(base)} and {_machine(head)}; --cross-machine calibrates "
+                       f"by the probe's limits, and effects below {SMALL_EFFECT:.0%} stay UNCLEAR")
+
+
+def same_machine(base, head):
+    """Runs that do not say where they were made are of different machines."""
+    return base.machine_id != "" and base.machine_id == head.machine_id
+
+
+def _machine(run):
+    return f"{run.context.get('cpu_model', 'unknown')} ({run.machine_id or 'no machine_id'})"
+
+
+def calibrations(base, head, dtype):
+    """{limit: factor} by which head's times are multiplied, as if its machine had base's limits.
+
+    Both limits that bound these ops: a product of matrices is bound by one, a pass over memory by the other, and which of
+    them bounds a workload may differ between the machines. A verdict needs both to agree.
+    """
+    fma = "fma_gflops_f64" if dtype == "f64" else "fma_gflops_f32"
+    factors = {}
+    for name, key in (("by FMA limit", fma), ("by copy bandwidth", "copy_gbps_memory")):
+        factor = head.number(key) / base.number(key)
+        if not (math.isfinite(factor) and factor > 0):
+            raise CommandError(f"cannot calibrate: {key} is not in the context of both runs")
+        factors[name] = factor
+    return factors

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of `backgauge compare`."""
+
+import argparse
+
+from ..errors import CommandError
+
+_EPILOG = """\
+verdicts: SLOWER and FASTER need the effect and significance together; SAME needs the whole interval within the effect;
+everything else is UNCLEAR. Exit codes: 0; 4 with --gate if a workload is SLOWER; 1 with --gate if head gets a result
+wrong that base gets right; 5 with --strict if a workload is UNCLEAR; 2 usage, or runs that cannot be compared.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise CommandError(f"compare: {message}\nRun with --help for more information.")
+
+
+def parse(arguments):
+    """(options, what is left for bench)."""
+    parser = _Parser(prog="backgauge compare", allow_abbrev=False, epilog=_EPILOG,
+                     formatter_class=argparse.RawDescriptionHelpFormatter,
+                     description="is head slower than base? Two saved runs, two implementations of one run, or timed now")
+    parser.add_argument("runs", nargs="*", metavar="RUN", help="one or two files of bench --out")
+    parser.add_argument("--base-impl", help="implementation of base; default: the first of its run")
+    parser.add_argument("--head-impl", help="implementation of head; default: as base, in one run the second")
+    parser.add_argument("--min-effect", type=_effect, default=0.03, metavar="3%", help="smallest effect that counts")
+    parser.add_argument("--alpha", type=_probability, default=0.01, help="chance of any false SLOWER or FASTER")
+    parser.add_argument("--gate", action="store_true", help="exit code 4 if a workload is SLOWER")
+    parser.add_argument("--strict", action="store_true", help="exit code 5 if a workload is UNCLEAR")
+    parser.add_argument("--cross-machine", action="store_true", help="compare runs of different machines, calibrated")
+    parser.add_argument("--format", choices=["text", "markdown", "json"], default="text")
+    timed = parser.add_argument_group("timed now (without RUN; every other option goes to backgauge bench)")
+    timed.add_argument("--impl", metavar="A,B", help="base and head; with --base-command the one implementation")
+    timed.add_argument("--base-command", metavar="PATH", help="a backgauge of another build, for base")
+    timed.add_argument("--head-command", metavar="PATH", help="the same for head; default: this one")
+    timed.add_argument("--launches", type=_count, default=3, help="processes per build; their rounds count together")
+    timed.add_argument("--keep", metavar="DIR", help="folder where the runs are kept")
+    options, rest = parser.parse_known_args(arguments)
+    if options.runs and rest:
+        parser.error(f"unknown option {rest[0]}")
+    if options.runs and (options.impl or options.base_command or options.head_command):
+        parser.error("--impl, --base-command and --head-command time now; saved runs take --base-impl and --head-impl")
+    if len(options.runs) > 2:
+        parser.error(f"expected one or two runs, got {len(options.runs)}")
+    if not options.runs and not options.impl:
+        parser.error("expected RUN files, or --impl=A,B to time now")
+    return options, rest
+
+
+def _effect(text):
+    number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError(f"{text}: expected an effect such as 3% or 0.03, below 100%")
+    return number
+
+
+def _probability(text):
+    number = float(text)
+    if not 0 < number < 0.5:
+        raise argparse.ArgumentTypeError(f"{text}: expected a probability below 0.5")
+    return number
+
+
+def _count(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text}: expected at least 1")
+    return number

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exit codes of properties/README.md, and the one exception that carries one."""
+
+import os
+import sys
+
+GOOD = 0
+FAILED = 1
+USAGE = 2
+NOT_LOADED = 3
+SLOWER = 4
+INCONCLUSIVE = 5
+SELF_CHECK = 6
+INTERRUPTED = 130
+
+
+class CommandError(Exception):
+    """Trouble with what the user asked for: said on stderr, exit code as given."""
+
+    def __init__(self, text, exit_code=USAGE):
+        super().__init__(text)
+        self.exit_code = exit_code
+
+
+def run_command(main):
+    """Exits with what `main(arguments)` returns; an error is one line on stderr."""
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+        sys.exit(code)
+    except CommandError as error:
+        print(f"backgauge: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # Who reads our stdout has gone; the interpreter must not complain of it once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(GOOD)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""backgauge report: saved runs to a folder that can be opened, sent and pasted from."""
+
+import pathlib
+
+from .. import errors
+from . import cells, look, options as command_line, page, pictures, summary
+from .catalogue import all_charts
+from .charts import growth
+from .sources import read_material
+
+
+def main(arguments):
+    options = command_line.parse(arguments)
+    material = read_material(options.runs, options.impl)
+    charts = all_charts(material)
+    out = pathlib.Path(options.out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        written = _write(out, options, material, charts)
+    except OSError as error:
+        raise errors.CommandError(f"--out={out}: {error}") from error
+    for chart in charts:
+        if chart.section == growth.SECTION:
+            print(*chart.notes, sep="\n")
+    print(f"{len(charts)} charts of {len(material.table.rows)} rows: {', '.join(written)}")
+    return errors.GOOD
+
+
+def _write(out, options, material, charts):
+    """Names of what was written, for people: of pictures only how many."""
+    written = []
+    texts = {"html": ("index.html", lambda: page.html(material, charts, options.title)),
+             "md": ("summary.md", lambda: summary.markdown(material, charts, options.title)),
+             "csv": ("table.csv", lambda: cells.as_csv(material.table.rows))}
+    for kind in options.format:
+        if kind in texts:
+            name, make = texts[kind]
+            (out / name).write_text(make(), encoding="utf-8")
+            written.append(str(out / name))
+        else:
+            for chart in charts:
+                for theme in look.THEMES:
+                    (out / pictures.file_name(chart, theme, kind)).write_bytes(pictures.picture(chart, theme, kind))
+            written.append(f"{2 * len(charts)} {kind.upper()}")
+    return written
+
+
+def entry():
+    errors.run_command(main)
+
+
+if __name__ == "__main__":
+    entry()

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every chart is made from, and what it is before it is drawn."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ...case_line import OP_NAMES
+from ...records import TensorRatio
+from ...table import Row, Table, groups, implementations_of
+
+
+@dataclass(frozen=True)
+class Chart:
+    section: str
+    name: str  # of its files
+    title: str
+    text: str  # what to see in it, and what its lines are
+    draw: Callable  # draw(theme) -> Figure, called inside look.themed(theme)
+    workloads: tuple[str, ...] = ()  # case lines of its rows, in its order
+    notes: tuple[str, ...] = ()  # numbers that belong beside the picture
+
+
+@dataclass(frozen=True)
+class Material:
+    table: Table
+    subject: str  # the implementation that the report is about
+    tensor_ratios: list[TensorRatio] = field(default_factory=list)
+
+    @property
+    def places(self):
+        """{implementation: place} for look.style(): the subject first."""
+        names = [self.subject, *implementations_of(self.table.rows), *(r.implementation for r in self.tensor_ratios)]
+        return {name: place for place, name in enumerate(dict.fromkeys(names))}
+
+    @property
+    def timed(self) -> list[Row]:
+        return [row for row in self.table.rows if row.has_time]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Rows that stand in one chart: same setting, suite, op and dtype."""
+
+    setting: object
+    suite: str
+    op: str
+    dtype: str
+    rows: list[Row]
+
+    @property
+    def title(self):
+        return f"{OP_NAMES.get(self.op, self.op)} {self.dtype}" + (f", {self.suite}" if self.suite else "")
+
+    def file_name(self, chart):
+        setting = f"{self.setting.threads}t-{self.setting.cache_mode}-{self.setting.machine_id[:6]}"
+        return slug(f"{chart}-{self.op}-{self.dtype}-{self.suite}-{setting}")
+
+
+def families(material) -> list[Family]:
+    found = groups(material.timed, lambda row: (row.setting, row.suite, *row.case.family))
+    return [Family(*key, rows) for key, rows in found.items()]
+
+
+def slug(text):
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def finite(value):
+    return math.isfinite(value)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Thread scaling: how many times faster than on the fewest threads that were run."""
+
+from dataclasses import dataclass
+
+from ...quantities import three_digits
+from ...table import groups
+from .. import look
+from .chart import Chart, Family, slug
+from .ratio import geometric_mean
+from .shape_rows import dots, limit_line, row_labels, shape_figure
+
+SECTION = "Thread scaling"
+
+
+@dataclass(frozen=True)
+class Scaled:
+    row: object
+    speed_up: float
+    fewest: int
+
+
+def scaled_rows(rows):
+    """Every row that ran on more threads than the same workload and implementation elsewhere on the machine."""
+    def same(row):
+        return (row.setting.machine_id, row.setting.cache_mode, row.workload, row.implementation)
+
+    found = []
+    for of_pair in groups(rows, same).values():
+        first = min(of_pair, key=lambda row: row.setting.threads)
+        found += [Scaled(row, first.seconds / row.seconds, first.setting.threads) for row in of_pair
+                  if row.setting.threads > first.setting.threads]
+    return found
+
+
+def charts(material):
+    scaled = scaled_rows(material.timed)
+    found = groups(scaled, lambda s: (s.row.setting, s.fewest, s.row.suite, *s.row.case.family))
+    return [_chart(material, key, of_key) for key, of_key in found.items()]
+
+
+def _chart(material, key, scaled):
+    setting, fewest, *family_key = key
+    family = Family(setting, *family_key, [s.row for s in scaled])
+    ideal = setting.threads / fewest
+    labels = row_labels(family.rows)
+    speed_ups = {name: {s.row.workload: s.speed_up for s in scaled if s.row.implementation == name}
+                 for name in material.places}
+
+    def draw(theme):
+        made, (axes,), places = shape_figure(labels)
+        for name, place in material.places.items():
+            points = [(value, places[workload]) for workload, value in speed_ups[name].items()]
+            dots(axes, points, look.style(place, theme), theme, name)
+        axes.axvline(1, color=theme.muted, linewidth=1)
+        limit_line(axes, ideal, f"ideal {ideal:g}", theme)
+        axes.set_xlim(min(0.9, *(s.speed_up for s in scaled)) - 0.05, 1.05 * max(ideal, *(s.speed_up for s in scaled)))
+        axes.set_xlabel(f"speed-up of {setting.threads} threads over {fewest}, more is better")
+        axes.set_title(f"{setting.threads} threads: {family.title}", pad=16)
+        look.legend_below(made, [axes])
+        return made
+
+    notes = [f"{family.title}, {name}: {three_digits(geometric_mean(list(values.values())))} x on {setting.threads} threads "
+             f"over {fewest} (geometric mean of {len(values)}, least {three_digits(min(values.values()))})"
+             for name, values in speed_ups.items() if values]
+    return Chart(SECTION, slug(family.file_name("threads")), f"{setting.threads} threads: {family.title}",
+                 f"{setting.text}. Right of 1 is faster than on {fewest} thread{'s' if fewest > 1 else ''}; dashed: ideal.",
+                 draw, tuple(labels), tuple(notes))

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the user named, read: runs of bench and records of verify."""
+
+import json
+import pathlib
+
+from ..errors import CommandError
+from ..records import ratios_of_rows, read_tensor_ratios, records_file
+from ..run import read_run
+from ..table import table_of
+from .charts.chart import Material
+
+
+def read_material(paths, subject):
+    """Raises CommandError where a path is neither a run nor records, or `subject` is in none of them."""
+    runs, ratios = [], []
+    for path in map(pathlib.Path, paths):
+        if not path.exists():
+            raise CommandError(f"{path}: no such file or folder")
+        records = records_file(path)
+        found = _run_files(path) if path.is_dir() else [path]
+        if records:
+            ratios += read_tensor_ratios(records)
+        elif not found:
+            raise CommandError(f"{path}: neither runs of bench nor records of verify in it")
+        if path.is_dir() or not records:
+            runs += [read_run(file) for file in found]
+    table = table_of(runs)
+    return Material(table, _subject(table, ratios, subject), [*ratios_of_rows(table.rows), *ratios])
+
+
+def _run_files(folder):
+    """The folder's JSON files that Google Benchmark's schema fits; verify's run.json is none."""
+    return [path for path in sorted(folder.glob("*.json")) if _is_run(path)]
+
+
+def _is_run(path):
+    try:
+        content = json.loads(path.read_text())
+    except ValueError as error:
+        raise CommandError(f"{path}: not JSON: {error}") from error
+    return isinstance(content, dict) and "benchmarks" in content
+
+
+def _subject(table, ratios, wanted):
+    names = list(dict.fromkeys([*(row.implementation for row in table.rows), *(r.implementation for r in ratios)]))
+    if wanted and wanted not in names:
+        raise CommandError(f"--impl={wanted}: not in the runs, only {', '.join(names)}")
+    if not names:
+        raise CommandError("nothing in the runs")
+    return wanted or names[0]

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All runs as one tidy table: a row is one (setting, workload, implementation)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .case_line import CaseLine
+from .run import Pair, Run
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What times must share to stand in one chart."""
+
+    machine_id: str
+    cpu_model: str
+    threads: int
+    cache_mode: str
+
+    @property
+    def text(self):
+        threads = "1 thread" if self.threads == 1 else f"{self.threads} threads"
+        return ", ".join(filter(None, [self.cpu_model, threads, self.cache_mode and f"{self.cache_mode} caches"]))
+
+
+@dataclass(frozen=True)
+class Row:
+    setting: Setting
+    run: str
+    suite: str
+    workload: str
+    case: CaseLine
+    implementation: str
+    version: str
+    verdict: str
+    reason: str
+    error_over_bound: float
+    tensors: dict
+    samples: int
+    disturbed: int
+    seconds: float  # median of the quiet samples; nan: no time
+    low: float  # first quartile
+    high: float  # third quartile
+    gflops: float  # nan where the run has no such counter
+    gbps: float
+    share_of_limit: float
+    first_call_seconds: float
+
+    @property
+    def has_time(self):
+        return not np.isnan(self.seconds)
+
+
+@dataclass(frozen=True)
+class Table:
+    rows: list[Row]
+    contexts: dict[Setting, Run]  # whose limits and words hold for a setting
+
+    def number(self, setting, key):
+        return self.contexts[setting].number(key)
+
+
+def table_of(runs: list[Run]) -> Table:
+    """Of a workload that several runs timed in the same setting the last run counts."""
+    rows, contexts = {}, {}
+    for run in runs:
+        setting = Setting(run.machine_id, str(run.context.get("cpu_model", "")), run.threads,
+                          str(run.context.get("cache_mode", "")))
+        contexts[setting] = run
+        for key, pair in run.pairs.items():
+            rows[(setting, *key)] = _row(setting, run, pair)
+    return Table(list(rows.values()), contexts)
+
+
+def _row(setting: Setting, run: Run, pair: Pair) -> Row:
+    seconds = [sample.seconds for sample in pair.quiet_samples()] if pair.has_time else []
+    low, median, high = map(float, np.percentile(seconds, [25, 50, 75])) if seconds else [float("nan")] * 3
+
+    def rate(amount):
+        return pair.counters.get(amount, float("nan")) / median
+
+    return Row(setting, run.name, pair.suite, pair.workload, pair.case, pair.implementation, pair.version, pair.verdict,
+               pair.reason, pair.error_over_bound, pair.tensors, len(pair.samples),
+               sum(sample.disturbed for sample in pair.samples), median, low, high, rate("GFLOP"), rate("GB"),
+               rate("seconds_at_limit"), pair.counters.get("first_call_ms", float("nan")) / 1e3)
+
+
+def groups(rows, key):
+    """Rows by `key(row)`, in order of first appearance."""
+    found = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return found
+
+
+def implementations_of(rows):
+    return list(dict.fromkeys(row.implementation for row in rows))
+
+
+def cases_of(rows):
+    """{workload: case}, sorted by op, settings and size."""
+    found = {row.workload: row.case for row in rows}
+
+    def size(item):
+        case = item[1]
+        return (case.op, case.dtype, case.shown_settings, case.H, case.I, case.B, case.T)
+
+    return dict(sorted(found.items(), key=size))
