@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlockLSTMGradV2. Only dgates W_h^T is serial: a step is that product and the pointwise part of each tile of the
-// state, with one wait. dgates of all steps are kept, and x_grad, w_grad, b_grad and the peephole sums follow as
-// products and sums over all S * B rows.
-#include <algorithm>
+// BlockLSTMGradV2. Only dgates W_h^T is serial: a step is that product and the pointwise part of each panel of the
+// state, with one wait. dgates of all steps are kept, and x_grad and w_grad follow as products over all S * B rows.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "impl/cpu/block_lstm_grad_v2.cc"
+#include "impl/cpu/targets.h"
+// clang-format off
+#include <hwy/foreach_target.h>
+// clang-format on
 
-#include "impl/cpu/gemm.h"
+#include "impl/cpu/lstm-inl.h"
 #include "impl/cpu/ops.h"
-#include "impl/cpu/pointwise.h"
+#include "impl/cpu/path.h"
+#include "impl/cpu/state-inl.h"
 
+HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
-namespace {
+namespace HWY_NAMESPACE {
 
 template <class S>
 class BlockLstmGrad {
   using T = Compute<S>;
+  static constexpr std::int64_t P = kPanel<T>, L = kLanes<T>;
 
  public:
   BlockLstmGrad(const BlockLstmGradV2Call<S>& call, Workspace& workspace)
@@ -22,176 +29,279 @@ class BlockLstmGrad {
             team_size(c.num_threads,
                       4.0 * static_cast<double>(c.S * c.B) * static_cast<double>(c.H) * static_cast<double>(c.I + c.H),
                       kWorkPerThread)),
-        grid_(c.B, c.H, gemm_kernel<T>().columns),
-        scratch_(workspace, std::max(c.I, 4 * c.H), threads_),
-        dgates_(workspace.take<T>({c.S, c.B, 4, c.H})),
-        dcs_(workspace.take<T>({c.B, c.H})),
-        dh_(workspace.take<T>({c.B, c.H})),
-        sums_(workspace.take<T>({7, c.H})),
-        recurrent_{workspace.take<T>({4, c.H, Packed<T>::padded(c.H)}), 4 * c.H, c.H},
-        x_grad_(computed(workspace, c.x_grad, {c.S, c.B, c.I})),
-        w_grad_(computed(workspace, c.w_grad, {c.I + c.H, 4, c.H})) {}
+        dgates_(c.S, c.B, 4, c.H, P),
+        panels_(blocks(c.H, P)),
+        dcs_(workspace.take<T>({panels_, c.B, P})),
+        dh_(workspace.take<T>({panels_, c.B, P})),
+        sums_(workspace.take<T>({panels_, 7, P})),
+        weights_{workspace.take<T>({std::max(panels_, blocks(c.I, P)), 4, c.H, P}), 4, c.H},
+        rows_(workspace.take<T>({threads_, kTilesPerBlock, kTileRows, c.S, c.B})),
+        partials_(take_partials<T>(workspace, threads_)) {
+    dgates_.take(workspace);
+  }
 
   void run() {
-    run_team(threads_, [this](Member& member) {
-      if (c.S > 0) {
-        go_back(member);
-        weights_and_inputs(member);
-        sums(member);
-      }
-      store(member);
+    run_team(threads_, [this](Member& member) HWY_ATTR {
+      if (c.S == 0) return clear(member);
+      pack(member, c.w + c.I * 4 * c.H, c.H);
+      member.wait();
+      c.peephole ? go_back<true>(member) : go_back<false>(member);
+      weight_gradient(member);
+      member.wait();  // until nobody needs W_h any more
+      pack(member, c.w, c.I);
+      member.wait();
+      input_gradient(member);
     });
   }
 
  private:
-  // Where an output is computed: in place, or for half in the workspace.
-  static T* computed(Workspace& workspace, S* output, std::initializer_list<std::int64_t> shape) {
-    if constexpr (kStoredAsComputed<S>) {
-      return output;
-    } else {
-      return workspace.take<T>(shape);
+  // `rows` rows of w as weights of so many columns.
+  void pack(const Member& member, const S* w, std::int64_t rows) const {
+    const std::int64_t G = 4 * c.H;
+    const Range range = member.share(blocks(rows, P));
+    for (std::int64_t panel = range.begin; panel < range.end; ++panel) {
+      pack_transposed(w + panel * P * G, G, std::min(P, rows - panel * P), G, weights_.panel(panel));
     }
   }
-
-  void go_back(Member& member) {
-    const Range panels = member.share(Packed<T>::panels(c.H));
-    for (std::int64_t panel = panels.begin; panel < panels.end; ++panel) {
-      recurrent_.pack(View<S>{c.w + c.I * 4 * c.H, 1, 4 * c.H}, panel);
-    }
-    member.wait();
-    const Range tiles = member.share(grid_.count());
-    for (std::int64_t t = c.S - 1; t >= 0; --t) {
-      for (std::int64_t k = tiles.begin; k < tiles.end; ++k) {
-        const Tile tile = grid_.tile(k);
-        if (t == c.S - 1) {
-          clear(tile, dh_);
-          clear(tile, dcs_);
-        } else {
-          multiply_tile(tile, dgates_ + (t + 1) * c.B * 4 * c.H, 4 * c.H, recurrent_, dh_, c.H, false);
-        }
-        c.peephole ? pointwise<true>(tile, t) : pointwise<false>(tile, t);
-      }
-      member.wait();
-    }
-    for (std::int64_t k = tiles.begin; k < tiles.end; ++k) {
-      multiply_tile(grid_.tile(k), dgates_, 4 * c.H, recurrent_, dh_, c.H, false);
-    }
-  }
-
-  void clear(const Tile& tile, T* state) const {
-    for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
-      std::fill_n(state + row * c.H + tile.column, tile.columns, T(0));
-    }
-  }
-
-  const S* cs_before(std::int64_t t) const { return t == 0 ? c.cs_prev : c.cs + (t - 1) * c.B * c.H; }
 
   template <bool kPeephole>
-  void pointwise(const Tile& tile, std::int64_t t) const {
-    const std::int64_t H = c.H;
-    for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
-      const std::int64_t state = row * H + tile.column, step = t * c.B * H + state;
-      const S *cs_prev = cs_before(t) + state, *i = c.i + step, *f = c.f + step, *o = c.o + step, *ci = c.ci + step,
-              *co = c.co + step, *cs_grad = c.cs_grad + step, *h_grad = c.h_grad + step;
-      const S *wci = c.wci + tile.column, *wcf = c.wcf + tile.column, *wco = c.wco + tile.column;
-      T *dcs = dcs_ + state, *dh = dh_ + state, *gates = dgates_ + (t * c.B + row) * 4 * H + tile.column;
-      BACKGAUGE_INDEPENDENT
-      for (std::int64_t j = 0; j < tile.columns; ++j) {
-        T weights[3] = {};
-        if constexpr (kPeephole) {
-          weights[0] = wide(wci[j]);
-          weights[1] = wide(wcf[j]);
-          weights[2] = wide(wco[j]);
+  void go_back(Member& member) const {
+    const Range own = member.share(panels_);
+    const std::int64_t state = own.begin * c.B * P, size = (own.end - own.begin) * c.B * P;
+    std::fill_n(dcs_ + state, size, T(0));
+    std::fill_n(dh_ + state, size, T(0));
+    std::fill_n(sums_ + own.begin * 7 * P, (own.end - own.begin) * 7 * P, T(0));
+    const StateProduct<T> product(dgates_, weights_, c.B);
+    for (std::int64_t panel = own.begin; panel < own.end; ++panel) pointwise<kPeephole>(panel, c.S - 1);
+    for (std::int64_t t = c.S - 1; t > 0; --t) {
+      member.wait();
+      product.run(dgates_.step(t), own, t % 2 == 0, dh_, false,
+                  [=, this](std::int64_t panel) HWY_ATTR { pointwise<kPeephole>(panel, t - 1); });
+    }
+    member.wait();
+    product.run(dgates_.step(0), own, true, dh_, false, [=, this](std::int64_t panel) HWY_ATTR { store_panel(panel); });
+  }
+
+  template <bool kPeephole>
+  void pointwise(std::int64_t panel, std::int64_t t) const {
+    for (std::int64_t lane = 0; lane < P; lane += L) {
+      const std::int64_t live = c.H - (panel * P + lane);
+      if (HWY_LIKELY(live >= L)) {
+        pointwise_lanes<kPeephole, false>(panel, lane, t, L);
+      } else {
+        pointwise_lanes<kPeephole, true>(panel, lane, t, std::max(live, std::int64_t{0}));
+      }
+    }
+  }
+
+  // One vector of columns of all rows of step t.
+  template <bool kPeephole, bool kPart>
+  HWY_INLINE void pointwise_lanes(std::int64_t panel, std::int64_t lane, std::int64_t t, std::int64_t live) const {
+    const Tag<T> d;
+    const std::int64_t H = c.H, B = c.B, column = panel * P + lane, at = t * B * H + column;
+    const std::int64_t gate = dgates_.panels() * dgates_.chunk_stride();
+    const S *cs_prev = (t == 0 ? c.cs_prev : c.cs + (t - 1) * B * H) + column, *cs = kPeephole ? c.cs + at : nullptr;
+    const S *i = c.i + at, *f = c.f + at, *o = c.o + at, *ci = c.ci + at, *co = c.co + at;
+    const S *cs_grad = c.cs_grad + at, *h_grad = c.h_grad + at;
+    T *dcs = dcs_ + panel * B * P + lane, *dh = dh_ + panel * B * P + lane, *sums = sums_ + panel * 7 * P + lane;
+    T* out = dgates_.step(t) + panel * dgates_.chunk_stride() + lane;
+    const auto get = [=](const S* from) HWY_ATTR { return load_live<kPart>(d, from, live); };
+    const Vector<T> zero = hn::Zero(d);
+    Vector<T> wci = zero, wcf = zero, wco = zero;
+    if constexpr (kPeephole) {
+      wci = get(c.wci + column);
+      wcf = get(c.wcf + column);
+      wco = get(c.wco + column);
+    }
+    Vector<T> sum_i = load(d, sums), sum_f = load(d, sums + P), sum_ci = load(d, sums + 2 * P),
+              sum_o = load(d, sums + 3 * P), sum_wci = load(d, sums + 4 * P), sum_wcf = load(d, sums + 5 * P),
+              sum_wco = load(d, sums + 6 * P);
+    for (std::int64_t row = 0; row < B; ++row) {
+      const std::int64_t k = row * H;
+      const Vector<T> before = get(cs_prev + k);
+      const LstmGradients<Vector<T>> g =
+          lstm_gradients<kPeephole>(before, get(i + k), get(f + k), get(o + k), get(ci + k), get(co + k),
+                                    hn::Add(load(d, dcs + row * P), get(cs_grad + k)),
+                                    hn::Add(load(d, dh + row * P), get(h_grad + k)), wci, wcf, wco);
+      store(d, g.cs_prev, dcs + row * P);
+      store(d, g.i, out + row * P);
+      store(d, g.f, out + row * P + gate);
+      store(d, g.ci, out + row * P + 2 * gate);
+      store(d, g.o, out + row * P + 3 * gate);
+      sum_i = hn::Add(sum_i, g.i);
+      sum_f = hn::Add(sum_f, g.f);
+      sum_ci = hn::Add(sum_ci, g.ci);
+      sum_o = hn::Add(sum_o, g.o);
+      if constexpr (kPeephole) {
+        sum_wci = hn::MulAdd(g.i, before, sum_wci);
+        sum_wcf = hn::MulAdd(g.f, before, sum_wcf);
+        sum_wco = hn::MulAdd(g.o, get(cs + k), sum_wco);
+      }
+    }
+    store(d, sum_i, sums);
+    store(d, sum_f, sums + P);
+    store(d, sum_ci, sums + 2 * P);
+    store(d, sum_o, sums + 3 * P);
+    if constexpr (kPeephole) {
+      store(d, sum_wci, sums + 4 * P);
+      store(d, sum_wcf, sums + 5 * P);
+      store(d, sum_wco, sums + 6 * P);
+    }
+  }
+
+  // `rows` rows of a panel in the workspace as columns of an output.
+  void store_rows(const T* from, std::int64_t rows, std::int64_t panel, S* to) const {
+    const Tag<T> d;
+    for (std::int64_t row = 0; row < rows; ++row, from += P, to += c.H) {
+      for (std::int64_t lane = 0; lane < P; lane += L) {
+        const std::int64_t column = panel * P + lane;
+        if (column + L <= c.H) {
+          store(d, load(d, from + lane), to + column);
+        } else if (column < c.H) {
+          store_part(d, load(d, from + lane), to + column, c.H - column);
         }
-        const LstmGradient<T> d =
-            lstm_backward<kPeephole, T>({wide(cs_prev[j]), wide(i[j]), wide(f[j]), wide(o[j]), wide(ci[j]), wide(co[j]),
-                                         dcs[j] + wide(cs_grad[j]), dh[j] + wide(h_grad[j])},
-                                        weights[0], weights[1], weights[2]);
-        dcs[j] = d.cs_prev;
-        gates[j] = d.i;
-        gates[H + j] = d.f;
-        gates[2 * H + j] = d.ci;
-        gates[3 * H + j] = d.o;
       }
     }
   }
 
-  void weights_and_inputs(Member& member) {
-    const std::int64_t G = 4 * c.H, rows = c.S * c.B;
-    const View<T> dgates{dgates_, G, 1};
-    multiply(member, scratch_, dgates, View<S>{c.w, 1, G}, rows, c.I, G, x_grad_, c.I, false);
-    multiply(member, scratch_, View<S>{c.x, 1, c.I}, dgates, c.I, G, rows, w_grad_, G, false);
-    // The states before the steps: h_prev, then h of all steps but the last.
-    T* recurrent_grad = w_grad_ + c.I * G;
-    multiply(member, scratch_, View<S>{c.h_prev, 1, c.H}, dgates, c.H, G, c.B, recurrent_grad, G, false);
-    multiply(member, scratch_, View<S>{c.h, 1, c.H}, View<T>{dgates.at(c.B, 0), G, 1}, c.H, G, rows - c.B,
-             recurrent_grad, G, true);
+  // Once the state before the first step is complete.
+  void store_panel(std::int64_t panel) const {
+    store_rows(dh_ + panel * c.B * P, c.B, panel, c.h_prev_grad);
+    store_rows(dcs_ + panel * c.B * P, c.B, panel, c.cs_prev_grad);
+    const T* sums = sums_ + panel * 7 * P;
+    store_rows(sums, 4, panel, c.b_grad);
+    store_rows(sums + 4 * P, 1, panel, c.wci_grad);
+    store_rows(sums + 5 * P, 1, panel, c.wcf_grad);
+    store_rows(sums + 6 * P, 1, panel, c.wco_grad);
   }
 
-  void sums(Member& member) {
-    const std::int64_t H = c.H, rows = c.S * c.B;
-    fill_zero(member, 7 * H, sums_);
-    member.wait();
-    const T* gates = dgates_;
-    add_column_sums(member, rows, 4 * H, sums_,
-                    [=](std::int64_t row, std::int64_t j) { return gates[row * 4 * H + j]; });
-    if (c.peephole) {
-      for (std::int64_t t = 0; t < c.S; ++t) {
-        const S *before = cs_before(t), *after = c.cs + t * c.B * H;
-        const T* step = dgates_ + t * c.B * 4 * H;
-        const auto times = [=](const S* state, std::int64_t gate) {
-          return [=](std::int64_t b, std::int64_t j) { return step[(b * 4 + gate) * H + j] * wide(state[b * H + j]); };
-        };
-        add_column_sums(member, c.B, H, sums_ + 4 * H, times(before, 0));
-        add_column_sums(member, c.B, H, sums_ + 5 * H, times(before, 1));
-        add_column_sums(member, c.B, H, sums_ + 6 * H, times(after, 3));
+  // w_grad = [x, h before]^T dgates.
+  void weight_gradient(Member& member) const {
+    const Range rows = member.share(c.I + c.H);
+    weight_rows({std::min(rows.begin, c.I), std::min(rows.end, c.I)}, c.x, c.x + c.B * c.I, c.I, c.w_grad, member);
+    weight_rows({std::max(rows.begin, c.I) - c.I, std::max(rows.end, c.I) - c.I}, c.h_prev, c.h, c.H,
+                c.w_grad + c.I * 4 * c.H, member);
+  }
+
+  // Rows [range) of one half of w_grad, from inputs of so many columns: `first` at the first step, then `others`.
+  void weight_rows(const Range& range, const S* first, const S* others, std::int64_t columns, S* w_grad,
+                   const Member& member) const {
+    constexpr std::int64_t kMost = 384;  // rows of a piece: in float three quarters of an L1 of 32 KiB
+    const std::int64_t total = range.end - range.begin, G = 4 * c.H, depth = c.S * c.B;
+    const std::int64_t tiles = blocks(total, kTileRows), row_blocks = blocks(tiles, kTilesPerBlock);
+    const std::int64_t parts = std::max(blocks(dgates_.rows(0).size, kMost), std::int64_t{1});
+    const std::int64_t pieces = dgates_.blocks() * parts, tile_stride = kTileRows * depth;
+    T* const packed = rows_ + member.index() * kTilesPerBlock * tile_stride;
+    T* const partials = partials_ + member.index() * kTilesPerBlock * kPanelsPerGroup * kTileRows * P;
+    for (std::int64_t index = 0; index < row_blocks; ++index) {
+      const Block own = block(tiles, row_blocks, index);
+      const auto rows = [=](std::int64_t k) { return block(total, tiles, own.begin + k); };
+      const std::int64_t begin = rows(0).begin, count = rows(own.size - 1).end() - begin;
+      const std::int64_t column = range.begin + begin;
+      pack_tiles(first + column, columns, count, c.B, own.size, 0, packed, tile_stride);
+      pack_tiles(others + column, columns, count, depth - c.B, own.size, c.B, packed, tile_stride);
+      multiply_block<Layout::kDown, T>(
+          own.size, dgates_.chunks(), pieces, partials,
+          [=, this](std::int64_t piece, std::int64_t k, std::int64_t panel) HWY_ATTR {
+            const Block all = dgates_.rows(piece / parts), part = block(all.size, parts, piece % parts);
+            const std::int64_t chunks = blocks(part.size, P), tall = rows(k).size;
+            Operands<T> x{};
+            x.a = packed + k * tile_stride + (all.begin + part.begin) * tall;
+            x.a_chunk = P * tall;
+            x.b = dgates_.at(piece / parts, panel) + part.begin * P;
+            x.depth = {0, chunks, std::max(chunks, std::int64_t{1}), part.size - (chunks - 1) * P};
+            return x;
+          },
+          [=](std::int64_t k) { return rows(k).size; },
+          [=, this](std::int64_t k, std::int64_t panel) HWY_ATTR {
+            const std::int64_t gate = panel / panels_, column_of_gate = panel % panels_ * P;
+            return Output<T, S>{w_grad + (range.begin + rows(k).begin) * G + gate * c.H + column_of_gate, G,
+                                std::min(P, c.H - column_of_gate)};
+          });
+    }
+  }
+
+  // x_grad = dgates W_x^T, and zeros from step S on.
+  void input_gradient(Member& member) const {
+    const Range zeros = member.share((c.T - c.S) * c.B * c.I);
+    std::fill_n(c.x_grad + c.S * c.B * c.I + zeros.begin, zeros.end - zeros.begin, S(0.0f));
+    if (c.I == 0) return;
+    T* const partials = partials_ + member.index() * kTilesPerBlock * kPanelsPerGroup * kTileRows * P;
+    const std::int64_t pieces = blocks(dgates_.chunks(), kDepth / P);
+    for (std::int64_t b = 0; b < dgates_.blocks(); ++b) {
+      const Block all = dgates_.rows(b);
+      const Range range = member.share(all.size);
+      const std::int64_t total = range.end - range.begin, tiles = blocks(total, kTileRows);
+      const std::int64_t row_blocks = blocks(tiles, kTilesPerBlock);
+      for (std::int64_t index = 0; index < row_blocks; ++index) {
+        const Block own = block(tiles, row_blocks, index);
+        const auto rows = [=](std::int64_t k) { return block(total, tiles, own.begin + k); };
+        multiply_block<Layout::kAcross, T>(
+            own.size, blocks(c.I, P), pieces, partials,
+            [=, this](std::int64_t piece, std::int64_t k, std::int64_t panel) HWY_ATTR {
+              const Block chunks = block(dgates_.chunks(), pieces, piece);
+              Operands<T> x{};
+              x.a = dgates_.at(b, chunks.begin) + (range.begin + rows(k).begin) * P;
+              x.a_chunk = dgates_.chunk_stride();
+              x.b = weights_.slab(panel, chunks.begin);
+              x.depth = {chunks.begin, chunks.end(), dgates_.panels(), dgates_.tail()};
+              return x;
+            },
+            [=](std::int64_t k) { return rows(k).size; },
+            [=, this](std::int64_t k, std::int64_t panel) HWY_ATTR {
+              return Output<T, S>{c.x_grad + (all.begin + range.begin + rows(k).begin) * c.I + panel * P, c.I,
+                                  std::min(P, c.I - panel * P)};
+            });
       }
     }
-    member.wait();
   }
 
-  void store(Member& member) {
-    const std::int64_t H = c.H, live = c.S * c.B * c.I;
-    fill_zero(member, (c.T - c.S) * c.B * c.I, c.x_grad + live);
-    if (c.S == 0) {
-      for (S* state : {c.cs_prev_grad, c.h_prev_grad}) fill_zero(member, c.B * H, state);
-      for (S* sum : {c.wci_grad, c.wcf_grad, c.wco_grad}) fill_zero(member, H, sum);
-      fill_zero(member, 4 * H, c.b_grad);
-      fill_zero(member, (c.I + H) * 4 * H, c.w_grad);
-      return;
-    }
-    convert(member, dcs_, c.B * H, c.cs_prev_grad);
-    convert(member, dh_, c.B * H, c.h_prev_grad);
-    convert(member, sums_, 4 * H, c.b_grad);
-    convert(member, sums_ + 4 * H, H, c.wci_grad);
-    convert(member, sums_ + 5 * H, H, c.wcf_grad);
-    convert(member, sums_ + 6 * H, H, c.wco_grad);
-    if constexpr (!kStoredAsComputed<S>) {
-      convert(member, x_grad_, live, c.x_grad);
-      convert(member, w_grad_, (c.I + H) * 4 * H, c.w_grad);
-    }
+  void clear(const Member& member) const {
+    const auto zero = [&](S* to, std::int64_t count) {
+      const Range range = member.share(count);
+      std::fill_n(to + range.begin, range.end - range.begin, S(0.0f));
+    };
+    zero(c.x_grad, c.T * c.B * c.I);
+    zero(c.w_grad, (c.I + c.H) * 4 * c.H);
+    zero(c.b_grad, 4 * c.H);
+    for (S* state : {c.cs_prev_grad, c.h_prev_grad}) zero(state, c.B * c.H);
+    for (S* sum : {c.wci_grad, c.wcf_grad, c.wco_grad}) zero(sum, c.H);
   }
 
   const BlockLstmGradV2Call<S>& c;
   int threads_;
-  TileGrid grid_;
-  GemmScratch<T> scratch_;
-  T* dgates_;            // [S, B, 4H]
-  T *dcs_, *dh_;         // [B, H]: of the states before the step at hand
-  T* sums_;              // [7, H]: b_grad, wci_grad, wcf_grad, wco_grad
-  Packed<T> recurrent_;  // W_h^T [4H, H]
-  T *x_grad_, *w_grad_;  // [S, B, I], [I + H, 4H]
+  GateGradients<T> dgates_;
+  std::int64_t panels_;
+  T *dcs_, *dh_;        // of the states before the step at hand, in panels
+  T* sums_;             // [panel][7][column]: b_grad of each gate, wci_grad, wcf_grad, wco_grad
+  Weights<T> weights_;  // W_h, later W_x
+  T* rows_;             // for each member a block of [x, h before]^T
+  T* partials_;
 };
 
-}  // namespace
+void block_lstm_grad_v2(const BlockLstmGradV2Call<float>& call, Workspace& workspace) {
+  BlockLstmGrad<float> op(call, workspace);
+  if (!workspace.counts_only()) op.run();
+}
+void block_lstm_grad_v2(const BlockLstmGradV2Call<Half>& call, Workspace& workspace) {
+  BlockLstmGrad<Half> op(call, workspace);
+  if (!workspace.counts_only()) op.run();
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace backgauge::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace backgauge::cpu {
 
 template <class S>
 void block_lstm_grad_v2(const BlockLstmGradV2Call<S>& call, Workspace& workspace) {
-  BlockLstmGrad<S> op(call, workspace);
-  if (!workspace.counts_only()) op.run();
+  BACKGAUGE_ON_PATH(block_lstm_grad_v2(call, workspace));
 }
 
 template void block_lstm_grad_v2(const BlockLstmGradV2Call<Half>&, Workspace&);
 template void block_lstm_grad_v2(const BlockLstmGradV2Call<float>&, Workspace&);
 
 }  // namespace backgauge::cpu
+#endif

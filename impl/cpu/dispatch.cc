@@ -7,6 +7,7 @@
 
 #include "impl/cpu/cpu.h"
 #include "impl/cpu/ops.h"
+#include "impl/cpu/path.h"
 #include "impl/cpu/rnn_trace.h"
 #include "reference/contract/validate.h"
 
@@ -74,6 +75,7 @@ backgauge_status plan_for(const backgauge_call* call, backgauge_plan& plan, back
   const Validation shapes = validate_shapes(*call);
   if (!shapes.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
   if (call->memory_space != BACKGAUGE_HOST) return fail(message, BACKGAUGE_UNSUPPORTED, "cpu: host memory only");
+  if (!path_refusal().empty()) return fail(message, BACKGAUGE_UNSUPPORTED, path_refusal());
   Workspace count;
   const std::int64_t length = reserve_length_of(*call, shapes.extents);
   if (length >= 0) execute(*call, shapes.extents, count);
@@ -192,24 +194,29 @@ constexpr backgauge_op_claims kClaims[] = {
     claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP, kHalfAndFloat | BACKGAUGE_BIT(BACKGAUGE_FLOAT64)),
 };
 
-constexpr backgauge_implementation kImplementation = {
-    BACKGAUGE_ABI,
-    sizeof(backgauge_implementation),
-    "cpu",
-    "1",
-    "hoisted products on packed weights, fused pointwise steps, threads",
-    BACKGAUGE_HOST,
-    std::size(kClaims),
-    kClaims,
-    prepare,
-    run,
-    forward,
-    dropout_mask,
-};
+// The path that this process runs on is part of the version: it decides about bits and times.
+const backgauge_implementation& table() {
+  static const std::string version = "2 " + std::string(word(path()));
+  static const backgauge_implementation implementation = {
+      BACKGAUGE_ABI,
+      sizeof(backgauge_implementation),
+      "cpu",
+      version.c_str(),
+      "hoisted products on packed weights, fused pointwise steps, vectors and threads",
+      BACKGAUGE_HOST,
+      std::size(kClaims),
+      kClaims,
+      prepare,
+      run,
+      forward,
+      dropout_mask,
+  };
+  return implementation;
+}
 
 }  // namespace
 }  // namespace cpu
 
-const backgauge_implementation& cpu_implementation() { return cpu::kImplementation; }
+const backgauge_implementation& cpu_implementation() { return cpu::table(); }
 
 }  // namespace backgauge

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "impl/cpu/gemm.h"
 
+#include "impl/cpu/path.h"
+
 namespace backgauge::cpu {
 namespace {
 
@@ -11,20 +13,12 @@ constexpr std::int64_t kRows = 16 * kTileRows;
 // Columns of a tile of the recurrent state: wide enough for a fused pointwise loop, narrow enough to have many tiles.
 constexpr std::int64_t kPanelsPerTile = 4;
 
-const GemmKernels& choose_kernels() {
+const GemmKernels& chosen_kernels() {
 #if defined(BACKGAUGE_X86_KERNELS)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    return gemm_kernels_avx512();
-  }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return gemm_kernels_avx2();
+  if (path() == Path::kAvx512) return gemm_kernels_avx512();
+  if (path() == Path::kAvx2) return gemm_kernels_avx2();
 #endif
   return gemm_kernels_baseline();
-}
-
-const GemmKernels& chosen_kernels() {
-  static const GemmKernels& kernels = choose_kernels();
-  return kernels;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "impl/cpu/blocks.h"
 #include "impl/cpu/gemm_kernel.h"
 #include "impl/cpu/scalar.h"
 
@@ -20,8 +21,6 @@ struct View {
     return data + row * row_stride + column * column_stride;
   }
 };
-
-inline std::int64_t blocks(std::int64_t total, std::int64_t size) { return (total + size - 1) / size; }
 
 // `columns` columns of `depth` rows as a panel [depth, width]; the columns beyond are 0, which no result depends on.
 template <class T, class Storage>
@@ -65,14 +64,5 @@ struct Packed {
                width, data + index * depth * width);
   }
 };
-
-// Block `index` of `count` blocks of 0 .. total - 1, none of them more than one longer than another.
-struct Block {
-  std::int64_t begin, size;
-};
-inline Block block(std::int64_t total, std::int64_t count, std::int64_t index) {
-  const std::int64_t each = total / count, rest = total % count;
-  return {each * index + std::min(index, rest), each + (index < rest ? 1 : 0)};
-}
 
 }  // namespace backgauge::cpu

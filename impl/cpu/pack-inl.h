@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of operands in the order that tiles read, in the type that is computed in.
+#include "impl/cpu/targets.h"
+// clang-format off
+#if defined(BACKGAUGE_CPU_PACK_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BACKGAUGE_CPU_PACK_INL_H
+#undef BACKGAUGE_CPU_PACK_INL_H
+#else
+#define BACKGAUGE_CPU_PACK_INL_H
+#endif
+// clang-format on
+
+#include <cstring>
+
+#include "impl/cpu/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace backgauge::cpu {
+namespace HWY_NAMESPACE {
+
+// Four rows of `from` (stride apart), four elements each, as four columns of `to` (kPanel apart).
+template <class S>
+HWY_INLINE void transpose_4x4(const S* from, std::int64_t stride, float* to) {
+#if HWY_TARGET == HWY_SCALAR
+  for (std::int64_t k = 0; k < 4; ++k) {
+    for (std::int64_t r = 0; r < 4; ++r) to[k * kPanel<float> + r] = wide(from[r * stride + k]);
+  }
+#else
+  const hn::FixedTag<float, 4> d;
+  const hn::Repartition<double, decltype(d)> pairs;
+  const auto r0 = load(d, from), r1 = load(d, from + stride), r2 = load(d, from + 2 * stride),
+             r3 = load(d, from + 3 * stride);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + kPanel<float>);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * kPanel<float>);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * kPanel<float>);
+#endif
+}
+
+// `rows` rows of `from` (stride apart, at most kPanel) as the columns of a panel [depth, kPanel]; columns beyond are 0,
+// which no result depends on.
+template <class S>
+void pack_transposed(const S* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, float* to) {
+  constexpr std::int64_t P = kPanel<float>, kLine = 64 / sizeof(S);
+  const std::int64_t whole_rows = rows / 4 * 4, whole_depth = depth / 4 * 4;
+  for (std::int64_t first = 0; first < whole_depth; first += kLine) {
+    const std::int64_t end = std::min(whole_depth, first + kLine);
+    for (std::int64_t r = 0; r < whole_rows; r += 4) {
+      for (std::int64_t k = first; k < end; k += 4) transpose_4x4(from + r * stride + k, stride, to + k * P + r);
+    }
+  }
+  for (std::int64_t k = 0; k < depth; ++k) {
+    for (std::int64_t r = k < whole_depth ? whole_rows : 0; r < rows; ++r) to[k * P + r] = wide(from[r * stride + k]);
+    for (std::int64_t r = rows; r < P; ++r) to[k * P + r] = 0;
+  }
+}
+
+template <int kRows, class T>
+HWY_INLINE void copy_rows(const T* from, T* to) {
+  std::memcpy(to, from, kRows * sizeof(T));
+}
+
+// `count` elements at `from`, cut into tiles: element `first + r` of tile k goes to to[k * tile_stride + r].
+template <class T>
+HWY_INLINE void deal_tiles(const T* from, std::int64_t count, std::int64_t tiles, T* to, std::int64_t tile_stride,
+                           std::int64_t depth) {
+  const std::int64_t each = count / tiles, rest = count % tiles;
+  for (std::int64_t k = 0; k < tiles; ++k) {
+    const std::int64_t rows = each + (k < rest ? 1 : 0);
+    T* const at = to + k * tile_stride + depth * rows;
+    if (rows == kTileRows) {
+      copy_rows<kTileRows>(from, at);
+    } else {
+      for (std::int64_t r = 0; r < rows; ++r) at[r] = from[r];
+    }
+    from += rows;
+  }
+}
+
+// Columns of `from` [depth, count] (stride apart) as the rows of tiles [depth, rows], `tile_stride` apart.
+template <class S, class T>
+void pack_tiles(const S* from, std::int64_t stride, std::int64_t count, std::int64_t depth, std::int64_t tiles,
+                std::int64_t first_depth, T* to, std::int64_t tile_stride) {
+  constexpr std::int64_t kMost = 16 * 12;
+  for (std::int64_t k = 0; k < depth; ++k, from += stride) {
+    if constexpr (std::is_same_v<S, T>) {
+      deal_tiles(from, count, tiles, to, tile_stride, first_depth + k);
+    } else {
+      const Tag<T> d;
+      HWY_ALIGN T row[kMost];
+      const std::int64_t whole = count / kLanes<T> * kLanes<T>;
+      for (std::int64_t j = 0; j < whole; j += kLanes<T>) store(d, load(d, from + j), row + j);
+      for (std::int64_t j = whole; j < count; ++j) row[j] = wide(from[j]);
+      deal_tiles(row, count, tiles, to, tile_stride, first_depth + k);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace backgauge::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "impl/cpu/path.h"
+
+#if HWY_ARCH_X86
+#include <cpuid.h>
+#endif
+
+#include <cstdlib>
+#include <iterator>
+#include <string>
+
+namespace backgauge::cpu {
+namespace {
+
+constexpr Path kPaths[] = {Path::kAvx512, Path::kAvx2, Path::kNeon, Path::kScalar};  // the best first
+
+#if HWY_ARCH_X86
+// The compilers' own question does not know this one.
+bool has_f16c() {
+  unsigned eax, ebx, ecx, edx;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
+// What the vector code is compiled for: HWY_TARGET_STR of each target.
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul") &&
+         has_f16c();
+}
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+}
+#endif
+
+struct Choice {
+  Path path;
+  std::string refusal;
+};
+
+Choice choose() {
+  Choice choice{Path::kScalar, ""};
+  for (const Path path : kPaths) {
+    if (!machine_has(path)) continue;
+    choice.path = path;
+    break;
+  }
+  const char* wish = std::getenv("BACKGAUGE_CPU");
+  if (wish == nullptr || *wish == '\0') return choice;
+  std::string known;
+  for (const Path path : kPaths) {
+    if (word(path) == wish) {
+      if (machine_has(path)) return {path, ""};
+      choice.refusal = "cpu: BACKGAUGE_CPU=" + std::string(wish) + ": this machine cannot run it";
+      return choice;
+    }
+    known += " " + std::string(word(path));
+  }
+  choice.refusal = "cpu: BACKGAUGE_CPU=" + std::string(wish) + ": expected one of" + known;
+  return choice;
+}
+
+const Choice& choice() {
+  static const Choice chosen = choose();
+  return chosen;
+}
+
+}  // namespace
+
+bool machine_has(Path path) {
+  switch (path) {
+#if HWY_ARCH_X86
+    case Path::kAvx512: return has_avx512();
+    case Path::kAvx2: return has_avx2();
+    case Path::kScalar: return true;
+    default: return false;
+#else
+    case Path::kNeon: return HWY_STATIC_TARGET == HWY_NEON;
+    case Path::kScalar: return HWY_STATIC_TARGET == HWY_SCALAR;
+    default: return false;
+#endif
+  }
+}
+
+std::string_view word(Path path) {
+  switch (path) {
+    case Path::kAvx512: return "avx512";
+    case Path::kAvx2: return "avx2";
+    case Path::kNeon: return "neon";
+    default: return "scalar";
+  }
+}
+
+Path path() { return choice().path; }
+std::string_view path_refusal() { return choice().refusal; }
+
+}  // namespace backgauge::cpu

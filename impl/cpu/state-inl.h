@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The serial product: gradients of the gates of one step times the recurrent weights, which are packed once and go by
+// at every step. State is kept in panels [panel][row][column].
+#include "impl/cpu/targets.h"
+// clang-format off
+#if defined(BACKGAUGE_CPU_STATE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BACKGAUGE_CPU_STATE_INL_H
+#undef BACKGAUGE_CPU_STATE_INL_H
+#else
+#define BACKGAUGE_CPU_STATE_INL_H
+#endif
+// clang-format on
+
+#include "impl/cpu/blocks.h"
+#include "impl/cpu/gates.h"
+#include "impl/cpu/product-inl.h"
+#include "impl/cpu/threads.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace backgauge::cpu {
+namespace HWY_NAMESPACE {
+
+// [panel][depth][column of the panel]. The depth is that of a row of gate gradients: gate after gate, `width` each.
+template <class T>
+struct Weights {
+  T* data;
+  std::int64_t gates, width;
+
+  std::int64_t depth() const { return gates * width; }
+  T* panel(std::int64_t index) const { return data + index * depth() * kPanel<T>; }
+  // Where chunk `first` of the gradients meets a panel.
+  const T* slab(std::int64_t index, std::int64_t first) const {
+    const std::int64_t chunks = blocks(width, kPanel<T>);
+    return panel(index) + (first / chunks * width + first % chunks * kPanel<T>)*kPanel<T>;
+  }
+};
+
+// The panels [range) of state [rows, columns] = gradients w, or += if accumulate.
+template <class T>
+class StateProduct {
+ public:
+  StateProduct(const GateGradients<T>& gates, const Weights<T>& weights, std::int64_t rows)
+      : gates_(gates), weights_(weights), rows_(rows), tiles_(blocks(rows, kTileRows)) {
+    // One tile reads its weights once, so there is nothing to keep in L1 for the next.
+    pieces_ = tiles_ <= 1 ? 1 : blocks(gates.chunks(), kDepth / kPanel<T>);
+  }
+
+  // Calls done(panel) as soon as a panel is complete. Every other step goes from the last panel to the first: what L2
+  // still has of the weights is used first.
+  template <class Done>
+  HWY_INLINE void run(const T* gradients, const Range& range, bool backwards, T* state, bool accumulate,
+                      Done done) const {
+    constexpr std::int64_t kGroup = 4;  // panels for which a piece of the gradients stays in L2
+    const std::int64_t count = range.end - range.begin;
+    for (std::int64_t group = 0; group < count; group += kGroup) {
+      const std::int64_t end = std::min(count, group + kGroup);
+      for (std::int64_t piece = 0; piece < pieces_; ++piece) {
+        for (std::int64_t k = group; k < end; ++k) {
+          const std::int64_t panel = at(range, backwards, k);
+          const T* next = k + 1 < end           ? slab(piece, at(range, backwards, k + 1))
+                          : piece + 1 < pieces_ ? slab(piece + 1, at(range, backwards, group))
+                          : end < count         ? slab(0, at(range, backwards, end))
+                                                : slab(0, at(range, !backwards, 0));
+          multiply(gradients, piece, panel, next, state, accumulate || piece > 0);
+        }
+      }
+      for (std::int64_t k = group; k < end; ++k) done(at(range, backwards, k));
+    }
+  }
+
+ private:
+  static std::int64_t at(const Range& range, bool backwards, std::int64_t k) {
+    return backwards ? range.end - 1 - k : range.begin + k;
+  }
+  const T* slab(std::int64_t piece, std::int64_t panel) const {
+    const Block chunks = block(gates_.chunks(), pieces_, piece);
+    return weights_.slab(panel, chunks.begin);
+  }
+
+  void multiply(const T* gradients, std::int64_t piece, std::int64_t panel, const T* next, T* state,
+                bool accumulate) const {
+    constexpr std::int64_t P = kPanel<T>;
+    constexpr std::int64_t kLine = 64 / sizeof(T), kChunkLines = P * P / kLine;
+    const Block chunks = block(gates_.chunks(), pieces_, piece);
+    const std::int64_t lines = tiles_ <= 1 ? 0 : blocks(kChunkLines, tiles_);
+    Operands<T> x{};
+    x.a_chunk = gates_.chunk_stride();
+    x.b = slab(piece, panel);
+    x.depth = {chunks.begin, chunks.end(), gates_.panels(), gates_.tail()};
+    x.ahead_lines = lines;
+    for (std::int64_t k = 0; k < tiles_; ++k) {
+      const Block rows = block(rows_, tiles_, k);
+      x.a = gradients + chunks.begin * gates_.chunk_stride() + rows.begin * P;
+      x.ahead = next + k * chunks.size * lines * kLine;
+      T* sums = state + (panel * rows_ + rows.begin) * P;
+      tile_of<Layout::kAcross>(rows.size, x, accumulate ? sums : nullptr, Partial<T>{sums});
+    }
+  }
+
+  const GateGradients<T>& gates_;
+  const Weights<T>& weights_;
+  std::int64_t rows_, tiles_, pieces_;
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace backgauge::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif

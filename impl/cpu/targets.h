@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which instruction sets the vector code is compiled for; included before any header of Highway. Those between the
+// scalar fallback and AVX2 are left out: nobody computes on such machines, and their conversions of half round wrongly.
+#pragma once
+
+#define HWY_DISABLED_TARGETS \
+  (HWY_EMU128 | HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)

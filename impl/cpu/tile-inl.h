@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The innermost product: a tile of at most kTileRows rows by one panel of columns. Every element is one chain of
+// multiply-adds in the order of the depth, whichever tile it is in and however the depth is cut: the bits of a product
+// depend on its operands alone.
+#include "impl/cpu/targets.h"
+// clang-format off
+#if defined(BACKGAUGE_CPU_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BACKGAUGE_CPU_TILE_INL_H
+#undef BACKGAUGE_CPU_TILE_INL_H
+#else
+#define BACKGAUGE_CPU_TILE_INL_H
+#endif
+// clang-format on
+
+#include "impl/cpu/vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace backgauge::cpu {
+namespace HWY_NAMESPACE {
+
+// A depth in chunks of kPanel, in which the last chunk of each group of `group` has `tail` elements.
+struct Depth {
+  std::int64_t first, end;  // chunks
+  std::int64_t group, tail;
+};
+
+// The operands of a tile. b: [depth, kPanel]. a: chunks `a_chunk` elements apart, of
+//   kAcross  [rows, kPanel], the depth along a row
+//   kDown    [kPanel, rows], the rows next to each other
+// ahead: memory that is needed next, of which `ahead_lines` lines are fetched per chunk.
+enum class Layout { kAcross, kDown };
+template <class T>
+struct Operands {
+  const T* a;
+  std::int64_t a_chunk;
+  const T* b;
+  Depth depth;
+  const T* ahead;
+  std::int64_t ahead_lines;
+};
+
+// Where the sums of a tile go: on to the next part of the depth, or out.
+template <class T>
+struct Partial {
+  T* to;  // [rows, kPanel]
+
+#if HWY_TARGET == HWY_SCALAR
+  void row(std::int64_t r, const T* sums) const {
+    for (std::int64_t j = 0; j < kPanel<T>; ++j) to[r * kPanel<T> + j] = sums[j];
+  }
+#else
+  HWY_INLINE void row(std::int64_t r, Vector<T> low, Vector<T> high) const {
+    const Tag<T> d;
+    store(d, low, to + r * kPanel<T>);
+    store(d, high, to + r * kPanel<T> + kLanes<T>);
+  }
+#endif
+};
+
+template <class T, class S>
+struct Output {
+  S* to;  // [rows, live], rounded to S
+  std::int64_t stride, live;
+
+#if HWY_TARGET == HWY_SCALAR
+  void row(std::int64_t r, const T* sums) const {
+    for (std::int64_t j = 0; j < live; ++j) to[r * stride + j] = S(sums[j]);
+  }
+#else
+  HWY_INLINE void row(std::int64_t r, Vector<T> low, Vector<T> high) const {
+    const Tag<T> d;
+    S* const at = to + r * stride;
+    if (HWY_LIKELY(live == kPanel<T>)) {
+      store(d, low, at);
+      store(d, high, at + kLanes<T>);
+    } else if (live >= kLanes<T>) {
+      store(d, low, at);
+      store_part(d, high, at + kLanes<T>, live - kLanes<T>);
+    } else {
+      store_part(d, low, at, live);
+    }
+  }
+#endif
+};
+
+#if HWY_TARGET == HWY_SCALAR
+
+template <int kRows, Layout kLayout, class T, class Sums>
+void tile(const Operands<T>& x, const T* before, const Sums& sums) {
+  constexpr std::int64_t P = kPanel<T>;
+  T sum[kRows][P];
+  for (int r = 0; r < kRows; ++r) {
+    for (std::int64_t j = 0; j < P; ++j) sum[r][j] = before == nullptr ? T(0) : before[r * P + j];
+  }
+  const T *a = x.a, *b = x.b;
+  for (std::int64_t chunk = x.depth.first; chunk < x.depth.end; ++chunk, a += x.a_chunk) {
+    const std::int64_t count = (chunk + 1) % x.depth.group == 0 ? x.depth.tail : P;
+    for (std::int64_t k = 0; k < count; ++k, b += P) {
+      for (int r = 0; r < kRows; ++r) {
+        const T value = kLayout == Layout::kAcross ? a[r * P + k] : a[k * kRows + r];
+        for (std::int64_t j = 0; j < P; ++j) sum[r][j] += value * b[j];
+      }
+    }
+  }
+  for (int r = 0; r < kRows; ++r) sums.row(r, sum[r]);
+}
+
+#else
+
+// Named sums, as compilers keep arrays of vectors in memory.
+#define BACKGAUGE_FOR_ROWS(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define BACKGAUGE_BEGIN(r)                                           \
+  [[maybe_unused]] Vector<T> low##r = hn::Zero(d), high##r = low##r; \
+  if constexpr (kRows > r) {                                         \
+    if (before != nullptr) {                                         \
+      low##r = hn::LoadU(d, before + r * P);                         \
+      high##r = hn::LoadU(d, before + r * P + kLanes<T>);            \
+    }                                                                \
+  }
+#define BACKGAUGE_STEP(r)                                            \
+  if constexpr (kRows > r) {                                         \
+    const Vector<T> value = hn::Set(d, a[k * kStep + r * kRowStep]); \
+    low##r = hn::MulAdd(value, b_low, low##r);                       \
+    high##r = hn::MulAdd(value, b_high, high##r);                    \
+  }
+#define BACKGAUGE_END(r) \
+  if constexpr (kRows > r) sums.row(r, low##r, high##r);
+
+template <int kRows, Layout kLayout, class T, class Sums>
+HWY_NOINLINE void tile(const Operands<T>& x, const T* before, const Sums& sums) {
+  constexpr std::int64_t P = kPanel<T>, kStep = kLayout == Layout::kAcross ? 1 : kRows,
+                         kRowStep = kLayout == Layout::kAcross ? P : 1;
+  const Tag<T> d;
+  BACKGAUGE_FOR_ROWS(BACKGAUGE_BEGIN)
+  const T *a = x.a, *b = x.b;
+  const std::int64_t a_chunk = x.a_chunk, group = x.depth.group;
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  const T* ahead = x.ahead;
+  std::int64_t left = group - x.depth.first % group;  // chunks in this group
+  for (std::int64_t chunks = x.depth.end - x.depth.first; chunks > 0; --chunks, a += a_chunk) {
+    for (std::int64_t line = 0; line < x.ahead_lines; ++line, ahead += kLine) hwy::Prefetch(ahead);
+    std::int64_t count = P;
+    if (--left == 0) {
+      left = group;
+      count = x.depth.tail;
+    }
+    if (HWY_LIKELY(count == P)) {
+#pragma GCC unroll 4
+      for (std::int64_t k = 0; k < P; ++k, b += P) {
+        const Vector<T> b_low = hn::LoadU(d, b), b_high = hn::LoadU(d, b + kLanes<T>);
+        BACKGAUGE_FOR_ROWS(BACKGAUGE_STEP)
+      }
+    } else {
+      for (std::int64_t k = 0; k < count; ++k, b += P) {
+        const Vector<T> b_low = hn::LoadU(d, b), b_high = hn::LoadU(d, b + kLanes<T>);
+        BACKGAUGE_FOR_ROWS(BACKGAUGE_STEP)
+      }
+    }
+  }
+  BACKGAUGE_FOR_ROWS(BACKGAUGE_END)
+}
+
+#undef BACKGAUGE_FOR_ROWS
+#undef BACKGAUGE_BEGIN
+#undef BACKGAUGE_STEP
+#undef BACKGAUGE_END
+#endif
+
+// The tile with so many rows: at least 1, at most kTileRows.
+template <Layout kLayout, class T, class Sums, int kRows = kTileRows>
+HWY_INLINE void tile_of(std::int64_t rows, const Operands<T>& x, const T* before, const Sums& sums) {
+  if (rows == kRows) {
+    tile<kRows, kLayout>(x, before, sums);
+  } else if constexpr (kRows > 1) {
+    tile_of<kLayout, T, Sums, kRows - 1>(rows, x, before, sums);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace backgauge::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors of the compute type: sizes that the layouts depend on, and loads and stores of storage types. What is marked
+// as a part touches `count` elements of memory and nothing beyond; lanes from there on are 0.
+#include "impl/cpu/targets.h"
+// clang-format off
+#if defined(BACKGAUGE_CPU_VECTORS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BACKGAUGE_CPU_VECTORS_INL_H
+#undef BACKGAUGE_CPU_VECTORS_INL_H
+#else
+#define BACKGAUGE_CPU_VECTORS_INL_H
+#endif
+// clang-format on
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+#include "impl/cpu/scalar.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace backgauge::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+using Tag = hn::ScalableTag<T>;
+template <class T>
+using Vector = hn::Vec<Tag<T>>;
+
+template <class T>
+inline constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Tag<T>()));
+
+#if HWY_TARGET == HWY_SCALAR
+template <class T>
+inline constexpr std::int64_t kPanel = 64 / sizeof(T);  // what compilers make vectors of by themselves
+inline constexpr int kTileRows = 4;
+#else
+// Columns of a panel: two vectors.
+template <class T>
+inline constexpr std::int64_t kPanel = 2 * kLanes<T>;
+// Rows of a tile. Two sums a row, two vectors of the panel and a broadcast: all of 16 registers, or most of 32.
+inline constexpr int kTileRows = HWY_TARGET == HWY_AVX2 ? 6 : 12;
+#endif
+template <class T>
+inline constexpr std::int64_t kVectors = kPanel<T> / kLanes<T>;
+
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load(D d, const T* from) {
+  return hn::LoadU(d, from);
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const Half* from) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::Set(d, wide(*from));
+#else
+  const hn::Rebind<hwy::float16_t, D> halves;
+  return hn::PromoteTo(d, hn::LoadU(halves, reinterpret_cast<const hwy::float16_t*>(from)));
+#endif
+}
+
+template <class D, class T>
+HWY_INLINE void store(D d, hn::Vec<D> value, T* to) {
+  hn::StoreU(value, d, to);
+}
+
+template <class D>
+HWY_INLINE void store(D d, hn::Vec<D> value, Half* to) {
+#if HWY_TARGET == HWY_SCALAR
+  (void)d;
+  *to = Half(hn::GetLane(value));
+#else
+  const hn::Rebind<hwy::float16_t, D> halves;
+  hn::StoreU(hn::DemoteTo(halves, value), halves, reinterpret_cast<hwy::float16_t*>(to));
+#endif
+}
+
+template <class D, class S>
+HWY_INLINE hn::Vec<D> load_part(D d, const S* from, std::int64_t count) {
+  using T = hn::TFromD<D>;
+  if constexpr (std::is_same_v<S, T> && HWY_TARGET <= HWY_AVX2) {  // these masked loads never touch what is masked
+    return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(count)), d, from);
+  } else {
+    HWY_ALIGN S part[hn::MaxLanes(D())] = {};
+    for (std::int64_t k = 0; k < count; ++k) part[k] = from[k];
+    return load(d, part);
+  }
+}
+
+template <class D, class S>
+HWY_INLINE void store_part(D d, hn::Vec<D> value, S* to, std::int64_t count) {
+  HWY_ALIGN S part[hn::MaxLanes(D())];
+  store(d, value, part);
+  for (std::int64_t k = 0; k < count; ++k) to[k] = part[k];
+}
+
+// Whole vectors if all lanes are live.
+template <bool kPart, class D, class S>
+HWY_INLINE hn::Vec<D> load_live(D d, const S* from, std::int64_t live) {
+  if constexpr (kPart) {
+    return load_part(d, from, live);
+  } else {
+    return load(d, from);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace backgauge::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif
