@@ -204,7 +204,7 @@ int run(const Options& options) {
     if (gradient_chosen || forward_chosen) ops.push_back(op_json(spec));
   }
   std::vector<std::string> names = registry_names();
-  std::ranges::copy(peer_names(), std::back_inserter(names));
+  std::ranges::copy(foreign_names(), std::back_inserter(names));
   if (!options.impl.empty()) names = {options.impl};
   // A stranger's library is opened in a process of its own here too.
   for (const std::string& name : names) implementations.push_back(implementation_json(Candidate(name).table()));

@@ -34,7 +34,7 @@ std::uint32_t claimed_dtypes(const std::string& name, const OpSpec& op) {
 std::vector<Subject> subjects() {
   std::vector<Subject> all;
   std::vector<std::string> names = registry_names();
-  std::ranges::copy(peer_names(), std::back_inserter(names));
+  std::ranges::copy(foreign_names(), std::back_inserter(names));
   for (const std::string& name : names) {
     for (const OpSpec& op : op_specs()) {
       for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {

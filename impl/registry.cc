@@ -156,7 +156,7 @@ std::string table_refusal(const backgauge_implementation* table) {
 
 std::vector<std::string> registry_names() { return names_of(Role::kOurs); }
 
-std::vector<std::string> peer_names() { return names_of(Role::kPeer); }
+std::vector<std::string> foreign_names() { return names_of(Role::kPeer); }
 
 bool is_built_in(std::string_view name) { return find_built_in(name) != nullptr; }
 

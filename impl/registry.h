@@ -14,7 +14,7 @@ namespace backgauge {
 std::vector<std::string> registry_names();
 
 // Baselines, and other projects' libraries as far as the build found them: judged and timed like any plug-in.
-std::vector<std::string> peer_names();
+std::vector<std::string> foreign_names();
 
 // Whether a name is of one of these lists, or of a peer that this build is without.
 bool is_built_in(std::string_view name);

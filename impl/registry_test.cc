@@ -26,7 +26,7 @@ std::string plugin(const std::string& name) { return BACKGAUGE_TEST_PLUGINS "/" 
 TEST(Registry, EveryNameOpensATableOfThatName) {
   std::vector<std::string> names = registry_names();
   ASSERT_EQ(names, (std::vector<std::string>{"plain", "cpu"}));
-  const std::vector<std::string> peers = peer_names();
+  const std::vector<std::string> peers = foreign_names();
   ASSERT_NE(std::ranges::find(peers, "eigen"), peers.end());
   names.insert(names.end(), peers.begin(), peers.end());
   for (const std::string& name : names) {
