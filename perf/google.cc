@@ -233,6 +233,7 @@ void report(const std::vector<Run>& runs, const std::string& format, std::ostrea
   reporter->SetOutputStream(&out);
   reporter->SetErrorStream(&out);
   benchmark::BenchmarkReporter::Context library;
+  library.name_field_width = 0;  // the library leaves it to its callers
   for (const Run& run : runs)
     library.name_field_width = std::max(library.name_field_width, run.benchmark_name().size());
   reporter->ReportContext(library);

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""backgauge bench: what it writes, what gets no time, peers, exit codes. No time is asserted."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from command import C_PLUGINS, CELL, COMMAND, ENVIRONMENT, PLAIN, SANITIZED, VERSION, CommandTest, run
+
+HERE = pathlib.Path(__file__).parent
+BLOCK = "block_lstm_grad_v2 t5b3i4h2 peep=1 dt=f32 data=strat:0x1"
+CUDNN = "cudnn_rnn_backprop t3b3i5h4 mode=gru dt=f64 data=strat:0x1"
+SHORT = ["--reps=3", "--min-time=0.1"]
+AGGREGATES = ["mean", "median", "stddev", "cv"]
+CONTEXT = ["backgauge_version", "commit", "cpu_model", "isa", "l1_bytes", "l2_bytes", "l3_bytes", "governor", "compiler",
+           "build_type", "fma_gflops_f32", "fma_gflops_f64", "noise_aa", "machine_id", "cache_mode", "threads",
+           "work_convention"] + [f"{what}_gbps_{level}" for what in ("read", "copy")
+                                 for level in ("l1", "l2", "l3", "memory")]
+
+# arguments, the word that the message names
+BROKEN_ARGUMENTS = [
+    (["--suite=nobody"], "tf-grid"),
+    (["--case=x"], '"x"'),
+    (["--impl=cpu,,plain"], "cpu,,plain"),
+    (["--H=8:4"], "--H=8:4"),
+    (["--B=x"], "--B=x"),
+    (["--dtype=bf16"], "--dtype=bf16"),
+    (["--dtype=i64"], "--dtype=i64"),
+    (["--cache=warm"], "warm"),
+    (["--threads=0"], "--threads"),
+    (["--reps=0"], "--reps"),
+    (["--min-time=0"], "--min-time"),
+    (["--max-work=-1"], "--max-work"),
+    (["--max-time=90"], "--max-time=90"),
+    (["--out=/dev/null/x"], "/dev/null/x"),
+    (["--bogus"], "--bogus"),
+    (["extra"], "extra"),
+    (["--benchmark_bogus=1"], "--benchmark_bogus"),
+    (["--benchmark_format=xml"], "--benchmark_format=xml"),
+    (["--benchmark_filter=nobody"], "no workload"),
+    (["--case", CUDNN, "--dtype=f16", "--H=0"], "no workload"),
+]
+
+
+class Runs(CommandTest):
+    def bench(self, exit_code, *arguments, **options):
+        """Of a short run with its files: stdout, benchmarks and context of the JSON, lines of samples."""
+        out = self.folder / "run.json"
+        done = self.expect(exit_code, "bench", *SHORT, f"--out={out}", *arguments, **options)
+        document = json.loads(out.read_text())
+        samples = [json.loads(line) for line in (self.folder / "run.samples.jsonl").read_text().splitlines()]
+        return done.stdout, document["benchmarks"], document["context"], samples
+
+
+@unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")
+class BenchTest(Runs):
+    def test_files(self):
+        stdout, benchmarks, context, samples = self.bench(0, "--impl=cpu,plain", "--case", BLOCK, "--case", CELL)
+        for key in CONTEXT:
+            self.assertIn(key, context)
+        self.assertEqual(context["backgauge_version"], VERSION)
+        self.assertEqual(samples[0]["schema"], "backgauge.samples/1")
+        self.assertEqual({key: context[key] for key in samples[0]["context"]}, samples[0]["context"])
+        runs = [one for one in benchmarks if one["run_type"] == "iteration"]
+        self.assertEqual(len(runs), 2 * 2 * 3)
+        self.assertEqual(len(benchmarks), 2 * 2 * (3 + len(AGGREGATES)))
+        for one in runs:
+            self.assertEqual(one["time_unit"], "ms")
+            self.assertGreater(one["real_time"], 0)
+            self.assertEqual(one["repetitions"], 3)
+            self.assertEqual(one["threads"], 1)
+            for counter in ("GB/s", "share_of_limit", "first_call_ms", "B", "I", "H"):
+                self.assertGreater(one[counter], 0)
+            self.assertLessEqual(one["error_over_bound"], 1)
+            implementation, suite, line = one["name"].split("/", 2)
+            self.assertIn(implementation, ("cpu", "plain"))
+            self.assertEqual(suite, "case")
+            self.assertEqual(line, one["label"].rsplit(" chk=", 1)[0].replace(" ", ","))
+        self.assertEqual({"T" in one and "GFLOP/s" in one for one in runs if "block_lstm" in one["name"]}, {True})
+        verdicts = [line for line in samples[1:] if "verdict" in line]
+        times = [line for line in samples[1:] if "seconds" in line]
+        self.assertEqual([(line["implementation"], line["verdict"]) for line in verdicts],
+                         [("cpu", "PASSED"), ("plain", "PASSED")] * 2)
+        self.assertEqual({line["workload"] for line in times}, {one["label"] for one in runs})
+        self.assertEqual([line["round"] for line in times], [0, 1, 2] * 4)
+        for line in times:
+            self.assertGreater(line["seconds"], 0)
+            self.assertGreater(line["fma_gflops"], 0)
+        self.assertIn("x_grad", verdicts[0]["tensors"])
+        self.assertIn("plain: 2 of 2 workloads timed", stdout)
+
+    def test_medians_are_of_the_repetitions(self):
+        _, benchmarks, _, _ = self.bench(0, "--case", CELL)
+        times = sorted(one["real_time"] for one in benchmarks if one["run_type"] == "iteration")
+        medians = [one for one in benchmarks if one.get("aggregate_name") == "median"]
+        self.assertEqual([one["name"].endswith("_median") for one in medians], [True])
+        self.assertAlmostEqual(medians[0]["real_time"], times[1], delta=1e-9 * times[1])
+
+    def test_a_saboteur_has_no_time(self):
+        stdout, benchmarks, _, samples = self.bench(1, "--impl=saboteur:A1.cell,cpu", "--case", CELL)
+        wrong = [one for one in benchmarks if one["name"].startswith("saboteur:A1.cell/")]
+        self.assertEqual(len(wrong), 1)
+        self.assertTrue(wrong[0]["error_occurred"])
+        self.assertTrue(wrong[0]["error_message"].startswith("FAILED: "))
+        self.assertEqual(wrong[0]["real_time"], 0)
+        mine = [line for line in samples[1:] if line["implementation"] == "saboteur:A1.cell"]
+        self.assertEqual([line.get("verdict") for line in mine], ["FAILED"])
+        self.assertIn("FAILED", stdout)
+        self.assertIn("cpu: 1 of 1 workloads timed", stdout)
+
+    def test_what_is_not_claimed_is_skipped(self):
+        _, benchmarks, _, _ = self.bench(0, "--impl=saboteur:A1.cell", "--case", BLOCK)
+        self.assertTrue(benchmarks[0]["error_message"].startswith("SKIPPED: "))
+        self.expect(5, "bench", *SHORT, "--strict", "--impl=saboteur:A1.cell", "--case", BLOCK)
+
+    def test_shared_libraries(self):
+        _, benchmarks, _, _ = self.bench(0, f"--impl={PLAIN},plain", "--case", CELL)
+        self.assertEqual({one["name"].split("/")[0] for one in benchmarks}, {"plain", "plain#2"})
+        stdout, benchmarks, _, _ = self.bench(1, f"--impl={C_PLUGINS / 'crashing_plugin.so'},cpu", "--case", CELL)
+        self.assertIn("BROKEN: crash", stdout)
+        self.assertIn("cpu: 1 of 1 workloads timed", stdout)
+
+    def test_too_much_work_is_skipped(self):
+        stdout, _, _, _ = self.bench(0, "--case", BLOCK, "--H=4096", "--max-work=0.001")
+        self.assertIn("SKIPPED", stdout)
+        self.assertIn("--max-work", stdout)
+
+    def test_ranges(self):
+        names = self.expect(0, "bench", "--suite=rnnt", "--B=16", "--H=256:1024:*2", "--dtype=f32,f16",
+                            "--benchmark_filter=t256.*i240", "--benchmark_list_tests").stdout.split()
+        self.assertEqual(len(names), 3 * 2)
+        self.assertIn("rnnt/cudnn_rnn_backprop,t256b16i240h512,mode=lstm,dir=uni,layers=1,in=linear,dt=f16,data=strat:0x1",
+                      names)
+
+    def test_suites(self):
+        for suite, count in [("nine", 9), ("tf-grid", 144), ("deepbench", 53), ("all", 800)]:
+            names = self.expect(0, "bench", f"--suite={suite}", "--benchmark_list_tests").stdout.split()
+            self.assertGreaterEqual(len(names), count)
+
+    def test_cold_caches_and_threads(self):
+        _, benchmarks, context, samples = self.bench(0, "--cache=cold", "--threads=2", "--case", CELL)
+        self.assertEqual((context["cache_mode"], context["threads"]), ("cold", "2"))
+        self.assertEqual({line["calls"] for line in samples if "seconds" in line}, {1})
+        self.assertEqual(benchmarks[0]["threads"], 2)
+
+    def test_formats_of_the_library(self):
+        out = self.folder / "their.json"
+        done = self.expect(0, "bench", "--case", CELL, "--benchmark_format=json", "--benchmark_min_time=0.0001",
+                           "--benchmark_repetitions=2", f"--benchmark_out={out}")
+        self.assertEqual(json.loads(done.stdout)["benchmarks"], json.loads(out.read_text())["benchmarks"])
+        self.assertEqual(json.loads(done.stdout)["benchmarks"][0]["repetitions"], 2)
+        self.assertTrue((self.folder / "their.samples.jsonl").exists())
+        console = self.expect(0, "bench", *SHORT, "--case", CELL, "--benchmark_format=console").stdout
+        self.assertIn("cpu/case/lstm_block_cell_grad", console)
+        self.assertIn("_median", console)
+
+    def test_deadline(self):
+        many = ["--suite=tf-grid", "--T=2", "--H=16:1024:16", "--max-work=0.01", "--max-time=1s"]
+        stdout, _, _, _ = self.bench(0, *many)
+        self.assertIn("not run: ", stdout)
+        self.expect(5, "bench", *SHORT, *many, "--strict")
+
+    def test_interruption_leaves_whole_files(self):
+        out = self.folder / "run.json"
+        process = subprocess.Popen([COMMAND, "bench", "--case", CELL, "--reps=10000", f"--out={out}"],
+                                   env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(5)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, stdout + stderr)
+        self.assertIn("interrupted after", stdout)
+        json.loads(out.read_text())
+
+
+@unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")
+class PeersTest(Runs):
+    def setUp(self):
+        super().setUp()
+        self.peers = self.folder / "peers"
+        self.peers.mkdir()
+        for manner in ("honest", "wrong", "absent", "picky", "ends"):
+            shutil.copy(HERE / "fake_peer.py", self.peers / f"peer_{manner}.py")
+        home = self.folder / "home"
+        for manner in ("honest", "wrong", "absent", "picky", "ends"):
+            (home / manner / "bin").mkdir(parents=True)
+            (home / manner / "bin" / "python").symlink_to(sys.executable)
+        self.environment = {"BACKGAUGE_PEERS": str(self.peers), "BACKGAUGE_PEERS_HOME": str(home),
+                            "BACKGAUGE_TEST_EQUATIONS": str(HERE)}
+
+    def test_peers(self):
+        _, benchmarks, _, samples = self.bench(1, "--impl=cpu,honest,wrong,absent,picky,ends", "--case", CELL,
+                                               environment=self.environment)
+        verdicts = {line["implementation"]: (line["verdict"], line["reason"]) for line in samples if "verdict" in line}
+        self.assertEqual(verdicts["honest"], ("PASSED", ""))
+        self.assertEqual(verdicts["wrong"][0], "FAILED")
+        self.assertEqual(verdicts["absent"], ("SKIPPED", "absent: no module named framework"))
+        self.assertEqual(verdicts["picky"], ("SKIPPED", "has no such op"))
+        self.assertEqual(verdicts["ends"], ("BROKEN", "ended without an answer"))
+        timed = {line["implementation"]: line["version"] for line in samples if "seconds" in line}
+        self.assertEqual(set(timed), {"cpu", "honest"})
+        self.assertEqual(timed["honest"], "1.2")
+
+    def test_an_absent_peer_is_no_failure(self):
+        stdout = self.expect(0, "bench", *SHORT, "--impl=cpu,absent", "--case", CELL, environment=self.environment).stdout
+        self.assertIn("absent: no module named framework", stdout)
+
+    def test_unknown_names_tell_the_peers(self):
+        self.expect_complaint(3, "honest", "bench", "--impl=nobody", environment=self.environment)
+
+
+class WrongUsage(CommandTest):
+    @unittest.skipIf(SANITIZED, "a build with sanitizers refuses before it looks")
+    def test_arguments(self):
+        for arguments, word in BROKEN_ARGUMENTS:
+            with self.subTest(arguments=arguments):
+                self.expect_complaint(2, word, "bench", *arguments)
+
+    @unittest.skipUnless(SANITIZED, "this build may be timed")
+    def test_builds_that_mean_nothing(self):
+        self.expect_complaint(2, "sanitizers", "bench")
+
+    def test_help(self):
+        help_text = self.expect(0, "bench", "--help").stdout
+        for word in ("--impl", "--suite", "--quick", "--benchmark_filter"):
+            self.assertIn(word, help_text)
+
+
+if __name__ == "__main__":
+    unittest.main()

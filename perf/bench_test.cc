@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rounds, with contestants that only say what is asked of them. No time is asserted.
+#include "perf/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "perf/context.h"
+#include "perf/google.h"
+#include "perf/samples.h"
+#include "perf/statistics.h"
+#include "perf/table.h"
+
+namespace backgauge {
+namespace {
+
+std::vector<std::string> asked;  // in order
+
+// Claims to need `seconds` for a call.
+class Actor : public Contestant {
+ public:
+  explicit Actor(std::string name, double seconds = 0.02) : name_(std::move(name)), seconds_(seconds) {}
+
+  const std::string& name() const override { return name_; }
+  const std::string& version() const override { return name_; }
+  Verdict judge(Subject&) override {
+    asked.push_back("judge " + name_);
+    return before;
+  }
+  double load(Subject&) override {
+    asked.push_back("load " + name_);
+    return 1;  // long enough that no call warms up
+  }
+  double time(std::int64_t calls) override {
+    asked.push_back("time " + name_);
+    if (ends && ends()) throw ContestantError("ended");
+    return seconds_ * static_cast<double>(calls);
+  }
+  Verdict judge_again() override {
+    asked.push_back("again " + name_);
+    return after;
+  }
+  void drop() override { asked.push_back("drop " + name_); }
+
+  Verdict before = passed(), after = passed();
+  std::function<bool()> ends;
+
+  static Verdict passed() {
+    TensorReport tensor;
+    tensor.name = "dicfo";
+    tensor.max_ratio = 0.25;
+    return {Status::kPassed, "", {tensor}};
+  }
+
+ private:
+  std::string name_;
+  double seconds_;
+};
+
+class BenchTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    asked.clear();
+    limits.copy.l1 = limits.copy.l2 = limits.copy.l3 = limits.copy.memory = 10;
+    machine.l1_bytes = 1 << 15;
+    options.rounds = 3;
+    options.sample_seconds = 0.01;
+  }
+  Actor& add(const std::string& name, double seconds = 0.02) {
+    contestants.push_back(std::make_unique<Actor>(name, seconds));
+    return static_cast<Actor&>(*contestants.back());
+  }
+  static Workload workload(const std::string& line = "lstm_block_cell_grad b2i3h4 dt=f32 data=strat:0x1") {
+    std::string error;
+    return {"case", parse_case(line, error).value()};
+  }
+  BenchResult run(std::vector<Workload> workloads = {workload()}) {
+    return Bench(machine, limits, options).run(workloads, contestants);
+  }
+
+  Machine machine;
+  Limits limits;
+  BenchOptions options;
+  std::vector<std::unique_ptr<Contestant>> contestants;
+};
+
+TEST_F(BenchTest, RoundsGoForthAndBack) {
+  for (const char* name : {"a", "b", "c"}) add(name);
+  const BenchResult result = run();
+  std::string order;
+  std::vector<std::string> rounds;
+  for (const std::string& one : asked) {
+    if (one.starts_with("time ")) order += one.substr(5);
+  }
+  // One batch of each finds the number of calls, a runs against itself; then the rounds. Disturbed samples are taken
+  // again, so repeats count once.
+  order.erase(std::unique(order.begin(), order.end()), order.end());
+  EXPECT_EQ(order, "abcabcbabc");
+  for (const Entry& entry : result.workloads.at(0).entries) EXPECT_EQ(entry.samples.size(), 3u);
+  EXPECT_TRUE(result.noise_known);
+  EXPECT_EQ(result.noise, 0);
+}
+
+TEST_F(BenchTest, JudgedBeforeTheFirstTimingAndAfterTheLast) {
+  add("a");
+  run();
+  EXPECT_EQ(asked.front(), "judge a");
+  EXPECT_EQ(asked[asked.size() - 2], "again a");
+  EXPECT_EQ(asked.back(), "drop a");
+}
+
+TEST_F(BenchTest, WhatIsWrongHasNoTime) {
+  for (const Status status : {Status::kFailed, Status::kMistrusted, Status::kSkipped, Status::kBroken}) {
+    contestants.clear();
+    asked.clear();
+    add("a").before = {status, "so", {}};
+    add("b");
+    const BenchResult result = run();
+    EXPECT_EQ(std::ranges::count(asked, "time a"), 0);
+    EXPECT_EQ(std::ranges::count(asked, "load a"), 0);
+    EXPECT_FALSE(result.workloads[0].entries[0].timed());
+    EXPECT_EQ(result.workloads[0].entries[0].verdict.status, status);
+    EXPECT_TRUE(result.workloads[0].entries[1].timed());
+  }
+}
+
+TEST_F(BenchTest, WhatTurnsWrongLosesItsTime) {
+  add("a").after = {Status::kFailed, "x is wrong", {}};
+  const BenchResult result = run();
+  EXPECT_FALSE(result.workloads[0].entries[0].timed());
+  EXPECT_EQ(result.workloads[0].entries[0].verdict.reason, "after the last timing: x is wrong");
+}
+
+TEST_F(BenchTest, WhoEndsIsBrokenAndTheOthersGoOn) {
+  add("a").ends = [] { return std::ranges::count(asked, "time b") >= 2; };  // once is to find the number of calls
+  add("b");
+  const BenchResult result = run();
+  EXPECT_EQ(result.workloads[0].entries[0].verdict.status, Status::kBroken);
+  EXPECT_FALSE(result.workloads[0].entries[0].timed());
+  EXPECT_EQ(result.workloads[0].entries[1].samples.size(), 3u);
+}
+
+TEST_F(BenchTest, SamplesLastAsLongAsAsked) {
+  add("a", 0.001);
+  const BenchResult result = run();
+  const Sample& sample = result.workloads[0].entries[0].samples[0];
+  EXPECT_GE(sample.seconds * static_cast<double>(sample.calls), options.sample_seconds);
+  EXPECT_DOUBLE_EQ(sample.seconds, 0.001);
+  EXPECT_EQ(sample.run.iterations, sample.calls);
+}
+
+TEST_F(BenchTest, ColdCallsStandAlone) {
+  options.cold = true;
+  add("a", 0.001);
+  const BenchResult result = run();
+  EXPECT_EQ(result.workloads[0].entries[0].samples[0].calls, 1);
+}
+
+TEST_F(BenchTest, TooMuchWorkIsSkippedWithItsReason) {
+  add("a");
+  options.most_gflop = 1e-6;
+  const BenchResult result = run({workload("block_lstm_grad_v2 t5b3i6h7 dt=f32 data=strat:0x1"),
+                                  workload("block_lstm_grad_v2 t5b1i100000h300000 dt=f32 data=strat:0x1")});
+  EXPECT_TRUE(asked.empty() || std::ranges::count(asked, "judge a") == 0);
+  EXPECT_EQ(result.workloads[0].entries[0].verdict.status, Status::kSkipped);
+  EXPECT_NE(result.workloads[0].entries[0].verdict.reason.find("--max-work"), std::string::npos);
+}
+
+TEST_F(BenchTest, TooMuchMemoryIsSkippedWithItsReason) {
+  add("a");
+  options.most_gflop = 1e12;
+  const BenchResult result = run({workload("block_lstm_grad_v2 t1b1i1000000h1000000 dt=f32 data=strat:0x1")});
+  EXPECT_EQ(std::ranges::count(asked, "judge a"), 0);
+  EXPECT_NE(result.workloads[0].entries[0].verdict.reason.find("GB of memory"), std::string::npos);
+}
+
+TEST_F(BenchTest, StopsWhenAskedTo) {
+  add("a");
+  options.stop = [] { return std::ranges::count(asked, "time a") >= 3; };
+  const BenchResult result = run({workload(), workload("lstm_block_cell_grad b2i3h5 dt=f32 data=strat:0x1")});
+  EXPECT_EQ(result.workloads.size(), 1u);
+  EXPECT_EQ(result.planned, 2u);
+}
+
+TEST_F(BenchTest, NothingStartsAfterTheDeadline) {
+  add("a");
+  options.deadline = std::chrono::steady_clock::now();
+  EXPECT_TRUE(run().workloads.empty());
+}
+
+TEST_F(BenchTest, InputsThatCannotBeMadeAreSkipped) {
+  add("a");
+  const BenchResult result = run({workload("lstm_block_cell_grad b2i3h4 dt=f32 data=strat:0x1 chk=0000")});
+  EXPECT_EQ(result.workloads[0].entries[0].verdict.status, Status::kSkipped);
+  EXPECT_NE(result.workloads[0].entries[0].verdict.reason.find("chk=0000"), std::string::npos);
+}
+
+TEST_F(BenchTest, RatesFollowFromTheMedian) {
+  add("a", 0.02);
+  add("b", 0.04);
+  const BenchResult result = run();
+  const WorkloadResult& mine = result.workloads[0];
+  const double bytes = 13 * 2 * 4 * 4;
+  EXPECT_DOUBLE_EQ(mine.gbps(mine.entries[0]), bytes / 0.02 / 1e9);
+  EXPECT_DOUBLE_EQ(mine.share_of_limit(mine.entries[0]), bytes / 0.02 / 1e9 / 10);
+  EXPECT_EQ(mine.gflops(mine.entries[0]), 0);
+  EXPECT_EQ(mine.entries[0].error_over_bound(), 0.25);
+  EXPECT_NE(workload_text(mine).find("0.500"), std::string::npos) << workload_text(mine);
+  EXPECT_NE(closing_text(result).find("0.500 times as fast as a"), std::string::npos) << closing_text(result);
+}
+
+TEST_F(BenchTest, GoogleRunsAreRepetitionsAndTheirAggregates) {
+  add("a", 0.02);
+  add("b").before = {Status::kFailed, "wrong", {}};
+  const auto runs = google_runs(run());
+  ASSERT_EQ(runs.size(), 3u + 4 + 1);
+  EXPECT_EQ(runs[0].benchmark_name(), "a/case/lstm_block_cell_grad,b2i3h4,peep=0,dt=f32,data=strat:0x1");
+  EXPECT_EQ(runs[2].repetition_index, 2);
+  EXPECT_NEAR(runs[0].GetAdjustedRealTime(), 20, 1e-9);
+  EXPECT_TRUE(runs[4].benchmark_name().ends_with("_median"));
+  EXPECT_NEAR(runs[4].GetAdjustedRealTime(), 20, 1e-9);
+  EXPECT_NEAR(runs[5].GetAdjustedRealTime(), 0, 1e-9);
+  EXPECT_TRUE(runs[7].error_occurred);
+  EXPECT_EQ(runs[7].error_message, "FAILED: wrong");
+}
+
+TEST_F(BenchTest, SamplesAreWholeLines) {
+  add("a");
+  add("b").before = {Status::kBroken, "crash", {}};
+  const BenchResult result = run();
+  const std::string text = samples_of(result.workloads[0]);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1 + 3 + 1);
+  EXPECT_NE(text.find(R"("verdict":"BROKEN","reason":"crash")"), std::string::npos);
+  EXPECT_EQ(samples_file_beside("x/RUN.json"), "x/RUN.samples.jsonl");
+  EXPECT_EQ(samples_file_beside("run"), "run.samples.jsonl");
+}
+
+TEST(Statistics, OfKnownNumbers) {
+  EXPECT_EQ(median({}), 0);
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+  EXPECT_EQ(mean({1, 2, 6}), 3);
+  EXPECT_DOUBLE_EQ(standard_deviation({2, 4, 4, 4, 5, 5, 7, 9}), std::sqrt(32.0 / 7));
+  EXPECT_EQ(standard_deviation({5}), 0);
+  EXPECT_NEAR(disagreement({11, 11, 50}, {10, 10, 1}), 0.1, 1e-12);
+}
+
+TEST(GoogleFlags, OwnOnesAndThoseOfTheLibrary) {
+  std::string error;
+  const GoogleFlags flags = take_google_flags(
+      {"--benchmark_filter=gru|relu", "--benchmark_min_time=0.5", "--benchmark_repetitions=7", "--benchmark_color=no"},
+      error);
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(flags.min_time, 0.5);
+  EXPECT_EQ(flags.repetitions, 7);
+  EXPECT_TRUE(flags.matches("case/x,mode=gru"));
+  EXPECT_FALSE(flags.matches("case/x,mode=lstm"));
+  EXPECT_TRUE(take_google_flags({"--benchmark_filter=-gru"}, error).matches("case/x,mode=lstm"));
+  for (const char* wrong : {"--benchmark_filter=(", "--benchmark_min_time=x", "--benchmark_min_time=0",
+                            "--benchmark_repetitions=-1", "--benchmark_format=xml", "--benchmark_bogus=1"}) {
+    take_google_flags({wrong}, error);
+    EXPECT_NE(error.find(wrong), std::string::npos) << wrong << ": " << error;
+  }
+}
+
+TEST(Builds, ThoseWithoutMeaningAreRefused) {
+  Build build{.version = "", .commit = "", .compiler = "", .type = "Release", .optimized = true, .sanitizers = ""};
+  EXPECT_EQ(unfit_for_timing(build), "");
+  build.type = "Debug";
+  EXPECT_NE(unfit_for_timing(build), "");
+  build.type = "RelWithDebInfo";
+  build.sanitizers = "address,undefined";
+  EXPECT_NE(unfit_for_timing(build), "");
+  build.sanitizers = "";
+  build.optimized = false;
+  EXPECT_NE(unfit_for_timing(build), "");
+}
+
+TEST(Machines, HaveAnIdThatFollowsWhatMatters) {
+  Machine machine = this_machine();
+  EXPECT_EQ(machine.id(), this_machine().id());
+  EXPECT_EQ(machine.id().size(), 16u);
+  EXPECT_GE(machine.cores, 1);
+  const std::string id = machine.id();
+  machine.l2_bytes += 1;
+  EXPECT_NE(machine.id(), id);
+}
+
+TEST(Bandwidths, AreThoseOfTheLevelThatHoldsTheData) {
+  Machine machine;
+  machine.l1_bytes = 100;
+  machine.l2_bytes = 1000;
+  machine.l3_bytes = 10000;
+  const Bandwidth bandwidth{.l1 = 1, .l2 = 2, .l3 = 3, .memory = 4};
+  EXPECT_EQ(bandwidth.at(100, machine, 1), 1);
+  EXPECT_EQ(bandwidth.at(101, machine, 1), 2);
+  EXPECT_EQ(bandwidth.at(200, machine, 2), 1);  // each thread its half
+  EXPECT_EQ(bandwidth.at(9999, machine, 1), 3);
+  EXPECT_EQ(bandwidth.at(10001, machine, 2), 4);  // one for all
+}
+
+}  // namespace
+}  // namespace backgauge
