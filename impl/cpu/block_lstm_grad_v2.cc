@@ -75,77 +75,85 @@ class BlockLstmGrad {
     for (std::int64_t panel = own.begin; panel < own.end; ++panel) pointwise<kPeephole>(panel, c.S - 1);
     for (std::int64_t t = c.S - 1; t > 0; --t) {
       member.wait();
-      product.run(dgates_.step(t), own, t % 2 == 0, dh_, false,
-                  [=, this](std::int64_t panel) HWY_ATTR { pointwise<kPeephole>(panel, t - 1); });
+      product.run(
+          dgates_.step(t), own, t % 2 == 0, dh_, false,
+          [=, this](std::int64_t panel, const Block& rows, std::int64_t part, std::int64_t parts)
+              HWY_ATTR { fetch(panel, rows, t - 1, part, parts); },
+          [=, this](std::int64_t panel) HWY_ATTR { pointwise<kPeephole>(panel, t - 1); });
     }
     member.wait();
-    product.run(dgates_.step(0), own, true, dh_, false, [=, this](std::int64_t panel) HWY_ATTR { store_panel(panel); });
+    product.run(
+        dgates_.step(0), own, true, dh_, false, [](std::int64_t, const Block&, std::int64_t, std::int64_t) {},
+        [=, this](std::int64_t panel) HWY_ATTR { store_panel(panel); });
   }
 
+  const S* cs_before(std::int64_t t) const { return t == 0 ? c.cs_prev : c.cs + (t - 1) * c.B * c.H; }
+
+  // Asks for a part of what pointwise() will read and write: so many rows of some of its tensors.
+  HWY_INLINE void fetch(std::int64_t panel, const Block& rows, std::int64_t t, std::int64_t part,
+                        std::int64_t parts) const {
+    constexpr std::int64_t kInputs = 8, kGates = 4;
+    const std::int64_t step = t * c.B * c.H, first = rows.begin * c.H + panel * P;
+    const S* const inputs[kInputs] = {cs_before(t), c.i + step,  c.f + step,       c.o + step,
+                                      c.ci + step,  c.co + step, c.cs_grad + step, c.h_grad + step};
+    const Block own = Blocks(kInputs + kGates, parts)[part];
+    for (std::int64_t k = own.begin; k < own.end(); ++k) {
+      if (k < kInputs) {
+        for (std::int64_t row = 0; row < rows.size; ++row) hwy::Prefetch(inputs[k] + first + row * c.H);
+      } else {
+        const T* gate = dgates_.step(t) + ((k - kInputs) * panels_ + panel) * dgates_.chunk_stride();
+        for (std::int64_t row = rows.begin; row < rows.end(); ++row) hwy::Prefetch(gate + row * P);
+      }
+    }
+  }
+
+  // All rows of a panel of step t.
   template <bool kPeephole>
   void pointwise(std::int64_t panel, std::int64_t t) const {
-    for (std::int64_t lane = 0; lane < P; lane += L) {
-      const std::int64_t live = c.H - (panel * P + lane);
-      if (HWY_LIKELY(live >= L)) {
-        pointwise_lanes<kPeephole, false>(panel, lane, t, L);
-      } else {
-        pointwise_lanes<kPeephole, true>(panel, lane, t, std::max(live, std::int64_t{0}));
-      }
+    if (HWY_LIKELY((panel + 1) * P <= c.H)) {
+      pointwise_rows<kPeephole, false>(panel, t);
+    } else {
+      pointwise_rows<kPeephole, true>(panel, t);
     }
   }
 
-  // One vector of columns of all rows of step t.
   template <bool kPeephole, bool kPart>
-  HWY_INLINE void pointwise_lanes(std::int64_t panel, std::int64_t lane, std::int64_t t, std::int64_t live) const {
+  void pointwise_rows(std::int64_t panel, std::int64_t t) const {
     const Tag<T> d;
-    const std::int64_t H = c.H, B = c.B, column = panel * P + lane, at = t * B * H + column;
+    const std::int64_t H = c.H, B = c.B, at = t * B * H + panel * P, live = H - panel * P;
     const std::int64_t gate = dgates_.panels() * dgates_.chunk_stride();
-    const S *cs_prev = (t == 0 ? c.cs_prev : c.cs + (t - 1) * B * H) + column, *cs = kPeephole ? c.cs + at : nullptr;
-    const S *i = c.i + at, *f = c.f + at, *o = c.o + at, *ci = c.ci + at, *co = c.co + at;
-    const S *cs_grad = c.cs_grad + at, *h_grad = c.h_grad + at;
-    T *dcs = dcs_ + panel * B * P + lane, *dh = dh_ + panel * B * P + lane, *sums = sums_ + panel * 7 * P + lane;
-    T* out = dgates_.step(t) + panel * dgates_.chunk_stride() + lane;
-    const auto get = [=](const S* from) HWY_ATTR { return load_live<kPart>(d, from, live); };
-    const Vector<T> zero = hn::Zero(d);
-    Vector<T> wci = zero, wcf = zero, wco = zero;
-    if constexpr (kPeephole) {
-      wci = get(c.wci + column);
-      wcf = get(c.wcf + column);
-      wco = get(c.wco + column);
-    }
-    Vector<T> sum_i = load(d, sums), sum_f = load(d, sums + P), sum_ci = load(d, sums + 2 * P),
-              sum_o = load(d, sums + 3 * P), sum_wci = load(d, sums + 4 * P), sum_wcf = load(d, sums + 5 * P),
-              sum_wco = load(d, sums + 6 * P);
-    for (std::int64_t row = 0; row < B; ++row) {
-      const std::int64_t k = row * H;
-      const Vector<T> before = get(cs_prev + k);
-      const LstmGradients<Vector<T>> g =
-          lstm_gradients<kPeephole>(before, get(i + k), get(f + k), get(o + k), get(ci + k), get(co + k),
-                                    hn::Add(load(d, dcs + row * P), get(cs_grad + k)),
-                                    hn::Add(load(d, dh + row * P), get(h_grad + k)), wci, wcf, wco);
-      store(d, g.cs_prev, dcs + row * P);
-      store(d, g.i, out + row * P);
-      store(d, g.f, out + row * P + gate);
-      store(d, g.ci, out + row * P + 2 * gate);
-      store(d, g.o, out + row * P + 3 * gate);
-      sum_i = hn::Add(sum_i, g.i);
-      sum_f = hn::Add(sum_f, g.f);
-      sum_ci = hn::Add(sum_ci, g.ci);
-      sum_o = hn::Add(sum_o, g.o);
-      if constexpr (kPeephole) {
-        sum_wci = hn::MulAdd(g.i, before, sum_wci);
-        sum_wcf = hn::MulAdd(g.f, before, sum_wcf);
-        sum_wco = hn::MulAdd(g.o, get(cs + k), sum_wco);
+    const S *cs_prev = cs_before(t) + panel * P, *cs = c.cs + at, *i = c.i + at, *f = c.f + at, *o = c.o + at,
+            *ci = c.ci + at, *co = c.co + at, *cs_grad = c.cs_grad + at, *h_grad = c.h_grad + at;
+    const S *wci = c.wci + panel * P, *wcf = c.wcf + panel * P, *wco = c.wco + panel * P;
+    T *dcs = dcs_ + panel * B * P, *dh = dh_ + panel * B * P, *const sums = sums_ + panel * 7 * P;
+    T* out = dgates_.step(t) + panel * dgates_.chunk_stride();
+    for (std::int64_t row = 0; row < B; ++row, dcs += P, dh += P, out += P) {
+      for (std::int64_t lane = 0; lane < P; lane += L) {
+        const std::int64_t k = row * H + lane;
+        const auto get = [=](const S* from) HWY_ATTR {
+          return load_live<kPart>(d, from, std::clamp(live - lane, std::int64_t{0}, L));
+        };
+        const Vector<T> zero = hn::Zero(d), before = get(cs_prev + k);
+        const LstmGradients<Vector<T>> g = lstm_gradients<kPeephole>(
+            before, get(i + k), get(f + k), get(o + k), get(ci + k), get(co + k),
+            hn::Add(load(d, dcs + lane), get(cs_grad + k)), hn::Add(load(d, dh + lane), get(h_grad + k)),
+            kPeephole ? get(wci + lane) : zero, kPeephole ? get(wcf + lane) : zero, kPeephole ? get(wco + lane) : zero);
+        store(d, g.cs_prev, dcs + lane);
+        store(d, g.i, out + lane);
+        store(d, g.f, out + lane + gate);
+        store(d, g.ci, out + lane + 2 * gate);
+        store(d, g.o, out + lane + 3 * gate);
+        T* const sum = sums + lane;
+        store(d, hn::Add(load(d, sum), g.i), sum);
+        store(d, hn::Add(load(d, sum + P), g.f), sum + P);
+        store(d, hn::Add(load(d, sum + 2 * P), g.ci), sum + 2 * P);
+        store(d, hn::Add(load(d, sum + 3 * P), g.o), sum + 3 * P);
+        if constexpr (kPeephole) {
+          store(d, hn::MulAdd(g.i, before, load(d, sum + 4 * P)), sum + 4 * P);
+          store(d, hn::MulAdd(g.f, before, load(d, sum + 5 * P)), sum + 5 * P);
+          store(d, hn::MulAdd(g.o, get(cs + k), load(d, sum + 6 * P)), sum + 6 * P);
+        }
       }
-    }
-    store(d, sum_i, sums);
-    store(d, sum_f, sums + P);
-    store(d, sum_ci, sums + 2 * P);
-    store(d, sum_o, sums + 3 * P);
-    if constexpr (kPeephole) {
-      store(d, sum_wci, sums + 4 * P);
-      store(d, sum_wcf, sums + 5 * P);
-      store(d, sum_wco, sums + 6 * P);
     }
   }
 
@@ -188,34 +196,47 @@ class BlockLstmGrad {
                    const Member& member) const {
     constexpr std::int64_t kMost = 384;  // rows of a piece: in float three quarters of an L1 of 32 KiB
     const std::int64_t total = range.end - range.begin, G = 4 * c.H, depth = c.S * c.B;
-    const std::int64_t tiles = blocks(total, kTileRows), row_blocks = blocks(tiles, kTilesPerBlock);
     const std::int64_t parts = std::max(blocks(dgates_.rows(0).size, kMost), std::int64_t{1});
     const std::int64_t pieces = dgates_.blocks() * parts, tile_stride = kTileRows * depth;
     T* const packed = rows_ + member.index() * kTilesPerBlock * tile_stride;
     T* const partials = partials_ + member.index() * kTilesPerBlock * kPanelsPerGroup * kTileRows * P;
-    for (std::int64_t index = 0; index < row_blocks; ++index) {
-      const Block own = block(tiles, row_blocks, index);
-      const auto rows = [=](std::int64_t k) { return block(total, tiles, own.begin + k); };
-      const std::int64_t begin = rows(0).begin, count = rows(own.size - 1).end() - begin;
-      const std::int64_t column = range.begin + begin;
-      pack_tiles(first + column, columns, count, c.B, own.size, 0, packed, tile_stride);
-      pack_tiles(others + column, columns, count, depth - c.B, own.size, c.B, packed, tile_stride);
+    const std::int64_t count = blocks(blocks(total, kTileRows), kTilesPerBlock);
+    for (std::int64_t index = 0; index < count; ++index) {
+      const Block own = block(total, count, index);
+      const std::int64_t column = range.begin + own.begin, tiles = blocks(own.size, kTileRows);
+      const Blocks rows(own.size, tiles);
+      pack_tiles(first + column, columns, own.size, c.B, tiles, 0, packed, tile_stride);
+      pack_tiles(others + column, columns, own.size, depth - c.B, tiles, c.B, packed, tile_stride);
+      const auto piece_rows = [=, this](std::int64_t piece) {
+        const Block all = dgates_.rows(piece / parts), part = block(all.size, parts, piece % parts);
+        return Block{all.begin + part.begin, part.size};
+      };
       multiply_block<Layout::kDown, T>(
-          own.size, dgates_.chunks(), pieces, partials,
-          [=, this](std::int64_t piece, std::int64_t k, std::int64_t panel) HWY_ATTR {
-            const Block all = dgates_.rows(piece / parts), part = block(all.size, parts, piece % parts);
-            const std::int64_t chunks = blocks(part.size, P), tall = rows(k).size;
-            Operands<T> x{};
-            x.a = packed + k * tile_stride + (all.begin + part.begin) * tall;
-            x.a_chunk = P * tall;
-            x.b = dgates_.at(piece / parts, panel) + part.begin * P;
-            x.depth = {0, chunks, std::max(chunks, std::int64_t{1}), part.size - (chunks - 1) * P};
-            return x;
+          rows, tiles, dgates_.chunks(), pieces, partials,
+          [=](std::int64_t piece) {
+            const Block deep = piece_rows(piece);
+            const std::int64_t chunks = blocks(deep.size, P);
+            const Depth all{0, chunks, std::max(chunks, std::int64_t{1}), deep.size - (chunks - 1) * P};
+            return [=](std::int64_t k) {
+              const std::int64_t tall = rows[k].size;
+              return Operands<T>{packed + k * tile_stride + deep.begin * tall, P * tall, nullptr, all, nullptr, 0};
+            };
           },
-          [=](std::int64_t k) { return rows(k).size; },
-          [=, this](std::int64_t k, std::int64_t panel) HWY_ATTR {
+          [=, this](std::int64_t piece) {
+            const std::int64_t b = piece / parts, stride = dgates_.chunk_stride();
+            const T* slabs = dgates_.at(b, 0) + (piece_rows(piece).begin - dgates_.rows(b).begin) * P;
+            return [=](std::int64_t panel) { return slabs + panel * stride; };
+          },
+          [=](std::int64_t piece) {
+            const Block deep = piece_rows(piece);
+            return [=](std::int64_t k, std::int64_t part, std::int64_t all) {
+              const std::int64_t tall = rows[k].size, each = blocks(deep.size * tall, all);
+              fetch_lines(packed + k * tile_stride + deep.begin * tall + part * each, each);
+            };
+          },
+          [=, this](std::int64_t k, std::int64_t panel) {
             const std::int64_t gate = panel / panels_, column_of_gate = panel % panels_ * P;
-            return Output<T, S>{w_grad + (range.begin + rows(k).begin) * G + gate * c.H + column_of_gate, G,
+            return Output<T, S>{w_grad + (column + rows[k].begin) * G + gate * c.H + column_of_gate, G,
                                 std::min(P, c.H - column_of_gate)};
           });
     }
@@ -227,29 +248,44 @@ class BlockLstmGrad {
     std::fill_n(c.x_grad + c.S * c.B * c.I + zeros.begin, zeros.end - zeros.begin, S(0.0f));
     if (c.I == 0) return;
     T* const partials = partials_ + member.index() * kTilesPerBlock * kPanelsPerGroup * kTileRows * P;
-    const std::int64_t pieces = blocks(dgates_.chunks(), kDepth / P);
+    const std::int64_t pieces = blocks(dgates_.chunks(), kDepth / P), stride = dgates_.chunk_stride();
+    const Blocks chunks(dgates_.chunks(), pieces);
     for (std::int64_t b = 0; b < dgates_.blocks(); ++b) {
       const Block all = dgates_.rows(b);
       const Range range = member.share(all.size);
-      const std::int64_t total = range.end - range.begin, tiles = blocks(total, kTileRows);
-      const std::int64_t row_blocks = blocks(tiles, kTilesPerBlock);
-      for (std::int64_t index = 0; index < row_blocks; ++index) {
-        const Block own = block(tiles, row_blocks, index);
-        const auto rows = [=](std::int64_t k) { return block(total, tiles, own.begin + k); };
+      const std::int64_t total = range.end - range.begin;
+      const std::int64_t count = blocks(blocks(total, kTileRows), kTilesPerBlock);
+      for (std::int64_t index = 0; index < count; ++index) {
+        const Block own = block(total, count, index);
+        const std::int64_t first = range.begin + own.begin, tiles = blocks(own.size, kTileRows);
+        const Blocks rows(own.size, tiles);
+        const T* const gradients = dgates_.at(b, 0) + first * P;
         multiply_block<Layout::kAcross, T>(
-            own.size, blocks(c.I, P), pieces, partials,
-            [=, this](std::int64_t piece, std::int64_t k, std::int64_t panel) HWY_ATTR {
-              const Block chunks = block(dgates_.chunks(), pieces, piece);
-              Operands<T> x{};
-              x.a = dgates_.at(b, chunks.begin) + (range.begin + rows(k).begin) * P;
-              x.a_chunk = dgates_.chunk_stride();
-              x.b = weights_.slab(panel, chunks.begin);
-              x.depth = {chunks.begin, chunks.end(), dgates_.panels(), dgates_.tail()};
-              return x;
+            rows, tiles, blocks(c.I, P), pieces, partials,
+            [=, this](std::int64_t piece) {
+              const Block deep = chunks[piece];
+              const Depth depth{deep.begin, deep.end(), dgates_.panels(), dgates_.tail()};
+              return [=](std::int64_t k) {
+                return Operands<T>{
+                    gradients + deep.begin * stride + rows[k].begin * P, stride, nullptr, depth, nullptr, 0};
+              };
             },
-            [=](std::int64_t k) { return rows(k).size; },
-            [=, this](std::int64_t k, std::int64_t panel) HWY_ATTR {
-              return Output<T, S>{c.x_grad + (all.begin + range.begin + rows(k).begin) * c.I + panel * P, c.I,
+            [=, this](std::int64_t piece) {
+              const T* slabs = weights_.slab(0, chunks[piece].begin);
+              const std::int64_t panel_stride = weights_.depth() * P;
+              return [=](std::int64_t panel) { return slabs + panel * panel_stride; };
+            },
+            [=](std::int64_t piece) {
+              const Block deep = chunks[piece];
+              return [=](std::int64_t k, std::int64_t part, std::int64_t parts) {
+                const std::int64_t each = blocks(deep.size, parts), from = std::min(deep.size, part * each);
+                for (std::int64_t chunk = from; chunk < std::min(deep.size, from + each); ++chunk) {
+                  fetch_lines(gradients + (deep.begin + chunk) * stride + rows[k].begin * P, rows[k].size * P);
+                }
+              };
+            },
+            [=, this](std::int64_t k, std::int64_t panel) {
+              return Output<T, S>{c.x_grad + (all.begin + first + rows[k].begin) * c.I + panel * P, c.I,
                                   std::min(P, c.I - panel * P)};
             });
       }

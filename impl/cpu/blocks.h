@@ -9,14 +9,25 @@ namespace backgauge::cpu {
 
 inline std::int64_t blocks(std::int64_t total, std::int64_t size) { return (total + size - 1) / size; }
 
-// Block `index` of `count` blocks of 0 .. total - 1, none of them more than one longer than another.
 struct Block {
   std::int64_t begin, size;
   std::int64_t end() const { return begin + size; }
 };
-inline Block block(std::int64_t total, std::int64_t count, std::int64_t index) {
-  const std::int64_t each = total / count, rest = total % count;
-  return {each * index + std::min(index, rest), each + (index < rest ? 1 : 0)};
-}
+
+// 0 .. total - 1 in `count` blocks, none of them more than one longer than another. Divides once.
+class Blocks {
+ public:
+  Blocks(std::int64_t total, std::int64_t count)
+      : each_(count == 0 ? 0 : total / count), rest_(count == 0 ? 0 : total % count) {}
+
+  Block operator[](std::int64_t index) const {
+    return {each_ * index + std::min(index, rest_), each_ + (index < rest_ ? 1 : 0)};
+  }
+
+ private:
+  std::int64_t each_, rest_;
+};
+
+inline Block block(std::int64_t total, std::int64_t count, std::int64_t index) { return Blocks(total, count)[index]; }
 
 }  // namespace backgauge::cpu

@@ -12,6 +12,7 @@
 
 #include <cstring>
 
+#include "impl/cpu/blocks.h"
 #include "impl/cpu/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -59,43 +60,49 @@ void pack_transposed(const S* from, std::int64_t stride, std::int64_t rows, std:
   }
 }
 
-template <int kRows, class T>
-HWY_INLINE void copy_rows(const T* from, T* to) {
-  std::memcpy(to, from, kRows * sizeof(T));
+// Tiles that share a panel of the right operand.
+inline constexpr std::int64_t kTilesPerBlock = 96 / kTileRows;
+
+template <class S, class T>
+HWY_INLINE void widen(const S* from, std::int64_t count, T* to) {
+  const Tag<T> d;
+  const std::int64_t whole = count / kLanes<T> * kLanes<T>;
+  for (std::int64_t k = 0; k < whole; k += kLanes<T>) store(d, load(d, from + k), to + k);
+  for (std::int64_t k = whole; k < count; ++k) to[k] = wide(from[k]);
 }
 
-// `count` elements at `from`, cut into tiles: element `first + r` of tile k goes to to[k * tile_stride + r].
-template <class T>
-HWY_INLINE void deal_tiles(const T* from, std::int64_t count, std::int64_t tiles, T* to, std::int64_t tile_stride,
-                           std::int64_t depth) {
-  const std::int64_t each = count / tiles, rest = count % tiles;
-  for (std::int64_t k = 0; k < tiles; ++k) {
-    const std::int64_t rows = each + (k < rest ? 1 : 0);
-    T* const at = to + k * tile_stride + depth * rows;
-    if (rows == kTileRows) {
-      copy_rows<kTileRows>(from, at);
-    } else {
-      for (std::int64_t r = 0; r < rows; ++r) at[r] = from[r];
-    }
-    from += rows;
+// `depth` groups of kRows elements, `stride` apart, one after the other.
+template <int kRows, class T>
+void copy_groups(std::int64_t rows, const T* from, std::int64_t stride, std::int64_t depth, T* to) {
+  if (rows == kRows) {
+    for (std::int64_t k = 0; k < depth; ++k) std::memcpy(to + k * kRows, from + k * stride, kRows * sizeof(T));
+  } else if constexpr (kRows > 1) {
+    copy_groups<kRows - 1>(rows, from, stride, depth, to);
   }
 }
 
-// Columns of `from` [depth, count] (stride apart) as the rows of tiles [depth, rows], `tile_stride` apart.
+// Columns of `from` [depth, count] (stride apart) as the rows of `tiles` tiles [depth, rows], `tile_stride` apart, from
+// row `first` of their depth on.
 template <class S, class T>
 void pack_tiles(const S* from, std::int64_t stride, std::int64_t count, std::int64_t depth, std::int64_t tiles,
-                std::int64_t first_depth, T* to, std::int64_t tile_stride) {
-  constexpr std::int64_t kMost = 16 * 12;
-  for (std::int64_t k = 0; k < depth; ++k, from += stride) {
+                std::int64_t first, T* to, std::int64_t tile_stride) {
+  constexpr std::int64_t kMost = kTilesPerBlock * kTileRows, kPiece = 32;  // of float 12 KiB: less than an L1
+  HWY_ALIGN T wide_rows[std::is_same_v<S, T> ? 1 : kPiece * kMost];
+  for (std::int64_t begin = 0; begin < depth; begin += kPiece) {
+    const std::int64_t deep = std::min(kPiece, depth - begin);
+    const T* rows = nullptr;
+    std::int64_t row_stride = stride;
     if constexpr (std::is_same_v<S, T>) {
-      deal_tiles(from, count, tiles, to, tile_stride, first_depth + k);
+      rows = from + begin * stride;
     } else {
-      const Tag<T> d;
-      HWY_ALIGN T row[kMost];
-      const std::int64_t whole = count / kLanes<T> * kLanes<T>;
-      for (std::int64_t j = 0; j < whole; j += kLanes<T>) store(d, load(d, from + j), row + j);
-      for (std::int64_t j = whole; j < count; ++j) row[j] = wide(from[j]);
-      deal_tiles(row, count, tiles, to, tile_stride, first_depth + k);
+      rows = wide_rows;
+      row_stride = kMost;
+      for (std::int64_t k = 0; k < deep; ++k) widen(from + (begin + k) * stride, count, wide_rows + k * kMost);
+    }
+    for (std::int64_t k = 0; k < tiles; ++k) {
+      const Block tile = block(count, tiles, k);
+      copy_groups<kTileRows>(tile.size, rows + tile.begin, row_stride, deep,
+                             to + k * tile_stride + (first + begin) * tile.size);
     }
   }
 }

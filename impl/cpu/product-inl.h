@@ -19,8 +19,8 @@ HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
 namespace HWY_NAMESPACE {
 
-// Tiles that share a panel of the right operand, and panels that share the tiles.
-inline constexpr std::int64_t kTilesPerBlock = 96 / kTileRows, kPanelsPerGroup = 8;
+// Panels that share a piece of the tiles.
+inline constexpr std::int64_t kPanelsPerGroup = 16;
 // Depth of a piece of both operands: a panel of so many rows takes half of a 32 KiB L1.
 inline constexpr std::int64_t kDepth = 256;
 
@@ -30,25 +30,48 @@ T* take_partials(Workspace& workspace, std::int64_t members) {
   return workspace.take<T>({members, kTilesPerBlock, kPanelsPerGroup, kTileRows, kPanel<T>});
 }
 
-// For tiles 0 .. tiles - 1 (at most kTilesPerBlock) and all panels: the sum over all pieces of the depth.
-//   operands(piece, tile, panel) -> Operands
-//   rows(tile) -> their number
+template <class T>
+HWY_INLINE void fetch_lines(const T* from, std::int64_t count) {
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  for (std::int64_t k = 0; k < count; k += kLine) hwy::Prefetch(from + k);
+}
+
+// A block of rows times all panels: the sum over all pieces of the depth.
+//   rows              of each tile, at most kTilesPerBlock of them
+//   left(piece)       -> at(tile) -> Operands, but for b and what is ahead
+//   right(piece)      -> slab(panel) -> b
+//   fetch(piece)      -> ask(tile, part, parts), for a part of what left(piece) reads
 //   output(tile, panel) -> Output
-template <Layout kLayout, class T, class GetOperands, class GetRows, class GetOutput>
-HWY_INLINE void multiply_block(std::int64_t tiles, std::int64_t panels, std::int64_t pieces, T* partials,
-                               GetOperands operands, GetRows rows, GetOutput output) {
+template <Layout kLayout, class T, class Left, class Right, class Fetch, class GetOutput>
+HWY_INLINE void multiply_block(const Blocks& rows, std::int64_t tiles, std::int64_t panels, std::int64_t pieces,
+                               T* partials, Left left, Right right, Fetch fetch, GetOutput output) {
   constexpr std::int64_t kTile = kTileRows * kPanel<T>;
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  const std::int64_t lines = blocks(kPanel<T> * kPanel<T> / kLine, tiles);
   for (std::int64_t group = 0; group < panels; group += kPanelsPerGroup) {
     const std::int64_t end = std::min(panels, group + kPanelsPerGroup);
     for (std::int64_t piece = 0; piece < pieces; ++piece) {
+      const bool last = piece + 1 == pieces;
+      const auto operands = left(piece);
+      const auto slab = right(piece), next_slab = right(last ? 0 : piece + 1);
+      const auto ask = fetch(last ? 0 : piece + 1);
       for (std::int64_t panel = group; panel < end; ++panel) {
         T* sums = partials + (panel - group) * kTilesPerBlock * kTile;
+        const T* ahead = panel + 1 < end ? slab(panel + 1) : next_slab(!last ? group : end < panels ? end : 0);
+        const T* const b = slab(panel);
         for (std::int64_t k = 0; k < tiles; ++k, sums += kTile) {
+          if (pieces > 1) ask(k, panel - group, end - group);
+          Operands<T> x = operands(k);
+          x.b = b;
+          x.ahead = ahead;
+          x.ahead_lines = lines;
+          ahead += (x.depth.end - x.depth.first) * lines * kLine;
           const T* before = piece == 0 ? nullptr : sums;
-          if (piece + 1 < pieces) {
-            tile_of<kLayout>(rows(k), operands(piece, k, panel), before, Partial<T>{sums});
+          const std::int64_t tall = rows[k].size;
+          if (last) {
+            tile_of<kLayout>(tall, x, before, output(k, panel));
           } else {
-            tile_of<kLayout>(rows(k), operands(piece, k, panel), before, output(k, panel));
+            tile_of<kLayout>(tall, x, before, Partial<T>{sums});
           }
         }
       }

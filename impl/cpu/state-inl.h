@@ -40,15 +40,16 @@ template <class T>
 class StateProduct {
  public:
   StateProduct(const GateGradients<T>& gates, const Weights<T>& weights, std::int64_t rows)
-      : gates_(gates), weights_(weights), rows_(rows), tiles_(blocks(rows, kTileRows)) {
+      : gates_(gates), weights_(weights), rows_(rows), tiles_(blocks(rows, kTileRows)), rows_of_tile_(rows, tiles_) {
     // One tile reads its weights once, so there is nothing to keep in L1 for the next.
     pieces_ = tiles_ <= 1 ? 1 : blocks(gates.chunks(), kDepth / kPanel<T>);
   }
 
   // Calls done(panel) as soon as a panel is complete. Every other step goes from the last panel to the first: what L2
-  // still has of the weights is used first.
-  template <class Done>
-  HWY_INLINE void run(const T* gradients, const Range& range, bool backwards, T* state, bool accumulate,
+  // still has of the weights is used first. fetch(panel, rows, part, parts) is called before, for all rows and parts of
+  // the panel: a chance to ask for that part of what done() will read, while there is much else to do.
+  template <class Fetch, class Done>
+  HWY_INLINE void run(const T* gradients, const Range& range, bool backwards, T* state, bool accumulate, Fetch fetch,
                       Done done) const {
     constexpr std::int64_t kGroup = 4;  // panels for which a piece of the gradients stays in L2
     const std::int64_t count = range.end - range.begin;
@@ -61,7 +62,7 @@ class StateProduct {
                           : piece + 1 < pieces_ ? slab(piece + 1, at(range, backwards, group))
                           : end < count         ? slab(0, at(range, backwards, end))
                                                 : slab(0, at(range, !backwards, 0));
-          multiply(gradients, piece, panel, next, state, accumulate || piece > 0);
+          multiply(gradients, piece, panel, next, state, accumulate || piece > 0, fetch);
         }
       }
       for (std::int64_t k = group; k < end; ++k) done(at(range, backwards, k));
@@ -77,8 +78,9 @@ class StateProduct {
     return weights_.slab(panel, chunks.begin);
   }
 
-  void multiply(const T* gradients, std::int64_t piece, std::int64_t panel, const T* next, T* state,
-                bool accumulate) const {
+  template <class Fetch>
+  HWY_INLINE void multiply(const T* gradients, std::int64_t piece, std::int64_t panel, const T* next, T* state,
+                           bool accumulate, Fetch fetch) const {
     constexpr std::int64_t P = kPanel<T>;
     constexpr std::int64_t kLine = 64 / sizeof(T), kChunkLines = P * P / kLine;
     const Block chunks = block(gates_.chunks(), pieces_, piece);
@@ -89,7 +91,8 @@ class StateProduct {
     x.depth = {chunks.begin, chunks.end(), gates_.panels(), gates_.tail()};
     x.ahead_lines = lines;
     for (std::int64_t k = 0; k < tiles_; ++k) {
-      const Block rows = block(rows_, tiles_, k);
+      const Block rows = rows_of_tile_[k];
+      fetch(panel, rows, piece, pieces_);
       x.a = gradients + chunks.begin * gates_.chunk_stride() + rows.begin * P;
       x.ahead = next + k * chunks.size * lines * kLine;
       T* sums = state + (panel * rows_ + rows.begin) * P;
@@ -100,6 +103,7 @@ class StateProduct {
   const GateGradients<T>& gates_;
   const Weights<T>& weights_;
   std::int64_t rows_, tiles_, pieces_;
+  Blocks rows_of_tile_;
 };
 
 }  // namespace HWY_NAMESPACE

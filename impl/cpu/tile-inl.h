@@ -44,6 +44,8 @@ template <class T>
 struct Partial {
   T* to;  // [rows, kPanel]
 
+  void fetch(std::int64_t) const {}
+
 #if HWY_TARGET == HWY_SCALAR
   void row(std::int64_t r, const T* sums) const {
     for (std::int64_t j = 0; j < kPanel<T>; ++j) to[r * kPanel<T> + j] = sums[j];
@@ -61,6 +63,12 @@ template <class T, class S>
 struct Output {
   S* to;  // [rows, live], rounded to S
   std::int64_t stride, live;
+
+  // Asks for the lines of a row long before they are written: rows lie far apart, and so do their lines in a cache.
+  HWY_INLINE void fetch(std::int64_t r) const {
+    hwy::Prefetch(to + r * stride);
+    hwy::Prefetch(to + r * stride + live - 1);
+  }
 
 #if HWY_TARGET == HWY_SCALAR
   void row(std::int64_t r, const T* sums) const {
@@ -109,6 +117,8 @@ void tile(const Operands<T>& x, const T* before, const Sums& sums) {
 
 // Named sums, as compilers keep arrays of vectors in memory.
 #define BACKGAUGE_FOR_ROWS(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define BACKGAUGE_FETCH(r) \
+  if constexpr (kRows > r) sums.fetch(r);
 #define BACKGAUGE_BEGIN(r)                                           \
   [[maybe_unused]] Vector<T> low##r = hn::Zero(d), high##r = low##r; \
   if constexpr (kRows > r) {                                         \
@@ -131,6 +141,7 @@ HWY_NOINLINE void tile(const Operands<T>& x, const T* before, const Sums& sums) 
   constexpr std::int64_t P = kPanel<T>, kStep = kLayout == Layout::kAcross ? 1 : kRows,
                          kRowStep = kLayout == Layout::kAcross ? P : 1;
   const Tag<T> d;
+  BACKGAUGE_FOR_ROWS(BACKGAUGE_FETCH)
   BACKGAUGE_FOR_ROWS(BACKGAUGE_BEGIN)
   const T *a = x.a, *b = x.b;
   const std::int64_t a_chunk = x.a_chunk, group = x.depth.group;
@@ -161,6 +172,7 @@ HWY_NOINLINE void tile(const Operands<T>& x, const T* before, const Sums& sums) 
 }
 
 #undef BACKGAUGE_FOR_ROWS
+#undef BACKGAUGE_FETCH
 #undef BACKGAUGE_BEGIN
 #undef BACKGAUGE_STEP
 #undef BACKGAUGE_END
