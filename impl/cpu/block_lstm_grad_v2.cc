@@ -8,10 +8,10 @@
 #include <hwy/foreach_target.h>
 // clang-format on
 
+#include "impl/cpu/gradients-inl.h"
 #include "impl/cpu/lstm-inl.h"
 #include "impl/cpu/ops.h"
 #include "impl/cpu/path.h"
-#include "impl/cpu/state-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
@@ -35,8 +35,7 @@ class BlockLstmGrad {
         dh_(workspace.take<T>({panels_, c.B, P})),
         sums_(workspace.take<T>({panels_, 7, P})),
         weights_{workspace.take<T>({std::max(panels_, blocks(c.I, P)), 4, c.H, P}), 4, c.H},
-        rows_(workspace.take<T>({threads_, kTilesPerBlock, kTileRows, c.S, c.B})),
-        partials_(take_partials<T>(workspace, threads_)) {
+        scratch_(workspace, threads_, c.S * c.B) {
     dgates_.take(workspace);
   }
 
@@ -184,112 +183,27 @@ class BlockLstmGrad {
   }
 
   // w_grad = [x, h before]^T dgates.
-  void weight_gradient(Member& member) const {
-    const Range rows = member.share(c.I + c.H);
-    weight_rows({std::min(rows.begin, c.I), std::min(rows.end, c.I)}, c.x, c.x + c.B * c.I, c.I, c.w_grad, member);
-    weight_rows({std::max(rows.begin, c.I) - c.I, std::max(rows.end, c.I) - c.I}, c.h_prev, c.h, c.H,
-                c.w_grad + c.I * 4 * c.H, member);
-  }
-
-  // Rows [range) of one half of w_grad, from inputs of so many columns: `first` at the first step, then `others`.
-  void weight_rows(const Range& range, const S* first, const S* others, std::int64_t columns, S* w_grad,
-                   const Member& member) const {
-    constexpr std::int64_t kMost = 384;  // rows of a piece: in float three quarters of an L1 of 32 KiB
-    const std::int64_t total = range.end - range.begin, G = 4 * c.H, depth = c.S * c.B;
-    const std::int64_t parts = std::max(blocks(dgates_.rows(0).size, kMost), std::int64_t{1});
-    const std::int64_t pieces = dgates_.blocks() * parts, tile_stride = kTileRows * depth;
-    T* const packed = rows_ + member.index() * kTilesPerBlock * tile_stride;
-    T* const partials = partials_ + member.index() * kTilesPerBlock * kPanelsPerGroup * kTileRows * P;
-    const std::int64_t count = blocks(blocks(total, kTileRows), kTilesPerBlock);
-    for (std::int64_t index = 0; index < count; ++index) {
-      const Block own = block(total, count, index);
-      const std::int64_t column = range.begin + own.begin, tiles = blocks(own.size, kTileRows);
-      const Blocks rows(own.size, tiles);
-      pack_tiles(first + column, columns, own.size, c.B, tiles, 0, packed, tile_stride);
-      pack_tiles(others + column, columns, own.size, depth - c.B, tiles, c.B, packed, tile_stride);
-      const auto piece_rows = [=, this](std::int64_t piece) {
-        const Block all = dgates_.rows(piece / parts), part = block(all.size, parts, piece % parts);
-        return Block{all.begin + part.begin, part.size};
-      };
-      multiply_block<Layout::kDown, T>(
-          rows, tiles, dgates_.chunks(), pieces, partials,
-          [=](std::int64_t piece) {
-            const Block deep = piece_rows(piece);
-            const std::int64_t chunks = blocks(deep.size, P);
-            const Depth all{0, chunks, std::max(chunks, std::int64_t{1}), deep.size - (chunks - 1) * P};
-            return [=](std::int64_t k) {
-              const std::int64_t tall = rows[k].size;
-              return Operands<T>{packed + k * tile_stride + deep.begin * tall, P * tall, nullptr, all, nullptr, 0};
-            };
-          },
-          [=, this](std::int64_t piece) {
-            const std::int64_t b = piece / parts, stride = dgates_.chunk_stride();
-            const T* slabs = dgates_.at(b, 0) + (piece_rows(piece).begin - dgates_.rows(b).begin) * P;
-            return [=](std::int64_t panel) { return slabs + panel * stride; };
-          },
-          [=](std::int64_t piece) {
-            const Block deep = piece_rows(piece);
-            return [=](std::int64_t k, std::int64_t part, std::int64_t all) {
-              const std::int64_t tall = rows[k].size, each = blocks(deep.size * tall, all);
-              fetch_lines(packed + k * tile_stride + deep.begin * tall + part * each, each);
-            };
-          },
-          [=, this](std::int64_t k, std::int64_t panel) {
-            const std::int64_t gate = panel / panels_, column_of_gate = panel % panels_ * P;
-            return Output<T, S>{w_grad + (column + rows[k].begin) * G + gate * c.H + column_of_gate, G,
-                                std::min(P, c.H - column_of_gate)};
-          });
-    }
+  void weight_gradient(const Member& member) const {
+    const std::int64_t rows = c.S * c.B, B = c.B, I = c.I, H = c.H;
+    const Range range = member.share(I + H);
+    const auto output = [=, this](std::int64_t row, std::int64_t chunk) {
+      const std::int64_t gate = chunk / panels_, column = chunk % panels_ * P;
+      return Output<T, S>{c.w_grad + (row * 4 + gate) * H + column, 4 * H, std::min(P, H - column)};
+    };
+    multiply_inputs<S, T>(member, {std::min(range.begin, I), std::min(range.end, I)}, {c.x, I, rows}, {c.x, I, 0},
+                          dgates_, 0, dgates_.chunks(), scratch_, output);
+    multiply_inputs<S, T>(member, {std::max(range.begin, I) - I, std::max(range.end, I) - I}, {c.h_prev, H, B},
+                          {c.h, H, rows - B}, dgates_, 0, dgates_.chunks(), scratch_,
+                          [=](std::int64_t row, std::int64_t chunk) { return output(I + row, chunk); });
   }
 
   // x_grad = dgates W_x^T, and zeros from step S on.
-  void input_gradient(Member& member) const {
+  void input_gradient(const Member& member) const {
     const Range zeros = member.share((c.T - c.S) * c.B * c.I);
     std::fill_n(c.x_grad + c.S * c.B * c.I + zeros.begin, zeros.end - zeros.begin, S(0.0f));
-    if (c.I == 0) return;
-    T* const partials = partials_ + member.index() * kTilesPerBlock * kPanelsPerGroup * kTileRows * P;
-    const std::int64_t pieces = blocks(dgates_.chunks(), kDepth / P), stride = dgates_.chunk_stride();
-    const Blocks chunks(dgates_.chunks(), pieces);
-    for (std::int64_t b = 0; b < dgates_.blocks(); ++b) {
-      const Block all = dgates_.rows(b);
-      const Range range = member.share(all.size);
-      const std::int64_t total = range.end - range.begin;
-      const std::int64_t count = blocks(blocks(total, kTileRows), kTilesPerBlock);
-      for (std::int64_t index = 0; index < count; ++index) {
-        const Block own = block(total, count, index);
-        const std::int64_t first = range.begin + own.begin, tiles = blocks(own.size, kTileRows);
-        const Blocks rows(own.size, tiles);
-        const T* const gradients = dgates_.at(b, 0) + first * P;
-        multiply_block<Layout::kAcross, T>(
-            rows, tiles, blocks(c.I, P), pieces, partials,
-            [=, this](std::int64_t piece) {
-              const Block deep = chunks[piece];
-              const Depth depth{deep.begin, deep.end(), dgates_.panels(), dgates_.tail()};
-              return [=](std::int64_t k) {
-                return Operands<T>{
-                    gradients + deep.begin * stride + rows[k].begin * P, stride, nullptr, depth, nullptr, 0};
-              };
-            },
-            [=, this](std::int64_t piece) {
-              const T* slabs = weights_.slab(0, chunks[piece].begin);
-              const std::int64_t panel_stride = weights_.depth() * P;
-              return [=](std::int64_t panel) { return slabs + panel * panel_stride; };
-            },
-            [=](std::int64_t piece) {
-              const Block deep = chunks[piece];
-              return [=](std::int64_t k, std::int64_t part, std::int64_t parts) {
-                const std::int64_t each = blocks(deep.size, parts), from = std::min(deep.size, part * each);
-                for (std::int64_t chunk = from; chunk < std::min(deep.size, from + each); ++chunk) {
-                  fetch_lines(gradients + (deep.begin + chunk) * stride + rows[k].begin * P, rows[k].size * P);
-                }
-              };
-            },
-            [=, this](std::int64_t k, std::int64_t panel) {
-              return Output<T, S>{c.x_grad + (all.begin + first + rows[k].begin) * c.I + panel * P, c.I,
-                                  std::min(P, c.I - panel * P)};
-            });
-      }
-    }
+    multiply_weights(member, dgates_, 0, weights_, c.I, scratch_, [=, this](std::int64_t row, std::int64_t panel) {
+      return Output<T, S>{c.x_grad + row * c.I + panel * P, c.I, std::min(P, c.I - panel * P)};
+    });
   }
 
   void clear(const Member& member) const {
@@ -311,8 +225,7 @@ class BlockLstmGrad {
   T *dcs_, *dh_;        // of the states before the step at hand, in panels
   T* sums_;             // [panel][7][column]: b_grad of each gate, wci_grad, wcf_grad, wco_grad
   Weights<T> weights_;  // W_h, later W_x
-  T* rows_;             // for each member a block of [x, h before]^T
-  T* partials_;
+  ProductScratch<T> scratch_;
 };
 
 void block_lstm_grad_v2(const BlockLstmGradV2Call<float>& call, Workspace& workspace) {

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // CudnnRNNBackprop, from the last layer to the first. Only the product of gate gradients and R is serial; the gradients
-// of input, weights and biases follow as products and sums over all T * B rows. reference/semantics.md 3.4.
-#include <algorithm>
+// of input and weights follow as products over all T * B rows. reference/semantics.md 3.4.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "impl/cpu/cudnn_rnn_backprop.cc"
+#include "impl/cpu/targets.h"
+// clang-format off
+#include <hwy/foreach_target.h>
+// clang-format on
 
-#include "impl/cpu/gemm.h"
+#include "impl/cpu/gradients-inl.h"
 #include "impl/cpu/ops.h"
+#include "impl/cpu/path.h"
 #include "impl/cpu/pointwise.h"
+#include "impl/cpu/rnn-inl.h"
 #include "impl/cpu/rnn_trace.h"
 
+HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
-namespace {
+namespace HWY_NAMESPACE {
 
 template <class S>
 class RnnBackprop {
   using T = Compute<S>;
+  static constexpr std::int64_t P = kPanel<T>, L = kLanes<T>;
 
  public:
   RnnBackprop(const CudnnRnnBackpropCall<S>& call, Workspace& workspace)
@@ -24,26 +33,31 @@ class RnnBackprop {
             c.num_threads,
             2 * static_cast<double>(n.T * n.B) * static_cast<double>(n.G * n.H) * static_cast<double>(c.I + n.H),
             kWorkPerThread)),
-        grid_(n.B, n.H, gemm_kernel<T>().columns),
-        scratch_(workspace, std::max({c.I, n.D * n.H, n.H}), threads_),
+        panels_(blocks(n.H, P)),
+        gates_(n.T, n.B, n.G == 1 ? 1 : 4, n.H, P),
+        scratch_(workspace, threads_, n.T * n.B),
         trace_(n, reinterpret_cast<const std::byte*>(c.reserve_space), workspace),
-        recurrent_{workspace.take<T>({n.G, n.H, Packed<T>::padded(n.H)}), n.G * n.H, n.H},
-        da_(workspace.take<T>({n.T, n.B, n.G, n.H})),
-        dr_(n.mode == BACKGAUGE_GRU ? workspace.take<T>({n.T, n.B, n.G, n.H}) : da_),
-        dh_(workspace.take<T>({n.B, n.H})),
-        dc_(workspace.take<T>({n.B, n.H})),
+        weights_(
+            workspace.take<T>({std::max(panels_, blocks(std::max(c.I, n.L > 1 ? n.D * n.H : 0), P)), n.G, n.H, P})),
+        dh_(workspace.take<T>({panels_, n.B, P})),
+        dc_(workspace.take<T>({panels_, n.B, P})),
+        sums_(workspace.take<T>({panels_, 4, P})),
         h_first_(workspace.take<T>({n.B, n.H})),
         cs_first_(workspace.take<T>({n.B, n.H})),
         dy_(workspace.take<T>({n.T, n.B, n.D, n.H})),
         dx_(n.L > 1 ? workspace.take<T>({n.T, n.B, n.D, n.H}) : nullptr),
         dropped_(n.has_masks ? workspace.take<T>({n.T, n.B, n.D, n.H}) : nullptr),
+        input_(kStoredAsComputed<S> ? nullptr : workspace.take<T>({n.T, n.B, c.I})),
         input_grad_(computed(workspace, c.input_backprop, {n.T, n.B, c.I})),
-        params_grad_(computed(workspace, c.params_backprop, {c.params_length})) {}
+        params_grad_(computed(workspace, c.params_backprop, {c.params_length})) {
+    gates_.take(workspace);
+  }
 
   void run() {
-    run_team(threads_, [this](Member& member) {
+    run_team(threads_, [this](Member& member) HWY_ATTR {
       trace_.load(member);
       convert(member, c.output_backprop, n.gap(), dy_);
+      if constexpr (!kStoredAsComputed<S>) convert(member, c.input, n.T * n.B * c.I, input_);
       fill_zero(member, c.params_length - params_.matrices(), params_grad_ + params_.matrices());
       T *dy = dy_, *below = dx_;
       for (std::int64_t layer = n.L - 1; layer >= 0; --layer) {
@@ -51,19 +65,14 @@ class RnnBackprop {
         for (std::int64_t direction = 0; direction < n.D; ++direction) {
           start(member, layer, direction);
           go_back(member, layer, direction, dy);
+          weight_gradients(member, layer, direction);
           input_gradient(member, layer, direction, dx);
-          if (layer == 0) {
-            weight_gradients(member, layer, direction, c.input);
-          } else {
-            weight_gradients(member, layer, direction,
-                             static_cast<const T*>(n.has_masks ? dropped_ : trace_.y(layer - 1)));
-          }
         }
+        member.wait();
         if (layer > 0 && n.has_masks) scale(member, layer - 1, dx, dx);
         std::swap(dy, below);
       }
       if constexpr (!kStoredAsComputed<S>) {
-        member.wait();
         convert(member, input_grad_, n.T * n.B * c.I, c.input_backprop);
         convert(member, params_grad_, c.params_length, c.params_backprop);
       }
@@ -79,6 +88,12 @@ class RnnBackprop {
     }
   }
 
+  // Where the gates of the op lie among those that are kept. A GRU keeps the candidate's twice: its recurrent side
+  // comes first, its input side last, so that each side has a range of its own.
+  bool gru() const { return n.mode == BACKGAUGE_GRU; }
+  std::int64_t recurrent_gate(std::int64_t kept) const { return gru() ? (kept + 2) % 3 : kept; }
+  std::int64_t first_input_gate() const { return gru() ? 1 : 0; }
+
   // out = in times the dropout factors of a gap.
   void scale(const Member& member, std::int64_t gap, const T* in, T* out) const {
     const T factor = static_cast<T>(1 / (1 - static_cast<double>(c.attributes.dropout)));
@@ -90,189 +105,214 @@ class RnnBackprop {
   // Packs R of all gates, copies states, and makes the input of the layer once.
   void start(Member& member, std::int64_t layer, std::int64_t direction) const {
     member.wait();  // the last user of what is written now, and the writer of what is read
-    const Range panels = member.share(Packed<T>::panels(n.H));
-    for (std::int64_t panel = panels.begin; panel < panels.end; ++panel) {
-      recurrent_.pack(View<S>{c.params + params_.R(layer, direction, 0), n.H, 1}, panel);
+    const Weights<T> R{weights_, n.G, n.H};
+    const Range own = member.share(panels_);
+    for (std::int64_t panel = own.begin; panel < own.end; ++panel) {
+      for (std::int64_t gate = 0; gate < n.G; ++gate) {
+        pack_straight(c.params + params_.R(layer, direction, recurrent_gate(gate)) + panel * P, n.H,
+                      std::min(P, n.H - panel * P), n.H, R.panel(panel) + gate * n.H * P);
+      }
     }
     const std::int64_t first = (layer * n.D + direction) * n.step();
     convert(member, c.input_h + first, n.step(), h_first_);
-    convert(member, c.output_h_backprop + first, n.step(), dh_);
-    if (c.lstm) {
-      convert(member, c.input_c + first, n.step(), cs_first_);
-      convert(member, c.output_c_backprop + first, n.step(), dc_);
+    if (c.lstm) convert(member, c.input_c + first, n.step(), cs_first_);
+    for (std::int64_t panel = own.begin; panel < own.end; ++panel) {
+      pack_straight(c.output_h_backprop + first + panel * P, n.H, std::min(P, n.H - panel * P), n.B,
+                    dh_ + panel * n.B * P);
+      if (c.lstm) {
+        pack_straight(c.output_c_backprop + first + panel * P, n.H, std::min(P, n.H - panel * P), n.B,
+                      dc_ + panel * n.B * P);
+      }
     }
+    std::fill_n(sums_ + own.begin * 4 * P, (own.end - own.begin) * 4 * P, T(0));
     if (layer > 0 && direction == 0 && n.has_masks) scale(member, layer - 1, trace_.y(layer - 1), dropped_);
     member.wait();
   }
 
   // Of the step at hand, at row 0: states before it and saved values.
-  struct Step {
-    const T *h_prev, *cs_prev, *gates, *y, *co, *hn, *dy;
-    std::int64_t h_row;  // of h_prev; of y and dy it is D * H
-    T *da, *dr;
-  };
-
-  Step step_at(std::int64_t layer, std::int64_t direction, std::int64_t t, const T* dy) const {
+  RnnStep<T> step_at(std::int64_t layer, std::int64_t direction, std::int64_t t, const T* dy) const {
     const std::int64_t pseudo_layer = layer * n.D + direction, row = n.D * n.H;
     const std::int64_t before = direction == 0 ? t - 1 : t + 1;
     const bool initial = before < 0 || before == n.T;
     const T* y = trace_.y(layer) + direction * n.H;
-    Step s{};
+    RnnStep<T> s{};
+    s.rows = n.B;
+    s.columns = n.H;
+    s.y_row = row;
     s.h_prev = initial ? h_first_ : y + before * n.B * row;
     s.h_row = initial ? n.H : row;
     s.gates = trace_.gates(pseudo_layer) + t * n.step() * n.G;
     s.y = y + t * n.B * row;
     s.dy = dy + t * n.B * row + direction * n.H;
-    s.da = da_ + t * n.step() * n.G;
-    s.dr = dr_ + t * n.step() * n.G;
     if (n.mode == BACKGAUGE_LSTM) {
       s.cs_prev = initial ? cs_first_ : trace_.cs(pseudo_layer) + before * n.step();
       s.co = trace_.co(pseudo_layer) + t * n.step();
     }
-    if (n.mode == BACKGAUGE_GRU) s.hn = trace_.hn(pseudo_layer) + t * n.step();
+    if (gru()) s.hn = trace_.hn(pseudo_layer) + t * n.step();
+    s.out = gates_.step(t);
+    s.out_panel = gates_.chunk_stride();
+    s.out_gate = panels_ * s.out_panel;
     return s;
   }
 
+  void pointwise(std::int64_t panel, const RnnStep<T>& s) const {
+    T *dh = dh_ + panel * n.B * P, *dc = dc_ + panel * n.B * P, *sums = sums_ + panel * 4 * P;
+    const bool part = (panel + 1) * P > n.H;
+    switch (n.mode) {
+      case BACKGAUGE_RNN_RELU: return part ? rnn_relu<true>(s, panel, dh, sums) : rnn_relu<false>(s, panel, dh, sums);
+      case BACKGAUGE_RNN_TANH: return part ? rnn_tanh<true>(s, panel, dh, sums) : rnn_tanh<false>(s, panel, dh, sums);
+      case BACKGAUGE_LSTM:
+        return part ? rnn_lstm<true>(s, panel, dh, dc, sums) : rnn_lstm<false>(s, panel, dh, dc, sums);
+      default: return part ? rnn_gru<true>(s, panel, dh, sums) : rnn_gru<false>(s, panel, dh, sums);
+    }
+  }
+
   void go_back(Member& member, std::int64_t layer, std::int64_t direction, const T* dy) const {
-    const std::int64_t GH = n.G * n.H, first = (layer * n.D + direction) * n.step();
-    const Range tiles = member.share(grid_.count());
-    const bool has_direct_term = n.mode == BACKGAUGE_GRU;  // dh * z, which pointwise left in dh_
-    const T* dr_after = nullptr;
+    const Range own = member.share(panels_);
+    const StateProduct<T> product(gates_, Weights<T>{weights_, n.G, n.H}, n.B);
+    const auto ask_nothing = [](std::int64_t, const Block&, std::int64_t, std::int64_t) {};
     for (std::int64_t step = 0; step < n.T; ++step) {
-      const Step s = step_at(layer, direction, direction == 0 ? n.T - 1 - step : step, dy);
-      for (std::int64_t k = tiles.begin; k < tiles.end; ++k) {
-        const Tile tile = grid_.tile(k);
-        if (dr_after != nullptr) multiply_tile(tile, dr_after, GH, recurrent_, dh_, n.H, has_direct_term);
-        pointwise(tile, s);
+      const std::int64_t t = direction == 0 ? n.T - 1 - step : step;
+      const RnnStep<T> s = step_at(layer, direction, t, dy);
+      if (step == 0) {
+        for (std::int64_t panel = own.begin; panel < own.end; ++panel) pointwise(panel, s);
+      } else {
+        product.run(gates_.step(direction == 0 ? t + 1 : t - 1), own, step % 2 == 0, dh_, gru(), ask_nothing,
+                    [&](std::int64_t panel) HWY_ATTR { pointwise(panel, s); });
       }
       member.wait();
-      dr_after = s.dr;
     }
-    for (std::int64_t k = tiles.begin; k < tiles.end; ++k) {
-      multiply_tile(grid_.tile(k), dr_after, GH, recurrent_, dh_, n.H, has_direct_term);
-    }
-    member.wait();
-    convert(member, dh_, n.step(), c.input_h_backprop + first);
-    if (c.lstm) convert(member, dc_, n.step(), c.input_c_backprop + first);
+    product.run(gates_.step(direction == 0 ? 0 : n.T - 1), own, false, dh_, gru(), ask_nothing,
+                [&](std::int64_t panel) HWY_ATTR { store_panel(layer, direction, panel); });
   }
 
-  void pointwise(const Tile& tile, const Step& s) const {
-    const std::int64_t H = n.H, y_row = n.D * H;
-    for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
-      const std::int64_t at = row * H + tile.column, gates_at = row * n.G * H + tile.column;
-      const T *gates = s.gates + gates_at, *dy = s.dy + row * y_row + tile.column;
-      T *da = s.da + gates_at, *dr = s.dr + gates_at, *dh = dh_ + at;
-      switch (n.mode) {
-        case BACKGAUGE_RNN_RELU: {
-          const T* y = s.y + row * y_row + tile.column;
-          BACKGAUGE_INDEPENDENT
-          for (std::int64_t j = 0; j < tile.columns; ++j) da[j] = y[j] > 0 ? dh[j] + dy[j] : T(0);  // 0 at the kink
-          break;
-        }
-        case BACKGAUGE_RNN_TANH: {
-          const T* y = s.y + row * y_row + tile.column;
-          BACKGAUGE_INDEPENDENT
-          for (std::int64_t j = 0; j < tile.columns; ++j) da[j] = (dh[j] + dy[j]) * (1 - y[j] * y[j]);
-          break;
-        }
-        case BACKGAUGE_LSTM: lstm(tile.columns, gates, s.cs_prev + at, s.co + at, dy, dh, dc_ + at, da); break;
-        default: gru(tile.columns, gates, s.h_prev + row * s.h_row + tile.column, s.hn + at, dy, dh, da, dr);
-      }
-    }
-  }
-
-  void lstm(std::int64_t columns, const T* gates, const T* cs_prev, const T* co, const T* dy, const T* dh, T* dc,
-            T* da) const {
-    const std::int64_t H = n.H;
-    const T none = 0;
-    BACKGAUGE_INDEPENDENT
-    for (std::int64_t j = 0; j < columns; ++j) {
-      const LstmGradient<T> d = lstm_backward<false, T>(
-          {cs_prev[j], gates[j], gates[H + j], gates[3 * H + j], gates[2 * H + j], co[j], dc[j], dh[j] + dy[j]}, none,
-          none, none);
-      dc[j] = d.cs_prev;
-      da[j] = d.i;
-      da[H + j] = d.f;
-      da[2 * H + j] = d.ci;
-      da[3 * H + j] = d.o;
-    }
-  }
-
-  void gru(std::int64_t columns, const T* gates, const T* h_prev, const T* hn, const T* dy, T* dh, T* da, T* dr) const {
-    const std::int64_t H = n.H;
-    BACKGAUGE_INDEPENDENT
-    for (std::int64_t j = 0; j < columns; ++j) {
-      const T r = gates[j], z = gates[H + j], candidate = gates[2 * H + j], dh_now = dh[j] + dy[j];
-      const T dn = dh_now * (1 - z) * (1 - candidate * candidate);
-      da[j] = dr[j] = dn * hn[j] * r * (1 - r);
-      da[H + j] = dr[H + j] = dh_now * (h_prev[j] - candidate) * z * (1 - z);
-      da[2 * H + j] = dn;
-      dr[2 * H + j] = dn * r;  // the reset gate stands between the candidate and R_n h + bR_n
-      dh[j] = dh_now * z;
+  // Once the state before the first step is complete.
+  void store_panel(std::int64_t layer, std::int64_t direction, std::int64_t panel) const {
+    const std::int64_t first = (layer * n.D + direction) * n.step(), columns = std::min(P, n.H - panel * P);
+    store_columns(dh_ + panel * n.B * P, n.B, columns, c.input_h_backprop + first + panel * P, n.H);
+    if (c.lstm) store_columns(dc_ + panel * n.B * P, n.B, columns, c.input_c_backprop + first + panel * P, n.H);
+    const T* sums = sums_ + panel * 4 * P;
+    for (std::int64_t gate = 0; gate < n.G; ++gate) {
+      store_columns(sums + gate * P, 1, columns,
+                    params_grad_ + params_.bR(layer, direction, recurrent_gate(gate)) + panel * P, n.H);
+      store_columns(sums + (first_input_gate() + gate) * P, 1, columns,
+                    params_grad_ + params_.bW(layer, direction, gate) + panel * P, n.H);
     }
   }
 
   // dx = da W, summed over directions; with skip_input da of all gates.
   void input_gradient(Member& member, std::int64_t layer, std::int64_t direction, T* dx) const {
-    const std::int64_t H = n.H, GH = n.G * H, rows = n.T * n.B;
-    if (!(layer == 0 && params_.skip_input)) {
-      const std::int64_t width = params_.matrix_input(layer);
-      multiply(member, scratch_, View<T>{da_, GH, 1}, View<S>{c.params + params_.W(layer, direction, 0), width, 1},
-               rows, width, GH, dx, width, direction > 0);
-      return;
+    const std::int64_t width = params_.matrix_input(layer);
+    if (layer == 0 && params_.skip_input) return sum_gates(member, dx, direction > 0);
+    member.wait();  // until nobody needs R any more
+    const Weights<T> W{weights_, n.G, n.H};
+    const Range own = member.share(blocks(width, P));
+    for (std::int64_t panel = own.begin; panel < own.end; ++panel) {
+      pack_straight(c.params + params_.W(layer, direction, 0) + panel * P, width, std::min(P, width - panel * P),
+                    n.G * n.H, W.panel(panel));
     }
-    const Range range = member.share(rows);
-    for (std::int64_t row = range.begin; row < range.end; ++row) {
-      for (std::int64_t j = 0; j < H; ++j) {
-        T sum = direction > 0 ? dx[row * H + j] : T(0);
-        for (std::int64_t gate = 0; gate < n.G; ++gate) sum += da_[row * GH + gate * H + j];
-        dx[row * H + j] = sum;
+    member.wait();
+    multiply_weights(member, gates_, first_input_gate(), W, width, scratch_, [=](std::int64_t row, std::int64_t panel) {
+      return Output<T, T>{dx + row * width + panel * P, width, std::min(P, width - panel * P), direction > 0};
+    });
+  }
+
+  void sum_gates(Member& member, T* dx, bool add) const {
+    const Tag<T> d;
+    const std::int64_t gate_stride = panels_ * gates_.chunk_stride();
+    for (std::int64_t b = 0; b < gates_.blocks(); ++b) {
+      const Block all = gates_.rows(b);
+      const Range own = member.share(all.size);
+      for (std::int64_t panel = 0; panel < panels_; ++panel) {
+        const T* from = gates_.at(b, first_input_gate() * panels_ + panel);
+        for (std::int64_t row = own.begin; row < own.end; ++row) {
+          for (std::int64_t lane = 0; lane < P; lane += L) {
+            const std::int64_t column = panel * P + lane, live = std::min(L, n.H - column);
+            if (live <= 0) break;
+            T* to = dx + (all.begin + row) * n.H + column;
+            Vector<T> sum = add ? load_part(d, to, live) : hn::Zero(d);
+            for (std::int64_t gate = 0; gate < n.G; ++gate) {
+              sum = hn::Add(sum, load(d, from + gate * gate_stride + row * P + lane));
+            }
+            store_part(d, sum, to, live);
+          }
+        }
       }
     }
   }
 
-  template <class X>
-  void weight_gradients(Member& member, std::int64_t layer, std::int64_t direction, const X* x) const {
-    const std::int64_t H = n.H, GH = n.G * H, rows = n.T * n.B, width = params_.matrix_input(layer);
-    if (width > 0) {
-      multiply(member, scratch_, View<T>{da_, 1, GH}, View<X>{x, width, 1}, GH, width, rows,
-               params_grad_ + params_.W(layer, direction, 0), width, false);
+  // dW = da^T x and dR = dr^T h, from the transposed products x^T da and h^T dr.
+  void weight_gradients(Member& member, std::int64_t layer, std::int64_t direction) const {
+    const std::int64_t H = n.H, B = n.B, width = params_.matrix_input(layer), rows = n.T * B, y_row = n.D * H;
+    const T* x = dropped_;
+    if (layer == 0) {
+      if constexpr (kStoredAsComputed<S>) {
+        x = c.input;
+      } else {
+        x = input_;
+      }
+    } else if (!n.has_masks) {
+      x = trace_.y(layer - 1);
     }
+    const Range all = member.share(width + H);
+    const Range inputs{std::min(all.begin, width), std::min(all.end, width)};
+    const Range states{std::max(all.begin, width) - width, std::max(all.end, width) - width};
+    const auto output = [=, this](T* to, std::int64_t columns, std::int64_t column, std::int64_t chunk,
+                                  std::int64_t gate) {
+      const std::int64_t unit = chunk % panels_ * P;
+      return TransposedOutput<T>{to + (gate * H + unit) * columns + column, columns, std::min(P, H - unit), {}};
+    };
+    T *const dW = params_grad_ + params_.W(layer, direction, 0), *const dR =
+                                                                     params_grad_ + params_.R(layer, direction, 0);
+    multiply_inputs<T, T>(member, inputs, {x, width, rows}, {x, width, 0}, gates_, first_input_gate(), n.G * panels_,
+                          scratch_, [=, this](std::int64_t column, std::int64_t chunk) {
+                            return output(dW, width, column, chunk, chunk / panels_);
+                          });
     // The states before the steps: the initial one at the first step of the direction, y elsewhere.
-    T* dR = params_grad_ + params_.R(layer, direction, 0);
     const T* y = trace_.y(layer) + direction * H;
-    const std::int64_t later = direction == 0 ? n.B : 0, last = (n.T - 1) * n.B;
-    multiply(member, scratch_, View<T>{dr_ + (direction == 0 ? 0 : last * GH), 1, GH}, View<T>{h_first_, H, 1}, GH, H,
-             n.B, dR, H, false);
-    multiply(member, scratch_, View<T>{dr_ + later * GH, 1, GH},
-             View<T>{direction == 0 ? y : y + n.B * n.D * H, n.D * H, 1}, GH, H, last, dR, H, true);
-    const T *da = da_, *dr = dr_;
-    add_column_sums(member, rows, GH, params_grad_ + params_.bW(layer, direction, 0),
-                    [=](std::int64_t row, std::int64_t j) { return da[row * GH + j]; });
-    add_column_sums(member, rows, GH, params_grad_ + params_.bR(layer, direction, 0),
-                    [=](std::int64_t row, std::int64_t j) { return dr[row * GH + j]; });
+    const Rows<T> first{h_first_, H, B}, others{direction == 0 ? y : y + B * y_row, y_row, rows - B};
+    multiply_inputs<T, T>(member, states, direction == 0 ? first : others, direction == 0 ? others : first, gates_, 0,
+                          n.G * panels_, scratch_, [=, this](std::int64_t column, std::int64_t chunk) {
+                            return output(dR, H, column, chunk, recurrent_gate(chunk / panels_));
+                          });
   }
 
   const CudnnRnnBackpropCall<S>& c;
   const RnnSizes n;
   const RnnParams params_;
   int threads_;
-  TileGrid grid_;
-  GemmScratch<T> scratch_;
+  std::int64_t panels_;
+  GateGradients<T> gates_;  // of W x + bW and R h + bR
+  ProductScratch<T> scratch_;
   RnnTrace<S, const std::byte> trace_;
-  Packed<T> recurrent_;                 // R [G*H, H]
-  T *da_, *dr_;                         // [T, B, G*H]: of W x + bW and R h + bR; one array but for gru
-  T *dh_, *dc_, *h_first_, *cs_first_;  // [B, H]
-  T *dy_, *dx_, *dropped_;              // [T, B, D*H]
-  T *input_grad_, *params_grad_;        // [T, B, I], [params_length]
+  T* weights_;                    // R, later W
+  T *dh_, *dc_;                   // of the states before the step at hand, in panels
+  T* sums_;                       // [panel][gate][column]
+  T *h_first_, *cs_first_;        // [B, H]
+  T *dy_, *dx_, *dropped_;        // [T, B, D*H]
+  T* input_;                      // [T, B, I], if it is not stored as it is computed
+  T *input_grad_, *params_grad_;  // [T, B, I], [params_length]
 };
 
-}  // namespace
+template <class S>
+void backprop(const CudnnRnnBackpropCall<S>& call, Workspace& workspace) {
+  RnnBackprop<S> op(call, workspace);
+  if (!workspace.counts_only()) op.run();
+}
+void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Half>& call, Workspace& workspace) { backprop(call, workspace); }
+void cudnn_rnn_backprop(const CudnnRnnBackpropCall<float>& call, Workspace& workspace) { backprop(call, workspace); }
+void cudnn_rnn_backprop(const CudnnRnnBackpropCall<double>& call, Workspace& workspace) { backprop(call, workspace); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace backgauge::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace backgauge::cpu {
 
 template <class S>
 void cudnn_rnn_backprop(const CudnnRnnBackpropCall<S>& call, Workspace& workspace) {
-  RnnBackprop<S> op(call, workspace);
-  if (!workspace.counts_only()) op.run();
+  BACKGAUGE_ON_PATH(cudnn_rnn_backprop(call, workspace));
 }
 
 template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Half>&, Workspace&);
@@ -280,3 +320,4 @@ template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<float>&, Workspace&)
 template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<double>&, Workspace&);
 
 }  // namespace backgauge::cpu
+#endif

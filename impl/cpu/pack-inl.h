@@ -60,6 +60,18 @@ void pack_transposed(const S* from, std::int64_t stride, std::int64_t rows, std:
   }
 }
 
+// Rows of `from` [depth, columns] (stride apart, at most kPanel columns) as a panel; columns beyond are 0.
+template <class S, class T>
+void pack_straight(const S* from, std::int64_t stride, std::int64_t columns, std::int64_t depth, T* to) {
+  const Tag<T> d;
+  for (std::int64_t k = 0; k < depth; ++k, from += stride, to += kPanel<T>) {
+    for (std::int64_t lane = 0; lane < kPanel<T>; lane += kLanes<T>) {
+      const std::int64_t live = std::clamp(columns - lane, std::int64_t{0}, kLanes<T>);
+      store(d, live == kLanes<T> ? load(d, from + lane) : load_part(d, from + lane, live), to + lane);
+    }
+  }
+}
+
 // Tiles that share a panel of the right operand.
 inline constexpr std::int64_t kTilesPerBlock = 96 / kTileRows;
 

@@ -24,12 +24,6 @@ inline constexpr std::int64_t kPanelsPerGroup = 16;
 // Depth of a piece of both operands: a panel of so many rows takes half of a 32 KiB L1.
 inline constexpr std::int64_t kDepth = 256;
 
-// Of one member.
-template <class T>
-T* take_partials(Workspace& workspace, std::int64_t members) {
-  return workspace.take<T>({members, kTilesPerBlock, kPanelsPerGroup, kTileRows, kPanel<T>});
-}
-
 template <class T>
 HWY_INLINE void fetch_lines(const T* from, std::int64_t count) {
   constexpr std::int64_t kLine = 64 / sizeof(T);

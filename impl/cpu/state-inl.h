@@ -40,9 +40,14 @@ template <class T>
 class StateProduct {
  public:
   StateProduct(const GateGradients<T>& gates, const Weights<T>& weights, std::int64_t rows)
-      : gates_(gates), weights_(weights), rows_(rows), tiles_(blocks(rows, kTileRows)), rows_of_tile_(rows, tiles_) {
+      : gates_(gates),
+        weights_(weights),
+        chunks_(weights.gates * gates.panels()),
+        rows_(rows),
+        tiles_(blocks(rows, kTileRows)),
+        rows_of_tile_(rows, tiles_) {
     // One tile reads its weights once, so there is nothing to keep in L1 for the next.
-    pieces_ = tiles_ <= 1 ? 1 : blocks(gates.chunks(), kDepth / kPanel<T>);
+    pieces_ = tiles_ <= 1 ? 1 : blocks(chunks_, kDepth / kPanel<T>);
   }
 
   // Calls done(panel) as soon as a panel is complete. Every other step goes from the last panel to the first: what L2
@@ -74,7 +79,7 @@ class StateProduct {
     return backwards ? range.end - 1 - k : range.begin + k;
   }
   const T* slab(std::int64_t piece, std::int64_t panel) const {
-    const Block chunks = block(gates_.chunks(), pieces_, piece);
+    const Block chunks = block(chunks_, pieces_, piece);
     return weights_.slab(panel, chunks.begin);
   }
 
@@ -83,7 +88,7 @@ class StateProduct {
                            bool accumulate, Fetch fetch) const {
     constexpr std::int64_t P = kPanel<T>;
     constexpr std::int64_t kLine = 64 / sizeof(T), kChunkLines = P * P / kLine;
-    const Block chunks = block(gates_.chunks(), pieces_, piece);
+    const Block chunks = block(chunks_, pieces_, piece);
     const std::int64_t lines = tiles_ <= 1 ? 0 : blocks(kChunkLines, tiles_);
     Operands<T> x{};
     x.a_chunk = gates_.chunk_stride();
@@ -101,8 +106,8 @@ class StateProduct {
   }
 
   const GateGradients<T>& gates_;
-  const Weights<T>& weights_;
-  std::int64_t rows_, tiles_, pieces_;
+  Weights<T> weights_;
+  std::int64_t chunks_, rows_, tiles_, pieces_;
   Blocks rows_of_tile_;
 };
 

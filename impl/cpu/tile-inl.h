@@ -12,6 +12,8 @@
 #endif
 // clang-format on
 
+#include <algorithm>
+
 #include "impl/cpu/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -45,6 +47,8 @@ struct Partial {
   T* to;  // [rows, kPanel]
 
   void fetch(std::int64_t) const {}
+  template <int kRows>
+  void end() const {}
 
 #if HWY_TARGET == HWY_SCALAR
   void row(std::int64_t r, const T* sums) const {
@@ -63,21 +67,29 @@ template <class T, class S>
 struct Output {
   S* to;  // [rows, live], rounded to S
   std::int64_t stride, live;
+  bool add = false;  // to what is there
 
   // Asks for the lines of a row long before they are written: rows lie far apart, and so do their lines in a cache.
   HWY_INLINE void fetch(std::int64_t r) const {
     hwy::Prefetch(to + r * stride);
     hwy::Prefetch(to + r * stride + live - 1);
   }
+  template <int kRows>
+  void end() const {}
 
 #if HWY_TARGET == HWY_SCALAR
   void row(std::int64_t r, const T* sums) const {
-    for (std::int64_t j = 0; j < live; ++j) to[r * stride + j] = S(sums[j]);
+    S* const at = to + r * stride;
+    for (std::int64_t j = 0; j < live; ++j) at[j] = S(add ? wide(at[j]) + sums[j] : sums[j]);
   }
 #else
   HWY_INLINE void row(std::int64_t r, Vector<T> low, Vector<T> high) const {
     const Tag<T> d;
     S* const at = to + r * stride;
+    if (HWY_UNLIKELY(add)) {
+      low = hn::Add(load_part(d, at, std::min(live, kLanes<T>)), low);
+      high = hn::Add(load_part(d, at + kLanes<T>, std::max(live - kLanes<T>, std::int64_t{0})), high);
+    }
     if (HWY_LIKELY(live == kPanel<T>)) {
       store(d, low, at);
       store(d, high, at + kLanes<T>);
@@ -89,6 +101,29 @@ struct Output {
     }
   }
 #endif
+};
+
+// The same with rows and columns exchanged, and in the type that is computed in.
+template <class T>
+struct TransposedOutput {
+  T* to;  // [live, rows]
+  std::int64_t stride, live;
+
+  void fetch(std::int64_t) const {}
+  Partial<T> buffered() const { return {buffer}; }
+#if HWY_TARGET == HWY_SCALAR
+  void row(std::int64_t r, const T* sums) const { buffered().row(r, sums); }
+#else
+  HWY_INLINE void row(std::int64_t r, Vector<T> low, Vector<T> high) const { buffered().row(r, low, high); }
+#endif
+  template <int kRows>
+  HWY_INLINE void end() const {
+    for (std::int64_t j = 0; j < live; ++j) {
+      for (int r = 0; r < kRows; ++r) to[j * stride + r] = buffer[r * kPanel<T> + j];
+    }
+  }
+
+  mutable T buffer[kTileRows * kPanel<T>];
 };
 
 #if HWY_TARGET == HWY_SCALAR
@@ -111,6 +146,7 @@ void tile(const Operands<T>& x, const T* before, const Sums& sums) {
     }
   }
   for (int r = 0; r < kRows; ++r) sums.row(r, sum[r]);
+  sums.template end<kRows>();
 }
 
 #else
@@ -169,6 +205,7 @@ HWY_NOINLINE void tile(const Operands<T>& x, const T* before, const Sums& sums) 
     }
   }
   BACKGAUGE_FOR_ROWS(BACKGAUGE_END)
+  sums.template end<kRows>();
 }
 
 #undef BACKGAUGE_FOR_ROWS
