@@ -50,7 +50,7 @@ class Synthetic:
     def write(self, path):
         """RUN.json at `path` and its samples beside it; the path."""
         random = np.random.default_rng(self.seed)
-        context = {**CONTEXT, **self.context}
+        context = self.context_of()
         samples, benchmarks = [], []
         for line in self.lines:
             drift = np.cumsum(random.normal(0, self.noise.drift / np.sqrt(self.rounds), self.rounds))
@@ -63,6 +63,9 @@ class Synthetic:
         lines = [{"schema": "backgauge.samples/1", "context": context}, *samples]
         path.with_suffix(".samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         return path
+
+    def context_of(self):
+        return {**CONTEXT, **self.context}
 
     def _pair(self, line, name, share, drift, random, context):
         head = {"workload": line, "implementation": name}
@@ -127,5 +130,5 @@ def sweep_lines():
     lines = [block_line(d) for d in dict.fromkeys(dims)]
     lines += [f"lstm_block_cell_grad {d} peep=1 dt=f32 data=strat:0x1" for d in ("b32i512h512", "b128i1024h1024")]
     lines += [f"cudnn_rnn_backprop t25b16i512h512 mode={mode} dir=uni layers=1 in=linear dt=f64 data=strat:0x1"
-              for mode in ("lstm", "gru", "rnn_tanh")]
+              for mode in ("lstm", "gru", "tanh")]
     return lines

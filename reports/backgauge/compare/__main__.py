@@ -57,11 +57,11 @@ def _side(run, implementation):
 
 def _two_implementations(options, bench_options, rule):
     names = options.impl.split(",")
-    if len(names) != 2 or names[0] == names[1]:
+    if len(names) != 2:
         raise CommandError(f"--impl={options.impl}: expected two implementations, A,B")
     run, = timing.time_commands([timing.bench_command()], [f"--impl={options.impl}", *bench_options],
                                 options.launches, options.keep)
-    # Bench calls an implementation by its own name, a shared library by another than its path.
+    # Bench has its own names for them: not a library's path, and another for the same one twice.
     if len(run.implementations) != 2:
         raise CommandError(f"bench timed {', '.join(run.implementations)}: expected two implementations")
     return Comparison(Side(run, run.implementations[0]), Side(run, run.implementations[1]), True, rule)

@@ -23,7 +23,7 @@ def check_comparable(base, head, cross_machine):
     if same_machine(base, head) or cross_machine:
         return
     raise CommandError(f"runs of different machines: {_machine(base)} and {_machine(head)}; --cross-machine calibrates "
-                       f"by the probe's limits, and effects below {SMALL_EFFECT:.0%} stay UNCLEAR")
+                       f"by the probe's limits, and effects below {100 * SMALL_EFFECT:.0f} % stay UNCLEAR")
 
 
 def same_machine(base, head):

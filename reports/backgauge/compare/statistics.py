@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-# A fifth of the rounds at each end does not count: a busy neighbour reaches 5 to 10 % of the samples of a shared machine,
-# and in a ratio of two samples either of them may be hit, on either side.
+# A fifth of the samples at each end does not count: a busy neighbour reaches 5 to 10 % of the samples of a shared machine,
+# and in a ratio of two samples either of them may be hit.
 TRIM = 0.2
+LEAST_ROUNDS = 3  # fewer have no spread worth the name
 
 
 @dataclass(frozen=True)
@@ -20,49 +21,65 @@ class Estimate:
     low: float
     high: float
     p: float
-    test: str
+    way: str  # how it was made
     rounds: int  # of the side that has fewer
 
     @property
     def log_error(self):
         """Half the width of the interval's logarithm."""
-        return (np.log(self.high) - np.log(self.low)) / 2
+        return float(np.log(self.high / self.low)) / 2 if self.low > 0 else float("inf")
 
 
 def paired(base, head, alpha):
     """Yuen's trimmed t-test on log(head / base) of each round: what a round does to both sides cancels.
 
-    It needs five rounds; its power, unlike that of a signed-rank test, is not capped at 2^(1 - rounds), which after
-    Holm's correction over dozens of workloads would need more rounds than anybody waits for.
+    Rank tests are capped: of n rounds the signed-rank test can say no less than p = 2^(1 - n), and one wild round costs it
+    most of that, so that after Holm's correction over dozens of workloads nobody would wait for the rounds it needs.
     """
-    logs = np.sort(np.log(np.asarray(head) / np.asarray(base)))
-    count = len(logs)
-    cut = int(TRIM * count)
-    kept = count - 2 * cut
-    if kept < 3:
-        return Estimate(float(np.exp(np.median(logs))), 0.0, float("inf"), 1.0, "paired trimmed t", count)
-    centre = float(np.mean(logs[cut:count - cut]))
-    winsorised = np.clip(logs, logs[cut], logs[count - cut - 1])
-    error = np.sqrt((count - 1) * np.var(winsorised, ddof=1) / (kept * (kept - 1)))
-    # Clocks tick: samples that are all equal know the ratio no better than to the rounding of their logarithms.
-    error = max(float(error), float(np.finfo(float).eps))
-    reach = float(stats.t.ppf(1 - alpha / 2, kept - 1)) * error
-    p = float(2 * stats.t.sf(abs(centre) / error, kept - 1))
-    return Estimate(float(np.exp(centre)), float(np.exp(centre - reach)), float(np.exp(centre + reach)), p,
-                    "paired trimmed t", count)
+    logs = np.log(np.asarray(head) / np.asarray(base))
+    return _estimate([_trimmed(logs)], len(logs), "round by round", alpha)
 
 
 def unpaired(base, head, alpha):
-    """Mann-Whitney U, with the Hodges-Lehmann ratio: the median of all quotients, and the interval that the test implies."""
-    base_logs, head_logs = np.log(np.asarray(base)), np.log(np.asarray(head))
-    p = float(stats.mannwhitneyu(head_logs, base_logs, alternative="two-sided").pvalue)
-    quotients = np.sort(np.subtract.outer(head_logs, base_logs), axis=None)
-    m, n = len(head_logs), len(base_logs)
-    centre = float(np.median(quotients))
-    deviation = np.sqrt(m * n * (m + n + 1) / 12)
-    first = int(np.floor(m * n / 2 - stats.norm.ppf(1 - alpha / 2) * deviation))
-    low, high = (quotients[first], quotients[m * n - 1 - first]) if first >= 0 else (-np.inf, np.inf)
-    return Estimate(float(np.exp(centre)), float(np.exp(low)), float(np.exp(high)), p, "Mann-Whitney", min(m, n))
+    """Yuen's test for two samples with their own spreads (Welch), on logarithms."""
+    base, head = np.asarray(base), np.asarray(head)
+    return _estimate([_trimmed(np.log(head)), _trimmed(np.log(base))], min(len(base), len(head)), "run against run", alpha)
+
+
+@dataclass(frozen=True)
+class _Trimmed:
+    mean: float
+    variance: float  # of the mean
+    freedom: int
+
+
+def _trimmed(values):
+    """The trimmed mean and, from the winsorised values, how well it is known; None of fewer than LEAST_ROUNDS."""
+    count = len(values)
+    if count < LEAST_ROUNDS:
+        return None
+    values = np.sort(values)
+    cut = int(TRIM * count)
+    kept = count - 2 * cut
+    winsorised = np.clip(values, values[cut], values[count - cut - 1])
+    variance = (count - 1) * np.var(winsorised, ddof=1) / (kept * (kept - 1))
+    # Clocks tick: samples that are all equal know their logarithm no better than to its rounding.
+    return _Trimmed(float(np.mean(values[cut:count - cut])), max(float(variance), np.finfo(float).eps**2), kept - 1)
+
+
+def _estimate(means, rounds, way, alpha):
+    """On input the mean of differences, or the means of head and base."""
+    if None in means:
+        return Estimate(float("nan"), 0.0, float("inf"), 1.0, way, rounds)
+    difference = means[0].mean - (means[1].mean if len(means) > 1 else 0.0)
+    variance = sum(mean.variance for mean in means)
+    freedom = variance**2 / sum(mean.variance**2 / mean.freedom for mean in means)
+    error = np.sqrt(variance)
+    reach = float(stats.t.ppf(1 - alpha / 2, freedom)) * error
+    p = float(2 * stats.t.sf(abs(difference) / error, freedom))
+    with np.errstate(over="ignore"):  # hardly any evidence: the interval has no end
+        ratio, low, high = (float(np.exp(value)) for value in (difference, difference - reach, difference + reach))
+    return Estimate(ratio, low, high, p, way, rounds)
 
 
 def holm(p_values):
@@ -75,19 +92,10 @@ def holm(p_values):
     return adjusted
 
 
-def least_p_unpaired(base_rounds, head_rounds):
-    """The smallest p-value that so few rounds can give: both orders without overlap, of all orders."""
-    return float(2 * np.exp(-_log_binomial(base_rounds + head_rounds, base_rounds)))
-
-
-def _log_binomial(n, k):
-    numbers = np.arange(1, k + 1)
-    return float(np.sum(np.log(n - k + numbers) - np.log(numbers)))
-
-
 def geometric_mean(estimates):
     """(ratio, low, high) of the geometric mean; the errors of workloads are taken as independent."""
     logs = np.array([np.log(estimate.ratio) for estimate in estimates])
     errors = np.array([estimate.log_error for estimate in estimates])
     centre, reach = float(np.mean(logs)), float(np.sqrt(np.sum(errors**2)) / len(logs))
-    return tuple(float(np.exp(value)) for value in (centre, centre - reach, centre + reach))
+    with np.errstate(over="ignore"):
+        return tuple(float(np.exp(value)) for value in (centre, centre - reach, centre + reach))

@@ -4,8 +4,9 @@
 import json
 
 from ..case_line import OP_NAMES, parse_case_line
+from ..markdown import escaped, markdown_table
 from ..quantities import ratio_text, seconds_text
-from .statistics import geometric_mean
+from .statistics import LEAST_ROUNDS, geometric_mean
 from .verdict import FASTER, SAME, SLOWER, UNCLEAR
 
 # What somebody has to look at comes first.
@@ -25,8 +26,10 @@ def summary(rows):
 
 
 def mean_of(rows):
-    """(ratio, low, high, how many) over the rows that have a ratio; of the first way to look at each."""
-    estimates = [row.estimates[0] for row in rows if row.estimates]
+    """(ratio, low, high, how many) over the rows that have rounds enough; of the first way to look at each."""
+    estimates = [row.estimates[0] for row in rows if row.estimates and row.estimates[0].rounds >= LEAST_ROUNDS]
+    if not estimates:
+        return (float("nan"),) * 3 + (0,)
     return (*geometric_mean(estimates), len(estimates))
 
 
@@ -45,6 +48,7 @@ def _interval(low, high):
 
 
 _HEAD = ["verdict", "workload", "base", "head", "head/base", "interval", "p", "reason"]
+_NUMBERS = range(2, 7)  # which of them
 
 
 def _table(rows):
@@ -58,17 +62,14 @@ def _table(rows):
 def plain(comparison, rows):
     table = _table(rows)
     widths = [max(len(line[k]) for line in table) for k in range(len(_HEAD))]
-    numeric = range(2, 7)
-    lines = ["  ".join(cell.rjust(widths[k]) if k in numeric else cell.ljust(widths[k])
+    lines = ["  ".join(cell.rjust(widths[k]) if k in _NUMBERS else cell.ljust(widths[k])
                        for k, cell in enumerate(line)).rstrip() for line in table]
     return "\n".join([f"backgauge compare: {heading(comparison)}", "", *lines, "", summary(rows)])
 
 
 def markdown(comparison, rows):
-    table = [[cell.replace("|", "\\|") for cell in line] for line in _table(rows)]
-    ruler = ["---", "---", "--:", "--:", "--:", "--:", "--:", "---"]
-    lines = ["| " + " | ".join(line) + " |" for line in [table[0], ruler, *table[1:]]]
-    return "\n".join([f"**{summary(rows)}**", "", *lines, "", heading(comparison)])
+    head, *lines = _table(rows)
+    return "\n".join([f"**{summary(rows)}**", "", markdown_table(head, lines, _NUMBERS), "", escaped(heading(comparison))])
 
 
 def machine(comparison, rows):
@@ -85,7 +86,7 @@ def _entry(row):
     entry = {"workload": row.workload, "verdict": row.verdict, "reason": row.reason}
     if row.estimates:
         entry["seconds"] = list(row.seconds)
-        entry["estimates"] = [{"test": e.test, "ratio": e.ratio, "low": _finite(e.low), "high": _finite(e.high), "p": e.p,
+        entry["estimates"] = [{"way": e.way, "ratio": e.ratio, "low": _finite(e.low), "high": _finite(e.high), "p": e.p,
                                "p_holm": p, "rounds": e.rounds} for e, p in zip(row.estimates, row.adjusted)]
     return entry
 

@@ -49,12 +49,14 @@ def _launch(command, options, out):
     return read_run(out)
 
 
+# More than any launch has: rounds are numbered across launches.
+_ROUNDS_OF_A_LAUNCH = 1_000_000
+
+
 def join(runs):
-    """Launches of one build as one run; rounds of launch k are numbered after those of launch k - 1."""
+    """Launches of one build as one run; rounds of the same number in the same launch of two builds stay a pair."""
     joined = Run(runs[0].name, dict(runs[0].context))
-    first_round = 0
-    for run in runs:
-        last = first_round
+    for launch, run in enumerate(runs):
         for pair in run.pairs.values():
             target = joined.pair(pair.workload, pair.implementation)
             target.suite, target.version = pair.suite, pair.version
@@ -63,7 +65,5 @@ def join(runs):
             if target.verdict in ("", "PASSED"):
                 target.verdict, target.reason, target.error_over_bound = pair.verdict, pair.reason, pair.error_over_bound
             for sample in pair.samples:
-                target.samples.append(replace(sample, round=sample.round + first_round))
-                last = max(last, sample.round + first_round + 1)
-        first_round = last
+                target.samples.append(replace(sample, round=sample.round + launch * _ROUNDS_OF_A_LAUNCH))
     return joined

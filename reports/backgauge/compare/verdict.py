@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass, replace
 
-from .statistics import Estimate
+from .statistics import LEAST_ROUNDS, Estimate
 
 UNCLEAR, SAME, FASTER, SLOWER = "UNCLEAR", "SAME", "FASTER", "SLOWER"
 
@@ -22,11 +22,11 @@ class Row:
     estimates: tuple[Estimate, ...] = ()
     seconds: tuple[float, float] | None = None  # medians of base and head
     adjusted: tuple[float, ...] = ()  # p-values after Holm, one per estimate
-    effect: float = 0.0  # what this workload's noise asks for, at least min_effect
-    effect_source: str = ""  # why it is more than min_effect
+    effect: float = 0.0  # how much is needed here, at least min_effect
+    effect_source: str = ""  # why it is more than min_effect; then SAME is out of reach
     missing: str = ""  # why there is nothing to compare
+    disturbed: str = ""  # how many samples others disturbed, if those were most
     lost: bool = False  # base had a time, head failed the judge
-    least_p: float = 0.0  # the smallest p-value that its rounds can give, after Holm
     verdict: str = UNCLEAR
     reason: str = ""
 
@@ -38,32 +38,37 @@ class Row:
 def decide(row: Row, rule: Rule) -> Row:
     if row.missing:
         return replace(row, reason=row.missing)
+    if row.disturbed:
+        return replace(row, reason=row.disturbed)
     up, down = 1 + row.effect, 1 / (1 + row.effect)
     percent = f"{100 * row.effect:.2g} %"
     worst_p = max(row.adjusted)
     significant = worst_p <= rule.alpha
     beyond_up = all(estimate.ratio >= up for estimate in row.estimates)
     beyond_down = all(estimate.ratio <= down for estimate in row.estimates)
-    inside = all(down < estimate.low and estimate.high < up for estimate in row.estimates)
+    # More noise than the effect cannot show sameness within the effect.
+    inside = not row.effect_source and all(down < estimate.low and estimate.high < up for estimate in row.estimates)
     p_text = f"p {worst_p:.1g}"
     if (beyond_up or beyond_down) and significant:
         word = SLOWER if beyond_up else FASTER
         return replace(row, verdict=word, reason=f"at least {percent} {word.lower()} and significant, {p_text}")
     if inside:
         return replace(row, verdict=SAME, reason=f"interval within {percent} either way")
-    return replace(row, reason=_why_unclear(row, rule, percent, beyond_up or beyond_down, p_text))
+    return replace(row, reason=_why_unclear(row, percent, beyond_up or beyond_down, p_text))
 
 
-def _why_unclear(row, rule, percent, beyond, p_text):
-    because = f" ({row.effect_source})" if row.effect_source else ""
-    if beyond and row.least_p > rule.alpha:
-        return f"too few rounds: {row.estimates[0].rounds} cannot reach significance at {rule.alpha:g}"
+def _why_unclear(row, percent, beyond, p_text):
+    rounds = row.estimates[0].rounds
+    if rounds < LEAST_ROUNDS:
+        return f"too few rounds: {rounds}, expected at least {LEAST_ROUNDS}"
     if beyond:
-        return f"more than {percent}, but not significant, {p_text}"
+        return f"more than {percent}, but not significant in {rounds} rounds, {p_text}"
     if len(row.estimates) > 1 and any(abs_effect(e.ratio) >= row.effect for e in row.estimates):
-        ratios = ", ".join(f"{estimate.ratio:.3f} {estimate.test}" for estimate in row.estimates)
+        ratios = ", ".join(f"{estimate.ratio:.3f} {estimate.way}" for estimate in row.estimates)
         return f"two ways to look at it disagree: {ratios}"
-    return f"less than {percent}{because}, but the interval reaches beyond it"
+    if row.effect_source:
+        return f"less than {percent}, below which nothing can be said: {row.effect_source}"
+    return f"less than {percent}, but the interval reaches beyond it"
 
 
 def abs_effect(ratio):

@@ -2,6 +2,7 @@
 """The Markdown summary: what a pull request or a README needs to show."""
 
 from ..case_line import OP_NAMES
+from ..markdown import escaped, markdown_table
 from ..quantities import ratio_text, three_digits
 from . import cells, page
 from .charts import growth, ratio, threads
@@ -9,23 +10,17 @@ from .charts.chart import families
 
 
 def markdown(material, charts, title):
-    parts = [f"## {title}", *_setting_lines(material), *_ratio_table(material), *_notes(charts), *_not_timed(material)]
+    parts = [f"## {escaped(title)}", *_setting_lines(material), *_ratio_table(material), *_notes(charts), *_not_timed(material)]
     parts += [_details(family, material.subject) for family in families(material)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _setting_lines(material):
-    return [f"{setting.text}; " + "; ".join(f"{name} {value}" for name, value in page.facts(run) if name in _SHOWN)
+    return [f"{escaped(setting.text)}; " + "; ".join(f"{name} {escaped(value)}" for name, value in page.facts(run) if name in _SHOWN)
             for setting, run in material.table.contexts.items()]
 
 
 _SHOWN = ("FMA limit", "copy from memory", "A/A noise", "version", "compiler")
-
-
-def _table(head, lines):
-    escaped = [[cell.replace("|", "\\|") for cell in line] for line in [head, *lines]]
-    ruler = ["---", *["--:"] * (len(head) - 1)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in [escaped[0], ruler, *escaped[1:]])
 
 
 def _ratio_table(material):
@@ -36,10 +31,10 @@ def _ratio_table(material):
             continue
         least, peer = min(found.best.values())
         errors = [row.error_over_bound for row in family.rows if row.implementation == material.subject]
-        lines.append([f"{family.title}, {family.setting.threads} t", str(len(found.best)), ratio_text(found.mean),
+        lines.append([family.title, str(len(found.best)), ratio_text(found.mean),
                       f"{ratio_text(least)} ({peer})", three_digits(max(errors))])
     head = ["workloads", "shapes", f"{material.subject} x best peer, geometric mean", "least", "worst error / allowed"]
-    return [_table(head, lines)] if lines else []
+    return [markdown_table(head, lines)] if lines else []
 
 
 def _notes(charts):
@@ -52,11 +47,11 @@ def _notes(charts):
 
 def _not_timed(material):
     lines = [f"- {row.implementation}: {OP_NAMES.get(row.case.op, row.case.op)} {row.case.label} {row.case.dtype}: "
-             f"{row.verdict} {row.reason}".rstrip() for row in material.table.rows if not row.has_time]
+             f"{row.verdict} {escaped(row.reason)}".rstrip() for row in material.table.rows if not row.has_time]
     return ["Without a time:\n\n" + "\n".join(lines)] if lines else []
 
 
 def _details(family, subject):
     head, lines = cells.shape_table(family, subject)
-    name = f"{family.title}, {family.setting.threads} thread{'s' if family.setting.threads > 1 else ''}: {len(lines)} shapes"
-    return f"<details><summary>{name}</summary>\n\n{_table(head, lines)}\n\n</details>"
+    name = f"{family.title}: {len(lines)} shape{'s' if len(lines) > 1 else ''}"
+    return f"<details><summary>{name}</summary>\n\n{markdown_table(head, lines)}\n\n</details>"

@@ -51,7 +51,8 @@ class Family:
 
     @property
     def title(self):
-        return f"{OP_NAMES.get(self.op, self.op)} {self.dtype}" + (f", {self.suite}" if self.suite else "")
+        threads = "1 thread" if self.setting.threads == 1 else f"{self.setting.threads} threads"
+        return ", ".join(filter(None, [f"{OP_NAMES.get(self.op, self.op)} {self.dtype}", self.suite, threads]))
 
     def file_name(self, chart):
         setting = f"{self.setting.threads}t-{self.setting.cache_mode}-{self.setting.machine_id[:6]}"

@@ -56,13 +56,13 @@ def _chart(material, key, scaled):
         limit_line(axes, ideal, f"ideal {ideal:g}", theme)
         axes.set_xlim(min(0.9, *(s.speed_up for s in scaled)) - 0.05, 1.05 * max(ideal, *(s.speed_up for s in scaled)))
         axes.set_xlabel(f"speed-up of {setting.threads} threads over {fewest}, more is better")
-        axes.set_title(f"{setting.threads} threads: {family.title}", pad=16)
+        axes.set_title(f"Thread scaling: {family.title}", pad=16)
         look.legend_below(made, [axes])
         return made
 
-    notes = [f"{family.title}, {name}: {three_digits(geometric_mean(list(values.values())))} x on {setting.threads} threads "
-             f"over {fewest} (geometric mean of {len(values)}, least {three_digits(min(values.values()))})"
+    notes = [f"{family.title}, {name}: {three_digits(geometric_mean(list(values.values())))} x the speed of {fewest} "
+             f"(geometric mean of {len(values)}, least {three_digits(min(values.values()))})"
              for name, values in speed_ups.items() if values]
-    return Chart(SECTION, slug(family.file_name("threads")), f"{setting.threads} threads: {family.title}",
+    return Chart(SECTION, slug(family.file_name("threads")), f"Thread scaling: {family.title}",
                  f"{setting.text}. Right of 1 is faster than on {fewest} thread{'s' if fewest > 1 else ''}; dashed: ideal.",
                  draw, tuple(labels), tuple(notes))

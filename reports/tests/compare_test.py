@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`backgauge compare` on saved runs: how often it is wrong, what it refuses, its exit codes."""
+
+import contextlib
+import io
+import json
+import pathlib
+import tempfile
+import unittest
+import unittest.mock
+from collections import Counter
+
+from backgauge import errors
+from backgauge.compare import timing
+from backgauge.compare.__main__ import main
+from backgauge.compare.comparison import Comparison, Side
+from backgauge.compare.verdict import FASTER, SAME, SLOWER, UNCLEAR, Rule
+from backgauge.run import read_run
+
+import recorded
+from synthetic import Noise, Synthetic, block_line
+
+GRID = [block_line(f"t40b{b}i{h}h{h}") for b in (1, 8, 13, 32, 67, 128) for h in (128, 250, 512, 650, 1024, 1350)]
+CALM = Noise(spread=0.004, drift=0.005, hit=0.03, hit_size=0.3, offset=0.003)
+BUSY = Noise(spread=0.008, drift=0.015, hit=0.06, hit_size=0.4, offset=0.004)
+ROUNDS = 27  # what `compare --impl=A,B` takes by itself: three launches of nine
+HARD = Noise(spread=0.015, drift=0.03, hit=0.1, hit_size=0.5, offset=0.004)
+
+
+class FolderTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, lines=GRID[:3], **options):
+        return Synthetic(lines, **({"shares": {"cpu": 0.9, "onednn": 0.8}, "noise": CALM} | options)).write(self.folder / name)
+
+
+class HowOftenTest(FolderTest):
+    """Each `kind` compares the whole grid; `slow` is put into head."""
+
+    def interleaved(self, seed, slow, noise, rounds):
+        slower = {("b", line): slow for line in GRID}
+        path = self.write("run.json", GRID, shares={"a": 0.9, "b": 0.9}, rounds=rounds, seed=seed, noise=noise, slower=slower)
+        run = read_run(path)
+        return Comparison(Side(run, "a"), Side(run, "b"), True, Rule())
+
+    def saved(self, seed, slow, noise, rounds):
+        runs = [read_run(self.write(f"run{k}.json", GRID, shares={"a": 0.9}, rounds=rounds, seed=2 * seed + k, noise=noise,
+                                    slower={("a", line): slow for line in GRID} if k else {})) for k in (0, 1)]
+        return Comparison(Side(runs[0], "a"), Side(runs[1], "a"), False, Rule())
+
+    def share(self, verdict, comparisons):
+        counts = Counter(row.verdict for comparison in comparisons for row in comparison.rows())
+        return counts[verdict] / counts.total()
+
+    def test_the_same_code_is_hardly_ever_slower(self):
+        for kind in (self.interleaved, self.saved):
+            for noise in (CALM, BUSY, HARD):
+                for rounds in (5, 9, ROUNDS):
+                    with self.subTest(kind=kind.__name__, noise=noise, rounds=rounds):
+                        slower = self.share(SLOWER, (kind(seed, 1.0, noise, rounds) for seed in range(6)))
+                        self.assertLessEqual(slower, 0.01)
+
+    def test_a_slow_down_of_five_percent_is_found(self):
+        for kind, noise, rounds in ((self.interleaved, CALM, 9), (self.interleaved, BUSY, ROUNDS), (self.interleaved, HARD, ROUNDS),
+                                    (self.saved, CALM, 9)):
+            with self.subTest(kind=kind.__name__, noise=noise, rounds=rounds):
+                found = self.share(SLOWER, (kind(seed, 1.05, noise, rounds) for seed in range(8)))
+                self.assertGreaterEqual(found, 0.95)
+
+    def test_one_slow_workload_among_many_is_found(self):
+        # The hardest place for Holm's correction.
+        found = 0
+        for seed in range(40):
+            line = GRID[seed % len(GRID)]
+            path = self.write("run.json", GRID, shares={"a": 0.9, "b": 0.9}, rounds=ROUNDS, seed=seed, noise=BUSY,
+                              slower={("b", line): 1.05})
+            run = read_run(path)
+            rows = Comparison(Side(run, "a"), Side(run, "b"), True, Rule()).rows()
+            found += [row.workload for row in rows if row.verdict == SLOWER] == [line]
+        self.assertGreaterEqual(found / 40, 0.95)
+
+    def test_the_same_code_is_mostly_same_where_it_is_calm(self):
+        self.assertGreaterEqual(self.share(SAME, [self.interleaved(1, 1.0, CALM, ROUNDS)]), 0.95)
+
+    def test_a_slow_clock_is_no_slow_code(self):
+        base = self.write("base.json", GRID, shares={"a": 0.9}, noise=CALM)
+        head = self.write("head.json", GRID, shares={"a": 0.9}, noise=CALM, seed=2, speed=0.9)
+        comparison = Comparison(Side(read_run(base), "a"), Side(read_run(head), "a"), False, Rule())
+        self.assertEqual(self.share(SLOWER, [comparison]), 0)
+
+    def test_recorded_rounds_of_the_same_code(self):
+        for recording in recorded.names():
+            with self.subTest(recording=recording):
+                self.assertLessEqual(self.share(SLOWER, recorded.comparisons(recording, 1.0, ROUNDS)), 0.01)
+
+    def test_recorded_rounds_with_a_slow_down(self):
+        # Neighbours kept both cores and the caches busy: ratios of single rounds spread by 3 to 9 % there.
+        self.assertGreaterEqual(self.share(SLOWER, recorded.comparisons("shared_caches", 1.05, ROUNDS)), 0.7)
+
+    def test_time_slices_accuse_where_disturbance_is_ignored(self):
+        accused = self.share(SLOWER, recorded.comparisons("time_sliced", 1.0, ROUNDS, believe=True))
+        self.assertGreater(accused, 0.02)
+
+
+class CallTest(FolderTest):
+    def call(self, *arguments):
+        """(exit code, stdout) of the command; a refusal gives its code and text."""
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out):
+                code = main([str(argument) for argument in arguments])
+        except errors.CommandError as error:
+            return error.exit_code, str(error)
+        return code, out.getvalue()
+
+    def verdicts(self, *arguments):
+        code, text = self.call(*arguments, "--format=json")
+        self.assertIn(code, (0, 1, 4, 5), text)
+        return {entry["workload"]: entry["verdict"] for entry in json.loads(text)["workloads"]}
+
+
+class CommandTest(CallTest):
+    def test_every_verdict_is_reached(self):
+        lines = GRID[:4]
+        base = self.write("base.json", lines, rounds=15)
+        head = self.write("head.json", lines, rounds=15, seed=2,
+                          slower={("cpu", lines[0]): 1.1, ("cpu", lines[1]): 0.9, ("cpu", lines[2]): 1.027})
+        self.assertEqual(list(self.verdicts(base, head).values()), [SLOWER, FASTER, UNCLEAR, SAME])
+
+    def test_gate_fails_on_slower_only(self):
+        line = GRID[0]
+        base = self.write("base.json")
+        slow = self.write("slow.json", seed=2, slower={("cpu", line): 1.2})
+        fast = self.write("fast.json", seed=3, slower={("cpu", line): 0.8})
+        few = self.write("few.json", seed=4, rounds=2)
+        for head, gated, plain in ((slow, 4, 0), (fast, 0, 0), (few, 0, 0), (base, 0, 0)):
+            self.assertEqual(self.call(base, head, "--gate")[0], gated, head)
+            self.assertEqual(self.call(base, head)[0], plain, head)
+        self.assertEqual(self.call(base, few, "--strict")[0], 5)
+        self.assertEqual(self.call(base, slow, "--strict", "--gate")[0], 4)
+
+    def test_a_result_gone_wrong_is_no_success(self):
+        base = self.write("base.json")
+        head = self.write("head.json", seed=2, failed={("cpu", GRID[0]): ("FAILED", "x_grad[0]: ratio 7")})
+        code, text = self.call(base, head, "--gate")
+        self.assertEqual(code, 1)
+        self.assertIn("no time for cpu in head: FAILED x_grad[0]: ratio 7", text)
+        self.assertEqual(self.call(head, base, "--gate")[0], 0)
+
+    def test_other_implementations_do_not_count(self):
+        base = self.write("base.json")
+        head = self.write("head.json", seed=2, slower={("onednn", line): 2 for line in GRID})
+        self.assertEqual(self.call(base, head, "--gate")[0], 0)
+        self.assertEqual(self.call(base, head, "--gate", "--base-impl=onednn")[0], 4)
+
+    def test_two_implementations_of_one_run(self):
+        run = self.write("run.json")
+        self.assertEqual(set(self.verdicts(run).values()), {SLOWER})
+        self.assertEqual(set(self.verdicts(run, "--base-impl=onednn", "--head-impl=cpu").values()), {FASTER})
+        self.assertIn("only cpu, onednn", self.call(run, "--head-impl=torch")[1])
+
+    def test_what_only_one_run_has_is_named(self):
+        base, head = self.write("base.json", GRID[:2]), self.write("head.json", GRID[1:3], seed=2)
+        text = self.call(base, head)[1]
+        self.assertIn("not in head", text)
+        self.assertIn("not in base", text)
+        self.assertEqual(self.call(base, self.write("other.json", GRID[5:6]))[0], 2)
+
+    def test_the_geometric_mean_has_a_row(self):
+        base = self.write("base.json", rounds=15)
+        head = self.write("head.json", rounds=15, seed=2, slower={("cpu", line): 2 for line in GRID})
+        self.assertRegex(self.call(base, head)[1], r"geometric mean of 3 +(1\.99|2\.00|2\.01)")
+        self.assertIn("| geometric mean of 3 |", self.call(base, head, "--format=markdown")[1])
+
+    def test_noise_that_the_run_measured_raises_the_effect(self):
+        base = self.write("base.json", context={"noise_aa": 0.15})
+        head = self.write("head.json", seed=2, slower={("cpu", line): 1.1 for line in GRID})
+        self.assertEqual(set(self.verdicts(base, head).values()), {UNCLEAR})
+        self.assertIn("A/A noise of the run 15.0 %", self.call(base, head)[1])
+
+    def test_effect_and_alpha_are_the_users(self):
+        base = self.write("base.json", rounds=15)
+        head = self.write("head.json", rounds=15, seed=2, slower={("cpu", line): 1.1 for line in GRID})
+        self.assertEqual(set(self.verdicts(base, head, "--min-effect=20%").values()), {SAME})
+        self.assertEqual(set(self.verdicts(base, head, "--min-effect=0.05").values()), {SLOWER})
+        self.assertEqual(set(self.verdicts(base, head, "--alpha=1e-30").values()), {UNCLEAR})
+        for bad in ("--min-effect=0", "--min-effect=300%", "--alpha=2", "--alpha=x"):
+            self.assertEqual(self.call(base, head, bad)[0], 2, bad)
+
+
+class RefusalTest(CallTest):
+    def test_other_machines(self):
+        base = self.write("base.json")
+        for context in ({"machine_id": "other"}, {"machine_id": ""}):
+            head = self.write("head.json", seed=2, context=context)
+            code, text = self.call(base, head)
+            self.assertEqual(code, 2)
+            self.assertIn("different machines", text)
+
+    def test_runs_that_do_not_say_where_they_were_made_are_of_different_machines(self):
+        runs = [self.write(f"run{k}.json", seed=k, context={"machine_id": ""}) for k in (0, 1)]
+        self.assertEqual(self.call(*runs)[0], 2)
+
+    def test_other_machines_on_request_are_calibrated(self):
+        def head(factor):
+            limits = {key: value * 2 for key, value in Synthetic([]).context_of().items()
+                      if key.startswith(("fma_", "copy_", "read_"))}
+            context = {"machine_id": "other", **limits}
+            return self.write("head.json", seed=2, rounds=15, context=context,
+                              slower={("cpu", line): factor for line in GRID})
+
+        base = self.write("base.json", rounds=15)
+        # Twice as fast a machine, the same share of its limit: nothing to say.
+        for factor, verdict in ((1.0, UNCLEAR), (1.4, UNCLEAR), (1 / 1.4, UNCLEAR), (1.8, SLOWER), (0.5, FASTER)):
+            verdicts = self.verdicts(base, head(factor), "--cross-machine")
+            self.assertEqual(set(verdicts.values()), {verdict}, factor)
+
+    def test_limits_that_disagree_are_unclear(self):
+        base = self.write("base.json", rounds=15)
+        context = {"machine_id": "other", "copy_gbps_memory": 66.0}
+        head = self.write("head.json", rounds=15, seed=2, context=context, slower={("cpu", line): 1.0 for line in GRID})
+        self.assertEqual(set(self.verdicts(base, head, "--cross-machine").values()), {UNCLEAR})
+
+    def test_calibration_without_limits(self):
+        base = self.write("base.json")
+        head = self.write("head.json", context={"machine_id": "other", "copy_gbps_memory": None})
+        self.assertIn("copy_gbps_memory", self.call(base, head, "--cross-machine")[1])
+
+    def test_other_threads_caches_and_debug_builds(self):
+        base = self.write("base.json")
+        for context in ({"threads": 2}, {"cache_mode": "cold"}, {"build_type": "Debug"}):
+            self.assertEqual(self.call(base, self.write("head.json", context=context))[0], 2, context)
+
+    def test_bad_usage(self):
+        run = self.write("run.json")
+        for arguments in ([], [run, run, run], [run, "--suite=quick"], [run, "--impl=a,b"], ["--impl=a"], ["--impl=a,b,c"],
+                          ["--base-command=x", "--impl=a,b"], [run, "--launches=0"], ["absent.json"]):
+            self.assertEqual(self.call(*arguments)[0], 2, arguments)
+
+
+class TimingTest(CallTest):
+    """A program that answers as `backgauge bench` does."""
+
+    def fake(self, name, slow):
+        """It takes `slow` times as long, and writes down how it was called."""
+        source = self.write(f"{name}.source.json", rounds=9, shares={"cpu": 0.9, "onednn": 0.9},
+                            slower={("cpu", line): slow for line in GRID})
+        program = self.folder / name
+        program.write_text("#!/bin/sh\n"
+                           f"echo {name} \"$@\" >> {self.folder}/calls\n"
+                           "for word in \"$@\"; do case $word in --out=*) out=${word#--out=};; esac; done\n"
+                           f"cp {source} $out && cp {source.with_suffix('.samples.jsonl')} ${{out%.json}}.samples.jsonl\n")
+        program.chmod(0o755)
+        return program
+
+    def calls(self):
+        return [line.split() for line in (self.folder / "calls").read_text().splitlines()]
+
+    def test_two_builds_take_turns(self):
+        old, new = self.fake("old", 1.0), self.fake("new", 1.3)
+        verdicts = self.verdicts(f"--base-command={old}", f"--head-command={new}", "--impl=cpu", "--suite=quick", "--launches=3")
+        self.assertEqual(set(verdicts.values()), {SLOWER})
+        self.assertEqual([call[0] for call in self.calls()], ["old", "new", "new", "old", "old", "new"])
+        self.assertEqual(self.calls()[0][1:4], ["bench", "--impl=cpu", "--suite=quick"])
+
+    def test_two_implementations_now(self):
+        program = self.fake("bench", 1.3)
+        with unittest.mock.patch.dict("os.environ", BACKGAUGE_COMMAND=str(program)):
+            code, text = self.call("--impl=cpu,onednn", "--reps=9", "--gate", f"--keep={self.folder}/kept")
+        self.assertEqual((code, len(self.calls())), (0, 3), text)
+        self.assertIn("FASTER", text)
+        self.assertEqual(len(list((self.folder / "kept").glob("*.samples.jsonl"))), 3)
+
+    def test_a_bench_that_fails_is_no_result(self):
+        with unittest.mock.patch.dict("os.environ", BACKGAUGE_COMMAND="/bin/false"):
+            self.assertNotEqual(self.call("--impl=cpu,onednn")[0], 0)
+
+    def test_rounds_of_launches_stay_apart(self):
+        runs = [read_run(self.write(f"{k}.json", GRID[:1], seed=k, rounds=4)) for k in (0, 1)]
+        joined = timing.join(runs)
+        pair = joined.pairs[next(iter(joined.pairs))]
+        self.assertEqual(len({sample.round for sample in pair.samples}), 8)
+
+
+if __name__ == "__main__":
+    unittest.main()

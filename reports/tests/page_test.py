@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page: self-contained, safe, and right in a real browser, light and dark."""
+
+import html.parser
+import pathlib
+import re
+import tempfile
+import unittest
+
+import numpy as np
+from backgauge.report import cells, look, page, summary
+from backgauge.report.__main__ import main
+from backgauge.report.catalogue import all_charts
+from backgauge.report.sources import read_material
+from matplotlib.colors import to_rgb
+from matplotlib.image import imread
+
+import browser
+from synthetic import Synthetic, sweep_lines
+
+ATTACK = '<script>alert("x")</script>'
+
+
+class Elements(html.parser.HTMLParser):
+    """Every element with its attributes; unknown closing tags are an error of the page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.open = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+        if tag not in ("meta", "img", "source", "input", "link", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+class PageCase(unittest.TestCase):
+    """One report for all tests of this file: drawing is the slow part."""
+
+    @classmethod
+    def setUpClass(cls):
+        if hasattr(PageCase, "folder"):
+            return
+        folder = tempfile.TemporaryDirectory()
+        unittest.addModuleCleanup(folder.cleanup)
+        PageCase.make(pathlib.Path(folder.name))
+
+    @classmethod
+    def make(cls, folder):
+        cls.folder = folder
+        lines = sweep_lines()
+        failed = {("onednn", lines[3]): ("FAILED", ATTACK)}
+        shares = {"cpu": 0.9, "onednn": 0.8, "eigen": 0.4}
+        runs = [Synthetic(lines, shares=shares, failed=failed).write(cls.folder / "one.json"),
+                Synthetic(lines[:3], shares=shares, context={"threads": 2, "governor": ATTACK}).write(cls.folder / "two.json")]
+        cls.out = cls.folder / "out"
+        assert main([*map(str, runs), f"--out={cls.out}", "--format=html,md,csv", f"--title={ATTACK}"]) == 0
+        cls.page = cls.out / "index.html"
+        cls.text = cls.page.read_text(encoding="utf-8")
+        cls.material = read_material(runs, None)
+        cls.charts = all_charts(cls.material)
+
+
+class PageTest(PageCase):
+    def test_fetches_nothing(self):
+        elements = Elements(self.text)
+        self.assertEqual(elements.open, [])
+        addresses = [a.get("src") or a.get("srcset") for tag in ("img", "source") for a in elements.all(tag)]
+        self.assertEqual({address.split(",")[0] for address in addresses}, {"data:image/svg+xml;base64"})
+        self.assertEqual(elements.all("link") + [s for s in elements.all("script") if s], [])
+        self.assertNotRegex(self.text, r"""(url\(|@import|https?://)""")
+
+    def test_what_runs_say_is_text(self):
+        self.assertEqual(self.text.count("<script>"), 1)
+        self.assertNotIn(ATTACK, self.text)
+        self.assertGreaterEqual(self.text.count("&lt;script&gt;"), 3)
+
+    def test_every_link_has_its_target(self):
+        elements = Elements(self.text)
+        targets = {attributes["id"] for _, attributes in elements.found if "id" in attributes}
+        links = [attributes["href"] for attributes in elements.all("a")]
+        self.assertGreater(len(links), 20)
+        self.assertEqual([link for link in links if link.removeprefix("#") not in targets], [])
+        ids = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
+        self.assertEqual(len(ids), len(set(ids)))
+
+    def test_every_chart_and_row_is_there(self):
+        elements = Elements(self.text)
+        self.assertEqual(len(elements.all("img")), len(self.charts))
+        self.assertEqual(self.text.count("<tr") - 1, len(self.material.table.rows))
+        self.assertTrue(all(image["alt"] for image in elements.all("img")))
+
+    def test_the_summary_is_markdown_that_renders(self):
+        text = (self.out / "summary.md").read_text(encoding="utf-8")
+        self.assertIn("| workloads | shapes | cpu x best peer, geometric mean | least | worst error / allowed |", text)
+        self.assertIn("onednn: BlockLSTMGradV2 T50 B32 I256 H256 f32: FAILED", text)
+        for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+            self.assertEqual(len({line.count("|") for line in table.splitlines()}), 1, table)
+
+    def test_the_table_as_csv(self):
+        lines = (self.out / "table.csv").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(len(lines) - 1, len(self.material.table.rows))
+        self.assertTrue(lines[0].startswith("machine_id,threads,cache_mode,suite,workload"))
+
+    def test_failures_have_no_time_anywhere(self):
+        failed, = [row for row in self.material.table.rows if row.verdict == "FAILED"]
+        self.assertEqual([text for heading, _, cell in cells.COLUMNS if heading in ("time", "quartiles", "GFLOP/s")
+                          for text in [cell(failed)[0]]], ["-", "-", "-"])
+
+    def test_summary_names_whom_it_is_about(self):
+        made = summary.markdown(read_material([self.folder / "one.json"], "onednn"), [], "title")
+        self.assertIn("onednn x best peer", made)
+
+    def test_a_setting_shows_its_limits(self):
+        run = next(iter(self.material.table.contexts.values()))
+        self.assertIn(("FMA limit", "112 GFLOP/s"), page.facts(run))
+
+
+@unittest.skipUnless(browser.CHROMIUM, "no chromium on PATH, and BACKGAUGE_CHROMIUM is not set")
+class BrowserTest(PageCase):
+    def test_no_complaint_on_the_console(self):
+        for dark in (False, True):
+            self.assertEqual(browser.complaints(self.page, dark), [])
+
+    def test_a_broken_script_would_be_seen(self):
+        broken = self.folder / "broken.html"
+        broken.write_text(self.text.replace('"use strict";', '"use strict"; no_such_name();'), encoding="utf-8")
+        self.assertIn("no_such_name is not defined", " ".join(browser.complaints(broken)))
+
+    def test_pictures_tables_and_colors(self):
+        sources = {}
+        for theme, dark in ((look.LIGHT, False), (look.DARK, True)):
+            found = browser.probe(self.page, self.folder, dark)
+            sources[dark] = [image["source"] for image in found["images"]]
+            self.assertEqual(len(found["images"]), len(self.charts))
+            for image in found["images"]:
+                self.assertGreater(min(image["width"], image["height"], image["shown"]), 200, image)
+            self.assertEqual(found["background"], "rgb({}, {}, {})".format(*(round(255 * c) for c in to_rgb(theme.background))))
+            self.assertLessEqual(found["overflow"], 0, "the page scrolls sideways")
+            self.check_sorted(found)
+        for light, dark in zip(sources[False], sources[True]):
+            self.assertNotEqual(light, dark, "one picture for both schemes")
+
+    def check_sorted(self, found):
+        times = found["columns"]["time"]
+        numbers = [float(order) for order in times["up"] if order]
+        self.assertEqual(numbers, sorted(numbers))
+        self.assertEqual(times["up"].count(""), 1)
+        self.assertEqual(times["up"][-1], "", "what has no time stands last")
+        numbers = [float(order) for order in times["down"] if order]
+        self.assertEqual(numbers, sorted(numbers, reverse=True))
+        self.assertEqual(found["columns"]["implementation"]["up"], sorted(found["columns"]["implementation"]["up"]))
+        self.assertEqual(set(found["filtered"]), {"onednn"})
+
+    def test_screenshots_show_both_schemes(self):
+        for theme, dark in ((look.LIGHT, False), (look.DARK, True)):
+            pixels = imread(browser.screenshot(self.page, self.folder / f"{theme.name}.png", dark))[..., :3]
+            paper = np.all(np.abs(pixels - to_rgb(theme.background)) < 0.01, axis=-1).mean()
+            self.assertGreater(paper, 0.6, theme.name)
+            for color in theme.series[:3]:
+                painted = np.all(np.abs(pixels - to_rgb(color)) < 0.03, axis=-1).sum()
+                self.assertGreater(painted, 100, f"{theme.name}: no mark in {color}")
+
+
+if __name__ == "__main__":
+    unittest.main()
