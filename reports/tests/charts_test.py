@@ -119,6 +119,10 @@ class NumbersTest(MaterialTest):
         self.assertEqual((over_h.title, over_h.points("cpu", "H")[0]), ("T25 B64 I=H", [128, 256, 512, 1024, 2048]))
         self.assertEqual(growth.sweeps_of(rows[:2], "T"), [])
 
+    def test_panels_are_spread_over_all_sweeps(self):
+        self.assertEqual(growth.spread(list(range(11)), 6), [0, 2, 4, 6, 8, 10])
+        self.assertEqual(growth.spread([1, 2], 6), [1, 2])
+
     def test_the_line_through_times(self):
         fit = linear_fit([5, 10, 25, 100], [0.3 + 0.2 * t for t in (5, 10, 25, 100)])
         self.assertAlmostEqual(fit.fixed, 0.3)

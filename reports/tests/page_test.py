@@ -111,7 +111,7 @@ class PageTest(PageCase):
 
     def test_failures_have_no_time_anywhere(self):
         failed, = [row for row in self.material.table.rows if row.verdict == "FAILED"]
-        self.assertEqual([text for heading, _, cell in cells.COLUMNS if heading in ("time", "quartiles", "GFLOP/s")
+        self.assertEqual([text for heading, _, cell in cells.COLUMNS if heading in ("time", "spread", "GFLOP/s")
                           for text in [cell(failed)[0]]], ["-", "-", "-"])
 
     def test_summary_names_whom_it_is_about(self):

@@ -33,7 +33,7 @@ COLUMNS = (
     ("implementation", False, lambda row: (row.implementation, row.implementation)),
     ("threads", True, lambda row: (str(row.setting.threads), row.setting.threads)),
     ("time", True, lambda row: (seconds_text(row.seconds), row.seconds)),
-    ("quartiles", False, lambda row: (_quartiles(row), (row.high - row.low) / row.seconds)),
+    ("spread", True, lambda row: (_spread(row), (row.high - row.low) / row.seconds)),
     ("GFLOP/s", True, lambda row: (three_digits(row.gflops), row.gflops)),
     ("GB/s", True, lambda row: (three_digits(row.gbps), row.gbps)),
     ("% of limit", True, lambda row: (percent_text(row.share_of_limit), row.share_of_limit)),
@@ -44,8 +44,9 @@ COLUMNS = (
 )
 
 
-def _quartiles(row):
-    return f"{seconds_text(row.low)} .. {seconds_text(row.high)}" if row.has_time else "-"
+def _spread(row):
+    """From the first to the third quartile, relative to the median."""
+    return f"{100 * (row.high - row.low) / row.seconds:.1f} %" if row.has_time else "-"
 
 
 def _samples(row):

@@ -56,6 +56,13 @@ def sweeps_of(rows, dim):
     return sorted(found, key=lambda sweep: -len(sweep.rows))
 
 
+def spread(items, most):
+    """At most `most` of the items, evenly over all of them, first and last among them."""
+    if len(items) <= most:
+        return items
+    return [items[k * (len(items) - 1) // (most - 1)] for k in range(most)]
+
+
 def _title(case, dim, tied):
     dims = [f"{name}{getattr(case, name)}" for name in "TBIH"
             if name != dim and not (tied and name == "I") and (name != "T" or case.has_steps)]
@@ -63,7 +70,7 @@ def _title(case, dim, tied):
 
 
 def _chart(material, setting, family, dim, sweeps):
-    shown = sweeps[:_MOST_PANELS]
+    shown = spread(sweeps, _MOST_PANELS)
     columns = min(3, len(shown))
     lines = -(-len(shown) // columns)
 
