@@ -11,8 +11,8 @@ void add_compare(CLI::App& app, Action& chosen) {
   command->set_help_flag();
   command->prefix_command();
   command->callback([command, &chosen] {
-    chosen = [arguments = command->remaining()] {
-      return run_python("backgauge.compare", {"numpy", "scipy"}, arguments);
+    chosen = [arguments = command->remaining()]() -> int {
+      become_python("backgauge.compare", {"numpy", "scipy"}, arguments);
     };
   });
 }

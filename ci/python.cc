@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -34,21 +34,21 @@ fs::path package_root() {
                                              installed.string(), BACKGAUGE_REPORTS_SOURCE)};
 }
 
-// The exit code; -1 where there is no such program.
-int run(const std::vector<std::string>& words) {
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
+  return pointers;
+}
+
+bool succeeds(const std::vector<std::string>& words) {
   pid_t process = 0;
-  if (posix_spawnp(&process, pointers[0], nullptr, nullptr, pointers.data(), environ) != 0) return -1;
+  if (posix_spawnp(&process, words[0].c_str(), nullptr, nullptr, pointers_to(words).data(), environ) != 0) return false;
   int status = 0;
   while (waitpid(process, &status, 0) < 0) {
-    if (errno != EINTR) return -1;
+    if (errno != EINTR) return false;
   }
-  if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
-  const int code = WEXITSTATUS(status);
-  constexpr int kNoSuchProgram = 127;  // what some posix_spawnp give from the child
-  return code == kNoSuchProgram ? -1 : code;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 // Looking for the libraries, not importing them: that alone takes seconds.
@@ -57,7 +57,7 @@ bool has_libraries(const std::string& python, const std::vector<std::string>& li
       "import importlib.util, sys; sys.exit(sys.version_info < (3, 11) or any(importlib.util.find_spec(name) is None "
       "for name in '{}'.split()))",
       fmt::join(libraries, " "));
-  return run({python, "-c", program}) == 0;
+  return succeeds({python, "-c", program});
 }
 
 std::string find_python(const std::vector<std::string>& libraries) {
@@ -79,10 +79,8 @@ void set_environment(const char* name, const std::string& value) { setenv(name, 
 
 }  // namespace
 
-int run_python(const std::string& module, const std::vector<std::string>& libraries,
-               const std::vector<std::string>& arguments) {
-  // Ctrl-C reaches both; the module says how it ended.
-  std::signal(SIGINT, SIG_IGN);
+void become_python(const std::string& module, const std::vector<std::string>& libraries,
+                   const std::vector<std::string>& arguments) {
   // A folder `numpy` or `backgauge` where the user stands must not be taken for the library.
   set_environment("PYTHONSAFEPATH", "1");
   const std::string python = find_python(libraries);
@@ -90,9 +88,8 @@ int run_python(const std::string& module, const std::vector<std::string>& librar
   set_environment("BACKGAUGE_COMMAND", this_program().string());
   std::vector<std::string> words{python, "-m", module};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  const int code = run(words);
-  if (code < 0) throw CommandError{kNotLoaded, fmt::format("{} does not run: {}", python, std::strerror(errno))};
-  return code;
+  execvp(python.c_str(), pointers_to(words).data());
+  throw CommandError{kNotLoaded, fmt::format("{} does not run: {}", python, std::strerror(errno))};
 }
 
 }  // namespace backgauge::cli

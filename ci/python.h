@@ -7,12 +7,12 @@
 
 namespace backgauge::cli {
 
-// Runs `python3 -m <module> <arguments>` and returns its exit code; 128 + n where signal n ended it. The interpreter is
+// Becomes `python3 -m <module> <arguments>`: exit code, output and signals are its own. The interpreter is
 // BACKGAUGE_PYTHON, else the first of /usr/bin/python3 and python3 that has all of `libraries`. The package is the
 // installed one beside this program, else that of the sources it was built from. BACKGAUGE_COMMAND tells the module
 // which program called it. Throws CommandError with kNotLoaded, naming what to install, where there is no interpreter
 // or no package.
-int run_python(const std::string& module, const std::vector<std::string>& libraries,
-               const std::vector<std::string>& arguments);
+[[noreturn]] void become_python(const std::string& module, const std::vector<std::string>& libraries,
+                                const std::vector<std::string>& arguments);
 
 }  // namespace backgauge::cli

@@ -10,8 +10,8 @@ void add_report(CLI::App& app, Action& chosen) {
   command->set_help_flag();
   command->prefix_command();
   command->callback([command, &chosen] {
-    chosen = [arguments = command->remaining()] {
-      return run_python("backgauge.report", {"numpy", "matplotlib", "jinja2"}, arguments);
+    chosen = [arguments = command->remaining()]() -> int {
+      become_python("backgauge.report", {"numpy", "matplotlib", "jinja2"}, arguments);
     };
   });
 }
