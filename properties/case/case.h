@@ -33,11 +33,12 @@ enum class DataClass {
   kNan,
   kInf,
   kGolden,
-  kPlain,  // in no tier: what failures shrink to
+  kPlain,     // in no tier: what failures shrink to
+  kTraining,  // in no tier: what a training step hands over, for timing
   kMalformed
 };
-std::string_view data_class_word(
-    DataClass data);  // strat saturated linear large zeros tiny huge scales constant nan inf golden plain malformed
+// strat saturated linear large zeros tiny huge scales constant nan inf golden plain training malformed
+std::string_view data_class_word(DataClass data);
 
 struct Case {
   backgauge_op op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;  // a gradient op

@@ -8,11 +8,24 @@
 namespace backgauge {
 namespace {
 
-// gates[4 * H] += row[width] w[width, 4 * H]
-void add_product(const double* row, std::int64_t width, const double* w, std::vector<double>& gates) {
-  const std::int64_t columns = static_cast<std::int64_t>(gates.size());
-  for (std::int64_t k = 0; k < width; ++k) {
-    for (std::int64_t j = 0; j < columns; ++j) gates[j] += row[k] * w[k * columns + j];
+// gates[rows, columns] += in[rows, width] w[width, columns], every element as a sum in the order of k. Blocks only
+// change which element is next, so they keep w in a cache.
+void add_product(const double* in, std::int64_t rows, std::int64_t width, const double* w, std::int64_t columns,
+                 double* gates) {
+  constexpr std::int64_t kRows = 16, kColumns = 256;  // 32 KiB of sums
+  for (std::int64_t row = 0; row < rows; row += kRows) {
+    const std::int64_t end = std::min(rows, row + kRows);
+    for (std::int64_t column = 0; column < columns; column += kColumns) {
+      const std::int64_t count = std::min(kColumns, columns - column);
+      for (std::int64_t k = 0; k < width; ++k) {
+        const double* weights = w + k * columns + column;
+        for (std::int64_t r = row; r < end; ++r) {
+          double* sums = gates + r * columns + column;
+          const double value = in[r * width + k];
+          for (std::int64_t j = 0; j < count; ++j) sums[j] += value * weights[j];
+        }
+      }
+    }
   }
 }
 
@@ -26,14 +39,15 @@ Saved run_forward(const ForwardInputs& in) {
   }
   const bool icfo = in.order == GateOrder::kIcfo;
   const std::int64_t column_ci = icfo ? H : 2 * H, column_f = icfo ? 2 * H : H, column_o = 3 * H;
-  std::vector<double> gates(4 * H);
+  std::vector<double> all_gates(in.B * 4 * H);
   for (std::int64_t t = 0; t < in.steps; ++t) {
     const double* cs_before = t == 0 ? in.cs_prev : saved.cs.data() + (t - 1) * states;
     const double* h_before = t == 0 ? in.h_prev : saved.h.data() + (t - 1) * states;
+    for (std::int64_t row = 0; row < in.B; ++row) std::copy(in.b, in.b + 4 * H, all_gates.begin() + row * 4 * H);
+    add_product(in.x + t * in.B * in.I, in.B, in.I, in.w, 4 * H, all_gates.data());
+    add_product(h_before, in.B, H, in.w + in.I * 4 * H, 4 * H, all_gates.data());
     for (std::int64_t row = 0; row < in.B; ++row) {
-      std::copy(in.b, in.b + 4 * H, gates.begin());
-      add_product(in.x + (t * in.B + row) * in.I, in.I, in.w, gates);
-      add_product(h_before + row * H, H, in.w + in.I * 4 * H, gates);
+      const double* gates = all_gates.data() + row * 4 * H;
       for (std::int64_t j = 0; j < H; ++j) {
         const double cs_old = cs_before[row * H + j];
         const double peep_i = in.use_peephole ? cs_old * in.wci[j] : 0;

@@ -29,8 +29,10 @@ class LstmDraw {
     draw_states();
     draw_saved();
     for (const char* name : {"cs_grad", "h_grad"}) fill_upstream(c_, regime_, at(name));
+    if (c_.data == DataClass::kTraining) keep_last_cs_grad();
     for (Tensor& tensor : problem_.inputs) finish(c_, tensor);
-    facts.consistent_saved = regime_.consistent && forward_products() <= kLargestForward && has_what_forward_reads();
+    const bool affordable = c_.data == DataClass::kTraining || forward_products() <= kLargestForward;
+    facts.consistent_saved = regime_.consistent && affordable && has_what_forward_reads();
     if (facts.consistent_saved) run_forward_pass();
   }
 
@@ -114,6 +116,13 @@ class LstmDraw {
       const std::int64_t which = choice.choice(k, 8);
       if (which < 5) tensor.values[k] = values[which] * (gate ? 1 : sign.sign(k));
     }
+  }
+
+  // The cell states of an LSTM are seen from outside after the last step only.
+  void keep_last_cs_grad() {
+    if (is_cell() || c_.seq_len_max == 0) return;
+    Tensor& cs_grad = at("cs_grad");
+    std::fill_n(cs_grad.values.begin(), (c_.seq_len_max - 1) * c_.B * c_.H, 0.0);
   }
 
   void run_forward_pass() {

@@ -69,6 +69,10 @@ Regime regime_of(const Case& c) {
     case DataClass::kLarge:
     case DataClass::kPlain:
     case DataClass::kConstant: regime.consistent = false; break;
+    case DataClass::kTraining:
+      regime.consistent = true;
+      regime.poison = Poison::kPlausible;  // for programs that make the saved tensors themselves
+      break;
     case DataClass::kHuge:
       regime.upstream = huge_scale(c);
       regime.bounded_upstream = true;
