@@ -20,11 +20,13 @@ struct Subject {
   backgauge_dtype dtype;
 };
 
-// What a table claims; of CudnnRNN what it claims of the gradient.
+// What a table claims; of CudnnRNN what it claims of the gradient. Nothing of these where it draws no dropout masks:
+// then it does not take the legal calls that the malformed ones are made from.
 std::uint32_t claimed_dtypes(const std::string& name, const OpSpec& op) {
   std::string error;
   const backgauge_implementation& table = *open_implementation(name, error);
   const auto gradient = op.op == BACKGAUGE_CUDNN_RNN ? BACKGAUGE_CUDNN_RNN_BACKPROP : op.op;
+  if (op.is_cudnn() && table.dropout_mask == nullptr) return 0;
   for (const backgauge_op_claims& claims : std::span(table.claims, static_cast<std::size_t>(table.num_claims))) {
     if (claims.op == gradient) return claims.dtypes;
   }

@@ -87,7 +87,7 @@ const backgauge_implementation* open_library(const std::string& path, std::strin
   return fail(refusal);
 }
 
-enum class Role { kOurs, kPeer };
+enum class Role { kOurs, kForeign };
 
 struct BuiltIn {
   std::string_view name;
@@ -99,11 +99,11 @@ struct BuiltIn {
 constexpr BuiltIn kBuiltIn[] = {
     {"plain", Role::kOurs, [](std::string&) { return plain_entry(&host()); }, ""},
     {"cpu", Role::kOurs, [](std::string&) { return &cpu_implementation(); }, ""},
-    {"eigen", Role::kPeer, [](std::string&) { return &eigen_implementation(); }, ""},
+    {"eigen", Role::kForeign, [](std::string&) { return &eigen_implementation(); }, ""},
 #ifdef BACKGAUGE_ONEDNN_PLUGIN
-    {"onednn", Role::kPeer, [](std::string& error) { return open_library(BACKGAUGE_ONEDNN_PLUGIN, error); }, ""},
+    {"onednn", Role::kForeign, [](std::string& error) { return open_library(BACKGAUGE_ONEDNN_PLUGIN, error); }, ""},
 #else
-    {"onednn", Role::kPeer, nullptr,
+    {"onednn", Role::kForeign, nullptr,
      "not in this build: CMake found no oneDNN (ci/install-deps --peers, BACKGAUGE_ONEDNN)"},
 #endif
 };
@@ -156,7 +156,7 @@ std::string table_refusal(const backgauge_implementation* table) {
 
 std::vector<std::string> registry_names() { return names_of(Role::kOurs); }
 
-std::vector<std::string> foreign_names() { return names_of(Role::kPeer); }
+std::vector<std::string> foreign_names() { return names_of(Role::kForeign); }
 
 bool is_built_in(std::string_view name) { return find_built_in(name) != nullptr; }
 

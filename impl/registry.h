@@ -16,7 +16,7 @@ std::vector<std::string> registry_names();
 // Baselines, and other projects' libraries as far as the build found them: judged and timed like any plug-in.
 std::vector<std::string> foreign_names();
 
-// Whether a name is of one of these lists, or of a peer that this build is without.
+// Whether a name is of one of these lists, or of a foreign one that this build is without.
 bool is_built_in(std::string_view name);
 
 // On input a name of one of the lists, or the path of a shared library: anything with a '/' in it or ".so" at its end.

@@ -26,9 +26,9 @@ std::string plugin(const std::string& name) { return BACKGAUGE_TEST_PLUGINS "/" 
 TEST(Registry, EveryNameOpensATableOfThatName) {
   std::vector<std::string> names = registry_names();
   ASSERT_EQ(names, (std::vector<std::string>{"plain", "cpu"}));
-  const std::vector<std::string> peers = foreign_names();
-  ASSERT_NE(std::ranges::find(peers, "eigen"), peers.end());
-  names.insert(names.end(), peers.begin(), peers.end());
+  const std::vector<std::string> foreign = foreign_names();
+  ASSERT_NE(std::ranges::find(foreign, "eigen"), foreign.end());
+  names.insert(names.end(), foreign.begin(), foreign.end());
   for (const std::string& name : names) {
     std::string error = "stale";
     const backgauge_implementation* table = open_implementation(name, error);
