@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TensorFlow's own ops, as raw ops, on the tensors of the case as they are."""
+
+import sys
+
+import protocol
+
+OPS = {"lstm_block_cell_grad": "LSTMBlockCellGrad", "block_lstm_grad_v2": "BlockLSTMGradV2"}
+
+
+class Loaded:
+    def __init__(self, op, arguments):
+        self._op, self._arguments = op, arguments
+        self._results = op(**arguments)
+        self.outputs = list(self._results._fields)
+
+    def run(self):
+        self._results = self._op(**self._arguments)
+
+    def results(self):
+        return {name: getattr(self._results, name).numpy() for name in self.outputs}
+
+
+class Peer:
+    def __init__(self, threads):
+        import tensorflow
+        tensorflow.config.threading.set_intra_op_parallelism_threads(threads)
+        tensorflow.config.threading.set_inter_op_parallelism_threads(1)
+        tensorflow.config.set_visible_devices([], "GPU")
+        self._tf = tensorflow
+        self.version = tensorflow.__version__
+
+    def load(self, case):
+        if case.op not in OPS:
+            raise protocol.Skip("has no such op for a CPU")
+        with self._tf.device("CPU"):
+            arguments = {name: self._tf.constant(array) for name, array in case.inputs.items()}
+        return Loaded(getattr(self._tf.raw_ops, OPS[case.op]),
+                      arguments | {"use_peephole": bool(case.attributes["use_peephole"])})
+
+
+if __name__ == "__main__":
+    sys.exit(protocol.serve("tensorflow", Peer))
