@@ -98,7 +98,7 @@ struct BuiltIn {
 
 constexpr BuiltIn kBuiltIn[] = {
     {"plain", Role::kOurs, [](std::string&) { return plain_entry(&host()); }, ""},
-    {"cpu", Role::kOurs, [](std::string&) { return &cpu_implementation(); }, ""},
+    {"cpu", Role::kOurs, cpu_implementation, ""},
     {"eigen", Role::kForeign, [](std::string&) { return &eigen_implementation(); }, ""},
 #ifdef BACKGAUGE_ONEDNN_PLUGIN
     {"onednn", Role::kForeign, [](std::string& error) { return open_library(BACKGAUGE_ONEDNN_PLUGIN, error); }, ""},

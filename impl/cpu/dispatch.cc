@@ -75,7 +75,6 @@ backgauge_status plan_for(const backgauge_call* call, backgauge_plan& plan, back
   const Validation shapes = validate_shapes(*call);
   if (!shapes.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
   if (call->memory_space != BACKGAUGE_HOST) return fail(message, BACKGAUGE_UNSUPPORTED, "cpu: host memory only");
-  if (!path_refusal().empty()) return fail(message, BACKGAUGE_UNSUPPORTED, path_refusal());
   Workspace count;
   const std::int64_t length = reserve_length_of(*call, shapes.extents);
   if (length >= 0) execute(*call, shapes.extents, count);
@@ -217,6 +216,9 @@ const backgauge_implementation& table() {
 }  // namespace
 }  // namespace cpu
 
-const backgauge_implementation& cpu_implementation() { return cpu::table(); }
+const backgauge_implementation* cpu_implementation(std::string& error) {
+  error = cpu::path_refusal();
+  return error.empty() ? &cpu::table() : nullptr;
+}
 
 }  // namespace backgauge
