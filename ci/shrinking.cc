@@ -8,6 +8,7 @@
 #include "ci/command.h"
 #include "ci/interrupt.h"
 #include "ci/judging.h"
+#include "ci/likeness.h"
 #include "properties/campaign/shrink.h"
 #include "properties/case/inputs.h"
 #include "properties/case/regressions.h"
@@ -16,6 +17,16 @@
 #include "properties/judge/runner.h"
 
 namespace backgauge::cli {
+namespace {
+
+// Whether hundreds of slow implementations can be tried on it within seconds: 2^20 products each are some.
+bool is_quick(const Problem& problem) {
+  const Extents& e = problem.extents;
+  constexpr std::int64_t kMostProducts = 1 << 20;
+  return e.T * e.B * e.L * e.D * e.H * (e.I + e.H) <= kMostProducts;
+}
+
+}  // namespace
 
 ShrunkFailure shrink_failure(Runner& runner, const Case& c, const Record& record, int num_threads) {
   const std::string failure = failure_of(record.verdict);
@@ -47,19 +58,14 @@ std::string hint_of(Runner& runner, const Case& c, const Verdict& verdict, int n
   if (!filled.error.empty() || has_random_dropout(problem)) return "";
   RunOptions options;
   options.num_threads = num_threads;
-  std::vector<RawTensor> raw;
-  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
-    for (Output& output : runner.run(forward_problem(problem), {}, options).outputs) {
-      raw.push_back(std::move(output.raw));
-    }
-  }
-  const RunResult result = runner.run(problem, raw, options);
+  const RunResult result = run_gradient(runner, problem, options);
   const std::vector<Wanted> wanted =
       oracle(problem, declared(*claims), filled.facts.structured ? Values::kStructured : Values::kRandom);
   const auto output = std::ranges::find(result.outputs, bad->name, [](const Output& o) { return o.raw.name; });
   const auto place = std::ranges::find(wanted, bad->name, &Wanted::name);
   if (output == result.outputs.end() || place == wanted.end()) return "";
-  return hint(problem, wanted, static_cast<std::size_t>(place - wanted.begin()), output->values);
+  const std::string term = hint(problem, wanted, static_cast<std::size_t>(place - wanted.begin()), output->values);
+  return term.empty() && is_quick(problem) ? likeness(problem, wanted, result.outputs) : term;
 }
 
 void keep_regression(const std::string& file, const std::string& line) {

@@ -112,22 +112,23 @@ class Explanations {
   Values64 want_;
 };
 
-// Digits to which an explanation meets the error, or -1 where it does not.
-int digits(const Explanation& explanation, const Wanted& wanted, std::span<const double> got) {
+}  // namespace
+
+Explained explain(const Wanted& wanted, std::span<const double> got, std::span<const double> values) {
+  constexpr int kMostDigits = 16;
+  if (values.size() != got.size()) return {};
   double largest = 0, missed = 0;  // in bounds, and of the error itself
   for (std::size_t k = 0; k < got.size(); ++k) {
     const double allowed = kBounds * wanted.allowed[k];
     const double error = std::fabs(got[k] - static_cast<double>(wanted.value[k]));
-    const double rest = std::fabs(got[k] - explanation.values[k]);
-    if (!(rest <= allowed)) return -1;
+    const double rest = std::fabs(got[k] - values[k]);
+    if (!(rest <= allowed)) return {};
     largest = std::max(largest, allowed > 0 ? error / allowed : error > 0 ? HUGE_VAL : 0);
     if (error > allowed) missed = std::max(missed, rest / error);
   }
-  if (!(largest >= kLeastError)) return -1;
-  return missed > 0 ? static_cast<int>(-std::log10(missed)) : 16;
+  const int digits = missed > 0 ? static_cast<int>(-std::log10(missed)) : kMostDigits;
+  return {true, largest >= kLeastError, std::min(digits, kMostDigits)};
 }
-
-}  // namespace
 
 std::string hint(const Problem& problem, const std::vector<Wanted>& wanted, std::size_t which,
                  std::span<const double> got) {
@@ -136,10 +137,10 @@ std::string hint(const Problem& problem, const std::vector<Wanted>& wanted, std:
   std::string text;
   int told = 0;
   for (const Explanation& explanation : Explanations(problem, wanted, which).found) {
-    const int found = digits(explanation, wanted[which], got);
-    if (found < 0) continue;
+    const Explained explained = explain(wanted[which], got, explanation.values);
+    if (!explained.met || !explained.telling) continue;
     if (++told > kMost) return "";
-    text += fmt::format("{}{} (to {} digits)", text.empty() ? "" : ", or ", explanation.text, std::min(found, 16));
+    text += fmt::format("{}{} (to {} digits)", text.empty() ? "" : ", or ", explanation.text, explained.digits);
   }
   return text;
 }
