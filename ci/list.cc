@@ -8,6 +8,7 @@
 #include "ci/candidate.h"
 #include "ci/command.h"
 #include "ci/words.h"
+#include "ci/workspace.h"
 #include "impl/registry.h"
 #include "properties/campaign/campaign.h"
 #include "properties/campaign/coverage.h"
@@ -82,7 +83,8 @@ Json op_json(const OpSpec& spec) {
   return out;
 }
 
-Json implementation_json(const backgauge_implementation& implementation) {
+// `callable`: its functions are in this process.
+Json implementation_json(const backgauge_implementation& implementation, bool callable) {
   Json out{{"name", implementation.name},
            {"version", implementation.version},
            {"description", implementation.description},
@@ -105,6 +107,13 @@ Json implementation_json(const backgauge_implementation& implementation) {
     claim["half_class"] = accuracy_class_word(claims.half_class);
     claim["contract"] = numerical_contract_word(claims.numerical_contract);
     claim["determinism"] = determinism_word(claims.determinism);
+    if (callable) {
+      const WorkspaceNeed need = workspace_need(implementation, claims);
+      Json twice = Json::object();
+      for (const auto& [name, bytes] : need.with_twice) twice[std::string(1, name)] = bytes;
+      claim["workspace"] = {
+          {"of", need.of}, {"bytes", need.bytes}, {"bytes_with_twice", twice}, {"text", text_of(need)}};
+    }
     out["claims"].push_back(std::move(claim));
   }
   return out;
@@ -146,8 +155,11 @@ void print_text(const Json& ops, const Json& implementations) {
     for (const Json& claim : implementation["claims"]) {
       fmt::print("    {:<22}", claim["op"].get<std::string>());
       for (const auto& [key, value] : claim.items()) {
-        if (key != "op") fmt::print(" {}={}", key, value.is_array() ? joined(value) : value.get<std::string>());
+        if (key != "op" && key != "workspace") {
+          fmt::print(" {}={}", key, value.is_array() ? joined(value) : value.get<std::string>());
+        }
       }
+      if (claim.contains("workspace")) fmt::print("\n{:27}{}", "", claim["workspace"]["text"].get<std::string>());
       fmt::print("\n");
     }
   }
@@ -207,7 +219,10 @@ int run(const Options& options) {
   std::ranges::copy(foreign_names(), std::back_inserter(names));
   if (!options.impl.empty()) names = {options.impl};
   // A stranger's library is opened in a process of its own here too.
-  for (const std::string& name : names) implementations.push_back(implementation_json(Candidate(name).table()));
+  for (const std::string& name : names) {
+    const Candidate candidate(name);
+    implementations.push_back(implementation_json(candidate.table(), !candidate.isolated()));
+  }
   if (options.format == "json") {
     fmt::print("{}\n",
                Json{{"schema", "backgauge.list/1"}, {"ops", ops}, {"implementations", implementations}}.dump(2));

@@ -32,7 +32,7 @@ constexpr std::uint64_t repeated(unsigned char byte) { return 0x0101010101010101
 
 }  // namespace
 
-OwnedCall::OwnedCall(CallSetup setup, PrepareFunction prepare) : seq_len_max_(setup.extents.S) {
+DescribedCall::DescribedCall(CallSetup setup, PrepareFunction prepare) : seq_len_max_(setup.extents.S) {
   const OpSpec& spec = *find_op(setup.op);
   Extents& extents = setup.extents;
   if (spec.is_cudnn()) extents.params_length = rnn_params(setup.attributes, extents.I, extents.H, extents.L).size();
@@ -61,7 +61,9 @@ OwnedCall::OwnedCall(CallSetup setup, PrepareFunction prepare) : seq_len_max_(se
   }
   extents.reserve_length = plan.reserve_space_length;
   describe_all();
+}
 
+OwnedCall::OwnedCall(const CallSetup& setup, PrepareFunction prepare) : DescribedCall(setup, prepare) {
   std::size_t bytes = 0;
   for (const auto* tensors : {&inputs, &outputs}) {
     for (const backgauge_tensor& tensor : *tensors) {
@@ -85,7 +87,7 @@ OwnedCall::OwnedCall(CallSetup setup, PrepareFunction prepare) : seq_len_max_(se
   }
 }
 
-void OwnedCall::link() {
+void DescribedCall::link() {
   call.inputs = inputs.data();
   call.outputs = outputs.data();
   call.num_inputs = static_cast<std::int32_t>(inputs.size());

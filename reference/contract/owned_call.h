@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backgauge_call with its host memory, made from the table of its op; free to be damaged afterwards.
+// A backgauge_call made from the table of its op, without and with host memory; free to be damaged afterwards.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct CallSetup {
 
 using PrepareFunction = decltype(backgauge_implementation::prepare);
 
-class OwnedCall {
+// What a call is before it has memory: enough for prepare.
+class DescribedCall {
  public:
   // On input a legal setup, and the prepare of the implementation that will get the call (std::runtime_error if it does
   // not take it); without one there is no workspace and reserve_space has kReserveLength elements.
-  // On output every tensor is described and all memory but seq_len_max is filled with kFill. Every tensor has its own
-  // buffer, twice as large as the largest tensor, so that a call that was wrongly taken as legal still stays inside.
-  explicit OwnedCall(CallSetup setup, PrepareFunction prepare = nullptr);
-  OwnedCall(const OwnedCall&) = delete;
-  OwnedCall& operator=(const OwnedCall&) = delete;
+  // On output every tensor is described; only seq_len_max has memory.
+  explicit DescribedCall(CallSetup setup, PrepareFunction prepare = nullptr);
+  DescribedCall(const DescribedCall&) = delete;
+  DescribedCall& operator=(const DescribedCall&) = delete;
 
   backgauge_call call{};
   backgauge_plan plan{};
@@ -37,16 +37,26 @@ class OwnedCall {
   // Makes `call` point at `inputs` and `outputs` as they are now.
   void link();
 
-  // Whether every byte of every tensor is as the constructor left it.
-  bool untouched() const;
-
   std::int64_t& seq_len_max() { return seq_len_max_; }
 
   static constexpr std::int64_t kReserveLength = 7;
-  static constexpr unsigned char kFill = 0x5a;
 
  private:
   std::int64_t seq_len_max_ = 0;
+};
+
+class OwnedCall : public DescribedCall {
+ public:
+  // On output all memory but seq_len_max is filled with kFill. Every tensor has its own buffer, twice as large as the
+  // largest tensor, so that a call that was wrongly taken as legal still stays inside.
+  explicit OwnedCall(const CallSetup& setup, PrepareFunction prepare = nullptr);
+
+  // Whether every byte of every tensor is as the constructor left it.
+  bool untouched() const;
+
+  static constexpr unsigned char kFill = 0x5a;
+
+ private:
   std::vector<std::vector<std::uint64_t>> buffers_;  // whole words: aligned for every dtype
   std::vector<unsigned char> workspace_;
 };
