@@ -2,77 +2,133 @@
 // LSTMBlockCellGrad in one pass over memory. Tiles of rows and columns are independent of each other; with peepholes
 // each leaves its part of the sums over the batch in the workspace, and they are added in the order of the rows. So no
 // output is written before everything that it may share memory with has been read.
-#include <algorithm>
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "impl/cpu/lstm_block_cell_grad.cc"
+#include "impl/cpu/targets.h"
+// clang-format off
+#include <hwy/foreach_target.h>
+// clang-format on
 
+#include <algorithm>
+#include <type_traits>
+
+#include "impl/cpu/blocks.h"
+#include "impl/cpu/lstm-inl.h"
 #include "impl/cpu/ops.h"
-#include "impl/cpu/packing.h"
+#include "impl/cpu/path.h"
 #include "impl/cpu/pointwise.h"
 #include "impl/cpu/threads.h"
 
+HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
-namespace {
+namespace HWY_NAMESPACE {
 
 // A tile. In float one row of it is 13 pieces of 2 KiB, which fit an L1; 32 rows are what a thread costs to start.
-constexpr std::int64_t kRows = 32, kColumns = 512;
-constexpr double kElementsPerThread = kRows * kColumns;
+inline constexpr std::int64_t kRows = 32, kColumns = 512;
+inline constexpr double kElementsPerThread = kRows * kColumns;
 
-// sums[3, kColumns] of di * cs_prev, df * cs_prev, do * cs.
-template <bool kPeephole, class S, class T>
+// Bytes of a call from which on its outputs go past the caches: they would not be found there any more, and lines that
+// are written as a whole need not be read first.
+inline constexpr std::int64_t kStreamedBytes = 32 << 20;
+
+// Whether whole vectors of all outputs are where streaming stores can go.
+template <class S>
+bool streams(const LstmBlockCellGradCall<S>& c) {
+  constexpr std::uintptr_t kLine = 64;
+  if (!std::is_same_v<S, float> || HWY_TARGET == HWY_SCALAR) return false;
+  const auto aligned = [](const void* memory) { return reinterpret_cast<std::uintptr_t>(memory) % kLine == 0; };
+  return 13 * c.B * c.H * std::int64_t{sizeof(S)} > kStreamedBytes && c.H * sizeof(S) % kLine == 0 &&
+         aligned(c.dicfo) && aligned(c.cs_prev_grad);
+}
+
+template <bool kStream, class D, class S>
+HWY_INLINE void put(D d, hn::Vec<D> value, S* to, std::int64_t live) {
+  if constexpr (kStream) {
+    hn::Stream(value, d, to);
+  } else if (live == static_cast<std::int64_t>(hn::MaxLanes(d))) {
+    store(d, value, to);
+  } else {
+    store_part(d, value, to, live);
+  }
+}
+
+// One vector of columns from `k` on, `at` in its row of gates. sums[3, kColumns] of di * cs_prev, df * cs_prev, do *
+// cs.
+template <bool kPeephole, bool kPart, bool kStream, class S, class T>
+HWY_INLINE void backward_lanes(const LstmBlockCellGradCall<S>& c, std::int64_t k, S* gates, std::int64_t column,
+                               std::int64_t live, T* sums) {
+  const Tag<T> d;
+  const auto get = [=](const S* from) HWY_ATTR { return load_live<kPart>(d, from, live); };
+  const Vector<T> cs_prev = get(c.cs_prev + k), zero = hn::Zero(d);
+  const LstmGradients<Vector<T>> g =
+      lstm_gradients<kPeephole>(cs_prev, get(c.i + k), get(c.f + k), get(c.o + k), get(c.ci + k), get(c.co + k),
+                                get(c.cs_grad + k), get(c.h_grad + k), kPeephole ? get(c.wci + column) : zero,
+                                kPeephole ? get(c.wcf + column) : zero, kPeephole ? get(c.wco + column) : zero);
+  if constexpr (kPeephole) {
+    store(d, hn::MulAdd(g.i, cs_prev, load(d, sums)), sums);
+    store(d, hn::MulAdd(g.f, cs_prev, load(d, sums + kColumns)), sums + kColumns);
+    store(d, hn::MulAdd(g.o, get(c.cs + k), load(d, sums + 2 * kColumns)), sums + 2 * kColumns);
+  }
+  put<kStream>(d, g.cs_prev, c.cs_prev_grad + k, live);
+  put<kStream>(d, g.i, gates, live);
+  put<kStream>(d, g.ci, gates + c.H, live);
+  put<kStream>(d, g.f, gates + 2 * c.H, live);
+  put<kStream>(d, g.o, gates + 3 * c.H, live);
+}
+
+template <bool kPeephole, bool kStream, class S, class T>
 void backward_tile(const LstmBlockCellGradCall<S>& call, const Block& rows, const Block& columns, T* sums) {
   const LstmBlockCellGradCall<S> c = call;  // a local copy: stores to the outputs cannot change these pointers
-  const std::int64_t H = c.H;
-  for (std::int64_t row = rows.begin; row < rows.begin + rows.size; ++row) {
-    const std::int64_t at = row * H + columns.begin;
-    S* gates = c.dicfo + row * 4 * H + columns.begin;
-    BACKGAUGE_INDEPENDENT
-    for (std::int64_t j = 0; j < columns.size; ++j) {
-      const std::int64_t k = at + j;
-      const T cs_prev = wide(c.cs_prev[k]);
-      T wci = 0, wcf = 0, wco = 0;
-      if constexpr (kPeephole) {
-        wci = wide(c.wci[columns.begin + j]);
-        wcf = wide(c.wcf[columns.begin + j]);
-        wco = wide(c.wco[columns.begin + j]);
-      }
-      const LstmGradient<T> d =
-          lstm_backward<kPeephole, T>({cs_prev, wide(c.i[k]), wide(c.f[k]), wide(c.o[k]), wide(c.ci[k]), wide(c.co[k]),
-                                       wide(c.cs_grad[k]), wide(c.h_grad[k])},
-                                      wci, wcf, wco);
-      c.cs_prev_grad[k] = S(d.cs_prev);
-      gates[j] = S(d.i);
-      gates[H + j] = S(d.ci);
-      gates[2 * H + j] = S(d.f);
-      gates[3 * H + j] = S(d.o);
-      if constexpr (kPeephole) {
-        sums[j] += d.i * cs_prev;
-        sums[kColumns + j] += d.f * cs_prev;
-        sums[2 * kColumns + j] += d.o * wide(c.cs[k]);
-      }
+  constexpr std::int64_t L = kLanes<T>;
+  const std::int64_t whole = columns.size / L * L;
+  for (std::int64_t row = rows.begin; row < rows.end(); ++row) {
+    const std::int64_t first = row * c.H + columns.begin;
+    S* const gates = c.dicfo + row * 4 * c.H + columns.begin;
+    for (std::int64_t j = 0; j < whole; j += L) {
+      backward_lanes<kPeephole, false, kStream>(c, first + j, gates + j, columns.begin + j, L, sums + j);
+    }
+    if (whole < columns.size) {
+      backward_lanes<kPeephole, true, false>(c, first + whole, gates + whole, columns.begin + whole,
+                                             columns.size - whole, sums + whole);
     }
   }
 }
 
-}  // namespace
+template <bool kPeephole, class S, class T>
+void backward_tile(const LstmBlockCellGradCall<S>& call, bool stream, const Block& rows, const Block& columns,
+                   T* sums) {
+  if constexpr (std::is_same_v<S, T>) {
+    if (stream) {
+      backward_tile<kPeephole, true>(call, rows, columns, sums);
+      return hwy::FlushStream();
+    }
+  }
+  backward_tile<kPeephole, false>(call, rows, columns, sums);
+}
 
 template <class S>
-void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& workspace) {
+void cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& workspace) {
   using T = Compute<S>;
   const std::int64_t H = call.H, row_blocks = blocks(call.B, kRows), column_blocks = blocks(H, kColumns);
   T* sums = call.peephole ? workspace.take<T>({row_blocks, column_blocks, 3, kColumns}) : nullptr;
   if (workspace.counts_only()) return;
+  const auto columns_of = [=](std::int64_t index) {
+    return Block{index * kColumns, std::min(kColumns, H - index * kColumns)};
+  };
+  const bool stream = streams(call);
 
   const double elements = static_cast<double>(call.B) * static_cast<double>(H);
-  run_team(team_size(call.num_threads, elements, kElementsPerThread), [&](Member& member) {
+  run_team(team_size(call.num_threads, elements, kElementsPerThread), [&](Member& member) HWY_ATTR {
     const Range tiles = member.share(row_blocks * column_blocks);
     for (std::int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
       const Block rows = block(call.B, row_blocks, tile / column_blocks);
-      const Block columns = block(H, column_blocks, tile % column_blocks);
+      const Block columns = columns_of(tile % column_blocks);
       if (call.peephole) {
         T* tile_sums = sums + tile * 3 * kColumns;
         std::fill_n(tile_sums, 3 * kColumns, T(0));
-        backward_tile<true, S, T>(call, rows, columns, tile_sums);
+        backward_tile<true>(call, stream, rows, columns, tile_sums);
       } else {
-        backward_tile<false, S, T>(call, rows, columns, nullptr);
+        backward_tile<false, S, T>(call, stream, rows, columns, nullptr);
       }
     }
     if (!call.peephole) {
@@ -84,7 +140,7 @@ void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& works
     const Range parts = member.share(3 * column_blocks);
     for (std::int64_t part = parts.begin; part < parts.end; ++part) {
       const std::int64_t which = part / column_blocks, column_block = part % column_blocks;
-      const Block columns = block(H, column_blocks, column_block);
+      const Block columns = columns_of(column_block);
       for (std::int64_t j = 0; j < columns.size; ++j) {
         T sum = 0;
         for (std::int64_t r = 0; r < row_blocks; ++r) {
@@ -96,7 +152,25 @@ void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& works
   });
 }
 
+void lstm_block_cell_grad(const LstmBlockCellGradCall<float>& call, Workspace& workspace) {
+  cell_grad(call, workspace);
+}
+void lstm_block_cell_grad(const LstmBlockCellGradCall<Half>& call, Workspace& workspace) { cell_grad(call, workspace); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace backgauge::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace backgauge::cpu {
+
+template <class S>
+void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& workspace) {
+  BACKGAUGE_ON_PATH(lstm_block_cell_grad(call, workspace));
+}
+
 template void lstm_block_cell_grad(const LstmBlockCellGradCall<Half>&, Workspace&);
 template void lstm_block_cell_grad(const LstmBlockCellGradCall<float>&, Workspace&);
 
 }  // namespace backgauge::cpu
+#endif
