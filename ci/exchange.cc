@@ -3,6 +3,8 @@
 // backgauge judge: judges the answers that any program has written.
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "ci/command.h"
 #include "ci/summary.h"
 #include "ci/words.h"
@@ -59,13 +61,15 @@ int write_oracle(const OracleOptions& options) {
   Filled filled = fill(c);
   if (!filled.error.empty()) throw CommandError{kUsage, fmt::format("case \"{}\": {}", options.line, filled.error)};
   draw_dropout_masks(c, filled.problem);
+  const auto asked = std::chrono::steady_clock::now();
   const std::vector<Wanted> wanted = everything_wanted(filled.problem, filled.facts, Declared{});
+  const std::chrono::duration<double> answered = std::chrono::steady_clock::now() - asked;
   std::string error;
   if (!write_bundle(options.directory, c, filled, wanted, error)) {
     throw CommandError{kUsage, fmt::format("--dir={}: {}", options.directory, error)};
   }
-  fmt::print("{}: {} inputs, {} outputs with their allowed errors\n", options.directory, filled.problem.inputs.size(),
-             wanted.size());
+  fmt::print("{}: {} inputs, {} outputs with their allowed errors, found in {:.2f} s\n", options.directory,
+             filled.problem.inputs.size(), wanted.size(), answered.count());
   return kGood;
 }
 

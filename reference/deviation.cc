@@ -2,7 +2,11 @@
 #include "reference/deviation.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <future>
+#include <thread>
+#include <vector>
 
 namespace backgauge {
 namespace {
@@ -20,26 +24,38 @@ RoundingModel scaled(RoundingModel model) {
   return model;
 }
 
-// How many runs are made at a time: the matrices of one step should stay in a cache, and they are kept for every step.
+// How many runs are made at a time. The matrices of a small step should stay in a cache. Those of a large one will not,
+// and what is computed once for all runs of a time costs as much as two of them: then as many as there is memory for,
+// gate gradients twice and gradients of inputs of every step being kept.
 Index runs_at_a_time(const Extents& e, Index runs) {
-  constexpr double kBytes = 256.0 * 1024;
+  constexpr double kCached = 256.0 * 1024, kKept = 768.0 * 1024 * 1024;
   const double step = sizeof(double) * static_cast<double>(e.B * (e.H + e.I) + 1);
-  return std::clamp<Index>(static_cast<Index>(kBytes / step), 1, runs);
+  const double kept = step * 9 * static_cast<double>(e.T * e.L * e.D);
+  return std::clamp<Index>(static_cast<Index>(std::max(kCached / step, std::min(kKept / kept, 6.0))), 1, runs);
 }
 
-Flat variances(const Problem& problem, const RoundingModel& model) {
-  return flatten(Variance(model), problem, [](const Spread& part, Index k) { return part.q.data()[k]; });
+// Calls task(0) .. task(count - 1), those of a large problem on all cores.
+template <class Task>
+void for_each_of(Index count, const Problem& problem, const Task& task) {
+  const Index threads = is_large(problem) ? std::min<Index>(count, std::thread::hardware_concurrency()) : 1;
+  std::atomic<Index> next{0};
+  const auto work = [&] {
+    for (Index k = next++; k < count; k = next++) task(k);
+  };
+  std::vector<std::future<void>> others;
+  for (Index t = 1; t < threads; ++t) others.push_back(std::async(std::launch::async, work));
+  work();
+  for (std::future<void>& other : others) other.get();
 }
 
 // Raises `variance` to the mean square of what the runs are off by.
 void raise_by_noise(Flat& variance, const Problem& problem, const RoundingModel& model) {
   // With 24 runs the chance that their root mean square is below a third of the deviation is 2e-9.
   constexpr Index kRuns = 24;
-  Flat squares = variance;
-  for (auto& tensor : squares) std::fill(tensor.begin(), tensor.end(), 0.0);
   const Index most = runs_at_a_time(problem.extents, kRuns);
-  for (Index done = 0; done < kRuns; done += most) {
-    const Index runs = std::min(most, kRuns - done);
+  std::vector<Flat> squares(static_cast<std::size_t>((kRuns + most - 1) / most));  // of each time
+  for_each_of(std::ssize(squares), problem, [&](Index time) {
+    const Index done = time * most, runs = std::min(most, kRuns - done);
     const auto square_sum = [runs](const Noisy& part, Index k) {
       double square = 0;
       for (Index r = 0; r < runs; ++r) {
@@ -48,14 +64,14 @@ void raise_by_noise(Flat& variance, const Problem& problem, const RoundingModel&
       }
       return square;
     };
-    const Flat some = flatten(Noise(model, runs, static_cast<std::uint64_t>(done)), problem, square_sum);
-    for (std::size_t t = 0; t < some.size(); ++t) {
-      for (std::size_t k = 0; k < some[t].size(); ++k) squares[t][k] += some[t][k];
-    }
-  }
+    squares[static_cast<std::size_t>(time)] =
+        flatten(Noise(model, runs, static_cast<std::uint64_t>(done)), problem, square_sum);
+  });
   for (std::size_t t = 0; t < variance.size(); ++t) {
     for (std::size_t k = 0; k < variance[t].size(); ++k) {
-      variance[t][k] = std::max(variance[t][k], squares[t][k] / kRuns);
+      double sum = 0;
+      for (const Flat& some : squares) sum += some[t][k];
+      variance[t][k] = std::max(variance[t][k], sum / kRuns);
     }
   }
 }
@@ -85,18 +101,24 @@ bool worthwhile(const Flat& variance, const Flat& bound, double scale) {
 
 }  // namespace
 
+bool is_large(const Problem& problem) {
+  const Extents& e = problem.extents;
+  return static_cast<double>(e.T * e.B * e.H) * static_cast<double>((e.H + e.I) * e.L * e.D) > 1e7;
+}
+
+Flat first_estimate(const Problem& problem, const RoundingModel& model) {
+  return flatten(Variance(scaled(model)), problem, [](const Spread& part, Index k) { return part.q.data()[k]; });
+}
+
 Flat deviations(const Problem& problem, const RoundingModel& model) {
-  const RoundingModel larger = scaled(model);
-  Flat variance = variances(problem, larger);
-  raise_by_noise(variance, problem, larger);
+  Flat variance = first_estimate(problem, model);
+  raise_by_noise(variance, problem, scaled(model));
   return roots(std::move(variance), scale_of(model));
 }
 
-Flat deviations_below(const Problem& problem, const RoundingModel& model, const Flat& bound) {
-  const RoundingModel larger = scaled(model);
-  Flat variance = variances(problem, larger);
+Flat deviations_below(Flat variance, const Problem& problem, const RoundingModel& model, const Flat& bound) {
   if (!worthwhile(variance, bound, scale_of(model))) return {};
-  raise_by_noise(variance, problem, larger);
+  raise_by_noise(variance, problem, scaled(model));
   return roots(std::move(variance), scale_of(model));
 }
 

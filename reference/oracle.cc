@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 #include "reference/deviation.h"
 #include "reference/rounding_model.h"
@@ -76,12 +77,14 @@ std::vector<std::vector<V>> exact_values(const Problem& problem) {
 
 std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Values values) {
   const RoundingModel model = rounding_model(problem, declared);
+  if (values == Values::kStructured) return wanted_by(problem, bounded(problem, model));
+  // Beside each other, or one after the other.
+  const auto launch = is_large(problem) ? std::launch::async : std::launch::deferred;
+  std::future<Flat> variance = std::async(launch, [&] { return first_estimate(problem, model); });
   std::vector<ErrorModel> tensors = bounded(problem, model);
-  if (values == Values::kRandom) {
-    Flat bound;
-    for (const ErrorModel& tensor : tensors) bound.push_back(tensor.bound);
-    add_deviations(tensors, deviations_below(problem, model, bound));
-  }
+  Flat bound;
+  for (const ErrorModel& tensor : tensors) bound.push_back(tensor.bound);
+  add_deviations(tensors, deviations_below(variance.get(), problem, model, bound));
   return wanted_by(problem, std::move(tensors));
 }
 

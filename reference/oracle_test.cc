@@ -77,7 +77,7 @@ TEST(Oracle, LeavesTheNoiseOutOnlyWhereLittleWouldBeGained) {
       const std::vector<ErrorModel> full = error_model(problem, {});
       Flat bound;
       for (const ErrorModel& tensor : full) bound.push_back(tensor.bound);
-      const Flat some = deviations_below(problem, model, bound);
+      const Flat some = deviations_below(first_estimate(problem, model), problem, model, bound);
       if (!some.empty()) {
         ++made;
         for (std::size_t t = 0; t < some.size(); ++t) EXPECT_EQ(some[t], full[t].deviation);

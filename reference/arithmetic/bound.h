@@ -319,9 +319,13 @@ class Bound {
     Dot(const Bound& a, const Matrix& x, const Matrix& y) : value(plane_product<V>(x.v, y.v)) {
       const Plane<double> xv = magnitude(x.v), yv = magnitude(y.v);
       const Plane<double> xs = xv + x.e, ys = yv + y.e;
-      propagated = plane_product<double>(xv, y.e) + plane_product<double>(x.e, ys);
+      propagated = product_of_errors(xv, y.e) + product_of_errors(x.e, ys);
       sizes = plane_product<double>(xs, ys);
-      terms = plane_product<double>((xs != 0).template cast<double>(), (ys != 0).template cast<double>());
+      if ((xs != 0).all() && (ys != 0).all()) {
+        terms = Plane<double>::Constant(value.rows(), value.cols(), static_cast<double>(x.cols()));
+      } else {
+        terms = plane_product<double>((xs != 0).template cast<double>(), (ys != 0).template cast<double>());
+      }
       underflow = Plane<double>::Zero(value.rows(), value.cols());
       if (xs.size() > 0 && ys.size() > 0) {
         const Eigen::ArrayXd row = xs.rowwise().maxCoeff();

@@ -15,7 +15,10 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
+
+#include "reference/arithmetic/dense_product.h"
 
 namespace backgauge {
 
@@ -23,11 +26,22 @@ using Index = Eigen::Index;
 template <class V>
 using Plane = Eigen::Array<V, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// Products of planes go through Eigen's matrix view.
 template <class V>
 Plane<V> plane_product(const Plane<V>& x, const Plane<V>& y) {
-  if (x.cols() == 0) return Plane<V>::Zero(x.rows(), y.cols());
-  return (x.matrix() * y.matrix()).array();
+  if constexpr (std::is_same_v<V, double>) {
+    Plane<double> out(x.rows(), y.cols());
+    dense_product(x.data(), y.data(), out.data(), x.rows(), x.cols(), y.cols());
+    return out;
+  } else {
+    if (x.cols() == 0) return Plane<V>::Zero(x.rows(), y.cols());
+    return (x.matrix() * y.matrix()).array();
+  }
+}
+
+// The same where one of them is often all zero: the error of an exact operand.
+inline Plane<double> product_of_errors(const Plane<double>& x, const Plane<double>& y) {
+  if ((x == 0).all() || (y == 0).all()) return Plane<double>::Zero(x.rows(), y.cols());
+  return plane_product<double>(x, y);
 }
 
 // Moving elements about is the same in every arithmetic.

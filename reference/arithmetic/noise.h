@@ -258,7 +258,7 @@ class Noise {
     } else if (!y.certain()) {
       out.runs.resize(runs_ * x.rows(), y.cols());
       for (Index r = 0; r < runs_; ++r) {
-        out.runs.middleRows(r * x.rows(), x.rows()).matrix().noalias() = block(x, r).matrix() * block(y, r).matrix();
+        dense_product(x.run(r), y.run(r), out.runs.data() + r * out.size(), x.rows(), x.cols(), y.cols());
       }
     }
     const Plane<double> variance = dot_variance(model_, x.v, y.v, out.v);

@@ -79,9 +79,11 @@ class Variance {
 
   Matrix matmul(const Matrix& x, const Matrix& y) const {
     Matrix out = exactly(plane_product<double>(x.v, y.v));
-    const double operands = 2 * model_.operand_roundoff * model_.operand_roundoff;
-    out.q = plane_product<double>(x.v.square(), y.q) + plane_product<double>(x.q, y.v.square() + y.q) +
-            dot_variance(model_, x.v, y.v, out.v) + operands * plane_product<double>(x.v.square(), y.v.square());
+    out.q = product_of_errors(x.v.square(), y.q) + product_of_errors(x.q, y.v.square() + y.q) +
+            dot_variance(model_, x.v, y.v, out.v);
+    if (const double operands = 2 * model_.operand_roundoff * model_.operand_roundoff; operands > 0) {
+      out.q += operands * plane_product<double>(x.v.square(), y.v.square());
+    }
     if (const double eta = model_.operand_underflow; eta > 0) {
       out.q += eta * eta *
                (plane_product<double>(x.v.square(), Plane<double>::Ones(y.rows(), y.cols())) +

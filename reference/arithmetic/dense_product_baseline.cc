@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+#define BACKGAUGE_DENSE_PRODUCT dense_product_baseline
+#include "reference/arithmetic/dense_product_kernel.inc"
