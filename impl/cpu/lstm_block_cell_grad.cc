@@ -10,7 +10,6 @@
 // clang-format on
 
 #include <algorithm>
-#include <type_traits>
 
 #include "impl/cpu/blocks.h"
 #include "impl/cpu/lstm-inl.h"
@@ -27,38 +26,20 @@ namespace HWY_NAMESPACE {
 inline constexpr std::int64_t kRows = 32, kColumns = 512;
 inline constexpr double kElementsPerThread = kRows * kColumns;
 
-// Bytes of a call from which on its outputs go past the caches: they would not be found there any more, and lines that
-// are written as a whole need not be read first.
-inline constexpr std::int64_t kStreamedBytes = 32 << 20;
-
-// Whether whole vectors of all outputs are where streaming stores can go.
-template <class S>
-bool streams(const LstmBlockCellGradCall<S>& c) {
-  constexpr std::uintptr_t kLine = 64;
-  if (!std::is_same_v<S, float> || HWY_TARGET == HWY_SCALAR) return false;
-  const auto aligned = [](const void* memory) { return reinterpret_cast<std::uintptr_t>(memory) % kLine == 0; };
-  return 13 * c.B * c.H * std::int64_t{sizeof(S)} > kStreamedBytes && c.H * sizeof(S) % kLine == 0 &&
-         aligned(c.dicfo) && aligned(c.cs_prev_grad);
-}
-
-template <bool kStream, class D, class S>
-HWY_INLINE void put(D d, hn::Vec<D> value, S* to, std::int64_t live) {
-  if constexpr (kStream) {
-    hn::Stream(value, d, to);
-  } else if (live == static_cast<std::int64_t>(hn::MaxLanes(d))) {
-    store(d, value, to);
-  } else {
-    store_part(d, value, to, live);
-  }
-}
-
-// One vector of columns from `k` on, `at` in its row of gates. sums[3, kColumns] of di * cs_prev, df * cs_prev, do *
-// cs.
-template <bool kPeephole, bool kPart, bool kStream, class S, class T>
+// One vector of columns from `k` on, `gates` and `column` likewise. sums[3, kColumns] of di * cs_prev, df * cs_prev,
+// do * cs.
+template <bool kPeephole, bool kPart, class S, class T>
 HWY_INLINE void backward_lanes(const LstmBlockCellGradCall<S>& c, std::int64_t k, S* gates, std::int64_t column,
                                std::int64_t live, T* sums) {
   const Tag<T> d;
   const auto get = [=](const S* from) HWY_ATTR { return load_live<kPart>(d, from, live); };
+  const auto put = [=](Vector<T> value, S* to) HWY_ATTR {
+    if constexpr (kPart) {
+      store_part(d, value, to, live);
+    } else {
+      store(d, value, to);
+    }
+  };
   const Vector<T> cs_prev = get(c.cs_prev + k), zero = hn::Zero(d);
   const LstmGradients<Vector<T>> g =
       lstm_gradients<kPeephole>(cs_prev, get(c.i + k), get(c.f + k), get(c.o + k), get(c.ci + k), get(c.co + k),
@@ -69,14 +50,16 @@ HWY_INLINE void backward_lanes(const LstmBlockCellGradCall<S>& c, std::int64_t k
     store(d, hn::MulAdd(g.f, cs_prev, load(d, sums + kColumns)), sums + kColumns);
     store(d, hn::MulAdd(g.o, get(c.cs + k), load(d, sums + 2 * kColumns)), sums + 2 * kColumns);
   }
-  put<kStream>(d, g.cs_prev, c.cs_prev_grad + k, live);
-  put<kStream>(d, g.i, gates, live);
-  put<kStream>(d, g.ci, gates + c.H, live);
-  put<kStream>(d, g.f, gates + 2 * c.H, live);
-  put<kStream>(d, g.o, gates + 3 * c.H, live);
+  put(g.cs_prev, c.cs_prev_grad + k);
+  put(g.i, gates);
+  put(g.ci, gates + c.H);
+  put(g.f, gates + 2 * c.H);
+  put(g.o, gates + 3 * c.H);
 }
 
-template <bool kPeephole, bool kStream, class S, class T>
+// Ordinary stores throughout: streaming ones, a line at a time or from a copied row, were 1.0 to 2.5 times slower on
+// Zen 3 even far beyond L3. One row after the other: several at once, often 4 KiB apart, were slower as well.
+template <bool kPeephole, class S, class T>
 void backward_tile(const LstmBlockCellGradCall<S>& call, const Block& rows, const Block& columns, T* sums) {
   const LstmBlockCellGradCall<S> c = call;  // a local copy: stores to the outputs cannot change these pointers
   constexpr std::int64_t L = kLanes<T>;
@@ -85,25 +68,13 @@ void backward_tile(const LstmBlockCellGradCall<S>& call, const Block& rows, cons
     const std::int64_t first = row * c.H + columns.begin;
     S* const gates = c.dicfo + row * 4 * c.H + columns.begin;
     for (std::int64_t j = 0; j < whole; j += L) {
-      backward_lanes<kPeephole, false, kStream>(c, first + j, gates + j, columns.begin + j, L, sums + j);
+      backward_lanes<kPeephole, false>(c, first + j, gates + j, columns.begin + j, L, sums + j);
     }
     if (whole < columns.size) {
-      backward_lanes<kPeephole, true, false>(c, first + whole, gates + whole, columns.begin + whole,
-                                             columns.size - whole, sums + whole);
+      backward_lanes<kPeephole, true>(c, first + whole, gates + whole, columns.begin + whole, columns.size - whole,
+                                      sums + whole);
     }
   }
-}
-
-template <bool kPeephole, class S, class T>
-void backward_tile(const LstmBlockCellGradCall<S>& call, bool stream, const Block& rows, const Block& columns,
-                   T* sums) {
-  if constexpr (std::is_same_v<S, T>) {
-    if (stream) {
-      backward_tile<kPeephole, true>(call, rows, columns, sums);
-      return hwy::FlushStream();
-    }
-  }
-  backward_tile<kPeephole, false>(call, rows, columns, sums);
 }
 
 template <class S>
@@ -115,8 +86,6 @@ void cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& workspace) {
   const auto columns_of = [=](std::int64_t index) {
     return Block{index * kColumns, std::min(kColumns, H - index * kColumns)};
   };
-  const bool stream = streams(call);
-
   const double elements = static_cast<double>(call.B) * static_cast<double>(H);
   run_team(team_size(call.num_threads, elements, kElementsPerThread), [&](Member& member) HWY_ATTR {
     const Range tiles = member.share(row_blocks * column_blocks);
@@ -126,9 +95,9 @@ void cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& workspace) {
       if (call.peephole) {
         T* tile_sums = sums + tile * 3 * kColumns;
         std::fill_n(tile_sums, 3 * kColumns, T(0));
-        backward_tile<true>(call, stream, rows, columns, tile_sums);
+        backward_tile<true>(call, rows, columns, tile_sums);
       } else {
-        backward_tile<false, S, T>(call, stream, rows, columns, nullptr);
+        backward_tile<false, S, T>(call, rows, columns, nullptr);
       }
     }
     if (!call.peephole) {
