@@ -5,14 +5,11 @@
 #include <cpuid.h>
 #endif
 
+#include <algorithm>
 #include <cstdlib>
-#include <iterator>
-#include <string>
 
 namespace backgauge::cpu {
 namespace {
-
-constexpr Path kPaths[] = {Path::kAvx512, Path::kAvx2, Path::kNeon, Path::kScalar};  // the best first
 
 #if HWY_ARCH_X86
 // The compilers' own question does not know this one.
@@ -33,19 +30,15 @@ bool has_avx512() {
 }
 #endif
 
-struct Choice {
-  Path path;
-  std::string refusal;
-};
+const PathChoice& choice() {
+  static const PathChoice chosen = choose_path(std::getenv("BACKGAUGE_CPU"));
+  return chosen;
+}
 
-Choice choose() {
-  Choice choice{Path::kScalar, ""};
-  for (const Path path : kPaths) {
-    if (!machine_has(path)) continue;
-    choice.path = path;
-    break;
-  }
-  const char* wish = std::getenv("BACKGAUGE_CPU");
+}  // namespace
+
+PathChoice choose_path(const char* wish) {
+  PathChoice choice{*std::ranges::find_if(kPaths, machine_has), ""};
   if (wish == nullptr || *wish == '\0') return choice;
   std::string known;
   for (const Path path : kPaths) {
@@ -59,13 +52,6 @@ Choice choose() {
   choice.refusal = "cpu: BACKGAUGE_CPU=" + std::string(wish) + ": expected one of" + known;
   return choice;
 }
-
-const Choice& choice() {
-  static const Choice chosen = choose();
-  return chosen;
-}
-
-}  // namespace
 
 bool machine_has(Path path) {
   switch (path) {

@@ -5,31 +5,40 @@
 
 #include <hwy/detect_targets.h>
 
+#include <string>
 #include <string_view>
 
 namespace backgauge::cpu {
 
 enum class Path { kScalar, kAvx2, kAvx512, kNeon };
 
-// On any machine the best one it has; where the environment asks for another, that one if the machine has it.
-Path path();
+struct PathChoice {
+  Path path;            // the best of the machine, or the one that was wished for
+  std::string refusal;  // why the wish cannot be met, or ""
+};
 
+// wish: the word of a path; nullptr or "" for the best.
+PathChoice choose_path(const char* wish);
+
+// What choose_path() says of the environment.
+Path path();
+std::string_view path_refusal();
+
+inline constexpr Path kPaths[] = {Path::kAvx512, Path::kAvx2, Path::kNeon, Path::kScalar};  // the best first
 std::string_view word(Path path);
 bool machine_has(Path path);
 
-// Why the environment's wish cannot be met, or "".
-std::string_view path_refusal();
-
 }  // namespace backgauge::cpu
 
-// In a file that was compiled for each target: calls `call` in the namespace of the path.
+// In a file that was compiled for each target: calls `call` in the namespace of a path.
 #if HWY_ARCH_X86
-#define BACKGAUGE_ON_PATH(call)                                \
-  switch (::backgauge::cpu::path()) {                          \
+#define BACKGAUGE_ON(path, call)                               \
+  switch (path) {                                              \
     case ::backgauge::cpu::Path::kAvx512: return N_AVX3::call; \
     case ::backgauge::cpu::Path::kAvx2: return N_AVX2::call;   \
     default: return N_SCALAR::call;                            \
   }
 #else
-#define BACKGAUGE_ON_PATH(call) return HWY_STATIC_DISPATCH(call)
+#define BACKGAUGE_ON(path, call) return HWY_STATIC_DISPATCH(call)
 #endif
+#define BACKGAUGE_ON_PATH(call) BACKGAUGE_ON(::backgauge::cpu::path(), call)
