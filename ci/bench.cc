@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <unordered_set>
 
 #include "ci/command.h"
 #include "ci/contestants.h"
@@ -32,7 +33,7 @@ struct Options {
   int rounds = 9;
   double sample_ms = 25, max_work = 60;
   std::chrono::seconds max_time{0};  // 0: none
-  bool quick = false, strict = false;
+  bool quick = false, strict = false, mistrusted = false;
   IsolationOptions isolation{};
   GoogleFlags google{};
 };
@@ -41,6 +42,9 @@ struct Options {
 constexpr std::chrono::seconds kQuickTime{50};
 constexpr int kQuickRounds = 5;
 constexpr double kQuickSampleMs = 10;
+
+// Nobody waits for more; ranges whose product is larger are a slip of the keyboard, and would fill the memory.
+constexpr std::size_t kMostWorkloads = 100'000;
 
 Ranges ranges_of(const Options& options) {
   Ranges ranges;
@@ -63,6 +67,9 @@ Ranges ranges_of(const Options& options) {
     }
     ranges.dtypes.push_back(static_cast<backgauge_dtype>(dtype));
   }
+  if (combinations(ranges) > static_cast<double>(kMostWorkloads)) {
+    throw CommandError{kUsage, fmt::format("ranges of {:.3g} combinations: too many", combinations(ranges))};
+  }
   return ranges;
 }
 
@@ -82,12 +89,13 @@ std::vector<Workload> named_workloads(const Options& options) {
 std::vector<Workload> chosen_workloads(const Options& options) {
   const Ranges ranges = ranges_of(options);
   std::vector<Workload> out;
+  std::unordered_set<std::string> seen;
   for (const Workload& workload : named_workloads(options)) {
     for (const Case& c : expand(workload.c, ranges)) {
-      const Workload one{workload.suite, c};
-      if (std::ranges::find(out, c, &Workload::c) == out.end() && options.google.matches(one.name())) {
-        out.push_back(one);
-      }
+      Workload one{workload.suite, c};
+      if (!seen.insert(to_string(c)).second || !options.google.matches(one.name())) continue;
+      if (out.size() == kMostWorkloads) throw CommandError{kUsage, "too many workloads"};
+      out.push_back(std::move(one));
     }
   }
   if (out.empty()) throw CommandError{kUsage, "no workload is left: ranges and --benchmark_filter exclude all"};
@@ -146,6 +154,7 @@ class Run {
     out.threads = options_.threads;
     out.cold = options_.cache == "cold";
     out.most_gflop = options_.max_work;
+    out.mistrusted = options_.mistrusted;
     if (options_.max_time.count() > 0) out.deadline = std::chrono::steady_clock::now() + options_.max_time;
     out.stop = interrupted;
     out.progress = [&progress](const std::string& phase, std::size_t done, std::size_t total) {
@@ -277,6 +286,7 @@ void add_bench(CLI::App& app, Action& chosen) {
       ->envname("BACKGAUGE_MAX_TIME");
   command->add_option("--out", options->out, "file for JSON as Google Benchmark has it; samples go beside it")
       ->envname("BACKGAUGE_OUT");
+  command->add_flag("--mistrusted", options->mistrusted, "time what is MISTRUSTED too, and say so");
   command->add_flag("--strict", options->strict, "MISTRUSTED, workloads not run, or nothing timed, is exit code 5");
   add_isolation_options(*command, options->isolation);
   command->callback([options, command, &chosen] {

@@ -19,6 +19,9 @@ using Clock = std::chrono::steady_clock;
 
 // A call this long does not feel what the caches held before it.
 constexpr double kNoWarmUp = 0.1;
+// A call this long is sampled in the first rounds only: noise is small against it, and rounds are many minutes.
+constexpr double kLongCall = 2;
+constexpr int kLeastRounds = 3;  // a median needs them
 constexpr std::int64_t kMostCalls = 1'000'000;
 constexpr std::chrono::microseconds kYardstick{2000};
 constexpr std::chrono::milliseconds kPatience{20};  // for a quiet machine, before each sample
@@ -85,7 +88,7 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
       if (!lane.entry->timed()) continue;
       tell(fmt::format("{} judged again on {}", lane.entry->implementation, workload.name()));
       Verdict last = lane.contestant->judge_again();
-      if (last.status == Status::kPassed) continue;
+      if (may_be_timed(last)) continue;
       last.reason = "after the last timing: " + last.reason;
       lane.entry->verdict = std::move(last);
       lane.entry->samples.clear();
@@ -109,12 +112,12 @@ std::vector<Bench::Lane> Bench::judge_all(Subject& subject, const std::vector<st
     if (options_.stop()) continue;
     tell(fmt::format("{} judged on {}", contestant->name(), result.workload.name()));
     entry.verdict = contestant->judge(subject);
-    if (entry.verdict.status != Status::kPassed) continue;
+    if (!may_be_timed(entry.verdict)) continue;
     try {
       entry.first_call = contestant->load(subject);
       Lane lane{contestant.get(), &entry};
       lane.warms_up = !options_.cold && entry.first_call < kNoWarmUp;
-      lane.calls = calls_of_a_sample(*contestant);
+      lane.calls = calls_of_a_sample(lane);
       lanes.push_back(lane);
     } catch (const ContestantError& error) {
       entry.verdict = {Status::kBroken, error.what(), {}};
@@ -126,12 +129,12 @@ std::vector<Bench::Lane> Bench::judge_all(Subject& subject, const std::vector<st
 // A B C, then C B A: what drifts meets all alike.
 void Bench::time_rounds(const WorkloadResult& workload, std::vector<Lane>& lanes) {
   for (int round = 0; round < options_.rounds && !options_.stop(); ++round) {
-    // A deadline leaves at least three rounds to those that were judged: a median needs them.
-    if (round >= 3 && Clock::now() >= options_.deadline) break;
+    if (round >= kLeastRounds && Clock::now() >= options_.deadline) break;
     const double yardstick = fma_rate(workload.workload.c.dtype, options_.threads, kYardstick);
     for (std::size_t turn = 0; turn < lanes.size(); ++turn) {
       Lane& lane = lanes[round % 2 == 0 ? turn : lanes.size() - 1 - turn];
-      if (lane.entry->verdict.status != Status::kPassed) continue;
+      if (!may_be_timed(lane.entry->verdict)) continue;
+      if (round >= kLeastRounds && lane.entry->first_call > kLongCall) continue;
       tell(fmt::format("round {} of {}: {} on {}", round + 1, options_.rounds, lane.entry->implementation,
                        workload.workload.name()));
       try {
@@ -161,11 +164,16 @@ void Bench::measure_noise(const WorkloadResult& workload, Lane& lane, BenchResul
   result.noise_known = true;
 }
 
-std::int64_t Bench::calls_of_a_sample(Contestant& contestant) {
-  if (options_.cold) return 1;
+bool Bench::may_be_timed(const Verdict& verdict) const {
+  return verdict.status == Status::kPassed || (options_.mistrusted && verdict.status == Status::kMistrusted);
+}
+
+std::int64_t Bench::calls_of_a_sample(const Lane& lane) {
+  // No first call is ten times slower for being the first.
+  if (options_.cold || lane.entry->first_call > 10 * options_.sample_seconds) return 1;
   std::int64_t calls = 1;
   for (;;) {
-    const double seconds = contestant.time(calls);
+    const double seconds = lane.contestant->time(calls);
     if (seconds >= options_.sample_seconds || calls >= kMostCalls) return calls;
     // Towards the goal, but no more than tenfold at once: short times are read badly.
     const double factor = std::clamp(1.2 * options_.sample_seconds / std::max(seconds, 1e-9), 1.2, 10.0);

@@ -21,6 +21,7 @@ struct BenchOptions {
   double sample_seconds = 0.025;  // of one sample at least: long against what a clock and an interrupt cost
   int threads = 1;
   bool cold = false;       // caches are emptied before every call
+  bool mistrusted = false;  // what the judge can neither accuse nor trust is timed, too
   double most_gflop = 60;  // larger workloads are SKIPPED: the oracle needs seconds for each GFLOP
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();  // nothing starts later
@@ -49,7 +50,8 @@ class Bench {
                               WorkloadResult& result);
   void time_rounds(const WorkloadResult& workload, std::vector<Lane>& lanes);
   void measure_noise(const WorkloadResult& workload, Lane& lane, BenchResult& result);
-  std::int64_t calls_of_a_sample(Contestant& contestant);
+  std::int64_t calls_of_a_sample(const Lane& lane);
+  bool may_be_timed(const Verdict& verdict) const;
   double timed_batch(Contestant& contestant, std::int64_t calls);
   Sample sample(const WorkloadResult& workload, Lane& lane, int round, double fma_gflops);
   void tell(const std::string& what);

@@ -32,7 +32,7 @@ class Actor : public Contestant {
   }
   double load(Subject&) override {
     asked.push_back("load " + name_);
-    return 1;  // long enough that no call warms up
+    return first_call;
   }
   double time(std::int64_t calls) override {
     asked.push_back("time " + name_);
@@ -47,6 +47,7 @@ class Actor : public Contestant {
 
   Verdict before = passed(), after = passed();
   std::function<bool()> ends;
+  double first_call = 0.1;  // so long that no call warms up, and so short that samples are of several
 
   static Verdict passed() {
     TensorReport tensor;
@@ -125,6 +126,27 @@ TEST_F(BenchTest, WhatIsWrongHasNoTime) {
     EXPECT_EQ(result.workloads[0].entries[0].verdict.status, status);
     EXPECT_TRUE(result.workloads[0].entries[1].timed());
   }
+}
+
+TEST_F(BenchTest, WhatIsMistrustedHasATimeOnRequestThatSaysSo) {
+  options.mistrusted = true;
+  add("a").before = {Status::kMistrusted, "so", {}};
+  add("b").before = {Status::kFailed, "so", {}};
+  const BenchResult result = run();
+  EXPECT_EQ(result.workloads[0].entries[0].samples.size(), 3u);
+  EXPECT_FALSE(result.workloads[0].entries[1].timed());
+  EXPECT_NE(workload_text(result.workloads[0]).find("MISTRUSTED: so"), std::string::npos);
+  EXPECT_EQ(google_runs(result).front().counters.at("mistrusted").value, 1);
+}
+
+TEST_F(BenchTest, LongCallsAreSampledInTheFirstRoundsOnly) {
+  options.rounds = 5;
+  add("long", 3).first_call = 3;
+  add("short", 0.5);
+  const BenchResult result = run();
+  EXPECT_EQ(result.workloads[0].entries[0].samples.size(), 3u);
+  EXPECT_EQ(result.workloads[0].entries[1].samples.size(), 5u);
+  EXPECT_EQ(result.workloads[0].entries[0].samples[0].calls, 1);
 }
 
 TEST_F(BenchTest, WhatTurnsWrongLosesItsTime) {

@@ -76,6 +76,7 @@ void add_counters(Run& run, const WorkloadResult& result, const Entry& entry, do
   run.counters["GB/s"] = gbps;
   if (limit > 0) run.counters["share_of_limit"] = (arithmetic ? gflops : gbps) / limit;
   run.counters["error_over_bound"] = entry.error_over_bound();
+  if (entry.verdict.status == Status::kMistrusted) run.counters["mistrusted"] = 1;
   run.counters["first_call_ms"] = entry.first_call * kMilli;
   if (c.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) run.counters["T"] = static_cast<double>(c.T);
   run.counters["B"] = static_cast<double>(c.B);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/ranges.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -58,6 +59,15 @@ std::vector<std::int64_t> parse_numbers(const std::string& text, std::string& er
   if (good) return out;
   error = "expected numbers and ranges like 13, 1:8, 64:256:64 or 256:1024:*2";
   return {};
+}
+
+double combinations(const Ranges& ranges) {
+  double product = 1;
+  for (const std::size_t count :
+       {ranges.T.size(), ranges.B.size(), ranges.I.size(), ranges.H.size(), ranges.dtypes.size()}) {
+    product *= static_cast<double>(std::max<std::size_t>(count, 1));
+  }
+  return product;
 }
 
 std::vector<Case> expand(const Case& c, const Ranges& ranges) {

@@ -23,6 +23,9 @@ struct Ranges {
 // Every combination, the dtype running fastest, then H, I, B, T. Where a case has I = H, and no range is given for I, I
 // goes with H; where it has seq = T, seq goes with T. A combination that no case can be is left out: a dtype that the
 // op does not have, skip_input with I != H.
+// How many cases one becomes at most.
+double combinations(const Ranges& ranges);
+
 std::vector<Case> expand(const Case& c, const Ranges& ranges);
 
 }  // namespace backgauge

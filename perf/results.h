@@ -25,7 +25,8 @@ struct Sample {
   benchmark::BenchmarkReporter::Run run{};  // as Google Benchmark saw it
 };
 
-// One contestant on one workload. It has samples only if it has passed before the first and after the last.
+// One contestant on one workload. It has samples only if it has passed before the first and after the last, or was
+// MISTRUSTED and timed on request.
 struct Entry {
   std::string implementation, version;
   Verdict verdict;

@@ -27,6 +27,8 @@ CONTEXT = ["backgauge_version", "commit", "cpu_model", "isa", "l1_bytes", "l2_by
 BROKEN_ARGUMENTS = [
     (["--suite=nobody"], "tf-grid"),
     (["--case=x"], '"x"'),
+    (["--T=1:99999", "--B=1:99999"], "combinations"),
+    (["--suite=tf-grid", "--T=1:9999"], "too many workloads"),
     (["--impl=cpu,,plain"], "cpu,,plain"),
     (["--H=8:4"], "--H=8:4"),
     (["--B=x"], "--B=x"),
@@ -95,6 +97,14 @@ class BenchTest(Runs):
         self.assertIn("x_grad", verdicts[0]["tensors"])
         self.assertIn("plain: 2 of 2 workloads timed", stdout)
 
+    def test_small_workloads_need_little_memory(self):
+        # What the probe passes over is the most: samples and the library's bookkeeping must not grow with the calls.
+        limit = ["sh", "-c", 'ulimit -v 1000000 && exec "$0" "$@"', COMMAND]
+        done = subprocess.run([*limit, "bench", "--reps=20", "--min-time=0.1", "--case", CELL], capture_output=True,
+                              text=True, timeout=120, env=ENVIRONMENT)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("cpu: 1 of 1 workloads timed", done.stdout)
+
     def test_medians_are_of_the_repetitions(self):
         _, benchmarks, _, _ = self.bench(0, "--case", CELL)
         times = sorted(one["real_time"] for one in benchmarks if one["run_type"] == "iteration")
@@ -115,9 +125,8 @@ class BenchTest(Runs):
         self.assertIn("cpu: 1 of 1 workloads timed", stdout)
 
     def test_what_is_not_claimed_is_skipped(self):
-        _, benchmarks, _, _ = self.bench(0, "--impl=saboteur:A1.cell", "--case", BLOCK)
+        _, benchmarks, _, _ = self.bench(5, "--strict", "--impl=saboteur:A1.cell", "--case", BLOCK)
         self.assertTrue(benchmarks[0]["error_message"].startswith("SKIPPED: "))
-        self.expect(5, "bench", *SHORT, "--strict", "--impl=saboteur:A1.cell", "--case", BLOCK)
 
     def test_shared_libraries(self):
         _, benchmarks, _, _ = self.bench(0, f"--impl={PLAIN},plain", "--case", CELL)
@@ -162,15 +171,14 @@ class BenchTest(Runs):
 
     def test_deadline(self):
         many = ["--suite=tf-grid", "--T=2", "--H=16:1024:16", "--max-work=0.01", "--max-time=1s"]
-        stdout, _, _, _ = self.bench(0, *many)
+        stdout, _, _, _ = self.bench(5, *many, "--strict")
         self.assertIn("not run: ", stdout)
-        self.expect(5, "bench", *SHORT, *many, "--strict")
 
     def test_interruption_leaves_whole_files(self):
         out = self.folder / "run.json"
         process = subprocess.Popen([COMMAND, "bench", "--case", CELL, "--reps=10000", f"--out={out}"],
                                    env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(5)
+        time.sleep(2)  # wherever it is by then
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, stdout + stderr)
