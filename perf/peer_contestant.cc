@@ -41,6 +41,14 @@ backgauge_dtype dtype_of(NpyType type) {
   return BACKGAUGE_INT64;  // no output has it: the judge will say so
 }
 
+// Without the large inputs of which only what the op reads has values: a peer that wants the others makes them.
+Filled with_whole_inputs(Filled filled) {
+  std::erase_if(filled.problem.inputs, [](const Tensor& tensor) {
+    return static_cast<std::int64_t>(tensor.values.size()) != element_count(tensor.shape);
+  });
+  return filled;
+}
+
 }  // namespace
 
 PeerContestant::PeerContestant(std::string name, std::vector<std::string> command, int threads)
@@ -69,7 +77,7 @@ Verdict PeerContestant::judge(Subject& subject) try {
     return {Status::kSkipped, "it draws dropout masks of its own", {}};
   }
   std::string error;
-  if (!write_bundle(folder_, subject.c, subject.filled, {}, error)) return broken(error);
+  if (!write_bundle(folder_, subject.c, with_whole_inputs(subject.filled), {}, error)) return broken(error);
   const json loaded =
       peer_->ask({{"do", "load"}, {"case", to_string(subject.c)}, {"folder", folder_.string()}}, kAnswer);
   if (const std::string reason = word(loaded, "skip"); !reason.empty()) return {Status::kSkipped, reason, {}};
