@@ -274,6 +274,13 @@ class TimingTest(CallTest):
         self.assertIn("FASTER", text)
         self.assertEqual(len(list((self.folder / "kept").glob("*.samples.jsonl"))), 3)
 
+    def test_values_of_benchs_options_are_no_runs(self):
+        program = self.fake("bench", 1.0)
+        with unittest.mock.patch.dict("os.environ", BACKGAUGE_COMMAND=str(program)):
+            code, text = self.call("--impl=cpu,onednn", "--case", "a case line", "--launches=1")
+        self.assertEqual(code, 0, text)
+        self.assertIn("--impl=cpu,onednn --case a case line --out=", (self.folder / "calls").read_text())
+
     def test_a_bench_that_fails_is_no_result(self):
         with unittest.mock.patch.dict("os.environ", BACKGAUGE_COMMAND="/bin/false"):
             self.assertNotEqual(self.call("--impl=cpu,onednn")[0], 0)

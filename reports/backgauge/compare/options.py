@@ -5,6 +5,11 @@ import argparse
 
 from ..errors import CommandError
 
+_USAGE = """backgauge compare RUN [RUN] [options]
+       backgauge compare --impl=A,B [options] [options of bench]
+       backgauge compare --base-command=PATH --impl=A [options] [options of bench]
+
+RUN is a file of bench --out."""
 _EPILOG = """\
 verdicts: SLOWER and FASTER need the effect and significance together; SAME needs the whole interval within the effect;
 everything else is UNCLEAR. Exit codes: 0; 4 with --gate if a workload is SLOWER; 1 with --gate if head gets a result
@@ -19,10 +24,9 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(arguments):
     """(options, what is left for bench)."""
-    parser = _Parser(prog="backgauge compare", allow_abbrev=False, epilog=_EPILOG,
+    parser = _Parser(prog="backgauge compare", allow_abbrev=False, epilog=_EPILOG, usage=_USAGE,
                      formatter_class=argparse.RawDescriptionHelpFormatter,
                      description="is head slower than base? Two saved runs, two implementations of one run, or timed now")
-    parser.add_argument("runs", nargs="*", metavar="RUN", help="one or two files of bench --out")
     parser.add_argument("--base-impl", help="implementation of base; default: the first of its run")
     parser.add_argument("--head-impl", help="implementation of head; default: as base, in one run the second")
     parser.add_argument("--min-effect", type=_effect, default=0.03, metavar="3%", help="smallest effect that counts")
@@ -38,9 +42,13 @@ def parse(arguments):
     timed.add_argument("--launches", type=_count, default=3, help="processes per build; their rounds count together")
     timed.add_argument("--keep", metavar="DIR", help="folder where the runs are kept")
     options, rest = parser.parse_known_args(arguments)
+    # Timed now, what stands behind an option is its value, which only bench can tell from a file.
+    now = options.impl or options.base_command or options.head_command
+    options.runs = [] if now else [word for word in rest if not word.startswith("-")]
+    rest = rest if now else [word for word in rest if word.startswith("-")]
     if options.runs and rest:
         parser.error(f"unknown option {rest[0]}")
-    if options.runs and (options.impl or options.base_command or options.head_command):
+    if now and not arguments[0].startswith("-"):
         parser.error("--impl, --base-command and --head-command time now; saved runs take --base-impl and --head-impl")
     if len(options.runs) > 2:
         parser.error(f"expected one or two runs, got {len(options.runs)}")
