@@ -20,9 +20,9 @@ struct BenchOptions {
   int rounds = 9;
   double sample_seconds = 0.025;  // of one sample at least: long against what a clock and an interrupt cost
   int threads = 1;
-  bool cold = false;       // caches are emptied before every call
+  bool cold = false;        // caches are emptied before every call
   bool mistrusted = false;  // what the judge can neither accuse nor trust is timed, too
-  double most_gflop = 60;  // larger workloads are SKIPPED: the oracle needs seconds for each GFLOP
+  double most_gflop = 60;   // larger workloads are SKIPPED: the oracle needs seconds for each GFLOP
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();  // nothing starts later
   std::function<bool()> stop = [] { return false; };

@@ -6,6 +6,7 @@ A pair is one (workload, implementation). Without the samples file the repetitio
 
 import json
 import pathlib
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -114,8 +115,10 @@ def _read_report(run, report):
             continue
         pair = run.pair(entry["label"], entry["name"].split("/")[0])
         pair.suite = pair.suite or _suite_of(entry["name"])
+        # As perf/measure keeps them: without samples beside.
+        pair.version, pair.verdict = entry.get("version", ""), entry.get("verdict", "")
         if entry.get("error_occurred"):
-            pair.verdict, pair.reason = "SKIPPED", entry.get("error_message", "")
+            pair.verdict, pair.reason = _said_of(entry.get("error_message", ""))
             continue
         seconds = entry["real_time"] * _SECONDS[entry["time_unit"]]
         repetitions.setdefault(id(pair), (pair, []))[1].append((seconds, entry))
@@ -123,6 +126,12 @@ def _read_report(run, report):
         pair.samples = [Sample(k, seconds, float("nan"), False) for k, (seconds, _) in enumerate(entries)]
         pair.counters = _counters(entries)
         pair.error_over_bound = pair.counters.get("error_over_bound", float("nan"))
+
+
+def _said_of(message):
+    """bench writes "FAILED: why"; other programs whatever they like."""
+    verdict, _, reason = message.partition(": ")
+    return (verdict, reason) if re.fullmatch("[A-Z]+", verdict) else ("SKIPPED", message)
 
 
 def _suite_of(name):

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run as Markdown: a row a workload, a column an implementation, the first one's speed and what the others take."""
+
+import numpy as np
+
+from backgauge.case_line import parse_case_line
+from backgauge.quantities import percent_text, seconds_text, three_digits
+
+
+def tables(run):
+    """Lines. Of the first implementation time, rate, share of its limit; of the others how many times as long they take."""
+    names = run.implementations
+    ours, others = names[0], names[1:]
+    rate = "GB/s" if all("cell" in workload for workload, _ in run.pairs) else "GFLOP/s"
+    head = ["workload", ours, rate, "of limit", "error/bound", *(f"{name} / {ours}" for name in others)]
+    lines = [_row(head), _row(["---"] + ["---:"] * (len(head) - 1))]
+    ratios, shares = {name: [] for name in others}, []
+    for workload in dict.fromkeys(pair.workload for pair in run.pairs.values() if pair.samples):
+        own = run.pair(workload, ours)
+        cells = [_name(workload), *_own(own, rate, shares)]
+        for name in others:
+            pair = run.pair(workload, name)
+            if _seconds(pair) and _seconds(own):
+                ratios[name].append(_seconds(pair) / _seconds(own))
+                cells.append(f"{ratios[name][-1]:.2f}" + ("*" if _mistrusted(pair) else ""))
+            else:
+                cells.append("-")
+        lines.append(_row(cells))
+    for word, of in (("geometric mean", _geometric_mean), ("least", lambda values: min(values, default=float("nan")))):
+        lines.append(_row([f"**{word}**", "", "", percent_text(of(shares)), "",
+                           *(three_digits(of(ratios[name])) for name in others)]))
+    return lines + _footnotes(run, names)
+
+
+def _geometric_mean(values):
+    return float(np.exp(np.mean(np.log(values)))) if values else float("nan")
+
+
+def _own(pair, rate, shares):
+    seconds = _seconds(pair)
+    if not seconds:
+        return ["-"] * 4
+    share = pair.counters["seconds_at_limit"] / seconds if "seconds_at_limit" in pair.counters else float("nan")
+    shares.append(share)
+    amount = pair.counters.get(rate.removesuffix("/s"), float("nan"))
+    return [seconds_text(seconds), three_digits(amount / seconds), percent_text(share), f"{pair.error_over_bound:.2f}"]
+
+
+def _footnotes(run, names):
+    versions = {pair.implementation: pair.version for pair in run.pairs.values() if pair.version}
+    lines = ["", "Versions: " + ", ".join(f"{name} {versions[name]}" for name in names if name in versions) + "."]
+    untimed = {}
+    for pair in run.pairs.values():
+        if not pair.samples:
+            untimed.setdefault(pair.implementation, []).append(f"{pair.verdict}: {pair.reason}")
+    for name, reasons in untimed.items():
+        others = len(set(reasons)) - 1
+        lines.append(f"{name} has no time for {len(reasons)} workloads: {reasons[0]}" + (f"; {others} other reasons" if others else ""))
+    if any(_mistrusted(pair) for pair in run.pairs.values()):
+        lines.append("\\* the judge can neither accuse nor trust the result: the bound of half arithmetic says nothing there.")
+    return [line + ("  " if line else "") for line in lines]
+
+
+def _mistrusted(pair):
+    return pair.verdict == "MISTRUSTED"
+
+
+def _seconds(pair):
+    return float(np.median([sample.seconds for sample in pair.samples])) if pair.samples else None
+
+
+def _name(workload):
+    case = parse_case_line(workload)
+    return f"{case.label} {case.dtype}"
+
+
+def _row(cells):
+    return "| " + " | ".join(cells) + " |"
