@@ -55,17 +55,21 @@ def _run(page, dark, *options):
 
 def complaints(page, dark=False):
     """What the page's scripts and pictures complain of on the console."""
-    log = _run(page, dark, "--dump-dom").stderr
+    return _complaints_in(_run(page, dark, "--dump-dom").stderr)
+
+
+def _complaints_in(log):
     return re.findall(r':CONSOLE[^\]]*\] "(.*)", source', log)
 
 
 def probe(page, folder, dark=False):
-    """What the loaded page looks like to a script: see _PROBE."""
+    """What the loaded page looks like to a script, see _PROBE; its complaints too, which cost no second start."""
     copy = pathlib.Path(folder) / "probe.html"
     copy.write_text(pathlib.Path(page).read_text(encoding="utf-8").replace("</body>", _PROBE + "</body>"), encoding="utf-8")
-    dumped = _run(copy, dark, "--dump-dom").stdout
-    found = re.search(r'<pre id="probe">(.*?)</pre>', dumped, re.DOTALL).group(1)
-    return json.loads(found.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+    done = _run(copy, dark, "--dump-dom")
+    found = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout, re.DOTALL).group(1)
+    text = found.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return json.loads(text) | {"complaints": _complaints_in(done.stderr)}
 
 
 def screenshot(page, out, dark=False):

@@ -125,19 +125,17 @@ class PageTest(PageCase):
 
 @unittest.skipUnless(browser.CHROMIUM, "no chromium on PATH, and BACKGAUGE_CHROMIUM is not set")
 class BrowserTest(PageCase):
-    def test_no_complaint_on_the_console(self):
-        for dark in (False, True):
-            self.assertEqual(browser.complaints(self.page, dark), [])
-
     def test_a_broken_script_would_be_seen(self):
         broken = self.folder / "broken.html"
-        broken.write_text(self.text.replace('"use strict";', '"use strict"; no_such_name();'), encoding="utf-8")
+        without_pictures = re.sub(r'data:image/[^"]*', "data:,", self.text)
+        broken.write_text(without_pictures.replace('"use strict";', '"use strict"; no_such_name();'), encoding="utf-8")
         self.assertIn("no_such_name is not defined", " ".join(browser.complaints(broken)))
 
     def test_pictures_tables_and_colors(self):
         sources = {}
         for theme, dark in ((look.LIGHT, False), (look.DARK, True)):
             found = browser.probe(self.page, self.folder, dark)
+            self.assertEqual(found["complaints"], [])
             sources[dark] = [image["source"] for image in found["images"]]
             self.assertEqual(len(found["images"]), len(self.charts))
             for image in found["images"]:
