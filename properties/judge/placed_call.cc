@@ -51,7 +51,7 @@ bool PlacedCall::prepare() {
         fmt::format("prepare asked for an alignment of {} bytes, no power of two", plan.workspace_alignment));
     return false;
   }
-  if (plan.reserve_space_length < 0 || (spec_->is_cudnn() && !element_count({plan.reserve_space_length}))) {
+  if (plan.reserve_space_length < 0 || (spec_->is_cudnn() && !element_count(Shape{plan.reserve_space_length}))) {
     result_.violations.push_back(
         fmt::format("prepare asked for a reserve_space of {} elements", plan.reserve_space_length));
     return false;

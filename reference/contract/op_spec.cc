@@ -67,7 +67,7 @@ const OpSpec* find_op(std::string_view word) {
   return found == op_specs().end() ? nullptr : &*found;
 }
 
-std::optional<std::int64_t> element_count(const Shape& shape) {
+std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape) {
   std::int64_t extent = 8;  // bytes of the widest dtype
   std::int64_t count = 1;
   for (const std::int64_t dimension : shape) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,7 +62,7 @@ const OpSpec* find_op(std::string_view word);
 
 // Elements in a shape; nullopt if a dimension is negative, or if the count times 8 bytes overflows 63 bits, where a
 // dimension of 0 counts as 1: strides must not overflow either.
-std::optional<std::int64_t> element_count(const Shape& shape);
+std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape);
 
 // Elements of the leading `rows` rows (clamped to the tensor).
 std::int64_t elements_in_rows(const Shape& shape, std::int64_t rows);

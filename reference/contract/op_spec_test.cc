@@ -196,15 +196,15 @@ TEST(OpSpec, NamesAreTerminatedAndUnique) {
 }
 
 TEST(ElementCount, CountsAndRefusesOverflow) {
-  EXPECT_EQ(element_count({}), 1);
-  EXPECT_EQ(element_count({3, 0, 5}), 0);
-  EXPECT_EQ(element_count({3, 4, 5}), 60);
-  EXPECT_EQ(element_count({std::int64_t{1} << 59}), std::int64_t{1} << 59);
-  EXPECT_EQ(element_count({std::int64_t{1} << 60}), std::nullopt);
-  EXPECT_EQ(element_count({std::int64_t{1} << 40, std::int64_t{1} << 40}), std::nullopt);
-  EXPECT_EQ(element_count({0, std::int64_t{1} << 40, std::int64_t{1} << 40}), std::nullopt);
-  EXPECT_EQ(element_count({3, -1}), std::nullopt);
-  EXPECT_EQ(element_count({INT64_MIN, INT64_MIN}), std::nullopt);
+  EXPECT_EQ(element_count(Shape{}), 1);
+  EXPECT_EQ(element_count(Shape{3, 0, 5}), 0);
+  EXPECT_EQ(element_count(Shape{3, 4, 5}), 60);
+  EXPECT_EQ(element_count(Shape{std::int64_t{1} << 59}), std::int64_t{1} << 59);
+  EXPECT_EQ(element_count(Shape{std::int64_t{1} << 60}), std::nullopt);
+  EXPECT_EQ(element_count(Shape{std::int64_t{1} << 40, std::int64_t{1} << 40}), std::nullopt);
+  EXPECT_EQ(element_count(Shape{0, std::int64_t{1} << 40, std::int64_t{1} << 40}), std::nullopt);
+  EXPECT_EQ(element_count(Shape{3, -1}), std::nullopt);
+  EXPECT_EQ(element_count(Shape{INT64_MIN, INT64_MIN}), std::nullopt);
 }
 
 TEST(ElementsInRows, AreClampedToTheTensor) {

@@ -4,6 +4,7 @@
 #include "reference/contract/validate.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <limits>
@@ -39,17 +40,24 @@ std::string shown(const char* name) {
   return result.empty() ? "an empty name" : result;
 }
 
+// Calls are validated each time they run: what is right is checked without asking for memory.
+std::span<const std::int64_t> dimensions_of(const backgauge_tensor& tensor) {
+  return {tensor.shape, static_cast<std::size_t>(tensor.rank)};
+}
 Shape shape_of(const backgauge_tensor& tensor) { return {tensor.shape, tensor.shape + tensor.rank}; }
 
-// "I + H, 4 * H" -> "I + H", "4 * H"
-std::vector<std::string_view> dimension_texts(std::string_view shape_text) {
-  std::vector<std::string_view> texts;
-  while (!shape_text.empty()) {
-    const std::size_t comma = shape_text.find(", ");
-    texts.push_back(shape_text.substr(0, comma));
-    shape_text.remove_prefix(comma == std::string_view::npos ? shape_text.size() : comma + 2);
-  }
-  return texts;
+// Takes "I + H" off "I + H, 4 * H".
+std::string_view next_dimension(std::string_view& shape_text) {
+  const std::size_t comma = shape_text.find(", ");
+  const std::string_view first = shape_text.substr(0, comma);
+  shape_text.remove_prefix(comma == std::string_view::npos ? shape_text.size() : comma + 2);
+  return first;
+}
+
+std::size_t rank_of(std::string_view shape_text) {
+  std::size_t rank = 0;
+  for (; !shape_text.empty(); ++rank) next_dimension(shape_text);
+  return rank;
 }
 
 std::uint64_t bytes_of(const backgauge_tensor& tensor) {
@@ -106,6 +114,7 @@ class Validator {
     }
     op_ = find_op(call_.op);
     if (op_ == nullptr) return refuse_enumerator("op", "backgauge_op", call_.op);
+    bound_.reserve(op_->inputs.size() + op_->outputs.size());
     if (dtype_word(call_.dtype) == "?") return refuse_enumerator("dtype", "backgauge_dtype", call_.dtype);
     if ((op_->dtypes & BACKGAUGE_BIT(call_.dtype)) == 0) {
       return refuse("dtype", "one of " + std::string(op_->tensorflow), std::string(dtype_word(call_.dtype)));
@@ -153,6 +162,7 @@ class Validator {
   bool check_list(std::string_view list, const std::vector<TensorSpec>& specs,
                   std::span<const backgauge_tensor> given) {
     std::vector<const TensorSpec*> wanted;
+    wanted.reserve(specs.size());
     for (const TensorSpec& spec : specs) {
       if (spec.present(extents_)) wanted.push_back(&spec);
     }
@@ -162,21 +172,27 @@ class Validator {
       return refuse(list, text(static_cast<std::int64_t>(wanted.size())) + " tensors", "NULL");
     }
     for (std::size_t k = 0; k < std::max(given.size(), wanted.size()); ++k) {
-      const std::string place = "tensor " + text(static_cast<std::int64_t>(k)) + " to be ";
       if (k == wanted.size()) {
         return refuse(list, "no tensor " + text(static_cast<std::int64_t>(k)),
                       shown(given[k].name) + remark(specs, given, k));
       }
-      const std::string name(wanted[k]->name);
-      if (k == given.size()) return refuse(list, place + name, "no more tensors: " + name + " is missing");
-      if (given[k].name == nullptr || name != given[k].name) {
-        const bool missing = backgauge_find(given.data(), static_cast<std::int32_t>(count), name.c_str()) == nullptr;
-        return refuse(list, place + name,
-                      shown(given[k].name) + remark(specs, given, k) + (missing ? "; " + name + " is missing" : ""));
+      if (k == given.size() || given[k].name == nullptr || wanted[k]->name != given[k].name) {
+        return refuse_tensor(list, specs, given, k, std::string(wanted[k]->name));
       }
       bound_.push_back({wanted[k], &given[k], list == "outputs"});
     }
     return true;
+  }
+
+  // Tensor k is missing, or another stands in its place.
+  bool refuse_tensor(std::string_view list, const std::vector<TensorSpec>& specs,
+                     std::span<const backgauge_tensor> given, std::size_t k, const std::string& wanted) {
+    const std::string expected = "tensor " + text(static_cast<std::int64_t>(k)) + " to be " + wanted;
+    if (k == given.size()) return refuse(list, expected, "no more tensors: " + wanted + " is missing");
+    const auto count = static_cast<std::int32_t>(given.size());
+    const bool missing = backgauge_find(given.data(), count, wanted.c_str()) == nullptr;
+    return refuse(list, expected,
+                  shown(given[k].name) + remark(specs, given, k) + (missing ? "; " + wanted + " is missing" : ""));
   }
 
   // What is odd about the name of a tensor that stands in the wrong place.
@@ -209,18 +225,18 @@ class Validator {
       }
       if (tensor->reserved != 0) return refuse(spec->name, "reserved 0", text(tensor->reserved));
       if (shape_is_open(bound)) continue;
-      const std::size_t rank = dimension_texts(spec->shape_text).size();
+      const std::size_t rank = rank_of(spec->shape_text);
       if (tensor->rank < 0 || static_cast<std::size_t>(tensor->rank) != rank) {
         return refuse(spec->name,
                       "rank " + text(static_cast<std::int64_t>(rank)) + " [" + std::string(spec->shape_text) + "]",
                       "rank " + text(tensor->rank));
       }
-      for (const std::int64_t dimension : shape_of(*tensor)) {
+      for (const std::int64_t dimension : dimensions_of(*tensor)) {
         if (dimension < 0 || dimension > kLargestDimension) {
           return refuse(spec->name, "dimensions of 0 to 2^48", to_string(shape_of(*tensor)));
         }
       }
-      if (!element_count(shape_of(*tensor))) {
+      if (!element_count(dimensions_of(*tensor))) {
         return refuse(spec->name, "fewer than 2^60 elements", to_string(shape_of(*tensor)));
       }
     }
@@ -229,13 +245,15 @@ class Validator {
 
   // The first tensor where T, B, I or H is a dimension of its own decides it; L follows from the first L * D.
   bool bind_sizes() {
-    std::vector<std::string_view> known;
+    bool states_known = false;
+    std::array<bool, std::size(kSymbols)> known{};
     for (const auto& [spec, tensor, output] : bound_) {
-      const std::vector<std::string_view> texts = dimension_texts(spec->shape_text);
-      for (std::size_t k = 0; k < texts.size(); ++k) {
-        if (std::ranges::find(known, texts[k]) != known.end()) continue;
+      std::string_view texts = spec->shape_text;
+      for (std::size_t k = 0; !texts.empty(); ++k) {
+        const std::string_view name = next_dimension(texts);
         const std::int64_t dimension = tensor->shape[k];
-        if (texts[k] == kStates) {
+        const auto symbol = std::ranges::find(kSymbols, name, &Symbol::text);
+        if (name == kStates && !states_known) {
           if (dimension % extents_.D != 0 || dimension == 0) {
             return refuse(
                 spec->name,
@@ -243,15 +261,15 @@ class Validator {
                 text(dimension));
           }
           extents_.L = dimension / extents_.D;
-        } else if (const auto symbol = std::ranges::find(kSymbols, texts[k], &Symbol::text);
-                   symbol != std::end(kSymbols)) {
-          const bool may_be_empty = texts[k] != "H" && !(texts[k] == "T" && op_->is_cudnn());
-          if (dimension == 0 && !may_be_empty) return refuse(spec->name, std::string(texts[k]) + " of at least 1", "0");
-          extents_.*symbol->member = dimension;
-        } else {
-          continue;
+          states_known = true;
         }
-        known.push_back(texts[k]);
+        if (symbol == std::end(kSymbols)) continue;
+        bool& symbol_known = known[static_cast<std::size_t>(symbol - kSymbols)];
+        if (symbol_known) continue;
+        const bool may_be_empty = name != "H" && !(name == "T" && op_->is_cudnn());
+        if (dimension == 0 && !may_be_empty) return refuse(spec->name, std::string(name) + " of at least 1", "0");
+        extents_.*symbol->member = dimension;
+        symbol_known = true;
       }
     }
     return true;
@@ -292,10 +310,9 @@ class Validator {
     for (const Bound& bound : bound_) {
       if (shape_is_open(bound)) continue;
       const Shape wanted = bound.spec->shape(extents_);
-      const Shape got = shape_of(*bound.tensor);
-      if (got != wanted) {
+      if (!std::ranges::equal(wanted, dimensions_of(*bound.tensor))) {
         return refuse(bound.spec->name, "shape [" + std::string(bound.spec->shape_text) + "] = " + to_string(wanted),
-                      to_string(got));
+                      to_string(shape_of(*bound.tensor)));
       }
     }
     return true;
