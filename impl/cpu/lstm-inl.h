@@ -35,16 +35,15 @@ struct LstmGradients {
 // with peepholes only.
 template <bool kPeephole, class V>
 HWY_INLINE LstmGradients<V> lstm_gradients(V cs_prev, V i, V f, V o, V ci, V co, V dcs, V dh, V wci, V wcf, V wco) {
-  LstmGradients<V> d;
-  d.o = hn::Mul(hn::Mul(slope_of_sigmoid(o), dh), co);
+  const V d_o = hn::Mul(hn::Mul(slope_of_sigmoid(o), dh), co);
   V dc = hn::MulAdd(hn::Mul(slope_of_tanh(co), dh), o, dcs);
-  if constexpr (kPeephole) dc = hn::MulAdd(d.o, wco, dc);
-  d.ci = hn::Mul(hn::Mul(slope_of_tanh(ci), dc), i);
-  d.f = hn::Mul(hn::Mul(slope_of_sigmoid(f), dc), cs_prev);
-  d.i = hn::Mul(hn::Mul(slope_of_sigmoid(i), dc), ci);
-  d.cs_prev = hn::Mul(dc, f);
-  if constexpr (kPeephole) d.cs_prev = hn::MulAdd(d.f, wcf, hn::MulAdd(d.i, wci, d.cs_prev));
-  return d;
+  if constexpr (kPeephole) dc = hn::MulAdd(d_o, wco, dc);
+  const V d_ci = hn::Mul(hn::Mul(slope_of_tanh(ci), dc), i);
+  const V d_f = hn::Mul(hn::Mul(slope_of_sigmoid(f), dc), cs_prev);
+  const V d_i = hn::Mul(hn::Mul(slope_of_sigmoid(i), dc), ci);
+  V d_cs_prev = hn::Mul(dc, f);
+  if constexpr (kPeephole) d_cs_prev = hn::MulAdd(d_f, wcf, hn::MulAdd(d_i, wci, d_cs_prev));
+  return {d_i, d_ci, d_f, d_o, d_cs_prev};
 }
 
 }  // namespace HWY_NAMESPACE

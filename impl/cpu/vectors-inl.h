@@ -67,9 +67,8 @@ HWY_INLINE void store(D d, hn::Vec<D> value, T* to) {
 }
 
 template <class D>
-HWY_INLINE void store(D d, hn::Vec<D> value, Half* to) {
+HWY_INLINE void store(D, hn::Vec<D> value, Half* to) {
 #if HWY_TARGET == HWY_SCALAR
-  (void)d;
   *to = Half(hn::GetLane(value));
 #else
   const hn::Rebind<hwy::float16_t, D> halves;
