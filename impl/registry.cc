@@ -87,6 +87,18 @@ const backgauge_implementation* open_library(const std::string& path, std::strin
   return fail(refusal);
 }
 
+#ifdef BACKGAUGE_ONEDNN_PLUGIN
+// That of an installation, else that of the build.
+const backgauge_implementation* open_onednn(std::string& error) {
+  const std::filesystem::path built = BACKGAUGE_ONEDNN_PLUGIN;
+  std::error_code none;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", none);
+  const std::filesystem::path installed =
+      program.parent_path().parent_path() / BACKGAUGE_PLUGIN_FOLDER / built.filename();
+  return open_library(std::filesystem::exists(installed, none) ? installed : built, error);
+}
+#endif
+
 enum class Role { kOurs, kForeign };
 
 struct BuiltIn {
@@ -101,7 +113,7 @@ constexpr BuiltIn kBuiltIn[] = {
     {"cpu", Role::kOurs, cpu_implementation, ""},
     {"eigen", Role::kForeign, [](std::string&) { return &eigen_implementation(); }, ""},
 #ifdef BACKGAUGE_ONEDNN_PLUGIN
-    {"onednn", Role::kForeign, [](std::string& error) { return open_library(BACKGAUGE_ONEDNN_PLUGIN, error); }, ""},
+    {"onednn", Role::kForeign, open_onednn, ""},
 #else
     {"onednn", Role::kForeign, nullptr,
      "not in this build: CMake found no oneDNN (ci/install-deps --peers, BACKGAUGE_ONEDNN)"},
