@@ -11,6 +11,7 @@
 #include "ci/version.h"
 #include "impl/registry.h"
 #include "properties/case/philox.h"
+#include "properties/case/whole.h"
 
 namespace backgauge::cli {
 namespace {
@@ -77,11 +78,11 @@ std::optional<RunHead> read_head(const std::filesystem::path& directory) {
     json.at("impl").at("name").get_to(head.impl_name);
     json.at("impl").at("version").get_to(head.impl_version);
     head.library = json.at("impl").value("library", "");
-    json.at("threads").get_to(head.threads);
+    read_whole(json.at("threads"), head.threads);
     json.at("shard").get_to(head.shard);
     json.at("plan").at("tier").get_to(head.plan.tier);
-    json.at("plan").at("seed").get_to(head.plan.seed);
-    json.at("plan").at("cases").get_to(head.plan.cases);
+    read_whole(json.at("plan").at("seed"), head.plan.seed);
+    read_whole(json.at("plan").at("cases"), head.plan.cases);
     json.at("plan").at("digest").get_to(head.plan.digest);
     return head;
   } catch (const std::exception& problem) {

@@ -8,6 +8,7 @@
 
 #include "properties/case/npz.h"
 #include "properties/case/random.h"
+#include "properties/case/whole.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {
@@ -186,8 +187,8 @@ void read_all(const fs::path& directory, Bundle& bundle) {
     problem.keep.back().assign(mask.values.begin(), mask.values.end());
   }
   if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {  // a golden has seeds of its own
-    problem.attributes.seed = document.at("attributes").at("seed");
-    problem.attributes.seed2 = document.at("attributes").at("seed2");
+    read_whole(document.at("attributes").at("seed"), problem.attributes.seed);
+    read_whole(document.at("attributes").at("seed2"), problem.attributes.seed2);
   }
   const ordered_json& facts = document.at("facts");
   bundle.facts.structured = facts.at("structured");

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "properties/case/npz.h"
+#include "properties/case/whole.h"
 
 namespace backgauge {
 namespace {
@@ -44,12 +45,12 @@ Case case_of(const json& entry) {
   c.data = DataClass::kGolden;
   c.golden = entry.at("name");
   const json &dims = entry.at("dims"), &attributes = entry.at("attributes");
-  c.B = dims.at("B");
-  c.I = dims.at("I");
-  c.H = dims.at("H");
-  if (c.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) c.T = dims.at("T");
+  read_whole(dims.at("B"), c.B);
+  read_whole(dims.at("I"), c.I);
+  read_whole(dims.at("H"), c.H);
+  if (c.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) read_whole(dims.at("T"), c.T);
   if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
-    c.layers = dims.at("L");
+    read_whole(dims.at("L"), c.layers);
     c.rnn_mode = enumerator_at<backgauge_rnn_mode>(kModes, attributes.at("rnn_mode"));
     c.input_mode = enumerator_at<backgauge_input_mode>(kInputModes, attributes.at("input_mode"));
     c.direction = enumerator_at<backgauge_direction>(kDirections, attributes.at("direction"));
@@ -57,7 +58,7 @@ Case case_of(const json& entry) {
     return c;
   }
   c.use_peephole = attributes.at("use_peephole");
-  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) c.seq_len_max = dims.at("S");
+  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) read_whole(dims.at("S"), c.seq_len_max);
   if (!entry.at("forward").is_null()) c.cell_clip = entry.at("forward").at("attributes").at("cell_clip");
   return c;
 }
@@ -72,8 +73,8 @@ Golden golden_of(const json& entry) {
   golden.case_line = case_of(entry);
   golden.attributes = attributes_of(golden.case_line);
   if (golden.case_line.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
-    golden.attributes.seed = entry.at("attributes").at("seed");
-    golden.attributes.seed2 = entry.at("attributes").at("seed2");
+    read_whole(entry.at("attributes").at("seed"), golden.attributes.seed);
+    read_whole(entry.at("attributes").at("seed2"), golden.attributes.seed2);
   }
   return golden;
 }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "properties/case/whole.h"
 #include "properties/judge/compare.h"
 
 namespace backgauge {
@@ -56,26 +57,30 @@ Json tensor_json(const TensorReport& tensor) {
 }
 
 std::int64_t flat_index(const Shape& shape, const std::vector<std::int64_t>& index) {
-  if (index.size() != shape.size()) throw std::invalid_argument("\"worst\" does not fit \"shape\"");
+  const std::invalid_argument unfit("\"worst\" does not fit \"shape\"");
+  if (index.size() != shape.size() || !element_count(shape)) throw unfit;
   std::int64_t flat = 0;
-  for (std::size_t k = 0; k < shape.size(); ++k) flat = flat * shape[k] + index[k];
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    if (index[k] < 0 || index[k] >= shape[k]) throw unfit;
+    flat = flat * shape[k] + index[k];
+  }
   return flat;
 }
 
 TensorReport tensor_report(const std::string& name, const Json& json) {
   TensorReport tensor;
   tensor.name = name;
-  json.at("shape").get_to(tensor.shape);
-  json.at("n").get_to(tensor.elements);
-  json.at("judged").get_to(tensor.judged);
-  json.at("bad").get_to(tensor.bad);
-  json.at("nonfinite").get_to(tensor.nonfinite);
-  json.at("unwritten").get_to(tensor.unwritten);
+  tensor.shape = wholes<std::int64_t>(json.at("shape"));
+  read_whole(json.at("n"), tensor.elements);
+  read_whole(json.at("judged"), tensor.judged);
+  read_whole(json.at("bad"), tensor.bad);
+  read_whole(json.at("nonfinite"), tensor.nonfinite);
+  read_whole(json.at("unwritten"), tensor.unwritten);
   tensor.max_ratio = number(json.at("max_ratio"));
   tensor.resolution = number(json.at("resolution"));
   json.at("vacuous").get_to(tensor.vacuous);
   if (json.contains("worst")) {
-    tensor.worst = flat_index(tensor.shape, json.at("worst").get<std::vector<std::int64_t>>());
+    tensor.worst = flat_index(tensor.shape, wholes<std::int64_t>(json.at("worst")));
     tensor.got = number(json.at("got"));
     tensor.want = number(json.at("want"));
     tensor.allowed = number(json.at("allowed"));
@@ -99,10 +104,10 @@ Json plan_json(const Planned& plan) {
 Planned planned(const Json& json) {
   Planned plan;
   plan.tier = json.value("tier", "");
-  plan.seed = json.value("seed", std::uint64_t{0});
-  json.at("cases").get_to(plan.cases);
+  if (json.contains("seed")) read_whole(json.at("seed"), plan.seed);
+  read_whole(json.at("cases"), plan.cases);
   json.at("digest").get_to(plan.digest);
-  json.at("index").get_to(plan.index);
+  read_whole(json.at("index"), plan.index);
   if (plan.index < 0 || plan.index >= plan.cases) throw std::invalid_argument("\"index\" is none of the plan");
   return plan;
 }
@@ -128,7 +133,7 @@ Record from_json(const Json& json) {
   }
   record.ms = number(json.at("ms"));
   if (json.contains("plan")) record.plan = planned(json.at("plan"));
-  record.redraws = json.value("redraws", 0);
+  if (json.contains("redraws")) read_whole(json.at("redraws"), record.redraws);
   return record;
 }
 

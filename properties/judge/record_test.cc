@@ -101,7 +101,9 @@ TEST(Record, RefusesWhatIsNoRecord) {
   for (const std::string& line :
        {std::string("{"), std::string("[]"), std::string(""), good.substr(0, good.size() / 2),
         replaced("record/1", "record/2"), replaced("FAILED", "FINE"), replaced("\"inf\"", "\"much\""),
-        replaced("[1,0]", "[1]"), replaced("\"bad\":2", "\"bad\":\"2\"")}) {
+        replaced("[1,0]", "[1]"), replaced("[1,0]", "[1,-1]"), replaced("\"bad\":2", "\"bad\":\"2\""),
+        replaced("\"bad\":2", "\"bad\":2.5"), replaced("\"bad\":2", "\"bad\":3e126"),
+        replaced("\"bad\":2", "\"bad\":18446744073709551615")}) {
     std::string error;
     EXPECT_FALSE(parse_record(line, error)) << line;
     EXPECT_NE(error, "") << line;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole numbers of JSON documents that somebody else may have written.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace backgauge {
+
+// Throws std::invalid_argument for fractions, and for what Integer cannot hold: the library would convert both.
+template <class Integer, class Json>
+Integer whole(const Json& json) {
+  if (json.is_number_unsigned()) {
+    if (const auto value = json.template get<std::uint64_t>(); std::in_range<Integer>(value)) {
+      return static_cast<Integer>(value);
+    }
+  } else if (json.is_number_integer()) {
+    if (const auto value = json.template get<std::int64_t>(); std::in_range<Integer>(value)) {
+      return static_cast<Integer>(value);
+    }
+  }
+  throw std::invalid_argument(json.dump() + " is no whole number, or too large");
+}
+
+template <class Integer, class Json>
+void read_whole(const Json& json, Integer& to) {
+  to = whole<Integer>(json);
+}
+
+template <class Integer, class Json>
+std::vector<Integer> wholes(const Json& json) {
+  if (!json.is_array()) throw std::invalid_argument(json.dump() + " is no list");
+  std::vector<Integer> out;
+  for (const Json& element : json) out.push_back(whole<Integer>(element));
+  return out;
+}
+
+}  // namespace backgauge
