@@ -25,8 +25,12 @@ bool has_avx2() {
          has_f16c();
 }
 bool has_avx512() {
+#ifdef BACKGAUGE_WITHOUT_AVX512
+  return false;
+#else
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+#endif
 }
 #endif
 

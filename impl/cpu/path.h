@@ -31,12 +31,19 @@ bool machine_has(Path path);
 }  // namespace backgauge::cpu
 
 // In a file that was compiled for each target: calls `call` in the namespace of a path.
+#ifdef BACKGAUGE_WITHOUT_AVX512
+#define BACKGAUGE_ON_AVX512(call)
+#else
+#define BACKGAUGE_ON_AVX512(call)       \
+  case ::backgauge::cpu::Path::kAvx512: \
+    return N_AVX3::call;
+#endif
 #if HWY_ARCH_X86
-#define BACKGAUGE_ON(path, call)                               \
-  switch (path) {                                              \
-    case ::backgauge::cpu::Path::kAvx512: return N_AVX3::call; \
-    case ::backgauge::cpu::Path::kAvx2: return N_AVX2::call;   \
-    default: return N_SCALAR::call;                            \
+#define BACKGAUGE_ON(path, call)                             \
+  switch (path) {                                            \
+    BACKGAUGE_ON_AVX512(call)                                \
+    case ::backgauge::cpu::Path::kAvx2: return N_AVX2::call; \
+    default: return N_SCALAR::call;                          \
   }
 #else
 #define BACKGAUGE_ON(path, call) return HWY_STATIC_DISPATCH(call)

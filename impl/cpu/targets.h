@@ -3,5 +3,11 @@
 // scalar fallback and AVX2 are left out: nobody computes on such machines, and their conversions of half round wrongly.
 #pragma once
 
-#define HWY_DISABLED_TARGETS \
-  (HWY_EMU128 | HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#ifdef BACKGAUGE_WITHOUT_AVX512
+#define BACKGAUGE_LEFT_OUT_BY_BUILD HWY_AVX3
+#else
+#define BACKGAUGE_LEFT_OUT_BY_BUILD 0
+#endif
+#define HWY_DISABLED_TARGETS                                                                           \
+  (HWY_EMU128 | HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | \
+   BACKGAUGE_LEFT_OUT_BY_BUILD)
