@@ -3,10 +3,10 @@
 // environment variable BACKGAUGE_CPU names (scalar, avx2, avx512). Decided once.
 #pragma once
 
-#include <hwy/detect_targets.h>
-
 #include <string>
 #include <string_view>
+
+#include "impl/cpu/targets.h"
 
 namespace backgauge::cpu {
 

@@ -8,6 +8,11 @@
 #else
 #define BACKGAUGE_LEFT_OUT_BY_BUILD 0
 #endif
+// The fallback is HWY_SCALAR with every compiler: without this Highway takes HWY_EMU128 for those that compile it
+// rightly.
+#define HWY_BROKEN_EMU128 1
 #define HWY_DISABLED_TARGETS                                                                           \
   (HWY_EMU128 | HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | \
    BACKGAUGE_LEFT_OUT_BY_BUILD)
+
+#include <hwy/detect_targets.h>
