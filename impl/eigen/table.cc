@@ -10,8 +10,13 @@ namespace {
 
 const Ops& ops_of_this_machine() {
 #ifdef BACKGAUGE_EIGEN_X86
-  if (__builtin_cpu_supports("x86-64-v4")) return avx512::ops;
-  if (__builtin_cpu_supports("x86-64-v3")) return avx2::ops;
+  // clang 14 does not know the levels x86-64-v3 and -v4 by name. Every processor with these has the rest of its level.
+  const bool level3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  const bool level4 = level3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  if (level4) return avx512::ops;
+  if (level3) return avx2::ops;
 #endif
   return baseline::ops;
 }
