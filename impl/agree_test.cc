@@ -173,6 +173,10 @@ std::vector<CallSetup> setups() {
       }
     }
   }
+  // More bytes than an L3 of 32 MiB, in rows that are no whole lines: what may be written past the caches.
+  all.push_back(cell(1303, 1, 515, false, BACKGAUGE_FLOAT32));
+  all.push_back(cell(1303, 1, 515, true, BACKGAUGE_FLOAT32));
+  all.push_back(cell(2605, 1, 515, true, BACKGAUGE_HALF));
   return all;
 }
 
