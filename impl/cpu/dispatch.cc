@@ -60,8 +60,12 @@ void execute(const backgauge_call& call, const Extents& extents, Workspace& work
   }
 }
 
+bool has_reserve_space(const backgauge_call& call) {
+  return call.op == BACKGAUGE_CUDNN_RNN || call.op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+}
+
 std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extents) {
-  if (call.op != BACKGAUGE_CUDNN_RNN && call.op != BACKGAUGE_CUDNN_RNN_BACKPROP) return 0;
+  if (!has_reserve_space(call)) return 0;
   const RnnSizes sizes(extents, call.attributes);
   switch (call.dtype) {
     case BACKGAUGE_HALF: return reserve_length<Half>(sizes);
@@ -70,14 +74,13 @@ std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extent
   }
 }
 
-backgauge_status plan_for(const backgauge_call* call, backgauge_plan& plan, backgauge_message* message) {
-  if (call == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "call: expected a call, got NULL");
-  const Validation shapes = validate_shapes(*call);
-  if (!shapes.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
-  if (call->memory_space != BACKGAUGE_HOST) return fail(message, BACKGAUGE_UNSUPPORTED, "cpu: host memory only");
+// Of a call whose shapes are right.
+backgauge_status plan_for(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
+                          backgauge_message* message) {
+  if (call.memory_space != BACKGAUGE_HOST) return fail(message, BACKGAUGE_UNSUPPORTED, "cpu: host memory only");
   Workspace count;
-  const std::int64_t length = reserve_length_of(*call, shapes.extents);
-  if (length >= 0) execute(*call, shapes.extents, count);
+  const std::int64_t length = reserve_length_of(call, extents);
+  if (length >= 0) execute(call, extents, count);
   if (length < 0 || !count.countable())
     return fail(message, BACKGAUGE_OUT_OF_MEMORY, "cpu: needs more than 2^60 bytes");
   plan.workspace_alignment = Workspace::kAlignment;
@@ -86,20 +89,35 @@ backgauge_status plan_for(const backgauge_call* call, backgauge_plan& plan, back
   return BACKGAUGE_OK;
 }
 
+backgauge_status plan_for(const backgauge_call& call, backgauge_plan& plan, backgauge_message* message) {
+  const Validation shapes = validate_shapes(call);
+  if (!shapes.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
+  return plan_for(call, shapes.extents, plan, message);
+}
+
+backgauge_status no_call(backgauge_message* message) {
+  return fail(message, BACKGAUGE_INVALID_ARGUMENT, "call: expected a call, got NULL");
+}
+
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
   return guarded(message, [&] {
     if (plan == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "plan: expected a plan, got NULL");
-    return plan_for(call, *plan, message);
+    return call == nullptr ? no_call(message) : plan_for(*call, *plan, message);
   });
 }
 
-// The whole contract, with the plan that is asked for.
+// The whole contract, with the plan that is asked for. To look at the shapes takes a microsecond, so it is done once
+// where no length of reserve_space has to be known first.
 backgauge_status check(const backgauge_call* call, Validation& validation, backgauge_message* message) {
+  if (call == nullptr) return no_call(message);
+  const bool reserves = call->struct_size >= sizeof(backgauge_call) && has_reserve_space(*call);
   backgauge_plan plan{};
-  const backgauge_status status = plan_for(call, plan, message);
+  backgauge_status status = reserves ? plan_for(*call, plan, message) : BACKGAUGE_OK;
   if (status != BACKGAUGE_OK) return status;
   validation = validate(*call, plan.reserve_space_length);
   if (!validation.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, validation.refusal);
+  if (!reserves) status = plan_for(*call, validation.extents, plan, message);
+  if (status != BACKGAUGE_OK) return status;
   if (call->workspace_bytes < plan.workspace_bytes) {
     return fail(message, BACKGAUGE_INVALID_ARGUMENT,
                 "workspace: expected at least " + std::to_string(plan.workspace_bytes) + " bytes, got " +
