@@ -103,6 +103,28 @@ struct Output {
 #endif
 };
 
+#if HWY_TARGET != HWY_SCALAR
+// Four columns of two rows, as two elements of each of four rows.
+HWY_INLINE void store_pair(const float* row, const float* next, float* to, std::int64_t stride) {
+  const hn::FixedTag<float, 4> d;
+  const hn::Half<decltype(d)> pair;
+  const auto a = load(d, row), b = load(d, next);
+  const auto first = hn::InterleaveLower(d, a, b), second = hn::InterleaveUpper(d, a, b);
+  hn::StoreU(hn::LowerHalf(pair, first), pair, to);
+  hn::StoreU(hn::UpperHalf(pair, first), pair, to + stride);
+  hn::StoreU(hn::LowerHalf(pair, second), pair, to + 2 * stride);
+  hn::StoreU(hn::UpperHalf(pair, second), pair, to + 3 * stride);
+}
+HWY_INLINE void store_pair(const double* row, const double* next, double* to, std::int64_t stride) {
+  const hn::FixedTag<double, 2> d;
+  for (std::int64_t j = 0; j < 4; j += 2, to += 2 * stride) {
+    const auto a = load(d, row + j), b = load(d, next + j);
+    hn::StoreU(hn::InterleaveLower(d, a, b), d, to);
+    hn::StoreU(hn::InterleaveUpper(d, a, b), d, to + stride);
+  }
+}
+#endif
+
 // The same with rows and columns exchanged, and in the type that is computed in.
 template <class T>
 struct TransposedOutput {
@@ -118,8 +140,20 @@ struct TransposedOutput {
 #endif
   template <int kRows>
   HWY_INLINE void end() const {
-    for (std::int64_t j = 0; j < live; ++j) {
-      for (int r = 0; r < kRows; ++r) to[j * stride + r] = buffer[r * kPanel<T> + j];
+    constexpr std::int64_t P = kPanel<T>;
+    std::int64_t column = 0;
+#if HWY_TARGET != HWY_SCALAR
+    for (; column + 4 <= live; column += 4) {
+      T* const out = to + column * stride;
+      const T* const from = buffer + column;
+      for (int r = 0; r + 2 <= kRows; r += 2) store_pair(from + r * P, from + (r + 1) * P, out + r, stride);
+      if constexpr (kRows % 2 != 0) {
+        for (std::int64_t j = 0; j < 4; ++j) out[j * stride + kRows - 1] = from[(kRows - 1) * P + j];
+      }
+    }
+#endif
+    for (; column < live; ++column) {
+      for (int r = 0; r < kRows; ++r) to[column * stride + r] = buffer[r * P + column];
     }
   }
 
