@@ -59,8 +59,8 @@ std::string hint_of(Runner& runner, const Case& c, const Verdict& verdict, int n
   RunOptions options;
   options.num_threads = num_threads;
   const RunResult result = run_gradient(runner, problem, options);
-  const std::vector<Wanted> wanted =
-      oracle(problem, declared(*claims), filled.facts.structured ? Values::kStructured : Values::kRandom);
+  const std::vector<Wanted> wanted = oracle(problem, declared(*claims, problem.dtype),
+                                            filled.facts.structured ? Values::kStructured : Values::kRandom);
   const auto output = std::ranges::find(result.outputs, bad->name, [](const Output& o) { return o.raw.name; });
   const auto place = std::ranges::find(wanted, bad->name, &Wanted::name);
   if (output == result.outputs.end() || place == wanted.end()) return "";

@@ -61,7 +61,9 @@ std::string claim_refusal(const backgauge_op_claims& c) {
   }
   if (!is_between(c.recomputes_co, 0, 1)) return "recomputes_co, expected 0 or 1";
   if (!is_between(c.changes_reserve_space, 0, 1)) return "changes_reserve_space, expected 0 or 1";
-  if (c.reserved != 0) return "reserved, expected 0";
+  if (!is_between(c.half_contract, 0, BACKGAUGE_FP16_ACC32)) {
+    return "half_contract, expected 0 or one of backgauge_numerical_contract";
+  }
   return "";
 }
 
@@ -81,43 +83,44 @@ const backgauge_implementation* open_library(const std::string& path, std::strin
   }
   const auto entry = reinterpret_cast<backgauge_entry_function>(dlsym(library, BACKGAUGE_ENTRY_NAME));
   const backgauge_implementation* table = entry == nullptr ? nullptr : entry(&host());
-  const std::string refusal = entry == nullptr ? "no symbol " BACKGAUGE_ENTRY_NAME : table_refusal(table);
+  std::string refusal = entry == nullptr ? "no symbol " BACKGAUGE_ENTRY_NAME : table_refusal(table);
   if (refusal.empty()) return table;
+  const auto reason = reinterpret_cast<backgauge_refusal_function>(dlsym(library, BACKGAUGE_REFUSAL_NAME));
+  if (entry != nullptr && table == nullptr && reason != nullptr && is_line(reason())) refusal = reason();
   dlclose(library);
   return fail(refusal);
 }
 
-#ifdef BACKGAUGE_ONEDNN_PLUGIN
-// That of an installation, else that of the build.
-const backgauge_implementation* open_onednn(std::string& error) {
-  const std::filesystem::path built = BACKGAUGE_ONEDNN_PLUGIN;
+// A plug-in of the project: that of an installation, else that of the build.
+const backgauge_implementation* open_plugin(std::string_view built_path, std::string& error) {
+  const std::filesystem::path built = built_path;
   std::error_code none;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", none);
   const std::filesystem::path installed =
       program.parent_path().parent_path() / BACKGAUGE_PLUGIN_FOLDER / built.filename();
   return open_library(std::filesystem::exists(installed, none) ? installed : built, error);
 }
-#endif
 
-enum class Role { kOurs, kForeign };
+enum class Role { kOurs, kForeign, kDevice };
 
 struct BuiltIn {
   std::string_view name;
   Role role;
-  const backgauge_implementation* (*open)(std::string& error);  // nullptr: this build is without it
+  const backgauge_implementation* (*open)(std::string& error);  // nullptr: a plug-in
+  std::string_view plugin;                                      // its path in the build, or "": not in this build
   std::string_view absence;
+
+  bool is_here() const { return open != nullptr || !plugin.empty(); }
 };
 
 constexpr BuiltIn kBuiltIn[] = {
-    {"plain", Role::kOurs, [](std::string&) { return plain_entry(&host()); }, ""},
-    {"cpu", Role::kOurs, cpu_implementation, ""},
-    {"eigen", Role::kForeign, [](std::string&) { return &eigen_implementation(); }, ""},
-#ifdef BACKGAUGE_ONEDNN_PLUGIN
-    {"onednn", Role::kForeign, open_onednn, ""},
-#else
-    {"onednn", Role::kForeign, nullptr,
+    {"plain", Role::kOurs, [](std::string&) { return plain_entry(&host()); }, "", ""},
+    {"cpu", Role::kOurs, cpu_implementation, "", ""},
+    {"eigen", Role::kForeign, [](std::string&) { return &eigen_implementation(); }, "", ""},
+    {"onednn", Role::kForeign, nullptr, BACKGAUGE_ONEDNN_PLUGIN,
      "not in this build: CMake found no oneDNN (ci/install-deps --peers, BACKGAUGE_ONEDNN)"},
-#endif
+    {"cudnn", Role::kDevice, nullptr, BACKGAUGE_CUDNN_PLUGIN,
+     "not in this build: CMake found no nvcc or no cuDNN (BACKGAUGE_NVCC, BACKGAUGE_CUDNN)"},
 };
 
 const BuiltIn* find_built_in(std::string_view name) {
@@ -128,7 +131,7 @@ const BuiltIn* find_built_in(std::string_view name) {
 std::vector<std::string> names_of(Role role) {
   std::vector<std::string> names;
   for (const BuiltIn& built_in : kBuiltIn) {
-    if (built_in.role == role && built_in.open != nullptr) names.emplace_back(built_in.name);
+    if (built_in.role == role && built_in.is_here()) names.emplace_back(built_in.name);
   }
   return names;
 }
@@ -170,19 +173,22 @@ std::vector<std::string> registry_names() { return names_of(Role::kOurs); }
 
 std::vector<std::string> foreign_names() { return names_of(Role::kForeign); }
 
+std::vector<std::string> device_names() { return names_of(Role::kDevice); }
+
 bool is_built_in(std::string_view name) { return find_built_in(name) != nullptr; }
 
 const backgauge_implementation* open_implementation(std::string_view name_or_path, std::string& error) {
   error.clear();
   if (const BuiltIn* built_in = find_built_in(name_or_path)) {
     if (built_in->open != nullptr) return built_in->open(error);
+    if (built_in->is_here()) return open_plugin(built_in->plugin, error);
     error = std::string(name_or_path) + ": " + std::string(built_in->absence);
     return nullptr;
   }
   if (is_path(name_or_path)) return open_library(std::string(name_or_path), error);
   error = std::string(name_or_path) + ": not an implementation; expected the path of a shared library or one of";
   for (const BuiltIn& built_in : kBuiltIn) {
-    if (built_in.open != nullptr) error += " " + std::string(built_in.name);
+    if (built_in.is_here()) error += " " + std::string(built_in.name);
   }
   return nullptr;
 }

@@ -16,6 +16,9 @@ std::vector<std::string> registry_names();
 // Baselines, and other projects' libraries as far as the build found them: judged and timed like any plug-in.
 std::vector<std::string> foreign_names();
 
+// Those of the project that need a device, as far as the build has them. A machine without one cannot open them.
+std::vector<std::string> device_names();
+
 // Whether a name is of one of these lists, or of a foreign one that this build is without.
 bool is_built_in(std::string_view name);
 

@@ -61,6 +61,7 @@ TEST(Registry, RefusesWhatIsNoPlugIn) {
   expect_refused(BACKGAUGE_TEST_PLUGINS "/", "not a shared library");
   expect_refused(plugin("no_entry"), "no symbol backgauge_entry");
   expect_refused(plugin("null_table"), "backgauge_entry() returned NULL");
+  expect_refused(plugin("says_why"), "says_why.so: no such device");
   expect_refused(plugin("wrong_abi"), "abi: expected 1, got 2");
   expect_refused(plugin("wrong_table"), "run: expected a function, got NULL");
 
@@ -139,7 +140,7 @@ TEST(Registry, RefusesEveryWrongClaim) {
       {0, "determinism", [](auto& c) { c.determinism = 0; }},
       {0, "recomputes_co", [](auto& c) { c.recomputes_co = 2; }},
       {2, "changes_reserve_space", [](auto& c) { c.changes_reserve_space = -1; }},
-      {0, "reserved", [](auto& c) { c.reserved = 1; }},
+      {0, "half_contract", [](auto& c) { c.half_contract = 5; }},
   };
   for (const Wrong& wrong : wrongs) {
     std::vector<backgauge_op_claims> claims = legal_claims;

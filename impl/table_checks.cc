@@ -40,7 +40,10 @@ backgauge_status TableChecks::prepare(const backgauge_call* call, backgauge_plan
   if (call == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "call: expected a call, got NULL");
   const Validation shapes = validate_shapes(*call);
   if (!shapes.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
-  if (call->memory_space != BACKGAUGE_HOST) return fail(message, BACKGAUGE_UNSUPPORTED, "host memory only");
+  if (call->memory_space != memory_space) {
+    return fail(message, BACKGAUGE_UNSUPPORTED,
+                memory_space == BACKGAUGE_HOST ? "host memory only" : "CUDA memory only");
+  }
   if (!is_claimed(claims, *call)) return fail(message, BACKGAUGE_UNSUPPORTED, "the call is not claimed");
   answer->workspace_alignment = 1;
   answer->workspace_bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the table of an implementation for host memory does around its ops: refuse, answer for the memory of a call, and
+// What the table of an implementation does around its ops: refuse, answer for the memory of a call, and
 // let no exception out.
 #pragma once
 
@@ -33,6 +33,7 @@ struct TableChecks {
   // needed.
   backgauge_status (*plan)(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
                            backgauge_message* message);
+  std::int32_t memory_space = BACKGAUGE_HOST;  // of the calls it takes
 
   // The whole of `prepare`.
   backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) const;

@@ -39,7 +39,7 @@ Verdict TableContestant::judge_again() try {
   call_->poison_outputs();
   call_->time(1);
   Problem problem = subject_->filled.problem;
-  const Declared claimed = declared(*claims_of(runner_.table(), problem.op));
+  const Declared claimed = declared(*claims_of(runner_.table(), problem.op), problem.dtype);
   if (has_random_dropout(problem)) problem.keep = call_->dropout_masks(problem.extents);
   const std::vector<Wanted> wanted = subject_->expected(problem, claimed, values_of(subject_->filled.facts));
   return judge_values(wanted, call_->outputs(), problem.dtype, claimed);

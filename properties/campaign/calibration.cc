@@ -150,7 +150,7 @@ void Calibration::add(const Case& c) {
     const backgauge_op_claims* claims = claims_of(*subject.implementation, c.op);
     if (!unclaimed(*subject.implementation, claims, filled.problem, filled.facts).empty()) continue;
     try {
-      const Declared declaration = declared(*claims);
+      const Declared declaration = declared(*claims, c.dtype);
       const Answer given = answer(*subject.implementation, filled.problem);
       auto truth =
           std::ranges::find_if(truths, [&](const Truth& each) { return each.holds_for(declaration, given.problem); });

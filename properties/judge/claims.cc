@@ -46,9 +46,11 @@ std::string unclaimed(const backgauge_implementation& implementation, const back
   return "";
 }
 
-Declared declared(const backgauge_op_claims& claims) {
+Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype) {
+  const bool own = dtype == BACKGAUGE_HALF && claims.half_contract != 0;
   return {.half_class = static_cast<backgauge_accuracy_class>(claims.half_class),
-          .numerical_contract = static_cast<backgauge_numerical_contract>(claims.numerical_contract),
+          .numerical_contract =
+              static_cast<backgauge_numerical_contract>(own ? claims.half_contract : claims.numerical_contract),
           .recomputes_co = claims.recomputes_co != 0};
 }
 

@@ -16,7 +16,7 @@ const backgauge_op_claims* claims_of(const backgauge_implementation& implementat
 std::string unclaimed(const backgauge_implementation& implementation, const backgauge_op_claims* claims,
                       const Problem& problem, const DataFacts& facts);
 
-Declared declared(const backgauge_op_claims& claims);
+Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype);
 
 // True where masks decide what is right: 0 < dropout < 1 between at least two layers.
 bool has_random_dropout(const Problem& problem);

@@ -15,11 +15,12 @@ namespace {
 
 class Judge {
  public:
-  Judge(Runner& runner, const backgauge_op_claims& claims, const DataFacts& facts, const JudgeOptions& options)
+  Judge(Runner& runner, const backgauge_op_claims& claims, backgauge_dtype dtype, const DataFacts& facts,
+        const JudgeOptions& options)
       : runner_(runner),
         claims_(claims),
         oracle_(options.oracle),
-        declared_(declared(claims)),
+        declared_(declared(claims, dtype)),
         values_(facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom) {
     first_.num_threads = options.num_threads;
     first_.placement = Placement(options.seed);
@@ -166,7 +167,7 @@ Verdict judge(Runner& runner, const Problem& problem, const DataFacts& facts, co
     if (!reason.empty()) return {Status::kSkipped, std::move(reason), {}};
   }
   if (table.run == nullptr) return failed("has no run");
-  const Judge judge(runner, *claims, facts, options);
+  const Judge judge(runner, *claims, problem.dtype, facts, options);
   if (!legal) return judge.refusal(problem);
   return problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? judge.rnn(problem) : judge.gradient(problem);
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "properties/judge/claims.h"
 #include "properties/judge/findings.h"
 #include "properties/judge/judge_testing.h"
 #include "properties/judge/judge_values.h"
@@ -22,6 +23,15 @@ using namespace testing;
 TEST(Judge, AVerdictStartsBroken) {
   EXPECT_EQ(Verdict{}.status, Status::kBroken);
   EXPECT_EQ(Verdict{}.reason, "not judged");
+}
+
+TEST(Judge, HalfMayHaveAContractOfItsOwn) {
+  backgauge_op_claims claims{};
+  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+  EXPECT_EQ(declared(claims, BACKGAUGE_HALF).numerical_contract, BACKGAUGE_FP32_STRICT);
+  claims.half_contract = BACKGAUGE_FP16_ACC32;
+  EXPECT_EQ(declared(claims, BACKGAUGE_HALF).numerical_contract, BACKGAUGE_FP16_ACC32);
+  EXPECT_EQ(declared(claims, BACKGAUGE_FLOAT32).numerical_contract, BACKGAUGE_FP32_STRICT);
 }
 
 TEST(Judge, PassesWhatIsRightInEveryDtypeAndPlacement) {

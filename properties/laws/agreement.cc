@@ -9,7 +9,7 @@
 namespace backgauge {
 
 Agreement::Agreement(const backgauge_implementation& implementation, const Case& c)
-    : Agreement(c.dtype, declared(*claims_of(implementation, c.op))) {}
+    : Agreement(c.dtype, declared(*claims_of(implementation, c.op), c.dtype)) {}
 
 void Agreement::expect(const Wanted& got, const Wanted& expected) {
   if (got.shape != expected.shape) {

@@ -89,7 +89,7 @@ Answer answer(const backgauge_implementation& implementation, const Problem& pro
 
 std::vector<Wanted> with_bounds(const backgauge_implementation& implementation, const Answer& answer,
                                 const DataFacts& facts) {
-  const Declared declaration = declared(claims_on(implementation, answer.problem));
+  const Declared declaration = declared(claims_on(implementation, answer.problem), answer.problem.dtype);
   const Values values = facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom;
   std::vector<Wanted> out = truth(answer, declaration, values);
   for (Wanted& wanted : out) {

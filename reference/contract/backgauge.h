@@ -165,7 +165,7 @@ typedef struct backgauge_op_claims {
   int32_t determinism;           /* backgauge_determinism */
   int32_t recomputes_co;         /* 1: takes tanh(cs) instead of the saved co; cases where they differ are SKIPPED */
   int32_t changes_reserve_space; /* 1: run writes reserve_space; it is restored before every run */
-  int32_t reserved;              /* 0 */
+  int32_t half_contract;         /* numerical_contract of half calls where it is another one; else 0 */
 } backgauge_op_claims;
 
 /* The table of one implementation. It and everything it points to live as long as the library is loaded. */
@@ -206,10 +206,15 @@ typedef struct backgauge_host {
   backgauge_status (*validate)(const backgauge_call* call, int64_t reserve_space_length, backgauge_message* message);
 } backgauge_host;
 
-/* The one symbol that a library exports: extern "C" const backgauge_implementation* backgauge_entry(const
+/* The one symbol that a library must export: extern "C" const backgauge_implementation* backgauge_entry(const
  * backgauge_host*). On NULL the library is refused. */
 #define BACKGAUGE_ENTRY_NAME "backgauge_entry"
 typedef const backgauge_implementation* (*backgauge_entry_function)(const backgauge_host* host);
+
+/* One that it may export: extern "C" const char* backgauge_refusal(void). Asked after backgauge_entry() has returned
+ * NULL: one line that says why, e.g. which device is missing. */
+#define BACKGAUGE_REFUSAL_NAME "backgauge_refusal"
+typedef const char* (*backgauge_refusal_function)(void);
 
 /* ---- Helpers that need no library ---- */
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "impl/device_absence.h"
+
+#include <cuda_runtime_api.h>
+
+namespace backgauge {
+namespace {
+
+// 13000 -> "13.0"
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+}  // namespace
+
+std::string device_absence() {
+  int driver = 0;  // stays 0 where there is none
+  cudaDriverGetVersion(&driver);
+  if (driver == 0) return "no NVIDIA driver: libcuda.so.1 is not on this machine";
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaErrorInsufficientDriver) {
+    return "too old an NVIDIA driver: it knows CUDA " + version_text(driver) + ", and this was made with CUDA " +
+           version_text(CUDART_VERSION);
+  }
+  if (error == cudaSuccess && devices > 0) return "";
+  const std::string why = error == cudaSuccess ? "the driver counts none" : cudaGetErrorString(error);
+  return "no CUDA device: " + why;
+}
+
+}  // namespace backgauge

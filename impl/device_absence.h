@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why an implementation for NVIDIA GPUs cannot run on this machine.
+#pragma once
+
+#include <string>
+
+namespace backgauge {
+
+// "" if the current CUDA device can be used by a program made with this CUDA runtime; else one line that begins with
+// "no NVIDIA driver", "too old an NVIDIA driver", or "no CUDA device".
+std::string device_absence();
+
+}  // namespace backgauge
