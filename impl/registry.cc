@@ -119,6 +119,8 @@ constexpr BuiltIn kBuiltIn[] = {
     {"eigen", Role::kForeign, [](std::string&) { return &eigen_implementation(); }, "", ""},
     {"onednn", Role::kForeign, nullptr, BACKGAUGE_ONEDNN_PLUGIN,
      "not in this build: CMake found no oneDNN (ci/install-deps --peers, BACKGAUGE_ONEDNN)"},
+    {"cuda-on-host", Role::kForeign, nullptr, BACKGAUGE_CUDA_ON_HOST_PLUGIN, ""},
+    {"cuda", Role::kDevice, nullptr, BACKGAUGE_CUDA_PLUGIN, "not in this build: CMake found no nvcc (BACKGAUGE_NVCC)"},
     {"cudnn", Role::kDevice, nullptr, BACKGAUGE_CUDNN_PLUGIN,
      "not in this build: CMake found no nvcc or no cuDNN (BACKGAUGE_NVCC, BACKGAUGE_CUDNN)"},
 };

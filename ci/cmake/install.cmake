@@ -16,9 +16,11 @@ install(DIRECTORY perf/peers DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge" OP
 install(DIRECTORY reports/backgauge DESTINATION "${BACKGAUGE_PYTHON_FOLDER}"
         FILES_MATCHING PATTERN "*.py" PATTERN "templates/*" PATTERN "__pycache__" EXCLUDE)
 install(TARGETS backgauge_plain_plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
-if(TARGET backgauge_onednn)
-  install(TARGETS backgauge_onednn LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
-endif()
+foreach(plugin backgauge_onednn backgauge_cuda-on-host backgauge_cuda backgauge_cudnn)
+  if(TARGET ${plugin})
+    install(TARGETS ${plugin} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
+  endif()
+endforeach()
 
 set_target_properties(backgauge_contract PROPERTIES EXPORT_NAME contract)
 set_target_properties(backgauge_reference PROPERTIES EXPORT_NAME reference)

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which machine this library was built for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "reference/contract/backgauge.h"
+
+namespace backgauge::cuda {
+
+struct Backend {
+  const char* name;         // of the implementation
+  const char* description;  // one line
+  backgauge_memory_space memory_space;
+};
+extern const Backend kBackend;
+
+// Versions of what the work is done with, in one line. Only where refusal() is "".
+std::string backend_version();
+
+// What this machine lacks to run anything, or "".
+std::string refusal();
+
+// Number of the current one; plans are made for one each.
+int current_device();
+
+// Before any Work on the current one, which allocates nothing: makes what works on it take turns with.
+void prepare_device();
+
+}  // namespace backgauge::cuda

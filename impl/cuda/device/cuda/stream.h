@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queues on an NVIDIA GPU: a stream each, and an event to order it against others.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "impl/cuda/device/error.h"
+#include "impl/cuda/device/kernel.h"
+
+namespace backgauge::cuda {
+
+// For cuBLASLt's sums in parts: those of a step with B = 64 and H = 4096 in four parts.
+inline constexpr std::int64_t kProductScratchBytes = 4 << 20;
+// Arrays of a workspace follow each other.
+inline constexpr std::int64_t kGuardBytes = 0;
+
+struct Stream {
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;  // nullptr: there is no other queue
+  void* scratch = nullptr;      // kProductScratchBytes
+};
+
+struct EventState {
+  cudaEvent_t event = nullptr;
+};
+
+// Throws DeviceError on anything but success.
+void check(cudaError_t status, const char* what);
+
+#ifdef __CUDACC__
+template <class Kernel, int kPhase = 0>
+__device__ __forceinline__ void run_phases(const Kernel& kernel, const Thread& thread, typename Kernel::Shared& shared,
+                                           typename Kernel::Local& local) {
+  kernel.template run<kPhase>(thread, shared, local);
+  if constexpr (kPhase + 1 < Kernel::kPhases) {
+    __syncthreads();
+    run_phases<Kernel, kPhase + 1>(kernel, thread, shared, local);
+  }
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads) run_kernel(const __grid_constant__ Kernel kernel) {
+  __shared__ typename Kernel::Shared shared;
+  typename Kernel::Local local;
+  run_phases(kernel, Thread{static_cast<int>(threadIdx.x), static_cast<std::int64_t>(blockIdx.x)}, shared, local);
+}
+
+template <class Kernel>
+void launch_on(Stream& stream, std::int64_t blocks, const Kernel& kernel) {
+  static_assert(std::is_trivially_copyable_v<Kernel>);
+  constexpr std::int64_t kMostBlocks = INT32_MAX;
+  if (blocks > kMostBlocks) throw DeviceError(BACKGAUGE_UNSUPPORTED, "more than 2^31 - 1 blocks of a kernel");
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(Kernel::kThreads);
+  config.stream = stream.stream;
+  check(cudaLaunchKernelEx(&config, run_kernel<Kernel>, kernel), "kernel");
+}
+#endif
+
+}  // namespace backgauge::cuda

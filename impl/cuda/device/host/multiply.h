@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products on the processor, where cuBLASLt stands in for nothing but their result.
+#pragma once
+
+#include "impl/cuda/device/product.h"
+
+namespace backgauge::cuda {
+
+// Throws DeviceError if rows overlap or types do not go together.
+void check(const Product& product);
+
+// Throws DeviceError if a matrix that is declared aligned is not.
+void host_multiply(const Product& product, const Matrices& matrices);
+
+}  // namespace backgauge::cuda

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queues on the processor: what is put into them is kept, and done when the work is finished, by any order that the
+// waits between them allow. Of two orders, sides first and main first, works take turns; so do the blocks of a kernel
+// and the threads of a block, first to last and last to first. Memory that a kernel may not count on holds NaN.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "impl/cuda/device/error.h"
+#include "impl/cuda/device/kernel.h"
+
+namespace backgauge::cuda {
+
+inline constexpr std::int64_t kProductScratchBytes = 256;
+// Between any two arrays of a workspace: to be found as it was.
+inline constexpr std::int64_t kGuardBytes = 64;
+
+// A NaN of every type, an address of nothing, and no step of any sequence.
+inline constexpr int kPoison = 0xff;
+
+struct Stream {
+  struct Wait {
+    const Stream* on;
+    std::size_t entries;  // of it
+  };
+  using Action = std::function<void(bool backwards)>;
+  std::vector<std::variant<Action, Wait>> entries;
+
+  void add(Action action) { entries.emplace_back(std::move(action)); }
+};
+
+struct EventState {};
+
+// Everything in the streams; the later ones first where there is a choice, if `backwards`.
+void do_all(std::span<const Stream> streams, bool backwards);
+// Throws if one of the others does anything that the first does not wait for.
+void expect_joined(std::span<const Stream> streams);
+
+template <class Kernel, int kPhase = 0>
+void run_phases(std::int64_t block, const Kernel& kernel, typename Kernel::Shared& shared,
+                typename Kernel::Local* locals, bool backwards) {
+  for (int k = 0; k < Kernel::kThreads; ++k) {
+    const int index = backwards ? Kernel::kThreads - 1 - k : k;
+    kernel.template run<kPhase>(Thread{index, block}, shared, locals[index]);
+  }
+  if constexpr (kPhase + 1 < Kernel::kPhases) {
+    run_phases<Kernel, kPhase + 1>(block, kernel, shared, locals, backwards);
+  }
+}
+
+template <class Kernel>
+void run_blocks(std::int64_t blocks, const Kernel& kernel, bool backwards) {
+  using Shared = typename Kernel::Shared;
+  using Local = typename Kernel::Local;
+  static_assert(std::is_trivially_copyable_v<Shared> && std::is_trivially_copyable_v<Local>);
+  std::vector<Shared> shared(1);
+  std::vector<Local> locals(Kernel::kThreads);
+  for (std::int64_t k = 0; k < blocks; ++k) {
+    std::memset(static_cast<void*>(shared.data()), kPoison, sizeof(Shared));
+    std::memset(static_cast<void*>(locals.data()), kPoison, sizeof(Local) * locals.size());
+    run_phases(backwards ? blocks - 1 - k : k, kernel, shared.front(), locals.data(), backwards);
+  }
+}
+
+template <class Kernel>
+void launch_on(Stream& stream, std::int64_t blocks, const Kernel& kernel) {
+  static_assert(std::is_trivially_copyable_v<Kernel> && sizeof(Kernel) <= 4096, "what CUDA takes as a parameter");
+  static_assert(sizeof(typename Kernel::Shared) <= 48 * 1024 && Kernel::kThreads <= 1024, "what a block may have");
+  constexpr std::int64_t kMostBlocks = INT32_MAX;
+  if (blocks > kMostBlocks) throw DeviceError(BACKGAUGE_UNSUPPORTED, "more than 2^31 - 1 blocks of a kernel");
+  stream.add([=](bool backwards) { run_blocks(blocks, kernel, backwards); });
+}
+
+}  // namespace backgauge::cuda

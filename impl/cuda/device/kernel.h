@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel is made of, for nvcc and for a C++ compiler alike. A kernel is a struct that can be copied byte by
+// byte:
+//
+//   struct Example {
+//     static constexpr int kThreads = 128;            // of a block
+//     static constexpr int kPhases = 2;               // a barrier of the block stands between each two
+//     struct Shared { float sums[128]; };             // of a block; holds nothing in particular at first
+//     struct Local { float sum; };                    // of a thread, from phase to phase; likewise
+//     const float* from;                              // parameters: pointers to device memory, numbers
+//     template <int kPhase>
+//     BACKGAUGE_BOTH void run(const Thread& thread, Shared& shared, Local& local) const;
+//   };
+//
+// Whatever a thread reads of `shared` or of global memory must have been written by itself, in an earlier phase by its
+// block, or by an earlier launch. Blocks run in any order.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "reference/contract/half.h"
+
+#ifdef __CUDACC__
+#include <cuda_fp16.h>
+#define BACKGAUGE_BOTH __host__ __device__ __forceinline__
+#else
+#define BACKGAUGE_BOTH inline
+#endif
+#ifdef __CUDA_ARCH__
+#define BACKGAUGE_UNROLL _Pragma("unroll")
+#else
+#define BACKGAUGE_UNROLL
+#endif
+
+namespace backgauge::cuda {
+
+struct Thread {
+  int index;           // in 0 .. kThreads - 1
+  std::int64_t block;  // in 0 .. blocks - 1
+};
+
+// For kernels that need none.
+struct Nothing {};
+
+// The type that values of a storage type are computed in.
+template <class Storage>
+using Compute = std::conditional_t<std::is_same_v<Storage, Half>, float, Storage>;
+
+// Bytes of the widest access, and elements in one.
+inline constexpr int kVectorBytes = 16;
+template <class Storage>
+inline constexpr int kVector = kVectorBytes / static_cast<int>(sizeof(Storage));
+
+BACKGAUGE_BOTH float wide(Half value) {
+#ifdef __CUDA_ARCH__
+  return __half2float(__ushort_as_half(value.bits));
+#else
+  return static_cast<float>(value);
+#endif
+}
+BACKGAUGE_BOTH float wide(float value) { return value; }
+BACKGAUGE_BOTH double wide(double value) { return value; }
+
+// Rounded once, to nearest even.
+template <class Storage>
+BACKGAUGE_BOTH Storage narrow(Compute<Storage> value) {
+  if constexpr (std::is_same_v<Storage, Half>) {
+    Half half;
+#ifdef __CUDA_ARCH__
+    half.bits = __half_as_ushort(__float2half_rn(value));
+#else
+    half.bits = backgauge_float_to_half(value);
+#endif
+    return half;
+  } else {
+    return value;
+  }
+}
+
+// `count` neighbours as one access of 16 bytes, or one element alone. `from` and `to` are aligned accordingly.
+template <int count, class Storage>
+BACKGAUGE_BOTH void load(const Storage* from, Compute<Storage> (&to)[count]) {
+  static_assert(count == 1 || count == kVector<Storage>);
+  if constexpr (count == 1) {
+    to[0] = wide(*from);
+  } else {
+    alignas(kVectorBytes) Storage stored[count];
+#ifdef __CUDA_ARCH__
+    *reinterpret_cast<uint4*>(stored) = *reinterpret_cast<const uint4*>(from);
+#else
+    std::memcpy(static_cast<void*>(stored), __builtin_assume_aligned(from, kVectorBytes), kVectorBytes);
+#endif
+    BACKGAUGE_UNROLL
+    for (int k = 0; k < count; ++k) to[k] = wide(stored[k]);
+  }
+}
+
+template <int count, class Storage>
+BACKGAUGE_BOTH void store(const Compute<Storage> (&from)[count], Storage* to) {
+  static_assert(count == 1 || count == kVector<Storage>);
+  if constexpr (count == 1) {
+    *to = narrow<Storage>(from[0]);
+  } else {
+    alignas(kVectorBytes) Storage stored[count];
+    BACKGAUGE_UNROLL
+    for (int k = 0; k < count; ++k) stored[k] = narrow<Storage>(from[k]);
+#ifdef __CUDA_ARCH__
+    *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(stored);
+#else
+    std::memcpy(__builtin_assume_aligned(to, kVectorBytes), static_cast<const void*>(stored), kVectorBytes);
+#endif
+  }
+}
+
+// `count` neighbours of float or double that need not be one access: carries beside vectors of half.
+template <int count, class Real>
+BACKGAUGE_BOTH void load_each(const Real* from, Real (&to)[count]) {
+  if constexpr (count * sizeof(Real) % kVectorBytes == 0) {
+    constexpr int kEach = kVector<Real>;
+    BACKGAUGE_UNROLL
+    for (int k = 0; k < count; k += kEach) {
+      Real part[kEach];
+      load(from + k, part);
+      BACKGAUGE_UNROLL
+      for (int n = 0; n < kEach; ++n) to[k + n] = part[n];
+    }
+  } else {
+    BACKGAUGE_UNROLL
+    for (int k = 0; k < count; ++k) to[k] = from[k];
+  }
+}
+
+template <int count, class Real>
+BACKGAUGE_BOTH void store_each(const Real (&from)[count], Real* to) {
+  if constexpr (count * sizeof(Real) % kVectorBytes == 0) {
+    constexpr int kEach = kVector<Real>;
+    BACKGAUGE_UNROLL
+    for (int k = 0; k < count; k += kEach) {
+      Real part[kEach];
+      BACKGAUGE_UNROLL
+      for (int n = 0; n < kEach; ++n) part[n] = from[k + n];
+      store(part, to + k);
+    }
+  } else {
+    BACKGAUGE_UNROLL
+    for (int k = 0; k < count; ++k) to[k] = from[k];
+  }
+}
+
+// Whether all of these may be accessed as vectors, and so may rows of `columns` elements of the given size.
+template <class... Pointer>
+bool is_aligned(std::int64_t columns, std::size_t element_bytes, const Pointer*... pointers) {
+  const bool rows = static_cast<std::uint64_t>(columns) * element_bytes % kVectorBytes == 0;
+  return rows && ((reinterpret_cast<std::uintptr_t>(pointers) % kVectorBytes == 0) && ...);
+}
+
+inline std::int64_t blocks_for(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
+
+}  // namespace backgauge::cuda

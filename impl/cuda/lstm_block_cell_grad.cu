@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// LSTMBlockCellGrad: one kernel, and with peepholes the sums of its blocks. No output is written before all that it may
+// share memory with has been read: an element of cs_grad by the thread that writes cs_prev_grad there, the peephole
+// weights by the kernel before.
+#include "impl/cuda/cell_kernel.h"
+#include "impl/cuda/column_sums.h"
+#include "impl/cuda/ops.h"
+
+namespace backgauge::cuda {
+namespace {
+
+template <class S>
+struct OneStep {
+  using Storage = S;
+  static constexpr bool kCarried = false;
+  CellTensors<S> all;
+
+  BACKGAUGE_BOTH const CellTensors<S>& tensors() const { return all; }
+};
+
+template <class S, int kWidth, bool kPeephole>
+void launch_cell(const LstmBlockCellGradCall<S>& c, const CellTensors<S>& tensors, std::int64_t rows_each,
+                 Queue& queue) {
+  using Kernel = CellKernel<OneStep<S>, kWidth, kPeephole>;
+  queue.launch(Kernel::blocks(c.B, c.H, rows_each), Kernel{{tensors}, c.B, c.H, rows_each});
+}
+
+// Rows of a block in fours. From 2^20 elements on there are blocks for every processor of a GPU several times over, so
+// that fewer and longer ones write fewer sums.
+std::int64_t rows_each(std::int64_t B, std::int64_t H) {
+  constexpr std::int64_t kMany = 1 << 20;
+  return B >= kMany / H ? 4 : 1;
+}
+
+template <class S>
+bool is_wide(const LstmBlockCellGradCall<S>& c) {
+  const bool same =
+      is_aligned(c.H, sizeof(S), c.cs_prev, c.i, c.f, c.o, c.ci, c.co, c.cs_grad, c.h_grad, c.dicfo, c.cs_prev_grad);
+  return same && (!c.peephole || is_aligned(c.H, sizeof(S), c.cs, c.wci, c.wcf, c.wco));
+}
+
+}  // namespace
+
+template <class S>
+void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& c, Workspace& workspace, Work* work) {
+  using Real = Compute<S>;
+  constexpr int kSums = cell_sums(false, true);
+  const std::int64_t each = rows_each(c.B, c.H), row_blocks = cell_row_blocks(c.B, each);
+  Real* const sums = c.peephole ? workspace.take<Real>({row_blocks, kSums, c.H}) : nullptr;
+  const ColumnSums<Real> totals(c.peephole ? row_blocks : 0, kSums * c.H, workspace);
+  if (work == nullptr) return;
+
+  Queue& queue = work->main();
+  const CellTensors<S> tensors = {c.cs_prev,
+                                  c.cs,
+                                  c.i,
+                                  c.f,
+                                  c.o,
+                                  c.ci,
+                                  c.co,
+                                  c.cs_grad,
+                                  c.h_grad,
+                                  c.wci,
+                                  c.wcf,
+                                  c.wco,
+                                  c.dicfo,
+                                  c.dicfo + 2 * c.H,
+                                  c.dicfo + c.H,
+                                  c.dicfo + 3 * c.H,
+                                  c.cs_prev_grad,
+                                  nullptr,
+                                  nullptr,
+                                  sums};
+  if (is_wide(c)) {
+    c.peephole ? launch_cell<S, kVector<S>, true>(c, tensors, each, queue)
+               : launch_cell<S, kVector<S>, false>(c, tensors, each, queue);
+  } else {
+    c.peephole ? launch_cell<S, 1, true>(c, tensors, each, queue) : launch_cell<S, 1, false>(c, tensors, each, queue);
+  }
+  if (c.peephole) {
+    totals.template run<S, kSums>(queue, sums, {c.wci_grad, c.wcf_grad, c.wco_grad});
+  } else {
+    for (S* const zeros : {c.wci_grad, c.wcf_grad, c.wco_grad}) {
+      queue.zero(zeros, c.H * static_cast<std::int64_t>(sizeof(S)));
+    }
+  }
+}
+
+template void lstm_block_cell_grad(const LstmBlockCellGradCall<Half>&, Workspace&, Work*);
+template void lstm_block_cell_grad(const LstmBlockCellGradCall<float>&, Workspace&, Work*);
+
+}  // namespace backgauge::cuda

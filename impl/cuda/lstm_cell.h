@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// One element of an LSTM step backward: reference/semantics.md 1.3. No memory here.
+#pragma once
+
+#include "impl/cuda/device/kernel.h"
+
+namespace backgauge::cuda {
+
+// What a step saved, and the gradients that come into it.
+template <class Real>
+struct CellValues {
+  Real cs_prev, i, f, o, ci, co, cs_grad, h_grad;
+};
+
+template <class Real>
+struct PeepholeWeights {
+  Real wci, wcf, wco;
+};
+
+// With respect to the pre-activations, and to cs_prev.
+template <class Real>
+struct CellGradients {
+  Real i, f, ci, o, cs_prev;
+};
+
+template <bool peephole, class Real>
+BACKGAUGE_BOTH CellGradients<Real> cell_gradients(const CellValues<Real>& v, const PeepholeWeights<Real>& w) {
+  const Real one = 1;
+  CellGradients<Real> d;
+  d.o = v.o * (one - v.o) * v.h_grad * v.co;
+  Real dcs = (one - v.co * v.co) * v.h_grad * v.o + v.cs_grad;
+  if constexpr (peephole) dcs += d.o * w.wco;
+  d.ci = (one - v.ci * v.ci) * dcs * v.i;
+  d.f = v.f * (one - v.f) * dcs * v.cs_prev;
+  d.i = v.i * (one - v.i) * dcs * v.ci;
+  d.cs_prev = dcs * v.f;
+  if constexpr (peephole) d.cs_prev += d.i * w.wci + d.f * w.wcf;
+  return d;
+}
+
+}  // namespace backgauge::cuda
