@@ -42,15 +42,16 @@ bool is_wide(const LstmBlockCellGradCall<S>& c) {
 }  // namespace
 
 template <class S>
-void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& c, Workspace& workspace, Work* work) {
+void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& c, Workspace& workspace, void* stream) {
   using Real = Compute<S>;
   constexpr int kSums = cell_sums(false, true);
   const std::int64_t each = rows_each(c.B, c.H), row_blocks = cell_row_blocks(c.B, each);
   Real* const sums = c.peephole ? workspace.take<Real>({row_blocks, kSums, c.H}) : nullptr;
   const ColumnSums<Real> totals(c.peephole ? row_blocks : 0, kSums * c.H, workspace);
-  if (work == nullptr) return;
+  if (workspace.counts_only()) return;
 
-  Queue& queue = work->main();
+  Work work(stream, nullptr, 0);
+  Queue& queue = work.main();
   const CellTensors<S> tensors = {c.cs_prev,
                                   c.cs,
                                   c.i,
@@ -80,13 +81,13 @@ void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& c, Workspace& workspac
   if (c.peephole) {
     totals.template run<S, kSums>(queue, sums, {c.wci_grad, c.wcf_grad, c.wco_grad});
   } else {
-    for (S* const zeros : {c.wci_grad, c.wcf_grad, c.wco_grad}) {
-      queue.zero(zeros, c.H * static_cast<std::int64_t>(sizeof(S)));
-    }
+    S* const zeros[] = {c.wci_grad, c.wcf_grad, c.wco_grad};
+    for (S* const to : zeros) queue.zero(to, c.H * static_cast<std::int64_t>(sizeof(S)));
   }
+  work.finish();
 }
 
-template void lstm_block_cell_grad(const LstmBlockCellGradCall<Half>&, Workspace&, Work*);
-template void lstm_block_cell_grad(const LstmBlockCellGradCall<float>&, Workspace&, Work*);
+template void lstm_block_cell_grad(const LstmBlockCellGradCall<Half>&, Workspace&, void*);
+template void lstm_block_cell_grad(const LstmBlockCellGradCall<float>&, Workspace&, void*);
 
 }  // namespace backgauge::cuda

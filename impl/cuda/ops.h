@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops. Each first takes its memory from the workspace; if that only counts, it does nothing else, looks at the
-// sizes and attributes of the call alone, and `work` is nullptr. Otherwise the call is validated, its tensors lie in
-// the memory of the backend, and the op puts what is to be done into the queues.
+// The ops. Each first takes its memory from the workspace; if that only counts, it does nothing else and looks at the
+// sizes and attributes of the call alone. Otherwise the call is validated, its tensors lie in the memory of the
+// backend, and all is done in the order of `stream`.
 #pragma once
 
 #include "impl/cuda/device/work.h"
@@ -11,6 +11,13 @@
 namespace backgauge::cuda {
 
 template <class Storage>
-void lstm_block_cell_grad(const LstmBlockCellGradCall<Storage>& call, Workspace& workspace, Work* work);
+void lstm_block_cell_grad(const LstmBlockCellGradCall<Storage>& call, Workspace& workspace, void* stream);
+
+template <class Storage>
+void block_lstm_grad_v2(const BlockLstmGradV2Call<Storage>& call, Workspace& workspace, void* stream);
+
+// What it allocates for calls of these extents on the current device, and keeps: they need it for nothing but speed.
+template <class Storage>
+void prepare_block_lstm_grad_v2(const Extents& extents);
 
 }  // namespace backgauge::cuda

@@ -7,6 +7,7 @@
 #include "impl/cuda/device/error.h"
 #include "impl/cuda/ops.h"
 #include "impl/table_checks.h"
+#include "reference/contract/validate.h"
 
 namespace backgauge::cuda {
 namespace {
@@ -23,21 +24,25 @@ backgauge_status guarded_by_status(backgauge_message* message, Body body) noexce
 }
 
 template <class Storage>
-void execute_as(const backgauge_call& call, const Extents& extents, Workspace& workspace, Work* work) {
-  lstm_block_cell_grad(LstmBlockCellGradCall<Storage>::bind(call, extents), workspace, work);
+void execute_as(const backgauge_call& call, const Extents& extents, Workspace& workspace) {
+  if (call.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
+    lstm_block_cell_grad(LstmBlockCellGradCall<Storage>::bind(call, extents), workspace, call.stream);
+  } else {
+    block_lstm_grad_v2(BlockLstmGradV2Call<Storage>::bind(call, extents), workspace, call.stream);
+  }
 }
 
-void execute(const backgauge_call& call, const Extents& extents, Workspace& workspace, Work* work) {
+void execute(const backgauge_call& call, const Extents& extents, Workspace& workspace) {
   switch (call.dtype) {
-    case BACKGAUGE_HALF: return execute_as<Half>(call, extents, workspace, work);
-    default: return execute_as<float>(call, extents, workspace, work);
+    case BACKGAUGE_HALF: return execute_as<Half>(call, extents, workspace);
+    default: return execute_as<float>(call, extents, workspace);
   }
 }
 
 backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
                       backgauge_message* message) {
   Workspace count;
-  execute(call, extents, count, nullptr);
+  execute(call, extents, count);
   if (!count.countable()) return fail(message, BACKGAUGE_OUT_OF_MEMORY, "needs more than 2^60 bytes");
   plan.workspace_alignment = Workspace::kAlignment;
   plan.workspace_bytes = count.bytes();
@@ -49,20 +54,30 @@ backgauge_op_claims claims_of(backgauge_op op) {
   claims.op = op;
   claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
   claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  claims.half_class = BACKGAUGE_CLASS_A;
+  // Of several steps: gate gradients are kept as the operands of products that they are.
+  const bool products = op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  claims.half_class = products ? BACKGAUGE_CLASS_A_PRIME : BACKGAUGE_CLASS_A;
   claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+  claims.half_contract = products ? BACKGAUGE_FP16_ACC32 : 0;
   claims.determinism = BACKGAUGE_BITWISE;
   return claims;
 }
 
-const backgauge_op_claims kClaims[] = {claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD)};
+const backgauge_op_claims kClaims[] = {claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
+                                       claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2)};
 const TableChecks kChecks = {kClaims, plan, kBackend.memory_space};
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
   return guarded_by_status(message, [&] {
     const backgauge_status status = kChecks.prepare(call, answer, message);
-    if (status == BACKGAUGE_OK) prepare_device();
-    return status;
+    if (status != BACKGAUGE_OK) return status;
+    prepare_device();
+    if (call->op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+      const Extents extents = validate_shapes(*call).extents;
+      call->dtype == BACKGAUGE_HALF ? prepare_block_lstm_grad_v2<Half>(extents)
+                                    : prepare_block_lstm_grad_v2<float>(extents);
+    }
+    return BACKGAUGE_OK;
   });
 }
 
@@ -72,9 +87,7 @@ backgauge_status run(const backgauge_call* call, backgauge_message* message) {
     const backgauge_status status = kChecks.before(false, call, extents, message);
     if (status != BACKGAUGE_OK) return status;
     Workspace workspace(call->workspace);
-    Work work(call->stream, nullptr);
-    execute(*call, extents, workspace, &work);
-    work.finish();
+    execute(*call, extents, workspace);
     workspace.expect_untouched_guards();
     return BACKGAUGE_OK;
   });

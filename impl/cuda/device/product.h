@@ -29,7 +29,7 @@ struct Product {
   bool added = false;         // to what the result holds, which is of the type of the operands or float
   // Elements from row to row in memory.
   std::int64_t a_stride = 0, b_stride = 0, result_stride = 0;
-  // Matrices begin at multiples of 16 bytes. Otherwise of their elements' size.
+  // Matrices begin at multiples of 16 bytes; otherwise of their elements' size. The order of a sum may depend on it.
   bool aligned = false;
 
   auto operator<=>(const Product&) const = default;

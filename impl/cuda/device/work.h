@@ -80,18 +80,18 @@ bool can_be_indirect(const Product& product);
 // The work of one call, or of one recording. Side queues start with a wait_for() and end in one.
 class Work {
  public:
-  static constexpr int kSides = 2;
+  static constexpr int kMostSides = 2;
   // Device memory that the products of the queues need together, aligned to 256 bytes.
-  static constexpr std::int64_t kScratchBytes = (1 + kSides) * kProductScratchBytes;
+  static constexpr std::int64_t scratch_bytes(int sides) { return (1 + sides) * kProductScratchBytes; }
 
-  // stream: of the call. scratch: kScratchBytes, or nullptr without products.
-  Work(void* stream, void* scratch);
+  // stream: of the call. scratch: of scratch_bytes(sides), or nullptr without products.
+  Work(void* stream, void* scratch, int sides);
   ~Work();
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
   Queue& main() { return main_; }
-  // May be the main one.
+  // index in 0 .. sides - 1. May be the main one.
   Queue& side(int index);
 
   // Whether the caller records this call into a graph of his own; graphs cannot be replayed then.
@@ -103,18 +103,18 @@ class Work {
  private:
   friend class Graph;
   struct Recording {};
-  Work(Recording, void* scratch);
+  Work(Recording, void* scratch, int sides);
 
   std::unique_ptr<WorkState> state_;
   Queue main_;
-  std::unique_ptr<Queue> sides_[kSides];
+  std::unique_ptr<Queue> sides_[kMostSides];
 };
 
 // Work that can be done again and again with one call; at one time once only.
 class Graph {
  public:
-  // body: puts its work into the queues. scratch: as for Work; the graph keeps it.
-  Graph(void* scratch, const std::function<void(Work&)>& body);
+  // body: puts its work into the queues. scratch, sides: as for Work; the graph keeps the scratch.
+  Graph(void* scratch, int sides, const std::function<void(Work&)>& body);
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;

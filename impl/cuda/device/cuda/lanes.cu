@@ -27,7 +27,7 @@ Shelf& shelf() {
 
 Lanes::Lanes() {
   check(cudaEventCreateWithFlags(&main_event, cudaEventDisableTiming), "event");
-  for (int k = 0; k < Work::kSides; ++k) {
+  for (int k = 0; k < Work::kMostSides; ++k) {
     check(cudaStreamCreateWithFlags(&streams[k], cudaStreamNonBlocking), "stream");
     check(cudaEventCreateWithFlags(&events[k], cudaEventDisableTiming), "event");
   }
@@ -35,7 +35,7 @@ Lanes::Lanes() {
 
 Lanes::~Lanes() {
   if (main_event != nullptr) cudaEventDestroy(main_event);
-  for (int k = 0; k < Work::kSides; ++k) {
+  for (int k = 0; k < Work::kMostSides; ++k) {
     if (streams[k] != nullptr) cudaStreamDestroy(streams[k]);
     if (events[k] != nullptr) cudaEventDestroy(events[k]);
   }

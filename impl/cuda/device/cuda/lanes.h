@@ -12,8 +12,8 @@ namespace backgauge::cuda {
 
 struct Lanes {
   cudaEvent_t main_event = nullptr;
-  cudaStream_t streams[Work::kSides] = {};
-  cudaEvent_t events[Work::kSides] = {};
+  cudaStream_t streams[Work::kMostSides] = {};
+  cudaEvent_t events[Work::kMostSides] = {};
 
   // Makes them on the current device.
   Lanes();

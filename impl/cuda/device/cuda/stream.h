@@ -15,6 +15,8 @@ namespace backgauge::cuda {
 
 // For cuBLASLt's sums in parts: those of a step with B = 64 and H = 4096 in four parts.
 inline constexpr std::int64_t kProductScratchBytes = 4 << 20;
+// Steps of a graph: enough that starting one counts for little, and few enough to be made quickly.
+inline constexpr int kGraphSteps = 16;
 // Arrays of a workspace follow each other.
 inline constexpr std::int64_t kGuardBytes = 0;
 

@@ -11,14 +11,14 @@ struct WorkState {
   bool recorded = false;         // by the caller
   std::unique_ptr<Lanes> lanes;  // nullptr: the main queue is the only one
   bool borrowed = false;
-  Stream main, sides[Work::kSides];
+  Stream main, sides[Work::kMostSides];
 
-  void use_lanes(std::unique_ptr<Lanes> own, void* scratch) {
+  void use_lanes(std::unique_ptr<Lanes> own, int count, void* scratch) {
     lanes = std::move(own);
     main.scratch = scratch;
     if (lanes == nullptr) return;
     main.event = lanes->main_event;
-    for (int k = 0; k < Work::kSides; ++k) {
+    for (int k = 0; k < count; ++k) {
       void* const part = scratch == nullptr ? nullptr : static_cast<char*>(scratch) + (k + 1) * kProductScratchBytes;
       sides[k] = {lanes->streams[k], lanes->events[k], part};
     }
@@ -89,38 +89,39 @@ void Queue::wait_for(const Event& event) { check(cudaStreamWaitEvent(stream_.str
 void Queue::replay(const Graph& graph) { check(cudaGraphLaunch(graph.state_->exec, stream_.stream), "graph"); }
 
 bool can_be_indirect(const Product& product) {
-  return product.aligned && product.depth > 0 && !is_empty(product) && cublaslt_can_be_indirect(product);
+  return product.depth > 0 && !is_empty(product) && cublaslt_can_be_indirect(product);
 }
 
-Work::Work(void* stream, void* scratch) : state_(std::make_unique<WorkState>()), main_(state_->main) {
+Work::Work(void* stream, void* scratch, int sides) : state_(std::make_unique<WorkState>()), main_(state_->main) {
   state_->device = current_device();
   state_->main.stream = static_cast<cudaStream_t>(stream);
   state_->recorded = is_recording(state_->main.stream);
   // A side stream would be recorded until the caller's recording ends, and with it whatever other calls put there.
-  state_->use_lanes(state_->recorded ? nullptr : borrow_lanes(state_->device), scratch);
+  state_->use_lanes(state_->recorded || sides == 0 ? nullptr : borrow_lanes(state_->device), sides, scratch);
   state_->borrowed = state_->lanes != nullptr;
-  for (int k = 0; k < kSides; ++k) sides_[k] = std::make_unique<Queue>(state_->sides[k]);
+  for (int k = 0; k < sides; ++k) sides_[k] = std::make_unique<Queue>(state_->sides[k]);
 }
 
-Work::Work(Recording, void* scratch) : state_(std::make_unique<WorkState>()), main_(state_->main) {
+Work::Work(Recording, void* scratch, int sides) : state_(std::make_unique<WorkState>()), main_(state_->main) {
   state_->device = current_device();
-  state_->use_lanes(std::make_unique<Lanes>(), scratch);
-  for (int k = 0; k < kSides; ++k) sides_[k] = std::make_unique<Queue>(state_->sides[k]);
+  state_->use_lanes(sides == 0 ? nullptr : std::make_unique<Lanes>(), sides, scratch);
+  for (int k = 0; k < sides; ++k) sides_[k] = std::make_unique<Queue>(state_->sides[k]);
 }
 
 Work::~Work() {
   if (state_->borrowed) return_lanes(state_->device, std::move(state_->lanes));
 }
 
-Queue& Work::side(int index) { return state_->lanes == nullptr ? main_ : *sides_[index % kSides]; }
+Queue& Work::side(int index) { return state_->lanes == nullptr ? main_ : *sides_[index]; }
 
 bool Work::is_recorded() const { return state_->recorded; }
 
 // What is not joined would race; the backend of the host finds it.
 void Work::finish() {}
 
-Graph::Graph(void* scratch, const std::function<void(Work&)>& body) : state_(std::make_unique<GraphState>()) {
-  Work work(Work::Recording{}, scratch);
+Graph::Graph(void* scratch, int sides, const std::function<void(Work&)>& body)
+    : state_(std::make_unique<GraphState>()) {
+  Work work(Work::Recording{}, scratch, sides);
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
   work.state_->main.stream = stream;

@@ -19,6 +19,8 @@
 namespace backgauge::cuda {
 
 inline constexpr std::int64_t kProductScratchBytes = 256;
+// Steps of a graph: few, so that short sequences have several.
+inline constexpr int kGraphSteps = 4;
 // Between any two arrays of a workspace: to be found as it was.
 inline constexpr std::int64_t kGuardBytes = 64;
 

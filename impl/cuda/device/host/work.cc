@@ -11,11 +11,11 @@
 namespace backgauge::cuda {
 
 struct WorkState {
-  std::array<Stream, 1 + Work::kSides> streams;
+  std::array<Stream, 1 + Work::kMostSides> streams;
 };
 
 struct GraphState {
-  std::array<Stream, 1 + Work::kSides> streams;
+  std::array<Stream, 1 + Work::kMostSides> streams;
 };
 
 namespace {
@@ -121,20 +121,20 @@ void Queue::replay(const Graph& graph) {
   stream_.add([state](bool backwards) { do_all(state->streams, backwards); });
 }
 
-bool can_be_indirect(const Product& product) { return product.aligned; }
+bool can_be_indirect(const Product&) { return true; }
 
-Work::Work(void*, void*) : state_(std::make_unique<WorkState>()), main_(state_->streams[0]) {
-  for (int k = 0; k < kSides; ++k) {
+Work::Work(void*, void*, int sides) : state_(std::make_unique<WorkState>()), main_(state_->streams[0]) {
+  for (int k = 0; k < sides; ++k) {
     sides_[k] = std::make_unique<Queue>(state_->streams[static_cast<std::size_t>(k) + 1]);
   }
   ++works;
 }
 
-Work::Work(Recording, void* scratch) : Work(nullptr, scratch) {}
+Work::Work(Recording, void* scratch, int sides) : Work(nullptr, scratch, sides) {}
 
 Work::~Work() { --works; }
 
-Queue& Work::side(int index) { return *sides_[index % kSides]; }
+Queue& Work::side(int index) { return *sides_[index]; }
 
 bool Work::is_recorded() const { return false; }
 
@@ -144,9 +144,9 @@ void Work::finish() {
   for (Stream& stream : state_->streams) stream.entries.clear();
 }
 
-Graph::Graph(void* scratch, const std::function<void(Work&)>& body) {
+Graph::Graph(void* scratch, int sides, const std::function<void(Work&)>& body) {
   expect_no_work("a recording");
-  Work work(Work::Recording{}, scratch);
+  Work work(Work::Recording{}, scratch, sides);
   body(work);
   expect_joined(work.state_->streams);
   state_ = std::make_unique<GraphState>();

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the backend of the host watches over, on kernels and queues that break one rule each.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "impl/cuda/device/host/multiply.h"
+#include "impl/cuda/device/work.h"
+#include "impl/cuda/workspace.h"
+
+namespace backgauge::cuda {
+namespace {
+
+template <class Body>
+std::string error_of(Body body) {
+  try {
+    body();
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(error.status(), BACKGAUGE_INTERNAL);
+    return error.what();
+  }
+  return "";
+}
+
+// to[block] = the sum of `from` over the threads of the block; with one phase fewer, before they have all put theirs.
+template <bool kBarrier>
+struct SumKernel {
+  static constexpr int kThreads = 8, kPhases = kBarrier ? 2 : 1;
+  struct Shared {
+    float values[kThreads];
+  };
+  using Local = Nothing;
+
+  const float* from;
+  float* to;
+
+  template <int kPhase>
+  BACKGAUGE_BOTH void run(const Thread& thread, Shared& shared, Local&) const {
+    if constexpr (kPhase == 0) shared.values[thread.index] = from[thread.block * kThreads + thread.index];
+    if constexpr (kPhase + 1 == kPhases) {
+      if (thread.index != kThreads / 2) return;
+      float sum = 0;
+      for (const float value : shared.values) sum += value;
+      to[thread.block] = sum;
+    }
+  }
+};
+
+TEST(Kernel, OfTwoPhasesSeesWhatItsBlockWrote) {
+  const std::vector<float> from(24, 1);
+  for (int run = 0; run < 2; ++run) {
+    std::array<float, 3> to{};
+    Work work(nullptr, nullptr, 0);
+    work.main().launch(3, SumKernel<true>{from.data(), to.data()});
+    work.finish();
+    for (const float sum : to) EXPECT_EQ(sum, 8);
+  }
+}
+
+TEST(Kernel, WithoutItsBarrierReadsNan) {
+  const std::vector<float> from(24, 1);
+  for (int run = 0; run < 2; ++run) {
+    std::array<float, 3> to{};
+    Work work(nullptr, nullptr, 0);
+    work.main().launch(3, SumKernel<false>{from.data(), to.data()});
+    work.finish();
+    for (const float sum : to) EXPECT_TRUE(std::isnan(sum));
+  }
+}
+
+// *to = 2 * *from
+struct TwiceKernel {
+  static constexpr int kThreads = 1, kPhases = 1;
+  using Shared = Nothing;
+  using Local = Nothing;
+
+  const float* from;
+  float* to;
+
+  template <int kPhase>
+  BACKGAUGE_BOTH void run(const Thread&, Shared&, Local&) const {
+    *to = 2 * *from;
+  }
+};
+
+// What value a -> b -> c -> d has at its end, b -> c on a side queue, over two works.
+std::set<float> results_of_chain(bool fork, bool join_before_last) {
+  std::set<float> results;
+  for (int run = 0; run < 2; ++run) {
+    std::array<float, 4> x{1, 100, 10000, 0};
+    Work work(nullptr, nullptr, 1);
+    work.main().launch(1, TwiceKernel{&x[0], &x[1]});
+    if (fork) work.side(0).wait_for(work.main());
+    work.side(0).launch(1, TwiceKernel{&x[1], &x[2]});
+    if (join_before_last) work.main().wait_for(work.side(0));
+    work.main().launch(1, TwiceKernel{&x[2], &x[3]});
+    if (!join_before_last) work.main().wait_for(work.side(0));
+    work.finish();
+    results.insert(x[3]);
+  }
+  return results;
+}
+
+TEST(Work, DoesWhatWaitsForEachOtherInOrder) { EXPECT_EQ(results_of_chain(true, true), std::set<float>{8}); }
+
+TEST(Work, ShowsAMissingForkOrJoin) {
+  EXPECT_NE(results_of_chain(false, true), std::set<float>{8});
+  EXPECT_NE(results_of_chain(true, false), std::set<float>{8});
+}
+
+TEST(Work, RefusesASideThatNobodyWaitsFor) {
+  float x[3] = {1, 0, 0};
+  EXPECT_EQ(error_of([&] {
+              Work work(nullptr, nullptr, 2);
+              work.side(1).launch(1, TwiceKernel{&x[0], &x[1]});
+              work.finish();
+            }),
+            "side queue 2 is not waited for");
+  EXPECT_EQ(error_of([&] {  // waited for too early
+              Work work(nullptr, nullptr, 2);
+              work.main().wait_for(work.side(0));
+              work.side(0).launch(1, TwiceKernel{&x[0], &x[1]});
+              work.finish();
+            }),
+            "side queue 1 is not waited for");
+  EXPECT_EQ(error_of([&] {  // by way of the other one
+              Work work(nullptr, nullptr, 2);
+              work.side(0).launch(1, TwiceKernel{&x[0], &x[1]});
+              work.side(1).wait_for(work.side(0));
+              work.main().wait_for(work.side(1));
+              work.finish();
+            }),
+            "");
+  EXPECT_EQ(x[1], 2);
+}
+
+TEST(Work, RefusesAllocationsAndRecordingsInItsMidst) {
+  const auto nothing = [](Work&) {};
+  EXPECT_EQ(error_of([&] {
+              const Work work(nullptr, nullptr, 0);
+              const Memory memory(16);
+            }),
+            "an allocation in the midst of work");
+  EXPECT_EQ(error_of([&] {
+              const Work work(nullptr, nullptr, 0);
+              const Graph graph(nullptr, 0, nothing);
+            }),
+            "a recording in the midst of work");
+  EXPECT_EQ(error_of([&] { const Graph graph(nullptr, 0, [](Work&) { const Memory memory(16); }); }),
+            "an allocation in the midst of work");
+  EXPECT_EQ(error_of([&] {
+              const Memory memory(16);
+              const Graph graph(nullptr, 0, nothing);
+            }),
+            "");
+}
+
+TEST(Graph, RefusesASideThatNobodyWaitsFor) {
+  float x[2] = {1, 0};
+  EXPECT_EQ(error_of([&] {
+              const Graph graph(nullptr, 1, [&](Work& work) {
+                work.side(0).wait_for(work.main());
+                work.side(0).launch(1, TwiceKernel{&x[0], &x[1]});
+              });
+            }),
+            "side queue 1 is not waited for");
+}
+
+TEST(Graph, IsDoneOncePerReplayAndSeesWhatItsAddressesHold) {
+  float a[4] = {1, 2, 3, 4}, b[2] = {1, 10}, result[2] = {};
+  const void* a_address = &a[0];
+  const void* b_address = &b[0];
+  void* result_address = &result[0];
+  const Product product{.rows = 1, .columns = 1, .depth = 2, .a_stride = 2, .b_stride = 1, .result_stride = 1};
+  const Graph graph(nullptr, 1, [&](Work& work) {
+    work.side(0).wait_for(work.main());
+    work.side(0).multiply(product, IndirectMatrices{&a_address, &b_address, &result_address});
+    work.main().wait_for(work.side(0));
+    work.main().launch(1, TwiceKernel{&result[0], &result[1]});
+  });
+  EXPECT_EQ(result[0], 0) << "a recording does nothing yet";
+  for (int run = 0; run < 2; ++run) {
+    a_address = &a[2 * run];
+    Work work(nullptr, nullptr, 0);
+    work.main().replay(graph);
+    work.finish();
+    EXPECT_EQ(result[1], run == 0 ? 42 : 86);
+  }
+}
+
+TEST(Memory, HoldsNanAtFirst) {
+  const Memory memory(8);
+  EXPECT_TRUE(std::isnan(static_cast<const float*>(memory.data())[1]));
+}
+
+// Small whole numbers: exact in every type and order.
+template <class Storage, class Result>
+void expect_product(bool a_transposed, bool b_transposed, bool added) {
+  constexpr std::int64_t kRows = 3, kColumns = 5, kDepth = 4, kGap = 2;
+  const auto number = [](std::int64_t row, std::int64_t column) {
+    return static_cast<float>((row * 5 + column * 3) % 7 - 3);
+  };
+  const auto filled = [&](std::int64_t rows, std::int64_t columns, bool transposed) {
+    std::vector<Storage> out(
+        static_cast<std::size_t>((transposed ? columns : rows) * ((transposed ? rows : columns) + kGap)),
+        narrow<Storage>(NAN));
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t column = 0; column < columns; ++column) {
+        const std::int64_t place = transposed ? column * (rows + kGap) + row : row * (columns + kGap) + column;
+        out[static_cast<std::size_t>(place)] = narrow<Storage>(number(row, column));
+      }
+    }
+    return out;
+  };
+  const std::vector<Storage> a = filled(kRows, kDepth, a_transposed), b = filled(kDepth, kColumns, b_transposed);
+  std::vector<Result> result(kRows * (kColumns + kGap), narrow<Result>(1));
+  host_multiply({.rows = kRows,
+                 .columns = kColumns,
+                 .depth = kDepth,
+                 .operands = kType<Storage>,
+                 .result = kType<Result>,
+                 .a_transposed = a_transposed,
+                 .b_transposed = b_transposed,
+                 .added = added,
+                 .a_stride = (a_transposed ? kRows : kDepth) + kGap,
+                 .b_stride = (b_transposed ? kDepth : kColumns) + kGap,
+                 .result_stride = kColumns + kGap},
+                {a.data(), b.data(), result.data()});
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    for (std::int64_t column = 0; column < kColumns + kGap; ++column) {
+      float want = added || column >= kColumns ? 1 : 0;
+      for (std::int64_t k = 0; k < kDepth && column < kColumns; ++k) want += number(row, k) * number(k, column);
+      EXPECT_EQ(static_cast<float>(wide(result[static_cast<std::size_t>(row * (kColumns + kGap) + column)])), want);
+    }
+  }
+}
+
+TEST(Product, IsThatOfPlainLoops) {
+  for (const bool a_transposed : {false, true}) {
+    for (const bool b_transposed : {false, true}) {
+      for (const bool added : {false, true}) {
+        expect_product<Half, Half>(a_transposed, b_transposed, added);
+        expect_product<Half, float>(a_transposed, b_transposed, added);
+        expect_product<float, float>(a_transposed, b_transposed, added);
+        expect_product<double, double>(a_transposed, b_transposed, added);
+      }
+    }
+  }
+}
+
+TEST(Product, RefusesWhatCublasLtWouldNotTakeOrTakeWrongly) {
+  alignas(16) float x[8] = {};
+  const Product legal{
+      .rows = 1, .columns = 1, .depth = 2, .a_stride = 2, .b_stride = 1, .result_stride = 1, .aligned = true};
+  EXPECT_EQ(error_of([&] { host_multiply(legal, {&x[0], &x[4], &x[0]}); }), "");
+  EXPECT_EQ(error_of([&] { host_multiply(legal, {&x[1], &x[4], &x[0]}); }), "product: declared aligned and not so");
+  const auto refusal = [&](auto change) {
+    Product product = legal;
+    change(product);
+    return error_of([&] { check(product); });
+  };
+  EXPECT_EQ(refusal([](Product& p) { p.rows = -1; }), "product: sizes below 0");
+  EXPECT_EQ(refusal([](Product& p) { p.a_stride = 1; }), "product: rows of a overlap");
+  EXPECT_EQ(refusal([](Product& p) { p.b_transposed = true; }), "product: rows of b overlap");
+  EXPECT_EQ(refusal([](Product& p) { p.columns = p.b_stride = 2; }), "product: rows of the result overlap");
+  EXPECT_EQ(refusal([](Product& p) { p.result = Type::kHalf; }), "product: types");
+}
+
+TEST(Workspace, CountsWhatItHandsOutAndWatchesWhatLiesBetween) {
+  const auto take = [](Workspace& workspace) {
+    return std::pair(workspace.take<float>({3, 5}), workspace.take<Half>({1}));
+  };
+  Workspace count;
+  EXPECT_EQ(take(count).first, nullptr);
+  alignas(Workspace::kAlignment) std::array<std::byte, 1024> memory{};
+  ASSERT_LE(count.bytes(), memory.size());
+  for (const int past : {-1, 0, 15}) {
+    Workspace workspace(memory.data());
+    const auto [floats, halves] = take(workspace);
+    EXPECT_EQ(workspace.bytes(), count.bytes());
+    EXPECT_TRUE(std::isnan(floats[14]) && std::isnan(wide(*halves)));
+    if (past >= 0) floats[15 + past] = 1;
+    EXPECT_EQ(error_of([&] { workspace.expect_untouched_guards(); }),
+              past < 0 ? "" : "an array of the workspace was written past its end");
+  }
+}
+
+TEST(Workspace, KnowsWhenItCannotCount) {
+  Workspace count;
+  count.take<float>({std::int64_t{1} << 40, std::int64_t{1} << 40});
+  EXPECT_FALSE(count.countable());
+}
+
+}  // namespace
+}  // namespace backgauge::cuda
