@@ -3,7 +3,9 @@
 // rounds them so is within the bound of the contract it declares, and not within that of any stricter one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "reference/arithmetic/exact.h"
 #include "reference/evaluate.h"
@@ -119,6 +121,38 @@ TEST(Contracts, ChangeTheRoundingOfOperandsAndNothingElse) {
       const std::vector<Wanted> wanted = oracle(problem, declared, Values::kRandom);
       for (std::size_t t = 0; t < wanted.size(); ++t) EXPECT_EQ(wanted[t].allowed, strict[t].allowed);
     }
+  }
+}
+
+// The operands that come out of one sample are beyond the largest half: nothing is known of the products that they are
+// part of, and as much as before of everything else.
+TEST(Contracts, OperandsBeyondTheLargestHalfOpenTheirProducts) {
+  for (const Values values : {Values::kStructured, Values::kRandom}) {
+    Problem problem = testing::random_problem(BACKGAUGE_BLOCK_LSTM_GRAD_V2, 3, {.consistent = true});
+    problem.dtype = BACKGAUGE_FLOAT32;
+    const Extents& e = problem.extents;
+    ASSERT_TRUE(e.S > 0 && e.B > 1 && e.I > 0 && e.H > 0) << e.S << e.B << e.I << e.H;
+    for (Tensor& tensor : problem.inputs) {
+      if (tensor.name != "cs_grad") continue;
+      for (std::int64_t k = 0; k < e.H; ++k) tensor.values[static_cast<std::size_t>((e.S - 1) * e.B * e.H + k)] = 1e9;
+    }
+    const auto named = [](const std::vector<Wanted>& all, std::string_view name) {
+      return *std::ranges::find(all, name, &Wanted::name);
+    };
+    const std::vector<Wanted> strict = oracle(problem, {}, values);
+    const std::vector<Wanted> narrow = oracle(problem, {.numerical_contract = BACKGAUGE_FP16_ACC32}, values);
+    for (const Wanted& wanted : strict) {
+      for (const double allowed : wanted.allowed) EXPECT_TRUE(std::isfinite(allowed)) << wanted.name;
+    }
+    const Wanted x_grad = named(narrow, "x_grad"), b_grad = named(narrow, "b_grad"), w_grad = named(narrow, "w_grad");
+    for (std::int64_t row = 0; row < e.S * e.B; ++row) {
+      for (std::int64_t k = 0; k < e.I; ++k) {
+        const bool first_sample = row % e.B == 0;
+        EXPECT_EQ(std::isinf(x_grad.allowed[static_cast<std::size_t>(row * e.I + k)]), first_sample) << row;
+      }
+    }
+    for (const double allowed : w_grad.allowed) EXPECT_TRUE(std::isinf(allowed));
+    if (e.S == 1) EXPECT_EQ(b_grad.allowed, named(strict, "b_grad").allowed);
   }
 }
 

@@ -43,14 +43,16 @@ std::vector<ErrorModel> bounded(const Problem& problem, const RoundingModel& mod
   return problem.dtype == BACKGAUGE_FLOAT64 ? bounded<long double>(problem, model) : bounded<double>(problem, model);
 }
 
-std::vector<Wanted> wanted_by(const Problem& problem, std::vector<ErrorModel> tensors) {
+// operand_largest: of the model. Where an operand may exceed it, the bound is infinite and no deviation lowers it.
+std::vector<Wanted> wanted_by(const Problem& problem, std::vector<ErrorModel> tensors, double operand_largest) {
   std::vector<Wanted> out;
   for (ErrorModel& tensor : tensors) {
     Wanted wanted{tensor.name, shape_of(spec_of(problem), tensor.name, problem.extents), std::move(tensor.value), {}};
     for (std::size_t k = 0; k < wanted.value.size(); ++k) {
       const double value = static_cast<double>(wanted.value[k]);
       double allowed = stored(value, tensor.bound[k], problem.dtype);
-      if (!tensor.deviation.empty() && std::isfinite(value)) {
+      const bool overflows = !std::isfinite(tensor.bound[k]) && std::isfinite(operand_largest);
+      if (!tensor.deviation.empty() && std::isfinite(value) && !overflows) {
         const double likely = stored(value, kDeviations * tensor.deviation[k], problem.dtype);
         if (likely < allowed) allowed = likely;
       }
@@ -77,7 +79,7 @@ std::vector<std::vector<V>> exact_values(const Problem& problem) {
 
 std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Values values) {
   const RoundingModel model = rounding_model(problem, declared);
-  if (values == Values::kStructured) return wanted_by(problem, bounded(problem, model));
+  if (values == Values::kStructured) return wanted_by(problem, bounded(problem, model), model.operand_largest);
   // Beside each other, or one after the other.
   const auto launch = is_large(problem) ? std::launch::async : std::launch::deferred;
   std::future<Flat> variance = std::async(launch, [&] { return first_estimate(problem, model); });
@@ -85,7 +87,7 @@ std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Val
   Flat bound;
   for (const ErrorModel& tensor : tensors) bound.push_back(tensor.bound);
   add_deviations(tensors, deviations_below(variance.get(), problem, model, bound));
-  return wanted_by(problem, std::move(tensors));
+  return wanted_by(problem, std::move(tensors), model.operand_largest);
 }
 
 std::vector<ErrorModel> error_model(const Problem& problem, const Declared& declared) {

@@ -18,7 +18,8 @@ struct RoundingModel {
   double least_normal = 0;       // what underflow, gradual or flushed, may lose in one operation
   double operand_roundoff = 0;   // of the operands of matrix products, when the contract allows narrower ones
   double operand_underflow = 0;  // what an operand may lose below the normal range of a narrower format
-  double carry_roundoff = 0;     // of what passes from step to step through storage; 0: it does not
+  double operand_largest = std::numeric_limits<double>::infinity();  // beyond it an operand may be infinite
+  double carry_roundoff = 0;  // of what passes from step to step through storage; 0: it does not
   double carry_underflow = 0;
   double recomputed_co = 0;  // relative deviation of a recomputed co from the saved one; 0: it is not recomputed
 
@@ -343,6 +344,24 @@ class Bound {
             eta * (plane_product<double>(xs, y_there) + plane_product<double>(x_there, ys)) + eta * eta * terms;
       }
       operands = 2 * u + u * u;
+      if (std::isfinite(a.model_.operand_largest)) open_overflows(a.model_.operand_largest, xs, ys);
+    }
+
+   private:
+    // An infinite operand makes anything of its row or column, even where the other one is zero.
+    void open_overflows(double largest, const Plane<double>& xs, const Plane<double>& ys) {
+      std::vector<bool> column_fits(static_cast<std::size_t>(value.cols()));
+      for (Index c = 0; c < value.cols(); ++c) {
+        column_fits[static_cast<std::size_t>(c)] = (ys.col(c) <= largest).all();
+      }
+      for (Index r = 0; r < value.rows(); ++r) {
+        const bool row_fits = (xs.row(r) <= largest).all();
+        for (Index c = 0; c < value.cols(); ++c) {
+          if (row_fits && column_fits[static_cast<std::size_t>(c)]) continue;
+          underflow(r, c) = std::numeric_limits<double>::infinity();
+          terms(r, c) = std::max(terms(r, c), 1.0);
+        }
+      }
     }
   };
 

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of the implementation for NVIDIA GPUs: each is put into a copy of one of its sources, and `backgauge verify` must
+fail the plug-in whose kernels the processor runs.
+
+    cuda_faults.py SOURCE_DIR BUILD_DIR [ID...]
+
+BUILD_DIR is made by ninja and holds backgauge and its plug-ins; nothing in either folder changes. Exit code 1 if a fault
+goes unnoticed.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+PLUGIN = "backgauge_cuda-on-host"
+BLOCK = "impl/cuda/block_lstm_grad_v2.cu"
+STEPS = "impl/cuda/lstm_steps.cu"
+CELL = "impl/cuda/lstm_block_cell_grad.cu"
+KERNEL = "impl/cuda/cell_kernel.h"
+SUMS = "impl/cuda/column_sums.h"
+ALIGNED = "impl/cuda/aligned.h"
+
+# id, what is wrong, file, and for each change the text as it is and the text as it becomes
+FAULTS = [
+    ("S1", "a last chunk of one step is left out", BLOCK, ("while (left > 0)", "while (left > 1)")),
+    ("S2", "chunks overlap by a step", STEPS,
+     ("place->steps_left = local.first + 1 - count;", "place->steps_left = local.first + 2 - count;")),
+    ("S3", "every product of a chunk reads its first step", STEPS,
+     ("&place->chunk_dgates[slot]", "&place->chunk_dgates[0]")),
+    ("S4", "a step reads the cell state of its own instead of the one before", STEPS,
+     ("a.cs + (at - B * H)", "a.cs + at")),
+    ("S5", "gates f and ci stand in each other's place", STEPS,
+     ("dgates + H,\n            dgates + 2 * H,", "dgates + 2 * H,\n            dgates + H,")),
+    ("S6", "every step leaves its sums where the first does", STEPS,
+     ("a.sums + t * row_blocks * kSums * H", "a.sums")),
+    ("S7", "a graph is replayed with the arguments of the call before", BLOCK,
+     ("set_arguments(queue, arguments, place);", "if (!lock.owns_lock()) set_arguments(queue, arguments, place);")),
+    ("S8", "the recurrent product reads W_x", BLOCK,
+     ("w_.data() + c.I * 4 * c.H; }", "w_.data(); }")),
+    ("S9", "what is carried into the last step is not cleared", BLOCK,
+     ("queue.zero(dh_, c.B * c.H * static_cast<std::int64_t>(sizeof(Real)));", "")),
+    ("Q1", "x_grad is computed before the steps that it reads", BLOCK, ("work.side(0).wait_for(queue);", "")),
+    ("Q2", "nobody waits for x_grad", BLOCK, ("queue.wait_for(work.side(0));", "")),
+    ("Q3", "device memory is allocated in the midst of a call", BLOCK,
+     ("Work work(stream, scratch_, kSides);", "Work work(stream, scratch_, kSides);\n    const Memory more(16);")),
+    ("H1", "every group of x_grad reads the first steps", BLOCK,
+     ("const S* const dgates = dgates_ + first * c.B * 4 * c.H;", "const S* const dgates = dgates_;")),
+    ("H2", "w_grad pairs states with the gates of their own step", BLOCK,
+     ("weight_product(queue, h_.data(), c.H, c.B, rows_ - c.B, true, to);",
+      "weight_product(queue, h_.data(), c.H, 0, rows_ - c.B, true, to);")),
+    ("H3", "the states before the first step are left out of w_grad", BLOCK,
+     ("c.H, c.B, rows_ - c.B, true, to);", "c.H, c.B, rows_ - c.B, false, to);")),
+    ("H4", "x_grad beyond seq_len_max is not cleared", BLOCK,
+     ("queue.zero(c.x_grad + rows_ * c.I, (c.T - c.S) * c.B * c.I * kBytes);", "")),
+    ("H5", "a copy of x_grad is not copied back", BLOCK, ("x_grad_.deliver(queue);", "")),
+    ("H6", "a copy of w is not made", BLOCK, ("w_.fetch(queue);", "")),
+    ("K1", "the last vector of a row is left out", KERNEL, ("if (column < columns) {", "if (column + kWidth < columns) {")),
+    ("K2", "the rows of a block add up without a barrier", KERNEL,
+     ("kPhases = kSums > 0 ? 2 : 1", "kPhases = 1"),
+     ("      backward(thread, row_block, first_column, shared);\n",
+      "      backward(thread, row_block, first_column, shared);\n      leave_sums(thread, row_block, first_column, shared);\n")),
+    ("K3", "the last row of a block is left out of its sums", KERNEL, ("row < kCellRows; ++row) total", "row + 1 < kCellRows; ++row) total")),
+    ("K4", "sums of gate gradients are made of what is stored", KERNEL,
+     ("sums[0][n] += d.i;", "sums[0][n] += wide(narrow<Storage>(d.i));")),
+    ("K5", "a block of long columns takes the first rows only", KERNEL,
+     ("for (std::int64_t k = 0; k < rows_each; ++k) {", "for (std::int64_t k = 0; k < 1; ++k) {")),
+    ("K6", "a thread takes the row of its neighbour", KERNEL,
+     ("own_row = thread.index / kCellLanes;", "own_row = (thread.index + 1) / kCellLanes % kCellRows;")),
+    ("C1", "sums over many rows are made of the first ones", SUMS,
+     ("for (int k = 0; rows > kRows; ++k) {", "for (int k = 0; rows < 0; ++k) {")),
+    ("C2", "lanes add up without a barrier", SUMS,
+     ("kPhases = 2;", "kPhases = 1;"), ("    } else if (lane == 0 && column < columns) {", "    }\n    if (lane == 0 && column < columns) {")),
+    ("W1", "an array of the workspace is one row too short", BLOCK,
+     ("dh_(workspace.take<Real>({c.B, c.H}))", "dh_(workspace.take<Real>({c.B - (c.B > 1), c.H}))")),
+    ("L1", "dicfo in the order of BlockLSTMGradV2", CELL,
+     ("c.dicfo + 2 * c.H,\n                                  c.dicfo + c.H,",
+      "c.dicfo + c.H,\n                                  c.dicfo + 2 * c.H,")),
+    ("L2", "peephole gradients stay as they were without peepholes", CELL,
+     ("for (S* const to : zeros) queue.zero(to, c.H * static_cast<std::int64_t>(sizeof(S)));", "(void)zeros;")),
+]
+
+
+class Build:
+    """How the build directory compiles the sources of the plug-in and links it."""
+
+    def __init__(self, source: pathlib.Path, build: pathlib.Path):
+        self.source, self.build = source, build
+        entries = json.loads((build / "compile_commands.json").read_text())
+        self.compile = {str(pathlib.Path(entry["file"]).relative_to(source)): entry["command"] for entry in entries
+                        if re.search(r"impl/cuda/CMakeFiles/backgauge_cuda(_host|-on-host)\.dir/", entry["command"])}
+        commands = subprocess.run(["ninja", "-C", build, "-t", "commands", PLUGIN], check=True,
+                                  capture_output=True, text=True).stdout.splitlines()
+        self.link = next(part for line in reversed(commands) for part in line.split(" && ")
+                         if f" -o impl/cuda/lib{PLUGIN}.so " in part)
+        self.command = build / "ci/backgauge"
+        self.cases = [f"--case={line}" for line in (source / "impl/cuda/cases.txt").read_text().splitlines()
+                      if line and not line.startswith("#")]
+
+    def dependents(self, name: str) -> list[str]:
+        """The sources that are compiled with this file."""
+        found, todo = {name}, [name]
+        files = [path for path in (self.source / "impl/cuda").rglob("*") if path.suffix in (".h", ".cu", ".cc")]
+        while todo:
+            include = f'#include "{todo.pop()}"'
+            for path in files:
+                other = str(path.relative_to(self.source))
+                if other not in found and include in path.read_text():
+                    found.add(other)
+                    todo.append(other)
+        return sorted(found & set(self.compile))
+
+    def plugin_with(self, name: str, text: str, folder: pathlib.Path) -> pathlib.Path | None:
+        """The plug-in with another text for one file. None if it does not compile.
+
+        What an object file defines is not taken from the library that has the right one."""
+        changed = folder / name
+        changed.parent.mkdir(parents=True)
+        changed.write_text(text)
+        objects = []
+        for number, dependent in enumerate(self.dependents(name)):
+            words = shlex.split(self.compile[dependent])
+            wrong = folder / f"{number}.o"
+            words[words.index("-o") + 1] = str(wrong)
+            if dependent == name:
+                words[-1] = str(changed)
+            words.insert(next(k for k, word in enumerate(words) if word.startswith("-I")), f"-I{folder}")
+            words += ["-O1", "-Wno-error"]
+            if subprocess.run(words, cwd=self.build, capture_output=True).returncode != 0:
+                return None
+            objects.append((dependent, str(wrong)))
+        plugin = folder / "plugin.so"
+        words = shlex.split(self.link)
+        words[words.index("-o") + 1] = str(plugin)
+        for dependent, wrong in objects:
+            words = [word for word in words if not word.endswith(f"{PLUGIN}.dir/{pathlib.Path(dependent).name}.o")]
+            words.insert(words.index("-o"), wrong)
+        subprocess.run(words, cwd=self.build, check=True, capture_output=True)
+        return plugin
+
+    def passes(self, plugin: pathlib.Path) -> bool:
+        common = [self.command, "verify", f"--impl={plugin}", "--no-shrink", "--fail-fast", "--jobs=1", "--timeout=60s"]
+        for cases in (self.cases, ["--tier=smoke"]):
+            done = subprocess.run([*common, *cases], capture_output=True, cwd=self.source)
+            if done.returncode == 1:
+                return False
+            if done.returncode != 0:
+                raise RuntimeError(f"verify: exit code {done.returncode}: {done.stderr.decode()}")
+        return True
+
+
+def outcome(build: Build, fault: tuple) -> str:
+    _, _, name, *changes = fault
+    text = (build.source / name).read_text()
+    for was, becomes in changes:
+        if text.count(was) != 1:
+            return f"STALE: {name} no longer holds this text once: {was}"
+        text = text.replace(was, becomes)
+    with tempfile.TemporaryDirectory() as folder:
+        plugin = build.plugin_with(name, text, pathlib.Path(folder))
+        if plugin is None:
+            return "STALE: does not compile"
+        return "UNNOTICED" if build.passes(plugin) else "noticed"
+
+
+def main() -> int:
+    build = Build(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve())
+    faults = [fault for fault in FAULTS if not sys.argv[3:] or fault[0] in sys.argv[3:]]
+    with tempfile.TemporaryDirectory() as folder:  # made in the same way, with nothing wrong
+        plugin = build.plugin_with(KERNEL, (build.source / KERNEL).read_text(), pathlib.Path(folder))
+        if plugin is None or not build.passes(plugin):
+            print("the plug-in fails without any fault", file=sys.stderr)
+            return 1
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("BACKGAUGE_JOBS", os.cpu_count()))) as pool:
+        outcomes = list(pool.map(lambda fault: outcome(build, fault), faults))
+    for fault, result in zip(faults, outcomes):
+        print(f"{result:<9} {fault[0]:<5} {fault[1]}")
+    noticed = outcomes.count("noticed")
+    print(f"faults of cuda: {noticed} of {len(faults)} noticed")
+    return 0 if noticed == len(faults) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
