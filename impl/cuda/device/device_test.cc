@@ -7,6 +7,7 @@
 #include <set>
 
 #include "impl/cuda/device/host/multiply.h"
+#include "impl/cuda/device/plain_product.h"
 #include "impl/cuda/device/work.h"
 #include "impl/cuda/workspace.h"
 
@@ -215,29 +216,37 @@ void expect_product(bool a_transposed, bool b_transposed, bool added) {
     return out;
   };
   const std::vector<Storage> a = filled(kRows, kDepth, a_transposed), b = filled(kDepth, kColumns, b_transposed);
-  std::vector<Result> result(kRows * (kColumns + kGap), narrow<Result>(1));
-  host_multiply({.rows = kRows,
-                 .columns = kColumns,
-                 .depth = kDepth,
-                 .operands = kType<Storage>,
-                 .result = kType<Result>,
-                 .a_transposed = a_transposed,
-                 .b_transposed = b_transposed,
-                 .added = added,
-                 .a_stride = (a_transposed ? kRows : kDepth) + kGap,
-                 .b_stride = (b_transposed ? kDepth : kColumns) + kGap,
-                 .result_stride = kColumns + kGap},
-                {a.data(), b.data(), result.data()});
-  for (std::int64_t row = 0; row < kRows; ++row) {
-    for (std::int64_t column = 0; column < kColumns + kGap; ++column) {
-      float want = added || column >= kColumns ? 1 : 0;
-      for (std::int64_t k = 0; k < kDepth && column < kColumns; ++k) want += number(row, k) * number(k, column);
-      EXPECT_EQ(static_cast<float>(wide(result[static_cast<std::size_t>(row * (kColumns + kGap) + column)])), want);
+  const Product product{.rows = kRows,
+                        .columns = kColumns,
+                        .depth = kDepth,
+                        .operands = kType<Storage>,
+                        .result = kType<Result>,
+                        .a_transposed = a_transposed,
+                        .b_transposed = b_transposed,
+                        .added = added,
+                        .a_stride = (a_transposed ? kRows : kDepth) + kGap,
+                        .b_stride = (b_transposed ? kDepth : kColumns) + kGap,
+                        .result_stride = kColumns + kGap};
+  for (const bool by_kernel : {false, true}) {
+    std::vector<Result> result(kRows * (kColumns + kGap), narrow<Result>(1));
+    const Matrices matrices{a.data(), b.data(), result.data()};
+    if (by_kernel) {
+      with_plain_product(product, matrices,
+                         [](std::int64_t blocks, const auto& kernel) { run_blocks(blocks, kernel, false); });
+    } else {
+      host_multiply(product, matrices);
+    }
+    for (std::int64_t row = 0; row < kRows; ++row) {
+      for (std::int64_t column = 0; column < kColumns + kGap; ++column) {
+        float want = added || column >= kColumns ? 1 : 0;
+        for (std::int64_t k = 0; k < kDepth && column < kColumns; ++k) want += number(row, k) * number(k, column);
+        EXPECT_EQ(static_cast<float>(wide(result[static_cast<std::size_t>(row * (kColumns + kGap) + column)])), want);
+      }
     }
   }
 }
 
-TEST(Product, IsThatOfPlainLoops) {
+TEST(Product, IsThatOfPlainLoopsAndOfThePlainKernel) {
   for (const bool a_transposed : {false, true}) {
     for (const bool b_transposed : {false, true}) {
       for (const bool added : {false, true}) {

@@ -4,6 +4,7 @@
 #include <cublasLt.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -113,32 +114,44 @@ std::optional<cublasLtMatmulAlgo_t> best_algorithm(cublasLtHandle_t handle, cons
   return best.algo;
 }
 
+// What a product needs of cuBLASLt, made once.
+struct Recipe {
+  Words words;
+  std::optional<cublasLtMatmulAlgo_t> algorithm;
+};
+
 class Library {
  public:
   cublasLtHandle_t handle(int device) {
     const std::lock_guard lock(mutex_);
+    return handle_under_lock(device);
+  }
+
+  std::shared_ptr<const Recipe> recipe(int device, const Product& product, bool indirect) {
+    const std::lock_guard lock(mutex_);
+    if (recipes_.size() >= kMostRecipes) recipes_.clear();
+    std::shared_ptr<const Recipe>& recipe = recipes_[{device, indirect, product}];
+    if (recipe == nullptr) {
+      auto made = std::make_shared<Recipe>(Recipe{Words(product, indirect), {}});
+      made->algorithm = best_algorithm(handle_under_lock(device), made->words, product);
+      recipe = std::move(made);
+    }
+    return recipe;
+  }
+
+ private:
+  // Far more than a program has shapes; it only keeps a stream of ever new ones from filling the memory.
+  static constexpr std::size_t kMostRecipes = 4096;
+
+  cublasLtHandle_t handle_under_lock(int device) {
     cublasLtHandle_t& the = handles_[device];
     if (the == nullptr) check_blas(cublasLtCreate(&the), "start");
     return the;
   }
 
-  std::optional<cublasLtMatmulAlgo_t> algorithm(const Product& product, bool indirect, const Words& words) {
-    const int device = current_device();
-    const cublasLtHandle_t the = handle(device);
-    const std::lock_guard lock(mutex_);
-    if (algorithms_.size() >= kMostAlgorithms) algorithms_.clear();
-    const auto [place, is_new] = algorithms_.try_emplace({device, indirect, product});
-    if (is_new) place->second = best_algorithm(the, words, product);
-    return place->second;
-  }
-
- private:
-  // Far more than a program has shapes; it only keeps a stream of ever new ones from filling the memory.
-  static constexpr std::size_t kMostAlgorithms = 4096;
-
   std::mutex mutex_;
   std::map<int, cublasLtHandle_t> handles_;
-  std::map<std::tuple<int, bool, Product>, std::optional<cublasLtMatmulAlgo_t>> algorithms_;
+  std::map<std::tuple<int, bool, Product>, std::shared_ptr<const Recipe>> recipes_;
 };
 
 // Never destroyed: at the end of the process the driver may be gone before it.
@@ -147,35 +160,38 @@ Library& library() {
   return the;
 }
 
-void multiply(const Stream& stream, const Product& p, bool indirect, const void* a, const void* b, void* result) {
-  const Words words(p, indirect);
-  const auto algorithm = library().algorithm(p, indirect, words);
-  if (!algorithm) throw DeviceError(BACKGAUGE_DEVICE_ERROR, "cuBLASLt: no algorithm for a product");
+bool multiply(const Stream& stream, const Product& p, bool indirect, const void* a, const void* b, void* result) {
+  const int device = current_device();
+  const std::shared_ptr<const Recipe> recipe = library().recipe(device, p, indirect);
+  if (!recipe->algorithm) return false;
   const float one = 1, zero = 0;
   const double double_one = 1, double_zero = 0;
   const bool is_double = p.operands == Type::kDouble;
   const void* alpha = is_double ? static_cast<const void*>(&double_one) : &one;
   const void* beta = is_double ? static_cast<const void*>(p.added ? &double_one : &double_zero)
                                : static_cast<const void*>(p.added ? &one : &zero);
-  check_blas(cublasLtMatmul(library().handle(current_device()), words.description.handle, alpha, b, words.a.handle, a,
-                            words.b.handle, beta, result, words.result.handle, result, words.result.handle, &*algorithm,
-                            stream.scratch, static_cast<std::size_t>(kProductScratchBytes), stream.stream),
-             "product");
+  const Words& words = recipe->words;
+  check_blas(
+      cublasLtMatmul(library().handle(device), words.description.handle, alpha, b, words.a.handle, a, words.b.handle,
+                     beta, result, words.result.handle, result, words.result.handle, &*recipe->algorithm,
+                     stream.scratch, static_cast<std::size_t>(kProductScratchBytes), stream.stream),
+      "product");
+  return true;
 }
 
 }  // namespace
 
-void cublaslt_multiply(const Stream& stream, const Product& product, const Matrices& m) {
-  multiply(stream, product, false, m.a, m.b, m.result);
+bool cublaslt_multiply(const Stream& stream, const Product& product, const Matrices& m) {
+  return multiply(stream, product, false, m.a, m.b, m.result);
 }
 
-void cublaslt_multiply(const Stream& stream, const Product& product, const IndirectMatrices& m) {
+bool cublaslt_multiply(const Stream& stream, const Product& product, const IndirectMatrices& m) {
   // The library's types for pointers and for pointers to them are the same.
-  multiply(stream, product, true, m.a, m.b, const_cast<void**>(m.result));
+  return multiply(stream, product, true, m.a, m.b, const_cast<void**>(m.result));
 }
 
 bool cublaslt_can_be_indirect(const Product& product) {
-  return library().algorithm(product, true, Words(product, true)).has_value();
+  return library().recipe(current_device(), product, true)->algorithm.has_value();
 }
 
 void prepare_cublaslt() { library().handle(current_device()); }

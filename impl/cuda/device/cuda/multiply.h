@@ -9,8 +9,9 @@
 
 namespace backgauge::cuda {
 
-void cublaslt_multiply(const Stream& stream, const Product& product, const Matrices& matrices);
-void cublaslt_multiply(const Stream& stream, const Product& product, const IndirectMatrices& matrices);
+// false, and nothing done, where the library has no algorithm: the same answer for the same product, always.
+bool cublaslt_multiply(const Stream& stream, const Product& product, const Matrices& matrices);
+bool cublaslt_multiply(const Stream& stream, const Product& product, const IndirectMatrices& matrices);
 bool cublaslt_can_be_indirect(const Product& product);
 
 // Makes the library's handle on the current device, which takes memory.

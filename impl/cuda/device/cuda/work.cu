@@ -2,6 +2,7 @@
 #include "impl/cuda/device/backend.h"
 #include "impl/cuda/device/cuda/lanes.h"
 #include "impl/cuda/device/cuda/multiply.h"
+#include "impl/cuda/device/plain_product.h"
 #include "impl/cuda/device/work.h"
 
 namespace backgauge::cuda {
@@ -55,7 +56,11 @@ Event::~Event() { cudaEventDestroy(state_->event); }
 
 void Queue::multiply(const Product& product, const Matrices& matrices) {
   if (is_empty(product)) return;
-  if (product.depth > 0) return cublaslt_multiply(stream_, product, matrices);
+  if (product.depth > 0) {
+    if (cublaslt_multiply(stream_, product, matrices)) return;
+    return with_plain_product(product, matrices,
+                              [this](std::int64_t blocks, const auto& kernel) { launch(blocks, kernel); });
+  }
   if (product.added) return;
   const auto bytes = static_cast<std::size_t>(bytes_of(product.result));
   check(cudaMemset2DAsync(matrices.result, static_cast<std::size_t>(product.result_stride) * bytes, 0,
@@ -65,7 +70,9 @@ void Queue::multiply(const Product& product, const Matrices& matrices) {
 }
 
 void Queue::multiply(const Product& product, const IndirectMatrices& matrices) {
-  cublaslt_multiply(stream_, product, matrices);
+  if (!cublaslt_multiply(stream_, product, matrices)) {
+    throw DeviceError(BACKGAUGE_INTERNAL, "a product that cannot be indirect");
+  }
 }
 
 void Queue::zero(void* to, std::int64_t bytes) {
