@@ -20,4 +20,10 @@ void block_lstm_grad_v2(const BlockLstmGradV2Call<Storage>& call, Workspace& wor
 template <class Storage>
 void prepare_block_lstm_grad_v2(const Extents& extents);
 
+template <class Storage>
+void cudnn_rnn_forward(const CudnnRnnCall<Storage>& call, Workspace& workspace, void* stream);
+
+template <class Storage>
+void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Storage>& call, Workspace& workspace, void* stream);
+
 }  // namespace backgauge::cuda

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table, as a plug-in: checks, choice of op and storage type, and the exceptions that must not leave.
+#include <algorithm>
 #include <atomic>
 #include <string>
 
 #include "impl/cuda/device/backend.h"
 #include "impl/cuda/device/error.h"
 #include "impl/cuda/ops.h"
+#include "impl/cuda/rnn_trace.h"
 #include "impl/table_checks.h"
 #include "reference/contract/validate.h"
 
@@ -25,27 +27,52 @@ backgauge_status guarded_by_status(backgauge_message* message, Body body) noexce
 
 template <class Storage>
 void execute_as(const backgauge_call& call, const Extents& extents, Workspace& workspace) {
-  if (call.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
-    lstm_block_cell_grad(LstmBlockCellGradCall<Storage>::bind(call, extents), workspace, call.stream);
-  } else {
-    block_lstm_grad_v2(BlockLstmGradV2Call<Storage>::bind(call, extents), workspace, call.stream);
+  switch (call.op) {
+    case BACKGAUGE_CUDNN_RNN:
+      return cudnn_rnn_forward(CudnnRnnCall<Storage>::bind(call, extents), workspace, call.stream);
+    case BACKGAUGE_CUDNN_RNN_BACKPROP:
+      return cudnn_rnn_backprop(CudnnRnnBackpropCall<Storage>::bind(call, extents), workspace, call.stream);
+    default: break;
+  }
+  if constexpr (!std::is_same_v<Storage, double>) {
+    if (call.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
+      lstm_block_cell_grad(LstmBlockCellGradCall<Storage>::bind(call, extents), workspace, call.stream);
+    } else {
+      block_lstm_grad_v2(BlockLstmGradV2Call<Storage>::bind(call, extents), workspace, call.stream);
+    }
+  }
+}
+
+// body: called with a value of the storage type of a dtype.
+template <class Body>
+auto with_storage(std::int32_t dtype, Body body) {
+  switch (dtype) {
+    case BACKGAUGE_HALF: return body(Half{});
+    case BACKGAUGE_FLOAT32: return body(float{});
+    default: return body(double{});
   }
 }
 
 void execute(const backgauge_call& call, const Extents& extents, Workspace& workspace) {
-  switch (call.dtype) {
-    case BACKGAUGE_HALF: return execute_as<Half>(call, extents, workspace);
-    default: return execute_as<float>(call, extents, workspace);
-  }
+  with_storage(call.dtype, [&](auto storage) { execute_as<decltype(storage)>(call, extents, workspace); });
+}
+
+// Elements of reserve_space: 0 for ops without, -1 if too many to count.
+std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extents) {
+  if (call.op != BACKGAUGE_CUDNN_RNN && call.op != BACKGAUGE_CUDNN_RNN_BACKPROP) return 0;
+  const RnnSizes sizes(extents, call.attributes);
+  return with_storage(call.dtype, [&](auto storage) { return reserve_length<decltype(storage)>(sizes); });
 }
 
 backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
                       backgauge_message* message) {
   Workspace count;
-  execute(call, extents, count);
-  if (!count.countable()) return fail(message, BACKGAUGE_OUT_OF_MEMORY, "needs more than 2^60 bytes");
+  const std::int64_t length = reserve_length_of(call, extents);
+  if (length >= 0) execute(call, extents, count);
+  if (length < 0 || !count.countable()) return fail(message, BACKGAUGE_OUT_OF_MEMORY, "needs more than 2^60 bytes");
   plan.workspace_alignment = Workspace::kAlignment;
   plan.workspace_bytes = count.bytes();
+  plan.reserve_space_length = length;
   return BACKGAUGE_OK;
 }
 
@@ -53,6 +80,12 @@ backgauge_op_claims claims_of(backgauge_op op) {
   backgauge_op_claims claims{};
   claims.op = op;
   claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+  if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) claims.dtypes |= BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
+  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
+                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
+  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
+                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
+  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
   claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
   // Of several steps: gate gradients are kept as the operands of products that they are.
   const bool products = op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
@@ -64,7 +97,8 @@ backgauge_op_claims claims_of(backgauge_op op) {
 }
 
 const backgauge_op_claims kClaims[] = {claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
-                                       claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2)};
+                                       claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
+                                       claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP)};
 const TableChecks kChecks = {kClaims, plan, kBackend.memory_space};
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
@@ -81,14 +115,49 @@ backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, bac
   });
 }
 
-backgauge_status run(const backgauge_call* call, backgauge_message* message) {
+backgauge_status checked_execute(const backgauge_call* call, bool forward, backgauge_message* message) {
   return guarded_by_status(message, [&] {
     Extents extents;
-    const backgauge_status status = kChecks.before(false, call, extents, message);
+    const backgauge_status status = kChecks.before(forward, call, extents, message);
     if (status != BACKGAUGE_OK) return status;
     Workspace workspace(call->workspace);
     execute(*call, extents, workspace);
     workspace.expect_untouched_guards();
+    return BACKGAUGE_OK;
+  });
+}
+
+backgauge_status run(const backgauge_call* call, backgauge_message* message) {
+  return checked_execute(call, false, message);
+}
+
+backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
+  return checked_execute(call, true, message);
+}
+
+template <class Storage>
+void copy_mask(const backgauge_call& call, const Extents& extents, std::int64_t gap, std::uint8_t* keep) {
+  const RnnSizes sizes(extents, call.attributes);
+  const RnnTrace<const Storage> trace(sizes, CudnnRnnBackpropCall<Storage>::bind(call, extents).reserve_space);
+  if (const std::uint8_t* kept = trace.keep(gap)) {
+    read_back(call.stream, keep, kept, sizes.gap());
+  } else {
+    std::fill_n(keep, sizes.gap(), std::uint8_t{1});
+  }
+}
+
+backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
+                              backgauge_message* message) {
+  return guarded_by_status(message, [&] {
+    Extents e;
+    const backgauge_status status = kChecks.before(false, call, e, message);
+    if (status != BACKGAUGE_OK) return status;
+    const bool nowhere = keep == nullptr && e.T * e.B * e.D * e.H > 0;
+    if (call->op != BACKGAUGE_CUDNN_RNN_BACKPROP || nowhere || gap < 0 || gap >= e.L - 1) {
+      return fail(message, BACKGAUGE_INVALID_ARGUMENT,
+                  "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop, and memory for it");
+    }
+    with_storage(call->dtype, [&](auto storage) { copy_mask<decltype(storage)>(*call, e, gap, keep); });
     return BACKGAUGE_OK;
   });
 }
@@ -118,8 +187,8 @@ extern "C" __attribute__((visibility("default"))) const backgauge_implementation
       kClaims,
       prepare,
       run,
-      nullptr,
-      nullptr,
+      forward,
+      dropout_mask,
   };
   return &table;
 }

@@ -28,4 +28,7 @@ int current_device();
 // Before any Work on the current one, which allocates nothing: makes what works on it take turns with.
 void prepare_device();
 
+// From device memory to that of the host, after all that is in the stream now. Returns when it is done.
+void read_back(void* stream, void* to, const void* from, std::int64_t bytes);
+
 }  // namespace backgauge::cuda

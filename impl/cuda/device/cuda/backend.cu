@@ -48,4 +48,11 @@ void prepare_device() {
   prepare_cublaslt();
 }
 
+void read_back(void* stream, void* to, const void* from, std::int64_t bytes) {
+  if (bytes == 0) return;
+  const auto queue = static_cast<cudaStream_t>(stream);
+  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, queue), "copy");
+  check(cudaStreamSynchronize(queue), "copy");
+}
+
 }  // namespace backgauge::cuda

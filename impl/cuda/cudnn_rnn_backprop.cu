@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// CudnnRNNBackprop, from the last layer to the first, the directions of a layer beside each other. Only the product of
+// gate gradients and R is serial. The gradients of the input follow as products over all T * B rows; so do those of the
+// weights, beside the steps of the layer below. reference/semantics.md 3.4.
+#include "impl/cuda/column_sums.h"
+#include "impl/cuda/dropout.h"
+#include "impl/cuda/ops.h"
+#include "impl/cuda/rnn_backward_step.h"
+#include "impl/cuda/rnn_modes.h"
+#include "impl/cuda/rows.h"
+
+namespace backgauge::cuda {
+namespace {
+
+// Of each step the h before it.
+template <class S>
+struct StatesBefore {
+  const S* initial;  // [B, H]
+  const S* y;        // values, of step 0
+  std::int64_t T, B, columns, y_stride;
+  bool backwards;
+
+  template <int kCount>
+  BACKGAUGE_BOTH void get(std::int64_t row, std::int64_t column, Compute<S> (&to)[kCount]) const {
+    const bool first = backwards ? row >= (T - 1) * B : row < B;
+    if (first) {
+      load(initial + row % B * columns + column, to);
+    } else {
+      load_values(y, (backwards ? row + B : row - B) * y_stride + column, to);
+    }
+  }
+};
+
+// Values through dropout.
+template <class S>
+struct DroppedValues {
+  const S* values;
+  const std::uint8_t* keep;  // nullptr: all is kept
+  Compute<S> scale;
+  std::int64_t stride;
+
+  template <int kCount>
+  BACKGAUGE_BOTH void get(std::int64_t row, std::int64_t column, Compute<S> (&to)[kCount]) const {
+    const std::int64_t at = row * stride + column;
+    load_values(values, at, to);
+    if (keep == nullptr) return;
+    BACKGAUGE_UNROLL
+    for (int k = 0; k < kCount; ++k) to[k] = keep[at + k] != 0 ? to[k] * scale : 0;
+  }
+};
+
+template <class S>
+class RnnBackprop {
+  using Real = Compute<S>;
+  static constexpr std::int64_t kBytes = sizeof(S);
+  // Whether products read and leave other types than what is computed in.
+  static constexpr bool kNarrow = !std::is_same_v<S, Real>;
+
+ public:
+  RnnBackprop(const CudnnRnnBackpropCall<S>& call, Workspace& workspace)
+      : c(call),
+        n(call, call.attributes),
+        params_(rnn_params(call.attributes, call.I, call.H, call.L)),
+        trace_(n, call.reserve_space),
+        gradients_(n.mode == BACKGAUGE_GRU ? GruCell::kGradients : n.G),
+        sum_rows_(n.T * rnn_row_blocks(n.B)),
+        totals_(sum_rows_, gradients_ * n.H, workspace),
+        states_before_(workspace.take<S>({n.T, n.B, n.H})),
+        inputs_(n.L > 1 && (kNarrow || n.has_masks) ? workspace.take<S>({n.T, n.B, n.D, n.H}) : nullptr),
+        input_grad_(kNarrow && n.D == 2 && !params_.skip_input ? workspace.take<Real>({n.T, n.B, c.I}) : nullptr),
+        sides_(static_cast<int>(n.D)) {
+    for (std::int64_t d = 0; d < n.D; ++d) {
+      for (std::int64_t parity = 0; parity < std::min<std::int64_t>(n.L, 2); ++parity) {
+        dgates_[parity][d] = workspace.take<S>({n.T, n.B, gradients_, n.H});
+        sums_[parity][d] = workspace.take<Real>({sum_rows_, gradients_, n.H});
+      }
+      dh_[d] = workspace.take<Real>({n.B, n.H});
+      if (c.lstm) dc_[d] = workspace.take<Real>({n.B, n.H});
+      if (gru()) recurrent_[d] = workspace.take<S>({n.G, n.H, n.H});
+      if (params_.skip_input) gate_sums_[d] = workspace.take<Real>({n.T, n.B, n.H});
+    }
+    for (std::int64_t parity = 0; parity < std::min<std::int64_t>(n.L - 1, 2); ++parity) {
+      dx_[parity] = workspace.take<Real>({n.T, n.B, n.D, n.H});
+    }
+    scratch_ = workspace.take<std::byte>({Work::scratch_bytes(sides_)});
+  }
+
+  void run(void* stream) {
+    Work work(stream, scratch_, sides_);
+    wide_ = is_aligned(n.H, kBytes, c.input_h, c.input_c, c.reserve_space, c.output_backprop, c.output_h_backprop,
+                       c.output_c_backprop, c.input_h_backprop, c.input_c_backprop);
+    Queue &main = work.main(), &second = work.side(0), &weights = work.side(sides_ - 1);
+    for (std::int64_t layer = n.L - 1; layer >= 0; --layer) {
+      if (n.D == 2) second.wait_for(main);
+      for (std::int64_t d = 0; d < n.D; ++d) go_back(d == 0 ? main : second, layer, d);
+      if (n.D == 2) main.wait_for(second);
+      main.wait_for(weights);  // of the layer above: its gate gradients lie where those of the layer below will
+      weights.wait_for(main);
+      weight_gradients(weights, layer);
+      input_gradient(main, layer);
+    }
+    main.wait_for(weights);
+    work.finish();
+  }
+
+ private:
+  bool gru() const { return n.mode == BACKGAUGE_GRU; }
+  bool skips(std::int64_t layer) const { return layer == 0 && params_.skip_input; }
+  std::int64_t state(std::int64_t layer, std::int64_t d) const { return (layer * n.D + d) * n.B * n.H; }
+  S* dgates(std::int64_t layer, std::int64_t d) const { return dgates_[layer % 2][d]; }
+  // The columns of the input side among those of the gate gradients.
+  S* input_side(std::int64_t layer, std::int64_t d) const { return dgates(layer, d) + (gradients_ - n.G) * n.H; }
+  // A GRU's candidate comes first on the recurrent side.
+  std::int64_t recurrent_gate(std::int64_t column) const { return gru() ? (column + n.G - 1) % n.G : column; }
+
+  // All steps of one pseudo-layer.
+  void go_back(Queue& queue, std::int64_t layer, std::int64_t d) const {
+    const std::int64_t size = n.B * n.H, at = state(layer, d), pseudo_layer = layer * n.D + d;
+    const S* const R = recurrent_weights(queue, layer, d);
+    make_rows<S>(queue, StoredRows<S>{c.output_h_backprop + at, n.H}, dh_[d], n.B, n.H, wide_);
+    if (c.lstm) make_rows<S>(queue, StoredRows<S>{c.output_c_backprop + at, n.H}, dc_[d], n.B, n.H, wide_);
+    const std::int64_t sum_step = rnn_row_blocks(n.B) * gradients_ * n.H;
+    for (std::int64_t step = n.T - 1; step >= 0; --step) {
+      const std::int64_t t = d == 0 ? step : n.T - 1 - step, before = d == 0 ? t - 1 : t + 1;
+      const bool first = step == 0, top = layer == n.L - 1;
+      const std::int64_t y_at = t * n.B * n.width() + d * n.H;
+      S* const dgates_now = dgates(layer, d) + t * size * gradients_;
+      RnnBackwardStep<S> s{};
+      s.kept = trace_.kept(pseudo_layer, t);
+      s.y = trace_.y(layer, d, t);
+      s.initial_h = first ? c.input_h + at : nullptr;
+      s.initial_c = first && c.lstm ? c.input_c + at : nullptr;
+      s.y_before = first ? nullptr : trace_.y(layer, d, before);
+      s.kept_before = first ? nullptr : trace_.kept(pseudo_layer, before);
+      s.output_backprop = top ? c.output_backprop + y_at : nullptr;
+      s.dy = top ? nullptr : dx_[layer % 2] + y_at;
+      s.dh = dh_[d];
+      s.dc = dc_[d];
+      s.dgates = dgates_now;
+      s.sums = sums_[layer % 2][d] + t * sum_step;
+      s.gate_sums = skips(layer) ? gate_sums_[d] + t * size : nullptr;
+      s.y_stride = n.width();
+      launch(queue, s);
+      state_product(queue, dgates_now, R, dh_[d]);
+    }
+    const ComputedRows<Real> dh{dh_[d], nullptr, n.H}, dc{dc_[d], nullptr, n.H};
+    make_rows<S>(queue, dh, c.input_h_backprop + at, n.B, n.H, wide_);
+    if (c.lstm) make_rows<S>(queue, dc, c.input_c_backprop + at, n.B, n.H, wide_);
+  }
+
+  void launch(Queue& queue, const RnnBackwardStep<S>& step) const {
+    with_cell(n.mode, [&](auto cell) {
+      using Cell = decltype(cell);
+      if (wide_) {
+        using Kernel = RnnBackwardKernel<Cell, S, kVector<S>>;
+        queue.launch(Kernel::blocks(n.B, n.H), Kernel{step, n.B, n.H});
+      } else {
+        using Kernel = RnnBackwardKernel<Cell, S, 1>;
+        queue.launch(Kernel::blocks(n.B, n.H), Kernel{step, n.B, n.H});
+      }
+    });
+  }
+
+  // R [G*H, H] with gates in the order of the columns of the gate gradients.
+  const S* recurrent_weights(Queue& queue, std::int64_t layer, std::int64_t d) const {
+    const S* const R = c.params + params_.R(layer, d, 0);
+    if (!gru()) return R;
+    const std::int64_t matrix = n.H * n.H;
+    for (std::int64_t column = 0; column < n.G; ++column) {
+      queue.copy(recurrent_[d] + column * matrix, R + recurrent_gate(column) * matrix, matrix * kBytes);
+    }
+    return recurrent_[d];
+  }
+
+  // dh[B, H] = dgates[B, G*H] R; a GRU adds it to what passes its gates.
+  void state_product(Queue& queue, const S* dgates, const S* R, Real* dh) const {
+    queue.multiply({.rows = n.B,
+                    .columns = n.H,
+                    .depth = n.G * n.H,
+                    .operands = kType<S>,
+                    .result = kType<Real>,
+                    .added = gru(),
+                    .a_stride = gradients_ * n.H,
+                    .b_stride = n.H,
+                    .result_stride = n.H,
+                    .aligned = is_aligned(n.H, kBytes, dgates, R, dh)},
+                   {dgates, R, dh});
+  }
+
+  // dx = da W, first the forward direction, then the other one; then through the dropout between the layers.
+  void input_gradient(Queue& queue, std::int64_t layer) const {
+    if (skips(layer)) {
+      const ComputedRows<Real> sum{gate_sums_[0], gate_sums_[1], n.H};
+      const bool wide = wide_ && is_aligned(n.H, kBytes, c.input_backprop);
+      return make_rows<S>(queue, sum, c.input_backprop, n.rows(), n.H, wide);
+    }
+    if (layer > 0) {
+      Real* const dx = dx_[(layer - 1) % 2];
+      input_products(queue, layer, dx);
+      if (n.has_masks) {
+        using Kernel = DropBackKernel<Real>;
+        queue.launch(Kernel::blocks(n.gap()),
+                     Kernel{dx, trace_.keep(layer - 1), n.gap(), dropout_scale<Real>(c.attributes.dropout)});
+      }
+    } else if (input_grad_ != nullptr) {
+      input_products(queue, layer, input_grad_);
+      const bool wide = is_aligned(c.I, kBytes, c.input_backprop);
+      make_rows<S>(queue, ComputedRows<Real>{input_grad_, nullptr, c.I}, c.input_backprop, n.rows(), c.I, wide);
+    } else {
+      input_products(queue, layer, c.input_backprop);
+    }
+  }
+
+  template <class Result>
+  void input_products(Queue& queue, std::int64_t layer, Result* dx) const {
+    const std::int64_t width = params_.matrix_input(layer);
+    for (std::int64_t d = 0; d < n.D; ++d) {
+      const S *const da = input_side(layer, d), *const W = c.params + params_.W(layer, d, 0);
+      queue.multiply({.rows = n.rows(),
+                      .columns = width,
+                      .depth = n.G * n.H,
+                      .operands = kType<S>,
+                      .result = kType<Result>,
+                      .added = d > 0,
+                      .a_stride = gradients_ * n.H,
+                      .b_stride = width,
+                      .result_stride = width,
+                      .aligned = is_aligned(n.H, kBytes, da) && is_aligned(width, kBytes, W, dx)},
+                     {da, W, dx});
+    }
+  }
+
+  // dW = da^T x, dR = dr^T (h before), and their sums over rows.
+  void weight_gradients(Queue& queue, std::int64_t layer) const {
+    const S* const x = layer == 0 ? c.input : input_of(queue, layer);
+    const std::int64_t width = params_.matrix_input(layer);
+    for (std::int64_t d = 0; d < n.D; ++d) {
+      const StatesBefore<S> h{c.input_h + state(layer, d), trace_.y(layer, d, 0), n.T, n.B, n.H, n.width(), d == 1};
+      make_rows<S>(queue, h, states_before_, n.rows(), n.H, wide_);
+      weight_product(queue, input_side(layer, d), n.G, x, width, c.params_backprop + params_.W(layer, d, 0));
+      S* const dR = c.params_backprop + params_.R(layer, d, 0);
+      if (gru()) {
+        const std::int64_t candidate = recurrent_gate(0) * n.H * n.H;
+        weight_product(queue, dgates(layer, d), 1, states_before_, n.H, dR + candidate);
+        weight_product(queue, dgates(layer, d) + n.H, n.G - 1, states_before_, n.H, dR);
+      } else {
+        weight_product(queue, dgates(layer, d), n.G, states_before_, n.H, dR);
+      }
+      bias_gradients(queue, layer, d);
+    }
+  }
+
+  // to[gates * H, width] = gate gradients[T*B, gates * H]^T from[T*B, width].
+  void weight_product(Queue& queue, const S* gate_gradients, std::int64_t gates, const S* from, std::int64_t width,
+                      S* to) const {
+    const bool aligned = is_aligned(n.H, kBytes, gate_gradients) && is_aligned(width, kBytes, from, to);
+    queue.multiply({.rows = gates * n.H,
+                    .columns = width,
+                    .depth = n.rows(),
+                    .operands = kType<S>,
+                    .result = kType<S>,
+                    .a_transposed = true,
+                    .a_stride = gradients_ * n.H,
+                    .b_stride = width,
+                    .result_stride = width,
+                    .aligned = aligned},
+                   {gate_gradients, from, to});
+  }
+
+  void bias_gradients(Queue& queue, std::int64_t layer, std::int64_t d) const {
+    const Real* const sums = sums_[layer % 2][d];
+    S *const bW = c.params_backprop + params_.bW(layer, d, 0), *const bR = c.params_backprop + params_.bR(layer, d, 0);
+    if (gru()) {
+      S* const candidate = bR + recurrent_gate(0) * n.H;
+      totals_.template run<S, 4>(queue, sums, {candidate, bW, bW + n.H, bW + 2 * n.H});
+      queue.copy(bR, bW, (n.G - 1) * n.H * kBytes);
+    } else {
+      totals_.template run<S, 1>(queue, sums, {bW});
+      queue.copy(bR, bW, n.G * n.H * kBytes);
+    }
+  }
+
+  // Of a layer above the first, as products read it.
+  const S* input_of(Queue& queue, std::int64_t layer) const {
+    const S* const y = trace_.y(layer - 1);
+    if (inputs_ == nullptr) return y;
+    const DroppedValues<S> values{y, trace_.keep(layer - 1), dropout_scale<Real>(c.attributes.dropout), n.width()};
+    make_rows<S>(queue, values, inputs_, n.rows(), n.width(), wide_);
+    return inputs_;
+  }
+
+  const CudnnRnnBackpropCall<S>& c;
+  const RnnSizes n;
+  const RnnParams params_;
+  const RnnTrace<const S> trace_;
+  std::int64_t gradients_, sum_rows_;
+  ColumnSums<Real> totals_;
+  S* states_before_;  // [T, B, H]
+  S* inputs_;         // [T, B, D*H]: of a layer above the first, where it is not y itself
+  Real* input_grad_;  // [T, B, I], before it is rounded
+  int sides_;
+  // Of each direction; the first index is that of the layer, modulo 2.
+  S* dgates_[2][2] = {};            // [T, B, gradients * H]
+  Real* sums_[2][2] = {};           // [sum_rows_, gradients * H]
+  Real *dh_[2] = {}, *dc_[2] = {};  // [B, H]: of the states before the steps done
+  S* recurrent_[2] = {};            // gru: recurrent_weights()
+  Real* gate_sums_[2] = {};         // [T, B, H]
+  Real* dx_[2] = {};                // [T, B, D*H]: of y of a layer, modulo 2
+  std::byte* scratch_;
+  bool wide_ = false;
+};
+
+}  // namespace
+
+template <class S>
+void cudnn_rnn_backprop(const CudnnRnnBackpropCall<S>& call, Workspace& workspace, void* stream) {
+  RnnBackprop<S> op(call, workspace);
+  if (!workspace.counts_only()) op.run(stream);
+}
+
+template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Half>&, Workspace&, void*);
+template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<float>&, Workspace&, void*);
+template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<double>&, Workspace&, void*);
+
+}  // namespace backgauge::cuda

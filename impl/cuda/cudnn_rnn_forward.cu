@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// CudnnRNN in training, layer by layer, the directions of a layer beside each other. W x of all steps is one product; a
+// step is R h and a kernel. reference/semantics.md 3.3.
+#include "impl/cuda/dropout.h"
+#include "impl/cuda/ops.h"
+#include "impl/cuda/rnn_forward_step.h"
+#include "impl/cuda/rnn_modes.h"
+
+namespace backgauge::cuda {
+namespace {
+
+template <class S>
+class RnnForward {
+  using Real = Compute<S>;
+  static constexpr std::int64_t kBytes = sizeof(S);
+  // Whether products read y from memory of their own, in the type of the tensors.
+  static constexpr bool kNarrow = !std::is_same_v<S, Real>;
+
+ public:
+  RnnForward(const CudnnRnnCall<S>& call, Workspace& workspace)
+      : c(call),
+        n(call, call.attributes),
+        params_(rnn_params(call.attributes, call.I, call.H, call.L)),
+        trace_(n, call.reserve_space),
+        sides_(static_cast<int>(n.D) - 1) {
+    for (std::int64_t d = 0; d < n.D; ++d) {
+      input_side_[d] = workspace.take<Real>({n.T, n.B, n.G, n.H});
+      recurrent_side_[d] = workspace.take<Real>({n.B, n.G, n.H});
+    }
+    const bool one = kNarrow ? n.L > 1 : n.has_masks, two = kNarrow && n.L > 2;
+    if (one) inputs_[0] = inputs_[1] = workspace.take<S>({n.T, n.B, n.D, n.H});
+    if (two) inputs_[1] = workspace.take<S>({n.T, n.B, n.D, n.H});
+    scratch_ = workspace.take<std::byte>({Work::scratch_bytes(sides_)});
+  }
+
+  void run(void* stream) {
+    Work work(stream, scratch_, sides_);
+    wide_ = is_aligned(n.H, kBytes, biases(0, 0), c.input_h, c.input_c, c.reserve_space, c.output, c.output_h,
+                       c.output_c, skips(0) ? c.input : nullptr);
+    Queue& main = work.main();
+    const S* x = c.input;
+    for (std::int64_t layer = 0; layer < n.L; ++layer) {
+      if (n.D == 2) work.side(0).wait_for(main);
+      for (std::int64_t d = 0; d < n.D; ++d) go_forward(d == 0 ? main : work.side(0), layer, d, x);
+      if (n.D == 2) main.wait_for(work.side(0));
+      if (layer + 1 < n.L) x = input_above(main, layer);
+    }
+    if constexpr (!kNarrow) main.copy(c.output, trace_.y(n.L - 1), n.gap() * kBytes);
+    clear_rest(main);
+    work.finish();
+  }
+
+ private:
+  bool skips(std::int64_t layer) const { return layer == 0 && params_.skip_input; }
+  const S* biases(std::int64_t layer, std::int64_t d) const { return c.params + params_.bW(layer, d, 0); }
+
+  // y of a layer as products read it.
+  S* operand(std::int64_t layer) const {
+    if constexpr (!kNarrow) return trace_.y(layer);
+    return layer == n.L - 1 ? c.output : inputs_[layer % 2];
+  }
+
+  // The input of the layer above: y through dropout.
+  const S* input_above(Queue& queue, std::int64_t layer) const {
+    if (!n.has_masks) return operand(layer);
+    using Kernel = DropoutKernel<S>;
+    const backgauge_attributes& a = c.attributes;
+    S* const x = inputs_[layer % 2];
+    queue.launch(Kernel::blocks(n.gap()), Kernel{trace_.y(layer), trace_.keep(layer), x, n.gap(),
+                                                 dropout_key(a.seed, a.seed2), static_cast<std::uint64_t>(layer),
+                                                 static_cast<double>(a.dropout), dropout_scale<Real>(a.dropout)});
+    return x;
+  }
+
+  // result[rows, G*H] = from[rows, width] weights[G*H, width]^T.
+  void gate_product(Queue& queue, const S* from, std::int64_t rows, std::int64_t width, std::int64_t stride,
+                    const S* weights, Real* result) const {
+    const std::int64_t GH = n.G * n.H;
+    const bool aligned =
+        is_aligned(width, kBytes, from, weights) && is_aligned(stride, kBytes) && is_aligned(GH, kBytes, result);
+    queue.multiply({.rows = rows,
+                    .columns = GH,
+                    .depth = width,
+                    .operands = kType<S>,
+                    .result = kType<Real>,
+                    .b_transposed = true,
+                    .a_stride = stride,
+                    .b_stride = width,
+                    .result_stride = GH,
+                    .aligned = aligned},
+                   {from, weights, result});
+  }
+
+  void go_forward(Queue& queue, std::int64_t layer, std::int64_t d, const S* x) const {
+    const std::int64_t pseudo_layer = layer * n.D + d, state = pseudo_layer * n.B * n.H;
+    const std::int64_t width = params_.matrix_input(layer);
+    if (!skips(layer)) {
+      gate_product(queue, x, n.rows(), width, width, c.params + params_.W(layer, d, 0), input_side_[d]);
+    }
+    const S *h = c.input_h + state, *const R = c.params + params_.R(layer, d, 0);
+    std::int64_t h_stride = n.H, before = -1;
+    for (std::int64_t step = 0; step < n.T; ++step) {
+      const std::int64_t t = d == 0 ? step : n.T - 1 - step;
+      const bool first = step == 0, last = step == n.T - 1;
+      S* const operand_now = operand(layer) + t * n.B * n.width() + d * n.H;
+      gate_product(queue, h, n.B, n.H, h_stride, R, recurrent_side_[d]);
+      RnnForwardStep<S> s{};
+      s.input_side = skips(layer) ? nullptr : input_side_[d] + t * n.B * n.G * n.H;
+      s.x = skips(layer) ? x + t * n.B * n.H : nullptr;
+      s.recurrent_side = recurrent_side_[d];
+      s.bW = biases(layer, d);
+      s.bR = c.params + params_.bR(layer, d, 0);
+      s.initial_h = first ? c.input_h + state : nullptr;
+      s.initial_c = first && c.lstm ? c.input_c + state : nullptr;
+      s.y_before = first ? nullptr : trace_.y(layer, d, before);
+      s.kept_before = first ? nullptr : trace_.kept(pseudo_layer, before);
+      s.kept = trace_.kept(pseudo_layer, t);
+      s.y = trace_.y(layer, d, t);
+      s.operand = kNarrow ? operand_now : nullptr;
+      s.last_h = last ? c.output_h + state : nullptr;
+      s.last_c = last && c.lstm ? c.output_c + state : nullptr;
+      s.y_stride = n.width();
+      launch(queue, s);
+      h = operand_now;
+      h_stride = n.width();
+      before = t;
+    }
+  }
+
+  void launch(Queue& queue, const RnnForwardStep<S>& step) const {
+    with_cell(n.mode, [&](auto cell) {
+      using Cell = decltype(cell);
+      if (wide_) {
+        using Kernel = RnnForwardKernel<Cell, S, kVector<S>>;
+        queue.launch(Kernel::blocks(n.B, n.H), Kernel{step, n.B, n.H});
+      } else {
+        using Kernel = RnnForwardKernel<Cell, S, 1>;
+        queue.launch(Kernel::blocks(n.B, n.H), Kernel{step, n.B, n.H});
+      }
+    });
+  }
+
+  // The bytes after the masks, which fill up the last element.
+  void clear_rest(Queue& queue) const {
+    const std::int64_t used = n.values() * static_cast<std::int64_t>(sizeof(Real)) + n.masks();
+    queue.zero(reinterpret_cast<std::byte*>(c.reserve_space) + used, reserve_length<S>(n) * kBytes - used);
+  }
+
+  const CudnnRnnCall<S>& c;
+  const RnnSizes n;
+  const RnnParams params_;
+  const RnnTrace<S> trace_;
+  const int sides_;
+  Real* input_side_[2] = {};      // [T, B, G*H] of each direction: W x
+  Real* recurrent_side_[2] = {};  // [B, G*H]: R h
+  S* inputs_[2] = {};             // [T, B, D*H]: of the layers above the first in turn, where they are not y
+  std::byte* scratch_;
+  bool wide_ = false;
+};
+
+}  // namespace
+
+template <class S>
+void cudnn_rnn_forward(const CudnnRnnCall<S>& call, Workspace& workspace, void* stream) {
+  RnnForward<S> op(call, workspace);
+  if (!workspace.counts_only()) op.run(stream);
+}
+
+template void cudnn_rnn_forward(const CudnnRnnCall<Half>&, Workspace&, void*);
+template void cudnn_rnn_forward(const CudnnRnnCall<float>&, Workspace&, void*);
+template void cudnn_rnn_forward(const CudnnRnnCall<double>&, Workspace&, void*);
+
+}  // namespace backgauge::cuda

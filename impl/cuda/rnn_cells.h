@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// One element of a step of CudnnRNN, forward and backward, for each of the four modes: reference/semantics.md 3.3, 3.4.
+// No memory here. A cell says
+//   kGates      how many gates it has, of W x + bW and of R h + bR alike, in the order of params
+//   kKept       values that the backward needs beside h
+//   kGradients  gate gradients of a step: the first kGates are those of the recurrent side, the last kGates those of
+//               the input side
+#pragma once
+
+#include <cmath>
+
+#include "impl/cuda/lstm_cell.h"
+
+namespace backgauge::cuda {
+
+// What enters a step backward, and what is left for the one before it in time.
+template <class Real>
+struct RnnGradient {
+  Real dh;  // of h; left: what reaches the h before past the gates
+  Real dc;  // lstm: of cs; left: of the cs before
+};
+
+// States: h, of the step itself; lstm: cs_prev; gru: h_prev.
+template <class Real>
+struct RnnStates {
+  Real h, h_prev, cs_prev;
+};
+
+template <class Real>
+BACKGAUGE_BOTH Real sigmoid(Real v) {
+  return 1 / (1 + std::exp(-v));
+}
+
+// Each gate as input side and recurrent side; a cell without gates apart only adds them.
+struct ReluCell {
+  static constexpr int kGates = 1, kKept = 0, kGradients = 1;
+  static constexpr bool kReadsH = true, kReadsHPrev = false, kHasState = false;
+
+  template <class Real>
+  BACKGAUGE_BOTH static Real forward(const Real* input, const Real* recurrent, Real, Real, Real*) {
+    const Real sum = input[0] + recurrent[0];
+    return sum > 0 ? sum : 0;
+  }
+
+  template <class Real>
+  BACKGAUGE_BOTH static void backward(const Real*, const RnnStates<Real>& s, RnnGradient<Real>& d, Real* gates) {
+    gates[0] = s.h > 0 ? d.dh : 0;  // 0 at the kink
+    d.dh = 0;
+  }
+};
+
+struct TanhCell {
+  static constexpr int kGates = 1, kKept = 0, kGradients = 1;
+  static constexpr bool kReadsH = true, kReadsHPrev = false, kHasState = false;
+
+  template <class Real>
+  BACKGAUGE_BOTH static Real forward(const Real* input, const Real* recurrent, Real, Real, Real*) {
+    return std::tanh(input[0] + recurrent[0]);
+  }
+
+  template <class Real>
+  BACKGAUGE_BOTH static void backward(const Real*, const RnnStates<Real>& s, RnnGradient<Real>& d, Real* gates) {
+    gates[0] = d.dh * (1 - s.h * s.h);
+    d.dh = 0;
+  }
+};
+
+// Gates i, f, n, o. Kept: these, then cs and its tanh.
+struct LstmCell {
+  static constexpr int kGates = 4, kKept = 6, kGradients = 4;
+  static constexpr bool kReadsH = false, kReadsHPrev = false, kHasState = true;
+  static constexpr int kState = 4;
+
+  template <class Real>
+  BACKGAUGE_BOTH static Real forward(const Real* input, const Real* recurrent, Real, Real cs_prev, Real* kept) {
+    kept[0] = sigmoid(input[0] + recurrent[0]);
+    kept[1] = sigmoid(input[1] + recurrent[1]);
+    kept[2] = std::tanh(input[2] + recurrent[2]);
+    kept[3] = sigmoid(input[3] + recurrent[3]);
+    kept[kState] = kept[1] * cs_prev + kept[0] * kept[2];
+    kept[5] = std::tanh(kept[kState]);
+    return kept[3] * kept[5];
+  }
+
+  template <class Real>
+  BACKGAUGE_BOTH static void backward(const Real* kept, const RnnStates<Real>& s, RnnGradient<Real>& d, Real* gates) {
+    const CellGradients<Real> g =
+        cell_gradients<false, Real>({s.cs_prev, kept[0], kept[1], kept[3], kept[2], kept[5], d.dc, d.dh}, {});
+    gates[0] = g.i;
+    gates[1] = g.f;
+    gates[2] = g.ci;
+    gates[3] = g.o;
+    d = {0, g.cs_prev};
+  }
+};
+
+// Gates r, z, n. Kept: these, then R_n h + bR_n. The gradient of n has two sides, between which the reset gate stands:
+// they are the first and the last.
+struct GruCell {
+  static constexpr int kGates = 3, kKept = 4, kGradients = 4;
+  static constexpr bool kReadsH = false, kReadsHPrev = true, kHasState = false;
+
+  template <class Real>
+  BACKGAUGE_BOTH static Real forward(const Real* input, const Real* recurrent, Real h_prev, Real, Real* kept) {
+    const Real r = sigmoid(input[0] + recurrent[0]), z = sigmoid(input[1] + recurrent[1]);
+    const Real n = std::tanh(input[2] + r * recurrent[2]);
+    kept[0] = r;
+    kept[1] = z;
+    kept[2] = n;
+    kept[3] = recurrent[2];
+    return (1 - z) * n + z * h_prev;
+  }
+
+  template <class Real>
+  BACKGAUGE_BOTH static void backward(const Real* kept, const RnnStates<Real>& s, RnnGradient<Real>& d, Real* gates) {
+    const Real r = kept[0], z = kept[1], n = kept[2];
+    const Real dn = d.dh * (1 - z) * (1 - n * n);
+    gates[0] = dn * r;
+    gates[1] = dn * kept[3] * r * (1 - r);
+    gates[2] = d.dh * (s.h_prev - n) * z * (1 - z);
+    gates[3] = dn;
+    d.dh = d.dh * z;
+  }
+};
+
+}  // namespace backgauge::cuda
