@@ -2,6 +2,9 @@
 // CudnnRNNBackprop, from the last layer to the first, the directions of a layer beside each other. Only the product of
 // gate gradients and R is serial. The gradients of the input follow as products over all T * B rows; so do those of the
 // weights, beside the steps of the layer below. reference/semantics.md 3.4.
+#include <algorithm>
+
+#include "impl/cuda/aligned.h"
 #include "impl/cuda/column_sums.h"
 #include "impl/cuda/dropout.h"
 #include "impl/cuda/ops.h"
@@ -62,11 +65,15 @@ class RnnBackprop {
         n(call, call.attributes),
         params_(rnn_params(call.attributes, call.I, call.H, call.L)),
         trace_(n, call.reserve_space),
+        input_(workspace, c.input, n.rows() * c.I),
+        weights_(workspace, c.params, c.params_length),
+        input_backprop_(workspace, c.input_backprop, n.rows() * c.I),
+        params_backprop_(workspace, c.params_backprop, c.params_length),
         gradients_(n.mode == BACKGAUGE_GRU ? GruCell::kGradients : n.G),
         sum_rows_(n.T * rnn_row_blocks(n.B)),
         totals_(sum_rows_, gradients_ * n.H, workspace),
         states_before_(workspace.take<S>({n.T, n.B, n.H})),
-        inputs_(n.L > 1 && (kNarrow || n.has_masks) ? workspace.take<S>({n.T, n.B, n.D, n.H}) : nullptr),
+        inputs_(workspace.take<S>({n.L > 1 ? n.T : 0, n.B, n.D, n.H})),
         input_grad_(kNarrow && n.D == 2 && !params_.skip_input ? workspace.take<Real>({n.T, n.B, c.I}) : nullptr),
         sides_(static_cast<int>(n.D)) {
     for (std::int64_t d = 0; d < n.D; ++d) {
@@ -90,6 +97,8 @@ class RnnBackprop {
     wide_ = is_aligned(n.H, kBytes, c.input_h, c.input_c, c.reserve_space, c.output_backprop, c.output_h_backprop,
                        c.output_c_backprop, c.input_h_backprop, c.input_c_backprop);
     Queue &main = work.main(), &second = work.side(0), &weights = work.side(sides_ - 1);
+    input_.fetch(main);
+    weights_.fetch(main);
     for (std::int64_t layer = n.L - 1; layer >= 0; --layer) {
       if (n.D == 2) second.wait_for(main);
       for (std::int64_t d = 0; d < n.D; ++d) go_back(d == 0 ? main : second, layer, d);
@@ -100,6 +109,8 @@ class RnnBackprop {
       input_gradient(main, layer);
     }
     main.wait_for(weights);
+    input_backprop_.deliver(main);
+    params_backprop_.deliver(main);
     work.finish();
   }
 
@@ -163,7 +174,7 @@ class RnnBackprop {
 
   // R [G*H, H] with gates in the order of the columns of the gate gradients.
   const S* recurrent_weights(Queue& queue, std::int64_t layer, std::int64_t d) const {
-    const S* const R = c.params + params_.R(layer, d, 0);
+    const S* const R = weights_.data() + params_.R(layer, d, 0);
     if (!gru()) return R;
     const std::int64_t matrix = n.H * n.H;
     for (std::int64_t column = 0; column < n.G; ++column) {
@@ -183,7 +194,7 @@ class RnnBackprop {
                     .a_stride = gradients_ * n.H,
                     .b_stride = n.H,
                     .result_stride = n.H,
-                    .aligned = is_aligned(n.H, kBytes, dgates, R, dh)},
+                    .aligned = is_aligned(0, kBytes, dgates, R, dh)},
                    {dgates, R, dh});
   }
 
@@ -191,8 +202,8 @@ class RnnBackprop {
   void input_gradient(Queue& queue, std::int64_t layer) const {
     if (skips(layer)) {
       const ComputedRows<Real> sum{gate_sums_[0], gate_sums_[1], n.H};
-      const bool wide = wide_ && is_aligned(n.H, kBytes, c.input_backprop);
-      return make_rows<S>(queue, sum, c.input_backprop, n.rows(), n.H, wide);
+      const bool wide = wide_ && is_aligned(n.H, kBytes, input_backprop_.data());
+      return make_rows<S>(queue, sum, input_backprop_.data(), n.rows(), n.H, wide);
     }
     if (layer > 0) {
       Real* const dx = dx_[(layer - 1) % 2];
@@ -204,10 +215,10 @@ class RnnBackprop {
       }
     } else if (input_grad_ != nullptr) {
       input_products(queue, layer, input_grad_);
-      const bool wide = is_aligned(c.I, kBytes, c.input_backprop);
-      make_rows<S>(queue, ComputedRows<Real>{input_grad_, nullptr, c.I}, c.input_backprop, n.rows(), c.I, wide);
+      const bool wide = is_aligned(c.I, kBytes, input_backprop_.data());
+      make_rows<S>(queue, ComputedRows<Real>{input_grad_, nullptr, c.I}, input_backprop_.data(), n.rows(), c.I, wide);
     } else {
-      input_products(queue, layer, c.input_backprop);
+      input_products(queue, layer, input_backprop_.data());
     }
   }
 
@@ -215,7 +226,7 @@ class RnnBackprop {
   void input_products(Queue& queue, std::int64_t layer, Result* dx) const {
     const std::int64_t width = params_.matrix_input(layer);
     for (std::int64_t d = 0; d < n.D; ++d) {
-      const S *const da = input_side(layer, d), *const W = c.params + params_.W(layer, d, 0);
+      const S *const da = input_side(layer, d), *const W = weights_.data() + params_.W(layer, d, 0);
       queue.multiply({.rows = n.rows(),
                       .columns = width,
                       .depth = n.G * n.H,
@@ -225,20 +236,20 @@ class RnnBackprop {
                       .a_stride = gradients_ * n.H,
                       .b_stride = width,
                       .result_stride = width,
-                      .aligned = is_aligned(n.H, kBytes, da) && is_aligned(width, kBytes, W, dx)},
+                      .aligned = is_aligned(0, kBytes, da, W, dx)},
                      {da, W, dx});
     }
   }
 
   // dW = da^T x, dR = dr^T (h before), and their sums over rows.
   void weight_gradients(Queue& queue, std::int64_t layer) const {
-    const S* const x = layer == 0 ? c.input : input_of(queue, layer);
+    const S* const x = layer == 0 ? input_.data() : input_of(queue, layer);
     const std::int64_t width = params_.matrix_input(layer);
     for (std::int64_t d = 0; d < n.D; ++d) {
       const StatesBefore<S> h{c.input_h + state(layer, d), trace_.y(layer, d, 0), n.T, n.B, n.H, n.width(), d == 1};
       make_rows<S>(queue, h, states_before_, n.rows(), n.H, wide_);
-      weight_product(queue, input_side(layer, d), n.G, x, width, c.params_backprop + params_.W(layer, d, 0));
-      S* const dR = c.params_backprop + params_.R(layer, d, 0);
+      weight_product(queue, input_side(layer, d), n.G, x, width, params_backprop_.data() + params_.W(layer, d, 0));
+      S* const dR = params_backprop_.data() + params_.R(layer, d, 0);
       if (gru()) {
         const std::int64_t candidate = recurrent_gate(0) * n.H * n.H;
         weight_product(queue, dgates(layer, d), 1, states_before_, n.H, dR + candidate);
@@ -253,7 +264,6 @@ class RnnBackprop {
   // to[gates * H, width] = gate gradients[T*B, gates * H]^T from[T*B, width].
   void weight_product(Queue& queue, const S* gate_gradients, std::int64_t gates, const S* from, std::int64_t width,
                       S* to) const {
-    const bool aligned = is_aligned(n.H, kBytes, gate_gradients) && is_aligned(width, kBytes, from, to);
     queue.multiply({.rows = gates * n.H,
                     .columns = width,
                     .depth = n.rows(),
@@ -263,13 +273,14 @@ class RnnBackprop {
                     .a_stride = gradients_ * n.H,
                     .b_stride = width,
                     .result_stride = width,
-                    .aligned = aligned},
+                    .aligned = is_aligned(0, kBytes, gate_gradients, from, to)},
                    {gate_gradients, from, to});
   }
 
   void bias_gradients(Queue& queue, std::int64_t layer, std::int64_t d) const {
     const Real* const sums = sums_[layer % 2][d];
-    S *const bW = c.params_backprop + params_.bW(layer, d, 0), *const bR = c.params_backprop + params_.bR(layer, d, 0);
+    S *const bW = params_backprop_.data() + params_.bW(layer, d, 0), *const bR = params_backprop_.data() +
+                                                                                 params_.bR(layer, d, 0);
     if (gru()) {
       S* const candidate = bR + recurrent_gate(0) * n.H;
       totals_.template run<S, 4>(queue, sums, {candidate, bW, bW + n.H, bW + 2 * n.H});
@@ -283,7 +294,7 @@ class RnnBackprop {
   // Of a layer above the first, as products read it.
   const S* input_of(Queue& queue, std::int64_t layer) const {
     const S* const y = trace_.y(layer - 1);
-    if (inputs_ == nullptr) return y;
+    if (!kNarrow && !n.has_masks && is_aligned(0, kBytes, y)) return y;
     const DroppedValues<S> values{y, trace_.keep(layer - 1), dropout_scale<Real>(c.attributes.dropout), n.width()};
     make_rows<S>(queue, values, inputs_, n.rows(), n.width(), wide_);
     return inputs_;
@@ -293,6 +304,8 @@ class RnnBackprop {
   const RnnSizes n;
   const RnnParams params_;
   const RnnTrace<const S> trace_;
+  const AlignedInput<S> input_, weights_;
+  const AlignedOutput<S> input_backprop_, params_backprop_;
   std::int64_t gradients_, sum_rows_;
   ColumnSums<Real> totals_;
   S* states_before_;  // [T, B, H]

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // CudnnRNN in training, layer by layer, the directions of a layer beside each other. W x of all steps is one product; a
 // step is R h and a kernel. reference/semantics.md 3.3.
+#include <algorithm>
+
+#include "impl/cuda/aligned.h"
 #include "impl/cuda/dropout.h"
 #include "impl/cuda/ops.h"
 #include "impl/cuda/rnn_forward_step.h"
@@ -13,8 +16,6 @@ template <class S>
 class RnnForward {
   using Real = Compute<S>;
   static constexpr std::int64_t kBytes = sizeof(S);
-  // Whether products read y from memory of their own, in the type of the tensors.
-  static constexpr bool kNarrow = !std::is_same_v<S, Real>;
 
  public:
   RnnForward(const CudnnRnnCall<S>& call, Workspace& workspace)
@@ -22,50 +23,53 @@ class RnnForward {
         n(call, call.attributes),
         params_(rnn_params(call.attributes, call.I, call.H, call.L)),
         trace_(n, call.reserve_space),
+        input_(workspace, c.input, n.rows() * c.I),
+        input_h_(workspace, c.input_h, n.L * n.D * n.B * n.H),
+        weights_(workspace, c.params, c.params_length),
+        output_(workspace, c.output, n.gap()),
         sides_(static_cast<int>(n.D) - 1) {
     for (std::int64_t d = 0; d < n.D; ++d) {
       input_side_[d] = workspace.take<Real>({n.T, n.B, n.G, n.H});
       recurrent_side_[d] = workspace.take<Real>({n.B, n.G, n.H});
     }
-    const bool one = kNarrow ? n.L > 1 : n.has_masks, two = kNarrow && n.L > 2;
-    if (one) inputs_[0] = inputs_[1] = workspace.take<S>({n.T, n.B, n.D, n.H});
-    if (two) inputs_[1] = workspace.take<S>({n.T, n.B, n.D, n.H});
+    for (std::int64_t k = 0; k < std::min<std::int64_t>(n.L - 1, 2); ++k) {
+      inputs_[k] = workspace.take<S>({n.T, n.B, n.D, n.H});
+    }
     scratch_ = workspace.take<std::byte>({Work::scratch_bytes(sides_)});
   }
 
   void run(void* stream) {
     Work work(stream, scratch_, sides_);
-    wide_ = is_aligned(n.H, kBytes, biases(0, 0), c.input_h, c.input_c, c.reserve_space, c.output, c.output_h,
-                       c.output_c, skips(0) ? c.input : nullptr);
+    wide_ = is_aligned(n.H, kBytes, biases(0, 0), c.input_c, c.reserve_space, c.output_h, c.output_c);
     Queue& main = work.main();
-    const S* x = c.input;
+    input_.fetch(main);
+    input_h_.fetch(main);
+    weights_.fetch(main);
+    const S* x = input_.data();
     for (std::int64_t layer = 0; layer < n.L; ++layer) {
       if (n.D == 2) work.side(0).wait_for(main);
       for (std::int64_t d = 0; d < n.D; ++d) go_forward(d == 0 ? main : work.side(0), layer, d, x);
       if (n.D == 2) main.wait_for(work.side(0));
       if (layer + 1 < n.L) x = input_above(main, layer);
     }
-    if constexpr (!kNarrow) main.copy(c.output, trace_.y(n.L - 1), n.gap() * kBytes);
+    output_.deliver(main);
     clear_rest(main);
     work.finish();
   }
 
  private:
   bool skips(std::int64_t layer) const { return layer == 0 && params_.skip_input; }
-  const S* biases(std::int64_t layer, std::int64_t d) const { return c.params + params_.bW(layer, d, 0); }
+  const S* biases(std::int64_t layer, std::int64_t d) const { return weights_.data() + params_.bW(layer, d, 0); }
 
-  // y of a layer as products read it.
-  S* operand(std::int64_t layer) const {
-    if constexpr (!kNarrow) return trace_.y(layer);
-    return layer == n.L - 1 ? c.output : inputs_[layer % 2];
-  }
+  // y of a layer as the products read it.
+  S* operand(std::int64_t layer) const { return layer == n.L - 1 ? output_.data() : inputs_[layer % 2]; }
 
   // The input of the layer above: y through dropout.
   const S* input_above(Queue& queue, std::int64_t layer) const {
-    if (!n.has_masks) return operand(layer);
+    S* const x = operand(layer);
+    if (!n.has_masks) return x;
     using Kernel = DropoutKernel<S>;
     const backgauge_attributes& a = c.attributes;
-    S* const x = inputs_[layer % 2];
     queue.launch(Kernel::blocks(n.gap()), Kernel{trace_.y(layer), trace_.keep(layer), x, n.gap(),
                                                  dropout_key(a.seed, a.seed2), static_cast<std::uint64_t>(layer),
                                                  static_cast<double>(a.dropout), dropout_scale<Real>(a.dropout)});
@@ -76,8 +80,6 @@ class RnnForward {
   void gate_product(Queue& queue, const S* from, std::int64_t rows, std::int64_t width, std::int64_t stride,
                     const S* weights, Real* result) const {
     const std::int64_t GH = n.G * n.H;
-    const bool aligned =
-        is_aligned(width, kBytes, from, weights) && is_aligned(stride, kBytes) && is_aligned(GH, kBytes, result);
     queue.multiply({.rows = rows,
                     .columns = GH,
                     .depth = width,
@@ -87,7 +89,7 @@ class RnnForward {
                     .a_stride = stride,
                     .b_stride = width,
                     .result_stride = GH,
-                    .aligned = aligned},
+                    .aligned = is_aligned(0, kBytes, from, weights, result)},
                    {from, weights, result});
   }
 
@@ -95,9 +97,9 @@ class RnnForward {
     const std::int64_t pseudo_layer = layer * n.D + d, state = pseudo_layer * n.B * n.H;
     const std::int64_t width = params_.matrix_input(layer);
     if (!skips(layer)) {
-      gate_product(queue, x, n.rows(), width, width, c.params + params_.W(layer, d, 0), input_side_[d]);
+      gate_product(queue, x, n.rows(), width, width, weights_.data() + params_.W(layer, d, 0), input_side_[d]);
     }
-    const S *h = c.input_h + state, *const R = c.params + params_.R(layer, d, 0);
+    const S *h = input_h_.data() + state, *const R = weights_.data() + params_.R(layer, d, 0);
     std::int64_t h_stride = n.H, before = -1;
     for (std::int64_t step = 0; step < n.T; ++step) {
       const std::int64_t t = d == 0 ? step : n.T - 1 - step;
@@ -109,14 +111,14 @@ class RnnForward {
       s.x = skips(layer) ? x + t * n.B * n.H : nullptr;
       s.recurrent_side = recurrent_side_[d];
       s.bW = biases(layer, d);
-      s.bR = c.params + params_.bR(layer, d, 0);
-      s.initial_h = first ? c.input_h + state : nullptr;
+      s.bR = weights_.data() + params_.bR(layer, d, 0);
+      s.initial_h = first ? h : nullptr;
       s.initial_c = first && c.lstm ? c.input_c + state : nullptr;
       s.y_before = first ? nullptr : trace_.y(layer, d, before);
       s.kept_before = first ? nullptr : trace_.kept(pseudo_layer, before);
       s.kept = trace_.kept(pseudo_layer, t);
       s.y = trace_.y(layer, d, t);
-      s.operand = kNarrow ? operand_now : nullptr;
+      s.operand = operand_now;
       s.last_h = last ? c.output_h + state : nullptr;
       s.last_c = last && c.lstm ? c.output_c + state : nullptr;
       s.y_stride = n.width();
@@ -150,10 +152,12 @@ class RnnForward {
   const RnnSizes n;
   const RnnParams params_;
   const RnnTrace<S> trace_;
+  const AlignedInput<S> input_, input_h_, weights_;
+  const AlignedOutput<S> output_;
   const int sides_;
   Real* input_side_[2] = {};      // [T, B, G*H] of each direction: W x
   Real* recurrent_side_[2] = {};  // [B, G*H]: R h
-  S* inputs_[2] = {};             // [T, B, D*H]: of the layers above the first in turn, where they are not y
+  S* inputs_[2] = {};             // [T, B, D*H]: of the layers above the first, in turn
   std::byte* scratch_;
   bool wide_ = false;
 };
