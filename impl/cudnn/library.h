@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuDNN and the CUDA runtime themselves: errors as exceptions, what is made is destroyed, versions and settings.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+// Its own header is not clean under the warnings of the project.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include <cudnn.h>
+#pragma GCC diagnostic pop
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "reference/contract/backgauge.h"
+
+namespace backgauge::cudnn {
+
+// A call that does not succeed: the status it is answered with, and why.
+struct Failure : std::runtime_error {
+  Failure(backgauge_status answer, const std::string& why) : std::runtime_error(why), status(answer) {}
+  backgauge_status status;
+};
+
+// Throw Failure where the result is not success. `what`: the function that was called.
+void check(cudnnStatus_t result, const char* what);
+void check(cudaError_t result, const char* what);
+
+// What cuDNN creates and destroys by a pair of functions.
+template <class Object, cudnnStatus_t (*create)(Object*), cudnnStatus_t (*destroy)(Object)>
+class Owned {
+ public:
+  Owned() { check(create(&object_), "a cudnnCreate function"); }
+  ~Owned() { destroy(object_); }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  operator Object() const { return object_; }
+
+ private:
+  Object object_ = nullptr;
+};
+
+using Handle = Owned<cudnnHandle_t, cudnnCreate, cudnnDestroy>;
+using RnnDescriptor = Owned<cudnnRNNDescriptor_t, cudnnCreateRNNDescriptor, cudnnDestroyRNNDescriptor>;
+using RnnDataDescriptor = Owned<cudnnRNNDataDescriptor_t, cudnnCreateRNNDataDescriptor, cudnnDestroyRNNDataDescriptor>;
+using TensorDescriptor = Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
+using DropoutDescriptor = Owned<cudnnDropoutDescriptor_t, cudnnCreateDropoutDescriptor, cudnnDestroyDropoutDescriptor>;
+
+// Memory of the current device.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(std::size_t bytes);
+  ~DeviceMemory() { cudaFree(data_); }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_;
+};
+
+// The handle of the calling thread: cuDNN's may not be used by two threads at once, and takes long to make.
+cudnnHandle_t thread_handle();
+
+struct Settings {
+  bool tensor_op;       // float32 products in TF32: BACKGAUGE_CUDNN_MATH=tensor-op; the default is fma
+  bool deterministic;   // CUBLAS_WORKSPACE_CONFIG names one size, without which results may differ from run to run
+  std::string refusal;  // a value of BACKGAUGE_CUDNN_MATH that is neither, or ""
+};
+const Settings& settings();
+
+// "9.19.0 (standard algorithm, float32 fma, half tensor-op, CUBLAS_WORKSPACE_CONFIG=unset)", of the library in use.
+const std::string& library_version();
+
+}  // namespace backgauge::cudnn

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// One RNN as cuDNN sees it: descriptors, sizes, and where its weights lie. reference/semantics.md section 5.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+#include "impl/cudnn/library.h"
+#include "reference/contract/op_spec.h"
+#include "reference/contract/rnn_params.h"
+
+namespace backgauge::cudnn {
+
+// Everything that decides what cuDNN needs and does, but for values.
+struct NetworkShape {
+  std::int32_t mode, dtype, direction;  // of the contract
+  bool skip;                            // auto_select resolved
+  bool tensor_op;                       // float32 in TF32
+  float dropout;                        // 0 where there is only one layer
+  std::int64_t T, B, I, H, L;
+
+  auto operator<=>(const NetworkShape&) const = default;
+
+  std::int64_t directions() const { return direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1; }
+  std::size_t element_bytes() const { return backgauge_dtype_bytes(dtype); }
+  RnnParams params() const;
+};
+
+// cuDNN knows no width of 0: a call with I = 0 has the shape of one with I = 1.
+NetworkShape shape_of(const backgauge_call& call, const Extents& extents);
+
+// Bytes.
+struct NetworkSizes {
+  std::size_t weights, workspace, reserve, states;
+};
+
+// Where the random numbers of dropout come from.
+struct DropoutStates {
+  void* memory;  // `states` bytes of the device; NULL with dropout 0
+  std::uint64_t seed;
+  bool draw_anew;  // the forward: states begin with the seed; else they are only named
+};
+
+class Network {
+ public:
+  // Throws Failure where cuDNN does not take the shape.
+  Network(const NetworkShape& shape, cudnnHandle_t handle, const DropoutStates& states);
+
+  // Asks cuDNN.
+  NetworkSizes sizes() const;
+
+  // Throws Failure with both numbers where a size or a place of cuDNN's is not that of rnn_params.
+  void check_layout() const;
+
+  cudnnHandle_t handle() const { return handle_; }
+  cudnnRNNDescriptor_t rnn() const { return rnn_; }
+  cudnnRNNDataDescriptor_t x() const { return x_; }
+  cudnnRNNDataDescriptor_t y() const { return y_; }
+  cudnnTensorDescriptor_t h() const { return h_; }
+
+ private:
+  NetworkShape shape_;
+  cudnnHandle_t handle_;
+  DropoutDescriptor dropout_;
+  RnnDescriptor rnn_;
+  RnnDataDescriptor x_, y_;
+  TensorDescriptor h_;
+};
+
+// Sizes of a shape whose layout has been checked; asked of cuDNN once per thread and shape.
+NetworkSizes checked_sizes(const NetworkShape& shape);
+
+}  // namespace backgauge::cudnn

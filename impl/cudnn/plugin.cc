@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table, as a plug-in: only who asks for cuDNN loads it.
+#include <algorithm>
+
+#include "impl/cudnn/ops.h"
+#include "impl/device_absence.h"
+#include "impl/table_checks.h"
+
+namespace backgauge::cudnn {
+namespace {
+
+template <class Body>
+backgauge_status guarded_by_status(backgauge_message* message, Body body) noexcept {
+  return guarded(message, [&]() -> backgauge_status {
+    try {
+      return body();
+    } catch (const Failure& failure) {
+      return fail(message, failure.status, failure.what());
+    }
+  });
+}
+
+void execute(const backgauge_call& call, const Extents& extents, Workspace& memory) {
+  return call.op == BACKGAUGE_CUDNN_RNN ? cudnn_rnn_forward(call, extents, memory)
+                                        : cudnn_rnn_backprop(call, extents, memory);
+}
+
+backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan, backgauge_message*) {
+  plan.reserve_space_length = reserve_length(call, extents);
+  Workspace count;
+  execute(call, extents, count);
+  plan.workspace_alignment = Workspace::kAlignment;
+  plan.workspace_bytes = count.used();
+  return BACKGAUGE_OK;
+}
+
+backgauge_op_claims claims() {
+  backgauge_op_claims claims{};
+  claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
+  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
+                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
+  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
+                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
+  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
+  claims.half_class = BACKGAUGE_CLASS_A_PRIME;  // h is read back from `output`
+  claims.half_contract = BACKGAUGE_FP16_ACC32;  // tensor cores take half operands
+  claims.numerical_contract = settings().tensor_op ? BACKGAUGE_FP32_TF32 : BACKGAUGE_FP32_STRICT;
+  claims.determinism = settings().deterministic ? BACKGAUGE_BITWISE : BACKGAUGE_NOT_DETERMINISTIC;
+  claims.changes_reserve_space = 1;
+  return claims;
+}
+
+const TableChecks& checks() {
+  static const backgauge_op_claims kClaims[] = {claims()};
+  static const TableChecks kChecks = {kClaims, plan, BACKGAUGE_CUDA};
+  return kChecks;
+}
+
+backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
+  return guarded_by_status(message, [&] { return checks().prepare(call, answer, message); });
+}
+
+backgauge_status execute_checked(const backgauge_call* call, bool forward, backgauge_message* message) {
+  return guarded_by_status(message, [&] {
+    Extents extents;
+    const backgauge_status status = checks().before(forward, call, extents, message);
+    if (status != BACKGAUGE_OK) return status;
+    Workspace memory(call->workspace);
+    execute(*call, extents, memory);
+    return BACKGAUGE_OK;
+  });
+}
+
+backgauge_status run(const backgauge_call* call, backgauge_message* message) {
+  return execute_checked(call, false, message);
+}
+
+backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
+  return execute_checked(call, true, message);
+}
+
+backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
+                              backgauge_message* message) {
+  return guarded_by_status(message, [&] {
+    Extents e;
+    const backgauge_status status = checks().before(false, call, e, message);
+    if (status != BACKGAUGE_OK) return status;
+    if (gap < 0 || gap + 1 >= e.L) {
+      return fail(message, BACKGAUGE_INVALID_ARGUMENT,
+                  "gap: expected one between layers 0 and " + std::to_string(e.L - 1) + ", got " + std::to_string(gap));
+    }
+    const std::int64_t elements = e.T * e.B * e.D * e.H;
+    if (keep == nullptr && elements > 0) {
+      return fail(message, BACKGAUGE_INVALID_ARGUMENT, "keep: expected memory, got NULL");
+    }
+    const float dropout = call->attributes.dropout;
+    if (dropout == 0 || dropout == 1) {
+      std::fill_n(keep, elements, std::uint8_t{dropout == 0});
+    } else {
+      reveal_mask(*call, e, gap, keep);
+    }
+    return BACKGAUGE_OK;
+  });
+}
+
+const std::string& refusal() {
+  static const std::string text = [] {
+    std::string absence = device_absence();
+    return absence.empty() ? settings().refusal : absence;
+  }();
+  return text;
+}
+
+}  // namespace
+}  // namespace backgauge::cudnn
+
+using namespace backgauge::cudnn;
+
+extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(
+    const backgauge_host* host) {
+  if (host == nullptr || host->abi != BACKGAUGE_ABI || !refusal().empty()) return nullptr;
+  static const backgauge_implementation table = {
+      BACKGAUGE_ABI,
+      sizeof(backgauge_implementation),
+      "cudnn",
+      library_version().c_str(),
+      "cuDNN's RNN functions on the current CUDA device",
+      BACKGAUGE_CUDA,
+      static_cast<std::int32_t>(checks().claims.size()),
+      checks().claims.data(),
+      prepare,
+      run,
+      forward,
+      dropout_mask,
+  };
+  return &table;
+}
+
+extern "C" __attribute__((visibility("default"))) const char* backgauge_refusal() { return refusal().c_str(); }
