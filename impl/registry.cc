@@ -123,6 +123,8 @@ constexpr BuiltIn kBuiltIn[] = {
     {"cuda", Role::kDevice, nullptr, BACKGAUGE_CUDA_PLUGIN, "not in this build: CMake found no nvcc (BACKGAUGE_NVCC)"},
     {"cudnn", Role::kDevice, nullptr, BACKGAUGE_CUDNN_PLUGIN,
      "not in this build: CMake found no nvcc or no cuDNN (BACKGAUGE_NVCC, BACKGAUGE_CUDNN)"},
+    {"cublas", Role::kDevice, nullptr, BACKGAUGE_CUBLAS_PLUGIN,
+     "not in this build: CMake found no nvcc (BACKGAUGE_NVCC)"},
 };
 
 const BuiltIn* find_built_in(std::string_view name) {

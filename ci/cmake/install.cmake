@@ -16,7 +16,7 @@ install(DIRECTORY perf/peers DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge" OP
 install(DIRECTORY reports/backgauge DESTINATION "${BACKGAUGE_PYTHON_FOLDER}"
         FILES_MATCHING PATTERN "*.py" PATTERN "templates/*" PATTERN "__pycache__" EXCLUDE)
 install(TARGETS backgauge_plain_plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
-foreach(plugin backgauge_onednn backgauge_cuda-on-host backgauge_cuda backgauge_cudnn)
+foreach(plugin backgauge_onednn backgauge_cuda-on-host backgauge_cuda backgauge_cudnn backgauge_cublas)
   if(TARGET ${plugin})
     install(TARGETS ${plugin} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
   endif()

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table, as a plug-in.
+#include "impl/cublas/ops.h"
+#include "impl/device_absence.h"
+#include "impl/table_checks.h"
+
+namespace backgauge::cublas {
+namespace {
+
+constexpr std::uint32_t kAlignment = 256;  // what cudaMalloc gives
+
+backgauge_op_claims claims() {
+  backgauge_op_claims claims{};
+  claims.op = BACKGAUGE_BLOCK_LSTM_GRAD_V2;
+  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
+  claims.half_class = BACKGAUGE_CLASS_B;
+  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+  claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;  // cuBLAS chooses kernels by alignment, too
+  return claims;
+}
+
+backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan, backgauge_message*) {
+  plan.workspace_alignment = kAlignment;
+  plan.workspace_bytes = workspace_bytes(call, extents);
+  return BACKGAUGE_OK;
+}
+
+const backgauge_op_claims kClaims[] = {claims()};
+const TableChecks kChecks = {kClaims, plan, BACKGAUGE_CUDA};
+
+backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
+  return guarded(message, [&] { return kChecks.prepare(call, answer, message); });
+}
+
+backgauge_status run(const backgauge_call* call, backgauge_message* message) {
+  return guarded(message, [&] {
+    Extents extents;
+    const backgauge_status status = kChecks.before(false, call, extents, message);
+    if (status != BACKGAUGE_OK) return status;
+    try {
+      block_lstm_grad_v2(*call, extents);
+    } catch (const Failure& failure) {
+      return fail(message, BACKGAUGE_DEVICE_ERROR, failure.what());
+    }
+    return BACKGAUGE_OK;
+  });
+}
+
+const std::string& absence() {
+  static const std::string text = device_absence();
+  return text;
+}
+
+}  // namespace
+}  // namespace backgauge::cublas
+
+using namespace backgauge::cublas;
+
+extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(
+    const backgauge_host* host) {
+  if (host == nullptr || host->abi != BACKGAUGE_ABI || !absence().empty()) return nullptr;
+  static const backgauge_implementation table = {
+      BACKGAUGE_ABI,
+      sizeof(backgauge_implementation),
+      "cublas",
+      BACKGAUGE_CUBLAS_VERSION,
+      "TensorFlow's loop for a GPU: a kernel for each expression, two products a step",
+      BACKGAUGE_CUDA,
+      std::size(kClaims),
+      kClaims,
+      prepare,
+      run,
+      nullptr,
+      nullptr,
+  };
+  return &table;
+}
+
+extern "C" __attribute__((visibility("default"))) const char* backgauge_refusal() { return absence().c_str(); }
