@@ -103,7 +103,8 @@ NetworkShape shape_of(const backgauge_call& call, const Extents& e) {
           .L = e.L};
 }
 
-Network::Network(const NetworkShape& shape, cudnnHandle_t handle, const DropoutStates& states)
+Network::Network(const NetworkShape& shape, cudnnHandle_t handle, const DropoutStates& states,
+                 const NetworkVariant& variant)
     : shape_(shape), handle_(handle) {
   const int T = narrow(shape.T, "T"), B = narrow(shape.B, "B"), I = narrow(shape.I, "I"), H = narrow(shape.H, "H"),
             L = narrow(shape.L, "L"), D = static_cast<int>(shape.directions());
@@ -116,14 +117,13 @@ Network::Network(const NetworkShape& shape, cudnnHandle_t handle, const DropoutS
   const cudnnDataType_t sums = shape.dtype == BACKGAUGE_FLOAT64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
   check(cudnnSetRNNDescriptor_v8(rnn_, CUDNN_RNN_ALGO_STANDARD, cell_mode(shape.mode), CUDNN_RNN_DOUBLE_BIAS,
                                  D == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
-                                 shape.skip ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, type, sums, math_type(shape), I, H,
-                                 H, L, dropout_, CUDNN_RNN_PADDED_IO_DISABLED),
+                                 shape.skip ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, type, sums,
+                                 variant.math.value_or(math_type(shape)), I, H, H, L, dropout_, variant.flags),
         "cudnnSetRNNDescriptor_v8");
   // All sequences are of full length, so that packed is dense.
   const std::vector<int> lengths(static_cast<std::size_t>(B), T);
   const auto describe = [&](cudnnRNNDataDescriptor_t data, int width) {
-    check(cudnnSetRNNDataDescriptor(data, type, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, T, B, width, lengths.data(),
-                                    nullptr),
+    check(cudnnSetRNNDataDescriptor(data, type, variant.layout, T, B, width, lengths.data(), nullptr),
           "cudnnSetRNNDataDescriptor");
   };
   describe(x_, I);

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "impl/cudnn/library.h"
 #include "reference/contract/op_spec.h"
@@ -42,10 +43,18 @@ struct DropoutStates {
   bool draw_anew;  // the forward: states begin with the seed; else they are only named
 };
 
+// What the contract has no word for. The default is what the implementation uses.
+struct NetworkVariant {
+  cudnnRNNDataLayout_t layout = CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED;
+  std::uint32_t flags = CUDNN_RNN_PADDED_IO_DISABLED;
+  std::optional<cudnnMathType_t> math{};  // else that of the shape
+};
+
 class Network {
  public:
   // Throws Failure where cuDNN does not take the shape.
-  Network(const NetworkShape& shape, cudnnHandle_t handle, const DropoutStates& states);
+  Network(const NetworkShape& shape, cudnnHandle_t handle, const DropoutStates& states,
+          const NetworkVariant& variant = {});
 
   // Asks cuDNN.
   NetworkSizes sizes() const;
