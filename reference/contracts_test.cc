@@ -127,33 +127,44 @@ TEST(Contracts, ChangeTheRoundingOfOperandsAndNothingElse) {
 // The operands that come out of one sample are beyond the largest half: nothing is known of the products that they are
 // part of, and as much as before of everything else.
 TEST(Contracts, OperandsBeyondTheLargestHalfOpenTheirProducts) {
-  for (const Values values : {Values::kStructured, Values::kRandom}) {
-    Problem problem = testing::random_problem(BACKGAUGE_BLOCK_LSTM_GRAD_V2, 3, {.consistent = true});
+  const auto named = [](const std::vector<Wanted>& all, std::string_view name) {
+    return *std::ranges::find(all, name, &Wanted::name);
+  };
+  int cases = 0;
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    Problem problem = testing::random_problem(BACKGAUGE_BLOCK_LSTM_GRAD_V2, seed, {.consistent = true});
     problem.dtype = BACKGAUGE_FLOAT32;
     const Extents& e = problem.extents;
-    ASSERT_TRUE(e.S > 0 && e.B > 1 && e.I > 0 && e.H > 0) << e.S << e.B << e.I << e.H;
-    for (Tensor& tensor : problem.inputs) {
-      if (tensor.name != "cs_grad") continue;
-      for (std::int64_t k = 0; k < e.H; ++k) tensor.values[static_cast<std::size_t>((e.S - 1) * e.B * e.H + k)] = 1e9;
-    }
-    const auto named = [](const std::vector<Wanted>& all, std::string_view name) {
-      return *std::ranges::find(all, name, &Wanted::name);
-    };
-    const std::vector<Wanted> strict = oracle(problem, {}, values);
-    const std::vector<Wanted> narrow = oracle(problem, {.numerical_contract = BACKGAUGE_FP16_ACC32}, values);
-    for (const Wanted& wanted : strict) {
-      for (const double allowed : wanted.allowed) EXPECT_TRUE(std::isfinite(allowed)) << wanted.name;
-    }
-    const Wanted x_grad = named(narrow, "x_grad"), b_grad = named(narrow, "b_grad"), w_grad = named(narrow, "w_grad");
-    for (std::int64_t row = 0; row < e.S * e.B; ++row) {
-      for (std::int64_t k = 0; k < e.I; ++k) {
-        const bool first_sample = row % e.B == 0;
-        EXPECT_EQ(std::isinf(x_grad.allowed[static_cast<std::size_t>(row * e.I + k)]), first_sample) << row;
+    if (e.S < 1 || e.B < 2 || e.I < 1) continue;
+    ++cases;
+    Tensor& cs_grad = *std::ranges::find(problem.inputs, "cs_grad", &Tensor::name);
+    for (std::int64_t k = 0; k < e.H; ++k) cs_grad.values[static_cast<std::size_t>((e.S - 1) * e.B * e.H + k)] = 1e9;
+    for (const Values values : {Values::kStructured, Values::kRandom}) {
+      const std::vector<Wanted> strict = oracle(problem, {}, values);
+      const std::vector<Wanted> narrow = oracle(problem, {.numerical_contract = BACKGAUGE_FP16_ACC32}, values);
+      for (const Wanted& wanted : strict) {
+        for (const double allowed : wanted.allowed) EXPECT_TRUE(std::isfinite(allowed)) << wanted.name;
+      }
+      const Wanted x_grad = named(narrow, "x_grad");
+      for (std::int64_t row = 0; row < e.S * e.B; ++row) {
+        for (std::int64_t k = 0; k < e.I; ++k) {
+          const double allowed = x_grad.allowed[static_cast<std::size_t>(row * e.I + k)];
+          EXPECT_EQ(std::isinf(allowed), row % e.B == 0) << "seed " << seed << " row " << row;
+        }
+      }
+      // cs_grad does not reach the gate o of its own step.
+      const Wanted w_grad = named(narrow, "w_grad");
+      for (std::size_t k = 0; k < w_grad.allowed.size(); ++k) {
+        const bool is_o = static_cast<std::int64_t>(k) / e.H % 4 == 3;
+        EXPECT_EQ(std::isinf(w_grad.allowed[k]), !is_o || e.S > 1) << "seed " << seed << " element " << k;
+      }
+      // No product comes before those of the last step.
+      if (e.S == 1 && values == Values::kStructured) {
+        EXPECT_EQ(named(narrow, "b_grad").allowed, named(strict, "b_grad").allowed);
       }
     }
-    for (const double allowed : w_grad.allowed) EXPECT_TRUE(std::isinf(allowed));
-    if (e.S == 1) EXPECT_EQ(b_grad.allowed, named(strict, "b_grad").allowed);
   }
+  EXPECT_GE(cases, 5);
 }
 
 }  // namespace

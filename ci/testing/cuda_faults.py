@@ -130,7 +130,7 @@ class Build:
             if dependent == name:
                 words[-1] = str(changed)
             words.insert(next(k for k, word in enumerate(words) if word.startswith("-I")), f"-I{folder}")
-            words += ["-O1", "-Wno-error"]
+            words += ["-O0", "-Wno-error"]
             if subprocess.run(words, cwd=self.build, capture_output=True).returncode != 0:
                 return None
             objects.append((dependent, str(wrong)))
