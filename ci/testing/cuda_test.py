@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The implementation for NVIDIA GPUs, its kernels run by the processor; and what it says where it cannot run."""
 
+import json
 import os
 import pathlib
 import unittest
@@ -29,6 +30,18 @@ class OnHost(CommandTest):
     def test_is_right_on_the_smoke_tier(self):
         done = self.expect(0, "verify", "--impl=cuda-on-host", "--tier=smoke")
         self.assertIn(" 0 failed, 0 mistrusted", done.stdout)
+
+
+    def test_rounds_float_operands_only_when_asked(self):
+        lines = [f"--case={line}" for line in case_lines() if "dt=f32" in line]
+        done = self.expect(0, "verify", "--impl=cuda-on-host", *lines, environment={"BACKGAUGE_CUDA_MATH": "tf32"})
+        self.assertIn("float products in TF32", done.stdout)
+        told = self.expect(0, "list", "--impl=cuda-on-host", "--format=json", environment={"BACKGAUGE_CUDA_MATH": "tf32"})
+        contracts = {claim["op"]: claim["contract"] for claim in json.loads(told.stdout)["implementations"][0]["claims"]}
+        self.assertEqual(contracts.pop("lstm_block_cell_grad"), "fp32_strict")
+        self.assertEqual(set(contracts.values()), {"fp32_tf32"})
+        self.expect_complaint(3, "expected fp32 or tf32", "verify", "--impl=cuda-on-host",
+                              environment={"BACKGAUGE_CUDA_MATH": "fast"})
 
 
 class OnDevice(CommandTest):

@@ -6,6 +6,7 @@
 
 #include "impl/cuda/device/backend.h"
 #include "impl/cuda/device/error.h"
+#include "impl/cuda/device/math.h"
 #include "impl/cuda/ops.h"
 #include "impl/cuda/rnn_trace.h"
 #include "impl/table_checks.h"
@@ -90,7 +91,7 @@ backgauge_op_claims claims_of(backgauge_op op) {
   // Of several steps: gate gradients are kept as the operands of products that they are.
   const bool products = op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
   claims.half_class = products ? BACKGAUGE_CLASS_A_PRIME : BACKGAUGE_CLASS_A;
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+  claims.numerical_contract = products && products_take_tf32() ? BACKGAUGE_FP32_TF32 : BACKGAUGE_FP32_STRICT;
   claims.half_contract = products ? BACKGAUGE_FP16_ACC32 : 0;
   claims.determinism = BACKGAUGE_BITWISE;
   return claims;
@@ -163,7 +164,7 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
 }
 
 const std::string& why_not() {
-  static const std::string text = refusal();
+  static const std::string text = math_refusal().empty() ? refusal() : math_refusal();
   return text;
 }
 
@@ -175,7 +176,8 @@ using namespace backgauge::cuda;
 extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(
     const backgauge_host* host) {
   if (host == nullptr || host->abi != BACKGAUGE_ABI || !why_not().empty()) return nullptr;
-  static const std::string version = "1 (" + backend_version() + ")";
+  static const std::string version =
+      "1 (" + backend_version() + (products_take_tf32() ? ", float products in TF32)" : ")");
   static const backgauge_implementation table = {
       BACKGAUGE_ABI,
       sizeof(backgauge_implementation),

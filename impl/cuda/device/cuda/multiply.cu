@@ -12,6 +12,7 @@
 
 #include "impl/cuda/device/backend.h"
 #include "impl/cuda/device/cuda/multiply.h"
+#include "impl/cuda/device/math.h"
 
 namespace backgauge::cuda {
 namespace {
@@ -39,6 +40,11 @@ using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDes
 
 cudaDataType_t data_type(Type type) {
   return type == Type::kHalf ? CUDA_R_16F : type == Type::kFloat ? CUDA_R_32F : CUDA_R_64F;
+}
+
+cublasComputeType_t compute_type(Type operands) {
+  if (operands == Type::kDouble) return CUBLAS_COMPUTE_64F;
+  return operands == Type::kFloat && products_take_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
 // As it lies in memory: `rows` rows of `columns` elements, row-major.
@@ -70,9 +76,8 @@ struct Words {
         b(layout_of(p.operands, p.a_transposed ? p.depth : p.rows, p.a_transposed ? p.rows : p.depth, p.a_stride,
                     indirect)),
         result(layout_of(p.result, p.rows, p.columns, p.result_stride, indirect)) {
-    const bool is_double = p.operands == Type::kDouble;
-    check_blas(cublasLtMatmulDescCreate(&description.handle, is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-                                        is_double ? CUDA_R_64F : CUDA_R_32F),
+    check_blas(cublasLtMatmulDescCreate(&description.handle, compute_type(p.operands),
+                                        p.operands == Type::kDouble ? CUDA_R_64F : CUDA_R_32F),
                "description");
     transpose(CUBLASLT_MATMUL_DESC_TRANSA, p.b_transposed);
     transpose(CUBLASLT_MATMUL_DESC_TRANSB, p.a_transposed);

@@ -133,7 +133,7 @@ Graph::Graph(void* scratch, int sides, const std::function<void(Work&)>& body)
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
   work.state_->main.stream = stream;
   cudaGraph_t graph = nullptr;
-  cudaError_t status = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  cudaError_t status = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
   if (status == cudaSuccess) {
     try {
       body(work);
