@@ -8,6 +8,8 @@
 #include <cstring>
 #include <random>
 
+#include "impl/cpu/philox.h"
+#include "impl/cuda/dropout.h"
 #include "impl/cuda/lstm_steps.h"
 #include "reference/contract/owned_call.h"
 #include "reference/contract/storage.h"
@@ -16,10 +18,22 @@
 namespace backgauge::cuda {
 namespace {
 
+template <class Storage>
+constexpr backgauge_dtype kDtype = std::is_same_v<Storage, Half>    ? BACKGAUGE_HALF
+                                   : std::is_same_v<Storage, float> ? BACKGAUGE_FLOAT32
+                                                                    : BACKGAUGE_FLOAT64;
+
+template <class Storage>
+backgauge_status answer_reserve_length(const backgauge_call* call, backgauge_plan* plan, backgauge_message*) {
+  plan->reserve_space_length = reserve_length<Storage>(RnnSizes(validate_shapes(*call).extents, call->attributes));
+  return BACKGAUGE_OK;
+}
+
 // A call whose tensors begin `shift` elements past a multiple of 64 bytes.
+template <class Storage>
 class PlacedCall {
  public:
-  PlacedCall(const CallSetup& setup, std::size_t shift) : call_(setup) {
+  PlacedCall(const CallSetup& setup, std::size_t shift) : call_(setup, answer_reserve_length<Storage>) {
     std::mt19937 random(1);
     const std::size_t unit = backgauge_dtype_bytes(setup.dtype);
     for (auto* tensors : {&call_.inputs, &call_.outputs}) {
@@ -38,16 +52,7 @@ class PlacedCall {
     call_.link();
   }
 
-  template <class Storage>
   void run() {
-    const Extents extents = validate_shapes(call_.call).extents;
-    const auto execute = [&](Workspace& workspace) {
-      if (call_.call.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
-        lstm_block_cell_grad(LstmBlockCellGradCall<Storage>::bind(call_.call, extents), workspace, nullptr);
-      } else {
-        block_lstm_grad_v2(BlockLstmGradV2Call<Storage>::bind(call_.call, extents), workspace, nullptr);
-      }
-    };
     Workspace count;
     execute(count);
     std::vector<std::byte> memory(count.bytes() + Workspace::kAlignment);
@@ -67,26 +72,45 @@ class PlacedCall {
   }
 
  private:
+  void execute(Workspace& workspace) const {
+    const backgauge_call& call = call_.call;
+    const Extents extents = validate_shapes(call).extents;
+    switch (call.op) {
+      case BACKGAUGE_CUDNN_RNN:
+        return cudnn_rnn_forward(CudnnRnnCall<Storage>::bind(call, extents), workspace, nullptr);
+      case BACKGAUGE_CUDNN_RNN_BACKPROP:
+        return cudnn_rnn_backprop(CudnnRnnBackpropCall<Storage>::bind(call, extents), workspace, nullptr);
+      default: break;
+    }
+    if constexpr (!std::is_same_v<Storage, double>) {
+      if (call.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
+        lstm_block_cell_grad(LstmBlockCellGradCall<Storage>::bind(call, extents), workspace, nullptr);
+      } else {
+        block_lstm_grad_v2(BlockLstmGradV2Call<Storage>::bind(call, extents), workspace, nullptr);
+      }
+    }
+  }
+
   OwnedCall call_;
   std::vector<std::vector<std::byte>> memory_;
 };
 
 template <class Storage>
 std::string outputs_of(const CallSetup& setup, std::size_t shift) {
-  PlacedCall call(setup, shift);
-  call.run<Storage>();
+  PlacedCall<Storage> call(setup, shift);
+  call.run();
   return call.outputs();
 }
 
 template <class Storage>
 std::vector<CallSetup> setups() {
-  constexpr auto kDtype = std::is_same_v<Storage, Half> ? BACKGAUGE_HALF : BACKGAUGE_FLOAT32;
   std::vector<CallSetup> all;
   for (const bool peephole : {false, true}) {
     for (const std::int64_t H : {8, 24, 264}) {
       for (const std::int64_t B : {1, 3, 8}) {
         for (const std::int64_t S : {0, 1, 3, 4, 9}) {  // 0: the cell
-          CallSetup setup{BACKGAUGE_LSTM_BLOCK_CELL_GRAD, kDtype, {}, {.B = B, .I = 8, .H = H, .peephole = peephole}};
+          CallSetup setup{
+              BACKGAUGE_LSTM_BLOCK_CELL_GRAD, kDtype<Storage>, {}, {.B = B, .I = 8, .H = H, .peephole = peephole}};
           setup.attributes.use_peephole = peephole ? 1 : 0;
           if (S > 0) {
             setup.op = BACKGAUGE_BLOCK_LSTM_GRAD_V2;
@@ -115,8 +139,58 @@ void expect_same_bits() {
   }
 }
 
+// What is random here is no state of any network, but as good as one for where things lie.
+template <class Storage>
+void expect_same_bits_of_rnn() {
+  for (const std::int32_t mode : {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU}) {
+    for (const std::int64_t D : {1, 2}) {
+      for (const std::int64_t I : {5, 24}) {  // 24: skip_input
+        for (const backgauge_op op : {BACKGAUGE_CUDNN_RNN, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
+          for (const float dropout : {0.0f, 0.5f}) {
+            CallSetup setup{op, kDtype<Storage>, {}, {.T = 3, .B = 5, .I = I, .H = 24, .L = 3, .D = D}};
+            setup.extents.lstm = mode == BACKGAUGE_LSTM;
+            setup.attributes.rnn_mode = mode;
+            setup.attributes.input_mode = BACKGAUGE_AUTO_SELECT;
+            setup.attributes.direction = D == 2 ? BACKGAUGE_BIDIRECTIONAL : BACKGAUGE_UNIDIRECTIONAL;
+            setup.attributes.dropout = dropout;
+            SCOPED_TRACE(std::string(find_op(op)->word) + " mode " + std::to_string(mode) + " D " + std::to_string(D) +
+                         " I " + std::to_string(I));
+            EXPECT_EQ(outputs_of<Storage>(setup, 1), outputs_of<Storage>(setup, 0)) << "elsewhere in memory";
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Ops, GiveTheSameBitsInHalf) { expect_same_bits<Half>(); }
 TEST(Ops, GiveTheSameBitsInFloat) { expect_same_bits<float>(); }
+TEST(Ops, GiveTheSameBitsInHalfOfRnn) { expect_same_bits_of_rnn<Half>(); }
+TEST(Ops, GiveTheSameBitsInFloatOfRnn) { expect_same_bits_of_rnn<float>(); }
+TEST(Ops, GiveTheSameBitsInDoubleOfRnn) { expect_same_bits_of_rnn<double>(); }
+
+TEST(Dropout, DrawsTheMaskOfCpu) {
+  constexpr std::int64_t kCount = 1027;
+  const std::vector<float> y(kCount, 1);
+  for (const auto [seed, seed2, gap] : {std::array<std::int64_t, 3>{0, 0, 0}, {5, 7, 1}, {-1, 3, 2}, {4, -9, 5}}) {
+    for (const float dropout : {0.25f, 0.5f, 1.0f}) {
+      std::vector<std::uint8_t> keep(kCount, 9);
+      std::vector<float> x(kCount);
+      const float scale = dropout_scale<float>(dropout);
+      Work work(nullptr, nullptr, 0);
+      work.main().launch(DropoutKernel<float>::blocks(kCount),
+                         DropoutKernel<float>{y.data(), keep.data(), x.data(), kCount, dropout_key(seed, seed2),
+                                              static_cast<std::uint64_t>(gap), static_cast<double>(dropout), scale});
+      work.finish();
+      for (std::int64_t k = 0; k < kCount; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        const auto want = cpu::dropout_keep(cpu::dropout_key(seed, seed2), gap, k / 4, dropout)[at % 4];
+        ASSERT_EQ(keep[at], want) << k;
+        ASSERT_EQ(x[at], want != 0 ? scale : 0) << k;
+      }
+    }
+  }
+}
 
 TEST(StepGraphs, AreKeptForTheShapesUsedLast) {
   StepShape shape{.B = 1, .H = 1000, .indirect = true};
