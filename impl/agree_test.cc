@@ -223,6 +223,11 @@ TEST(Agree, CpuWithPlain) {
   expect_agreement_with_plain("cpu", [](const CallSetup&) { return true; });
 }
 
+// Its masks of dropout are the same; in half its products have operands in half, which is the judge's business.
+TEST(Agree, CudaOnHostWithPlain) {
+  expect_agreement_with_plain("cuda-on-host", [](const CallSetup& setup) { return setup.dtype != BACKGAUGE_HALF; });
+}
+
 // In half it rounds after every operation, which is the judge's business.
 TEST(Agree, EigenWithPlain) {
   expect_agreement_with_plain("eigen", [](const CallSetup& setup) {

@@ -25,6 +25,10 @@ CELL = "impl/cuda/lstm_block_cell_grad.cu"
 KERNEL = "impl/cuda/cell_kernel.h"
 SUMS = "impl/cuda/column_sums.h"
 ALIGNED = "impl/cuda/aligned.h"
+BACKPROP = "impl/cuda/cudnn_rnn_backprop.cu"
+FORWARD = "impl/cuda/cudnn_rnn_forward.cu"
+RNN_STEP = "impl/cuda/rnn_backward_step.h"
+TRACE = "impl/cuda/rnn_trace.h"
 
 # id, what is wrong, file, and for each change the text as it is and the text as it becomes
 FAULTS = [
@@ -83,6 +87,39 @@ FAULTS = [
       "c.dicfo + c.H,\n                                  c.dicfo + 2 * c.H,")),
     ("L2", "peephole gradients stay as they were without peepholes", CELL,
      ("for (S* const to : zeros) queue.zero(to, c.H * static_cast<std::int64_t>(sizeof(S)));", "(void)zeros;")),
+    ("R1", "dx of a layer is made with W of the layer below", BACKPROP,
+     ("*const W = weights_.data() + params_.W(layer, d, 0);",
+      "*const W = weights_.data() + params_.W(std::max<std::int64_t>(layer - 1, 0), d, 0);")),
+    ("R2", "the second direction does not wait for the layer above", BACKPROP, ("if (n.D == 2) second.wait_for(main);", "")),
+    ("R3", "nobody waits for the second direction", BACKPROP, ("if (n.D == 2) main.wait_for(second);", "")),
+    ("R4", "gate gradients are overwritten before the products of the weights have read them", BACKPROP,
+     ("main.wait_for(weights);  // of the layer above", "// of the layer above")),
+    ("R5", "dx of the second direction takes the place of that of the first", BACKPROP,
+     (".added = d > 0,", ".added = false,")),
+    ("R6", "the recurrent gates of a GRU in a wrong order", BACKPROP, ("(column + n.G - 1) % n.G", "(column + 1) % n.G")),
+    ("R7", "what is kept is read at the step itself instead of the one before", BACKPROP,
+     ("trace_.kept(pseudo_layer, before);", "trace_.kept(pseudo_layer, t);")),
+    ("R8", "every gap has the mask of the first", BACKPROP,
+     ("trace_.keep(layer - 1), n.gap(), ", "trace_.keep(0), n.gap(), ")),
+    ("R9", "masks lie on the last values of reserve_space", TRACE, ("at(n.values()))", "at(n.values() - n.H))")),
+    ("R10", "every step leaves its sums where the first does", BACKPROP, (" + t * sum_step;", ";")),
+    ("R11", "gradients of biases are copied to one gate less", BACKPROP,
+     ("queue.copy(bR, bW, n.G * n.H * kBytes);", "queue.copy(bR, bW, (n.G - 1) * n.H * kBytes);")),
+    ("R12", "states before the steps of the second direction are those of the first", BACKPROP,
+     ("n.width(), d == 1}", "n.width(), false}")),
+    ("R13", "with skip_input dx is summed over the recurrent side", RNN_STEP,
+     ("sum[n] = gates[kGradients - kGates][n];", "sum[n] = gates[0][n];")),
+    ("R14", "the gradient of the initial state is that after the first step", BACKPROP,
+     ("      state_product(queue, dgates_now, R, dh_[d]);", "      if (step > 0) state_product(queue, dgates_now, R, dh_[d]);")),
+    ("R15", "copies of gradients of the weights are not copied back", BACKPROP, ("params_backprop_.deliver(main);", "")),
+    ("R16", "an array of the workspace is one row too short", BACKPROP,
+     ("dh_[d] = workspace.take<Real>({n.B, n.H});", "dh_[d] = workspace.take<Real>({n.B - (n.B > 1), n.H});")),
+    ("T1", "the second direction of the forward goes the way of the first", FORWARD,
+     ("const std::int64_t t = d == 0 ? step : n.T - 1 - step;", "const std::int64_t t = step;")),
+    ("T2", "every layer starts from the state of the first", FORWARD,
+     ("state = pseudo_layer * n.B * n.H;", "state = d * n.B * n.H;")),
+    ("T3", "a layer reads the one below before its second direction is done", FORWARD,
+     ("if (n.D == 2) main.wait_for(work.side(0));\n", "if (n.D == 2 && layer + 1 == n.L) main.wait_for(work.side(0));\n")),
 ]
 
 
