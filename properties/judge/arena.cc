@@ -32,10 +32,10 @@ bool odd_multiple(const std::byte* address, std::size_t unit) {
 // Units larger than a page are an alignment that a shift would make no worse.
 bool may_shift(const Block& block) { return block.unit <= page_bytes() / (2 * kFarthest); }
 
-std::size_t pages_for(const Block& block, const Placement& placement) {
+std::size_t pages_for(const Block& block, const Placement& placement, std::size_t margin) {
   if (block.size == 0) return 0;
   const std::size_t shift = placement.shifted() && may_shift(block) ? kFarthest * block.unit : 0;
-  return round_up(block.size + shift + (block.size % block.unit == 0 ? 0 : block.unit), page_bytes());
+  return round_up(block.size + shift + (block.size % block.unit == 0 ? 0 : block.unit), page_bytes()) + 2 * margin;
 }
 
 // Payloads, all different: they tell what an element was computed from.
@@ -98,12 +98,12 @@ std::string Violation::text() const {
   return where;
 }
 
-Arena::Arena(std::vector<Block> blocks, const Placement& placement)
+Arena::Arena(std::vector<Block> blocks, const Placement& placement, std::size_t margin)
     : blocks_(std::move(blocks)), places_(blocks_.size()) {
   const std::size_t guard = kGuardPages * page_bytes();
   std::size_t total = guard;
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
-    places_[k].pages_size = pages_for(blocks_[k], placement);
+    places_[k].pages_size = pages_for(blocks_[k], placement, margin);
     const std::size_t room = std::max(blocks_[k].unit, page_bytes());
     if (places_[k].pages_size < blocks_[k].size ||
         __builtin_add_overflow(total, places_[k].pages_size + 2 * guard + room, &total)) {
@@ -114,7 +114,7 @@ Arena::Arena(std::vector<Block> blocks, const Placement& placement)
   if (mapping == MAP_FAILED) throw std::bad_alloc();
   mapping_ = {static_cast<std::byte*>(mapping), total};
   try {
-    lay_out(placement, mapping_.data());
+    lay_out(placement, margin, mapping_.data());
   } catch (...) {
     munmap(mapping, total);
     throw;
@@ -123,12 +123,13 @@ Arena::Arena(std::vector<Block> blocks, const Placement& placement)
 
 Arena::~Arena() { munmap(mapping_.data(), mapping_.size()); }
 
-void Arena::lay_out(const Placement& placement, std::byte* cursor) {
+void Arena::lay_out(const Placement& placement, std::size_t margin, std::byte* cursor) {
   const std::size_t guard = kGuardPages * page_bytes();
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
     const Block& block = blocks_[k];
     Place& place = places_[k];
-    place.pages = round_up(cursor + guard, std::max(block.unit, page_bytes()));
+    // The block's own pages are what is aligned.
+    place.pages = round_up(cursor + guard + margin, std::max(block.unit, page_bytes())) - margin;
     cursor = place.pages + place.pages_size + guard;
     const bool at_end = placement.edge(k) == Edge::kEnd;
     if (block.size == 0) {
@@ -138,8 +139,8 @@ void Arena::lay_out(const Placement& placement, std::byte* cursor) {
     if (mprotect(place.pages, place.pages_size, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
     std::size_t distance = may_shift(block) ? placement.distance(k) : 0;
     const auto data_at = [&](std::size_t elements) {
-      if (!at_end) return place.pages + elements * block.unit;
-      std::byte* latest = place.pages + place.pages_size - block.size - elements * block.unit;
+      if (!at_end) return place.pages + margin + elements * block.unit;
+      std::byte* latest = place.pages + place.pages_size - margin - block.size - elements * block.unit;
       return latest - reinterpret_cast<std::uintptr_t>(latest) % block.unit;
     };
     if (distance > 0 && !odd_multiple(data_at(distance), block.unit)) distance += distance == kFarthest - 1 ? -1 : 1;

@@ -52,8 +52,9 @@ struct Violation {
 
 class Arena {
  public:
-  // Throws std::bad_alloc where the memory cannot be had.
-  Arena(std::vector<Block> blocks, const Placement& placement);
+  // Throws std::bad_alloc where the memory cannot be had. `margin`: whole pages of canary, in bytes, on either side of
+  // every block's own pages.
+  Arena(std::vector<Block> blocks, const Placement& placement, std::size_t margin = 0);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -61,6 +62,11 @@ class Arena {
   // Of a block without bytes: NULL, or an address that must not be touched.
   std::byte* data(std::size_t block) const { return places_[block].data; }
   std::span<const std::byte> bytes(std::size_t block) const { return {places_[block].data, blocks_[block].size}; }
+
+  std::size_t blocks() const { return blocks_.size(); }
+  std::size_t unit(std::size_t block) const { return blocks_[block].unit; }
+  // A block with all that surrounds it between its guards; empty if it has no bytes.
+  std::span<std::byte> pages(std::size_t block) const { return {places_[block].pages, places_[block].pages_size}; }
 
   // Runs `call` and records its touches of guard pages.
   void guarded(const std::function<void()>& call);
@@ -82,7 +88,7 @@ class Arena {
     std::byte* data = nullptr;
   };
 
-  void lay_out(const Placement& placement, std::byte* cursor);
+  void lay_out(const Placement& placement, std::size_t margin, std::byte* cursor);
   void fill(std::size_t block);
   void add_hit(const GuardHit& hit, std::vector<Violation>& found) const;
   void check_canary(std::size_t block, std::vector<Violation>& found) const;

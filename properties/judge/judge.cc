@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 
+#include "properties/device/runtime.h"
 #include "properties/judge/claims.h"
 #include "properties/judge/findings.h"
 #include "properties/judge/variation.h"
@@ -157,8 +158,8 @@ class Judge {
 
 Verdict judge(Runner& runner, const Problem& problem, const DataFacts& facts, const JudgeOptions& options) {
   const backgauge_implementation& table = runner.table();
-  if (table.memory_space != BACKGAUGE_HOST) {
-    return {Status::kSkipped, "the implementation takes memory that this judge does not have", {}};
+  if (table.memory_space == BACKGAUGE_CUDA && !device::absence().empty()) {
+    return {Status::kSkipped, device::absence(), {}};
   }
   const backgauge_op_claims* claims = claims_of(table, problem.op);
   const bool legal = refusal_of(problem).empty();

@@ -21,6 +21,9 @@ constexpr std::string_view kReserveSpace = "reserve_space";
 // Outputs of a refused call are only watched for being touched: shapes that make no sense get as many elements at most.
 constexpr std::int64_t kWatchedElements = 4096;
 
+// Device memory has no guard pages: canaries stand for them. A wrong row stride of a few thousand elements lands there.
+std::size_t device_margin() { return 4 * page_bytes(); }
+
 }  // namespace
 
 PlacedCall::PlacedCall(const backgauge_implementation& implementation, const Problem& problem,
@@ -64,13 +67,16 @@ bool PlacedCall::prepare() {
 }
 
 void PlacedCall::invoke_guarded(const char* function, const std::function<backgauge_status(backgauge_message&)>& body) {
-  arena_->guarded([&] { invoke(function, body); });
+  memory_.arena->guarded([&] { invoke(function, body); });
+  if (memory_.mirror == nullptr) return;
+  const std::string report = memory_.mirror->collect();
+  if (!report.empty()) result_.violations.push_back(fmt::format("after {} the device reported: {}", function, report));
 }
 
 RunResult PlacedCall::finish() {
-  if (arena_) {
+  if (memory_.arena) {
     collect_outputs();
-    for (const Violation& violation : arena_->settle()) result_.violations.push_back(violation.text());
+    for (const Violation& violation : memory_.arena->settle()) result_.violations.push_back(violation.text());
   }
   return std::move(result_);
 }
@@ -124,7 +130,7 @@ void PlacedCall::link() {
       std::copy_n(described.raw.shape.begin(), rank, tensor.shape);
       tensor.rank = static_cast<std::int32_t>(rank);
       tensor.dtype = described.dtype;
-      tensor.memory_space = BACKGAUGE_HOST;
+      tensor.memory_space = on_device() && described.dtype != BACKGAUGE_INT64 ? BACKGAUGE_CUDA : BACKGAUGE_HOST;
       if (described.dtype == BACKGAUGE_INT64 && !described.raw.bytes.empty()) tensor.data = described.raw.bytes.data();
       to.push_back(tensor);
     }
@@ -134,7 +140,7 @@ void PlacedCall::link() {
   call_.struct_size = sizeof call_;
   call_.op = problem_.op;
   call_.dtype = problem_.dtype;
-  call_.memory_space = BACKGAUGE_HOST;
+  call_.memory_space = on_device() ? BACKGAUGE_CUDA : BACKGAUGE_HOST;
   call_.attributes = problem_.attributes;
   call_.inputs = c_inputs_.data();
   call_.outputs = c_outputs_.data();
@@ -188,11 +194,23 @@ void PlacedCall::place(const backgauge_plan& plan) {
                     .unit = std::max<std::size_t>(plan.workspace_alignment, 1),
                     .size = plan.workspace_bytes,
                     .fill = options_.workspace_fill});
-  arena_ = std::make_unique<Arena>(std::move(blocks), options_.placement);
-  for (std::size_t k = 0; k < c_inputs_.size(); ++k) c_inputs_[k].data = arena_->data(k);
-  for (std::size_t k = 0; k < c_outputs_.size(); ++k) c_outputs_[k].data = arena_->data(output_blocks_[k]);
-  call_.workspace = arena_->data(workspace);
+  memory_.arena = std::make_unique<Arena>(std::move(blocks), options_.placement, on_device() ? device_margin() : 0);
+  if (on_device()) mirror();
+  const auto data = [&](std::size_t block) {
+    return memory_.mirror ? memory_.mirror->data(block) : memory_.arena->data(block);
+  };
+  for (std::size_t k = 0; k < c_inputs_.size(); ++k) c_inputs_[k].data = data(k);
+  for (std::size_t k = 0; k < c_outputs_.size(); ++k) c_outputs_[k].data = data(output_blocks_[k]);
+  call_.workspace = data(workspace);
   call_.workspace_bytes = plan.workspace_bytes;
+}
+
+// Everything but seq_len_max, which the contract keeps in host memory.
+void PlacedCall::mirror() {
+  std::vector<bool> stays(memory_.arena->blocks());
+  for (std::size_t k = 0; k < inputs_.size(); ++k) stays[k] = inputs_[k].dtype == BACKGAUGE_INT64;
+  memory_.mirror = std::make_unique<DeviceMirror>(*memory_.arena, stays);
+  call_.stream = memory_.mirror->stream().get();
 }
 
 void PlacedCall::invoke(const char* function, const std::function<backgauge_status(backgauge_message&)>& body) {
@@ -230,10 +248,10 @@ void PlacedCall::collect_outputs() {
       result_.status == BACKGAUGE_INVALID_ARGUMENT || result_.status == BACKGAUGE_UNSUPPORTED;
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
     const std::size_t block = output_blocks_[k];
-    const std::span<const std::byte> bytes = arena_->bytes(block);
+    const std::span<const std::byte> bytes = memory_.arena->bytes(block);
     const std::size_t elements = bytes.size() / backgauge_dtype_bytes(problem_.dtype);
     Output output{outputs_[k].raw, {}, std::vector<std::uint8_t>(elements)};
-    for (std::size_t e = 0; e < elements; ++e) output.unwritten[e] = arena_->unwritten(block, e) ? 1 : 0;
+    for (std::size_t e = 0; e < elements; ++e) output.unwritten[e] = memory_.arena->unwritten(block, e) ? 1 : 0;
     const auto touched = std::ranges::find(output.unwritten, 0);
     if (must_be_untouched && touched != output.unwritten.end()) {
       result_.violations.push_back(fmt::format("answered {} and wrote {} (element {} of {})",

@@ -10,11 +10,18 @@
 #include <vector>
 
 #include "properties/judge/arena.h"
+#include "properties/judge/device_mirror.h"
 #include "properties/judge/run.h"
 
 namespace backgauge {
 
 using CallObserver = std::function<void(const char* function, bool inside)>;
+
+// Where a call had its tensors: the arena, and for an implementation in device memory what stands for it there.
+struct CallMemory {
+  std::unique_ptr<Arena> arena;
+  std::unique_ptr<DeviceMirror> mirror;
+};
 
 class PlacedCall {
  public:
@@ -28,9 +35,9 @@ class PlacedCall {
   // Calls a function of the implementation in the arena.
   void invoke_guarded(const char* function, const std::function<backgauge_status(backgauge_message&)>& body);
 
-  // What came of it. The arena, if there is one, may be kept to be asked for late violations.
+  // What came of it. The memory, if there is any, may be kept to be asked for late violations.
   RunResult finish();
-  std::unique_ptr<Arena> take_arena() { return std::move(arena_); }
+  CallMemory take_memory() { return std::move(memory_); }
 
   std::string shapes_refusal() const;
 
@@ -47,6 +54,8 @@ class PlacedCall {
   void describe_outputs(std::int64_t reserve_length);
   void link();
   void place(const backgauge_plan& plan);
+  void mirror();
+  bool on_device() const { return implementation_.memory_space == BACKGAUGE_CUDA; }
   std::size_t shared_block(const Described& output) const;
   void invoke(const char* function, const std::function<backgauge_status(backgauge_message&)>& body);
   void collect_outputs();
@@ -59,7 +68,7 @@ class PlacedCall {
   std::vector<Described> inputs_, outputs_;
   std::vector<backgauge_tensor> c_inputs_, c_outputs_;
   backgauge_call call_{};
-  std::unique_ptr<Arena> arena_;
+  CallMemory memory_;
   std::vector<std::size_t> output_blocks_;  // of the arena
   RunResult result_;
 };

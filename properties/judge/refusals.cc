@@ -31,7 +31,7 @@ Verdict judged(Runner& runner, const Malformed& which) {
   const backgauge_op gradient = forward ? BACKGAUGE_CUDNN_RNN_BACKPROP : which.op;
   const backgauge_op_claims* claims = claims_of(table, gradient);
   if (table.memory_space != BACKGAUGE_HOST) {
-    return {Status::kSkipped, "the implementation takes memory that this judge does not have", {}};
+    return {Status::kSkipped, "malformed calls are made in host memory only", {}};
   }
   if (claims == nullptr || (claims->dtypes & BACKGAUGE_BIT(which.dtype)) == 0) {
     const std::string what = claims == nullptr ? std::string(find_op(gradient)->tensorflow)

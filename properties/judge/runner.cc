@@ -41,7 +41,7 @@ RunResult InProcessRunner::run(const Problem& problem, std::span<const RawTensor
     });
   }
   RunResult result = call.finish();
-  if (auto arena = call.take_arena()) arenas_.push_back(std::move(arena));
+  if (CallMemory memory = call.take_memory(); memory.arena) memories_.push_back(std::move(memory));
   return result;
 }
 
@@ -63,7 +63,7 @@ DropoutMasks InProcessRunner::dropout_masks(const Problem& problem, std::span<co
     }
   }
   masks.result = call.finish();
-  if (auto arena = call.take_arena()) arenas_.push_back(std::move(arena));
+  if (CallMemory memory = call.take_memory(); memory.arena) memories_.push_back(std::move(memory));
   return masks;
 }
 
@@ -71,10 +71,14 @@ Runner::CaseEnd InProcessRunner::end_case() {
   if (threads_grew_ && waits.fetch_add(1) < kMostWaits) std::this_thread::sleep_for(kPatience);
   threads_grew_ = false;
   CaseEnd end;
-  for (const std::unique_ptr<Arena>& arena : arenas_) {
-    for (const Violation& violation : arena->late_violations()) end.violations.push_back(violation.text());
+  for (const CallMemory& memory : memories_) {
+    if (memory.mirror) {
+      const std::string report = memory.mirror->collect_late();
+      if (!report.empty()) end.violations.push_back("after the last call the device reported: " + report);
+    }
+    for (const Violation& violation : memory.arena->late_violations()) end.violations.push_back(violation.text());
   }
-  arenas_.clear();
+  memories_.clear();
   return end;
 }
 

@@ -61,7 +61,7 @@ class InProcessRunner : public Runner {
  private:
   const backgauge_implementation& implementation_;
   CallObserver observer_;
-  std::vector<std::unique_ptr<Arena>> arenas_;
+  std::vector<CallMemory> memories_;
   bool threads_grew_ = false;  // in a call of this case
 };
 

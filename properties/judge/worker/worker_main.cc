@@ -16,6 +16,7 @@
 #include <new>
 #include <thread>
 
+#include "properties/device/runtime.h"
 #include "properties/judge/worker/messages.h"
 #include "properties/judge/worker/worker_process.h"
 
@@ -92,10 +93,13 @@ constexpr bool kSanitized =
     false;
 #endif
 
-void limit(rlim_t memory) {
-  // A core of one byte is none, also where cores go to a program; hundreds of crashes are not to fill a disk.
+// A core of one byte is none, also where cores go to a program; hundreds of crashes are not to fill a disk.
+void limit_cores() {
   const rlimit core{1, 1};
   setrlimit(RLIMIT_CORE, &core);
+}
+
+void limit_addresses(rlim_t memory) {
   // Sanitizers reserve terabytes of addresses for themselves.
   const rlimit addresses{memory, memory};
   if (memory != 0 && !kSanitized) setrlimit(RLIMIT_AS, &addresses);
@@ -169,7 +173,7 @@ void worker_main(const std::vector<std::string>& arguments, const OpenImplementa
   ignore_the_user();
   watch_for_crashes();
   end_with_the_judge();
-  limit(std::strtoull(arguments[1].c_str(), nullptr, 10));
+  limit_cores();
 
   std::string error;
   observe("backgauge_entry", true);
@@ -179,9 +183,12 @@ void worker_main(const std::vector<std::string>& arguments, const OpenImplementa
     say(channel, MessageKind::kNotLoaded, to_wire(std::vector<std::string>{error}));
     _exit(0);
   }
+  // CUDA reserves addresses for all memory of the machine and its devices, many times what a process may use.
+  if (implementation->memory_space != BACKGAUGE_CUDA) limit_addresses(std::strtoull(arguments[1].c_str(), nullptr, 10));
   say(channel, MessageKind::kLoaded, to_wire(introduction(*implementation)));
   Server server(channel, *implementation);
   while (server.serve()) {
+    if (device::is_lost()) break;  // whatever comes next would fail on it: a new process gets a new one
   }
   _exit(0);  // the implementation's handlers have nobody to work for
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory, streams and clocks of the current CUDA device. Everything throws as runtime.h says; destructors let errors
+// be: a device that is lost has nothing to give back.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace backgauge::device {
+
+class Stream {
+ public:
+  Stream();  // one that does not wait for the default stream: who forgets his stream is not in order
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  void* get() const { return stream_; }  // a cudaStream_t
+  void synchronize() const;
+
+ private:
+  void* stream_ = nullptr;
+};
+
+// Waits for all streams.
+void synchronize();
+
+class Memory {
+ public:
+  Memory(std::size_t bytes, std::size_t alignment);  // alignment: a power of two
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+  // In order on the stream; `from` and `to` hold size() bytes, and are in use until the stream has been synchronized.
+  void write(std::span<const std::byte> from, const Stream& stream) const;
+  void read(std::span<std::byte> to, const Stream& stream) const;
+  void fill(std::byte value, const Stream& stream) const;
+  void copy(const Memory& from, const Stream& stream) const;  // of the same size
+
+ private:
+  void* allocation_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t size_;
+};
+
+// Time between two places of a stream, as the device sees it. Its resolution is about half a microsecond.
+class Stopwatch {
+ public:
+  Stopwatch();
+  ~Stopwatch();
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  void start(const Stream& stream) const;
+  double stop(const Stream& stream) const;  // seconds; waits for them to be over
+
+ private:
+  void *from_ = nullptr, *to_ = nullptr;
+};
+
+}  // namespace backgauge::device

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CUDA runtime library without a device: memory is the host's, and work is done when it is asked for. What must be
+// device memory and is not, or the other way round, is cudaErrorInvalidValue.
+//   FAKE_CUDA_DEVICES=0   there is no device
+//   FAKE_CUDA_FAULT=<n>   the n-th cudaStreamSynchronize, and all after it, report an illegal address
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace {
+
+constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNoDevice = 100, kIllegalAddress = 700;
+constexpr std::size_t kAlignment = 256;
+
+using Clock = std::chrono::steady_clock;
+
+std::mutex mutex;
+std::map<std::uintptr_t, std::size_t>& allocations() {
+  static auto* all = new std::map<std::uintptr_t, std::size_t>;  // lives as long as anybody may free
+  return *all;
+}
+
+// The number in a variable of the environment.
+int setting(const char* name, int otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+bool in_one_allocation(const void* data, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  const std::lock_guard lock(mutex);
+  const auto after = allocations().upper_bound(address);
+  if (after == allocations().begin()) return false;
+  const auto& [begin, size] = *std::prev(after);
+  return address - begin <= size && bytes <= size - (address - begin);
+}
+
+bool in_no_allocation(const void* data) { return !in_one_allocation(data, 0); }
+
+}  // namespace
+
+#define BACKGAUGE_FAKE extern "C" __attribute__((visibility("default")))
+
+// For implementations that want to know what they have been given.
+BACKGAUGE_FAKE bool fake_cuda_is_device(const void* data) { return in_one_allocation(data, 1); }
+
+BACKGAUGE_FAKE int cudaGetDeviceCount(int* count) {
+  *count = setting("FAKE_CUDA_DEVICES", 1);
+  return *count == 0 ? kNoDevice : kSuccess;
+}
+
+BACKGAUGE_FAKE const char* cudaGetErrorString(int error) {
+  switch (error) {
+    case kSuccess: return "no error";
+    case kInvalidValue: return "invalid argument";
+    case kOutOfMemory: return "out of memory";
+    case kNoDevice: return "no CUDA-capable device is detected";
+    case kIllegalAddress: return "an illegal memory access was encountered";
+    default: return "unrecognized error code";
+  }
+}
+
+BACKGAUGE_FAKE int cudaGetLastError() { return kSuccess; }
+
+BACKGAUGE_FAKE int cudaMalloc(void** data, std::size_t bytes) {
+  *data = std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
+  if (*data == nullptr) return kOutOfMemory;
+  const std::lock_guard lock(mutex);
+  allocations()[reinterpret_cast<std::uintptr_t>(*data)] = bytes;
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaFree(void* data) {
+  if (data == nullptr) return kSuccess;
+  const std::lock_guard lock(mutex);
+  if (allocations().erase(reinterpret_cast<std::uintptr_t>(data)) == 0) return kInvalidValue;
+  std::free(data);
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind, void* stream) {
+  const bool to_device = kind == 1 || kind == 3, from_device = kind == 2 || kind == 3;  // cudaMemcpyKind
+  if (stream == nullptr || kind < 1 || kind > 3) return kInvalidValue;
+  if (to_device ? !in_one_allocation(to, bytes) : !in_no_allocation(to)) return kInvalidValue;
+  if (from_device ? !in_one_allocation(from, bytes) : !in_no_allocation(from)) return kInvalidValue;
+  std::memcpy(to, from, bytes);
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaMemsetAsync(void* data, int value, std::size_t bytes, void* stream) {
+  if (stream == nullptr || !in_one_allocation(data, bytes)) return kInvalidValue;
+  std::memset(data, value, bytes);
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaDeviceSynchronize() { return kSuccess; }
+
+BACKGAUGE_FAKE int cudaStreamCreateWithFlags(void** stream, unsigned) {
+  *stream = new char;
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaStreamDestroy(void* stream) {
+  delete static_cast<char*>(stream);
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaStreamSynchronize(void*) {
+  static std::atomic<int> calls{0};
+  const int fault = setting("FAKE_CUDA_FAULT", 0);
+  return fault > 0 && ++calls >= fault ? kIllegalAddress : kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaEventCreate(void** event) {
+  *event = new Clock::time_point;
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaEventDestroy(void* event) {
+  delete static_cast<Clock::time_point*>(event);
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaEventRecord(void* event, void*) {
+  *static_cast<Clock::time_point*>(event) = Clock::now();
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaEventSynchronize(void*) { return kSuccess; }
+
+BACKGAUGE_FAKE int cudaEventElapsedTime(float* milliseconds, void* from, void* to) {
+  const auto elapsed = *static_cast<Clock::time_point*>(to) - *static_cast<Clock::time_point*>(from);
+  *milliseconds = std::chrono::duration<float, std::milli>(elapsed).count();
+  return kSuccess;
+}
