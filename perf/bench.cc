@@ -190,6 +190,7 @@ double Bench::timed_batch(Contestant& contestant, std::int64_t calls) {
         std::max({machine_.l1_bytes, machine_.l2_bytes, machine_.l3_bytes, std::int64_t{1} << 22});
     evicting_.resize(static_cast<std::size_t>(2 * last));
     for (std::size_t k = 0; k < evicting_.size(); k += 64) ++evicting_[k];
+    contestant.empty_caches();
     seconds += contestant.time(1);
   }
   return seconds;

@@ -48,6 +48,9 @@ class Contestant {
   // Seconds of so many calls one after the other.
   virtual double time(std::int64_t calls) = 0;
 
+  // Of a device that the contestant works on, before the call that is timed next.
+  virtual void empty_caches() {}
+
   // What one more call computes where the timed ones did.
   virtual Verdict judge_again() = 0;
 

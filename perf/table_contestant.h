@@ -23,6 +23,7 @@ class TableContestant : public Contestant {
   Verdict judge(Subject& subject) override;
   double load(Subject& subject) override;
   double time(std::int64_t calls) override;
+  void empty_caches() override { call_->empty_caches(); }
   Verdict judge_again() override;
   void drop() override;
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "properties/judge/claims.h"
 #include "reference/contract/storage.h"
@@ -20,6 +21,12 @@ constexpr std::size_t kLine = 64, kPage = 4096;
 constexpr std::size_t kStagger = 5 * kLine;  // odd in lines: 64 tensors before two of them meet again
 constexpr std::string_view kReserveSpace = "reserve_space";
 
+// What cudaMalloc gives, and programs have.
+constexpr std::size_t kDeviceAlignment = 256;
+
+// Twice the largest L2 of a device so far, 126 MB, and a little: what was there before is gone.
+constexpr std::size_t kEvicting = std::size_t{256} << 20;
+
 std::vector<backgauge_tensor> described(const auto& memories) {
   std::vector<backgauge_tensor> out;
   for (const auto& memory : memories) {
@@ -29,68 +36,110 @@ std::vector<backgauge_tensor> described(const auto& memories) {
     std::ranges::copy(memory.shape, tensor.shape);
     tensor.rank = static_cast<std::int32_t>(memory.shape.size());
     tensor.dtype = memory.dtype;
-    tensor.memory_space = BACKGAUGE_HOST;
+    tensor.memory_space = memory.on_device ? BACKGAUGE_CUDA : BACKGAUGE_HOST;
     out.push_back(tensor);
   }
   return out;
-}
-
-backgauge_call call_of(const Problem& problem, int threads, const std::vector<backgauge_tensor>& inputs,
-                       const std::vector<backgauge_tensor>& outputs) {
-  backgauge_call call{};
-  call.struct_size = sizeof call;
-  call.op = problem.op;
-  call.dtype = problem.dtype;
-  call.memory_space = BACKGAUGE_HOST;
-  call.attributes = problem.attributes;
-  call.inputs = inputs.data();
-  call.outputs = outputs.data();
-  call.num_inputs = static_cast<std::int32_t>(inputs.size());
-  call.num_outputs = static_cast<std::int32_t>(outputs.size());
-  call.num_threads = threads;
-  return call;
 }
 
 }  // namespace
 
 TimedCall::TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads)
     : implementation_(implementation), dtype_(problem.dtype), threads_(threads) {
+  if (implementation.memory_space == BACKGAUGE_CUDA) device_ = std::make_unique<Device>();
   if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) make_forward(problem);
   inputs_ = inputs_of(problem);
   described_inputs_ = described(inputs_);
   outputs_ = outputs_of(*find_op(problem.op), problem.extents);
   described_outputs_ = described(outputs_);
-  call_ = call_of(problem, threads, described_inputs_, described_outputs_);
+  call_ = call_of(problem, described_inputs_, described_outputs_);
   give_workspace(call_, ask(call_));
   const backgauge_op_claims* claims = claims_of(implementation, problem.op);
-  for (const Memory& input : inputs_) {
-    if (input.name != kReserveSpace || claims == nullptr || claims->changes_reserve_space == 0) continue;
-    reserve_ = input.data;
-    reserve_before_.assign(input.data, input.data + input.bytes);
-  }
+  if (claims != nullptr && claims->changes_reserve_space != 0) keep_reserve_space();
 }
 
 double TimedCall::time(std::int64_t calls) {
   using Clock = std::chrono::steady_clock;
+  if (device_) return time_on_device(calls);
   Clock::duration total{};
   for (std::int64_t left = calls; left > 0;) {
     // Copies stay outside of the time, and calls that need none stay together.
     const std::int64_t batch = reserve_ == nullptr ? left : 1;
-    if (reserve_ != nullptr) std::ranges::copy(reserve_before_, reserve_);
-    backgauge_message message{};
-    backgauge_status status = BACKGAUGE_OK;
+    restore_reserve_space();
     const Clock::time_point start = Clock::now();
-    for (std::int64_t k = 0; k < batch && status == BACKGAUGE_OK; ++k) status = implementation_.run(&call_, &message);
+    run(batch);
     total += Clock::now() - start;
-    check("run", status, message);
     left -= batch;
   }
   return std::chrono::duration<double>(total).count();
 }
 
+double TimedCall::time_on_device(std::int64_t calls) {
+  double total = 0;
+  for (std::int64_t left = calls; left > 0;) {
+    const std::int64_t batch = reserve_ == nullptr ? left : 1;
+    restore_reserve_space();
+    if (std::exchange(flushes_, false)) {
+      if (!device_->evicting) device_->evicting = std::make_unique<device::Memory>(kEvicting, kDeviceAlignment);
+      device_->evicting->fill(std::byte{0}, device_->stream);
+    }
+    device_->stream.synchronize();
+    device_->stopwatch.start(device_->stream);
+    run(batch);
+    total += device_->stopwatch.stop(device_->stream);
+    left -= batch;
+  }
+  return total;
+}
+
+void TimedCall::run(std::int64_t calls) {
+  backgauge_message message{};
+  backgauge_status status = BACKGAUGE_OK;
+  for (std::int64_t k = 0; k < calls && status == BACKGAUGE_OK; ++k) status = implementation_.run(&call_, &message);
+  check("run", status, message);
+}
+
+void TimedCall::keep_reserve_space() {
+  const auto reserve = std::ranges::find(inputs_, kReserveSpace, &Memory::name);
+  if (reserve == inputs_.end()) return;
+  reserve_before_ = device_ ? place_on_device(reserve->bytes, kDeviceAlignment) : place_bytes(reserve->bytes);
+  if (device_) {
+    reserve_before_.on_device->copy(*reserve->on_device, device_->stream);
+  } else {
+    std::memcpy(reserve_before_.data, reserve->data, reserve->bytes);
+  }
+  reserve_ = &*reserve;
+}
+
+void TimedCall::restore_reserve_space() {
+  if (reserve_ == nullptr) return;
+  if (device_) {
+    reserve_->on_device->copy(*reserve_before_.on_device, device_->stream);
+  } else {
+    std::memcpy(reserve_->data, reserve_before_.data, reserve_->bytes);
+  }
+}
+
 void TimedCall::poison_outputs() {
-  constexpr int kNan = 0xff;  // in every format
-  for (const Memory& output : outputs_) std::memset(output.data, kNan, output.bytes);
+  constexpr std::byte kNan{0xff};  // in every format
+  for (const Memory& output : outputs_) {
+    if (device_) {
+      output.on_device->fill(kNan, device_->stream);
+    } else {
+      std::memset(output.data, std::to_integer<int>(kNan), output.bytes);
+    }
+  }
+}
+
+std::vector<std::byte> TimedCall::bytes_of(const Memory& memory) const {
+  std::vector<std::byte> out(memory.bytes);
+  if (memory.on_device) {
+    memory.on_device->read(out, device_->stream);
+    device_->stream.synchronize();
+  } else {
+    std::copy_n(memory.data, memory.bytes, out.begin());
+  }
+  return out;
 }
 
 std::vector<GivenTensor> TimedCall::outputs() const {
@@ -98,7 +147,7 @@ std::vector<GivenTensor> TimedCall::outputs() const {
   for (const Memory& output : outputs_) {
     out.push_back(
         {output.name, output.shape, dtype_, std::vector<double>(output.bytes / backgauge_dtype_bytes(dtype_))});
-    decode(dtype_, output.data, out.back().values);
+    decode(dtype_, bytes_of(output).data(), out.back().values);
   }
   return out;
 }
@@ -113,10 +162,29 @@ std::vector<std::vector<std::uint8_t>> TimedCall::dropout_masks(const Extents& e
   return keep;
 }
 
+backgauge_call TimedCall::call_of(const Problem& problem, const std::vector<backgauge_tensor>& inputs,
+                                  const std::vector<backgauge_tensor>& outputs) const {
+  backgauge_call call{};
+  call.struct_size = sizeof call;
+  call.op = problem.op;
+  call.dtype = problem.dtype;
+  call.memory_space = device_ ? BACKGAUGE_CUDA : BACKGAUGE_HOST;
+  call.attributes = problem.attributes;
+  call.inputs = inputs.data();
+  call.outputs = outputs.data();
+  call.num_inputs = static_cast<std::int32_t>(inputs.size());
+  call.num_outputs = static_cast<std::int32_t>(outputs.size());
+  call.num_threads = threads_;
+  call.stream = device_ ? device_->stream.get() : nullptr;
+  return call;
+}
+
 TimedCall::Memory TimedCall::place(std::string name, Shape shape, backgauge_dtype dtype) {
   const std::optional<std::int64_t> elements = element_count(shape);
   if (!elements) throw std::runtime_error(name + " has more elements than can be counted");
-  Memory memory = place_bytes(static_cast<std::size_t>(*elements) * backgauge_dtype_bytes(dtype));
+  const std::size_t bytes = static_cast<std::size_t>(*elements) * backgauge_dtype_bytes(dtype);
+  // seq_len_max stays in host memory, which is what int64 is for.
+  Memory memory = device_ && dtype != BACKGAUGE_INT64 ? place_on_device(bytes, kDeviceAlignment) : place_bytes(bytes);
   memory.name = std::move(name);
   memory.shape = std::move(shape);
   memory.dtype = dtype;
@@ -133,6 +201,25 @@ TimedCall::Memory TimedCall::place_bytes(std::size_t bytes) {
   return memory;
 }
 
+TimedCall::Memory TimedCall::place_on_device(std::size_t bytes, std::size_t alignment) const {
+  Memory memory;
+  memory.bytes = bytes;
+  memory.on_device = std::make_unique<device::Memory>(bytes, alignment);
+  memory.data = memory.on_device->data();
+  return memory;
+}
+
+void TimedCall::write(const Memory& memory, const std::vector<double>& values) const {
+  if (!memory.on_device) {
+    std::memset(memory.data, 0, memory.bytes);
+    return encode(memory.dtype, values, memory.data);
+  }
+  std::vector<std::byte> bytes(memory.bytes);
+  encode(memory.dtype, values, bytes.data());
+  memory.on_device->write(bytes, device_->stream);
+  device_->stream.synchronize();
+}
+
 TimedCall::Memories TimedCall::inputs_of(const Problem& problem) {
   Memories out;
   Extents extents = problem.extents;
@@ -141,9 +228,7 @@ TimedCall::Memories TimedCall::inputs_of(const Problem& problem) {
     const std::string name(spec.name);
     if (const Tensor* tensor = problem.find(name)) {
       out.push_back(place(name, tensor->shape, spec.is_int64 ? BACKGAUGE_INT64 : problem.dtype));
-      // A large tensor has values only as far as it is read.
-      std::memset(out.back().data, 0, out.back().bytes);
-      encode(out.back().dtype, tensor->values, out.back().data);
+      write(out.back(), tensor->values);  // a large tensor has values only as far as it is read
       continue;
     }
     const auto made = std::ranges::find(made_, name, &Memory::name);
@@ -172,11 +257,17 @@ backgauge_plan TimedCall::ask(backgauge_call& call) {
 }
 
 void TimedCall::give_workspace(backgauge_call& call, const backgauge_plan& plan) {
+  call.workspace_bytes = plan.workspace_bytes;
+  if (device_) {
+    const std::size_t alignment = std::max<std::size_t>(plan.workspace_alignment, kDeviceAlignment);
+    workspace_.push_back(place_on_device(plan.workspace_bytes, alignment));
+    call.workspace = workspace_.back().data;
+    return;
+  }
   const std::size_t alignment = std::max<std::size_t>(plan.workspace_alignment, kLine);
   Memory memory = place_bytes(plan.workspace_bytes + alignment);
   const auto address = reinterpret_cast<std::uintptr_t>(memory.data);
   call.workspace = memory.data + ((address + alignment - 1) / alignment * alignment - address);
-  call.workspace_bytes = plan.workspace_bytes;
   workspace_.push_back(std::move(memory));
 }
 
@@ -193,12 +284,13 @@ void TimedCall::make_forward(const Problem& problem) {
     extents.reserve_length = with_reserve ? plan.reserve_space_length : 0;
     made_ = outputs_of(*find_op(forward.op), extents);
     described_outputs = described(made_);
-    call = call_of(forward, threads_, described_inputs, described_outputs);
+    call = call_of(forward, described_inputs, described_outputs);
     if (!with_reserve) plan = ask(call);
   }
   give_workspace(call, plan);
   backgauge_message message{};
   check("forward", implementation_.forward(&call, &message), message);
+  if (device_) device_->stream.synchronize();  // before its inputs go
 }
 
 void TimedCall::check(const char* function, backgauge_status status, const backgauge_message& message) const {
