@@ -136,7 +136,7 @@ std::string tensor_text(const Json& tensor) {
   return notes.empty() ? out : fmt::format("{:<36} {}", out, notes);
 }
 
-void print_text(const Json& ops, const Json& implementations) {
+void print_text(const Json& ops, const Json& implementations, const Json& unavailable) {
   for (const Json& op : ops) {
     fmt::print("{}  ({}; {})\n  attributes ", op["op"].get<std::string>(), op["tensorflow"].get<std::string>(),
                joined(op["dtypes"]));
@@ -163,6 +163,10 @@ void print_text(const Json& ops, const Json& implementations) {
       if (claim.contains("workspace")) fmt::print("\n{:27}{}", "", claim["workspace"]["text"].get<std::string>());
       fmt::print("\n");
     }
+  }
+  for (const Json& absent : unavailable) {
+    fmt::print("  {}  (not on this machine: {})\n", absent["name"].get<std::string>(),
+               absent["reason"].get<std::string>());
   }
 }
 
@@ -224,11 +228,22 @@ int run(const Options& options) {
     const Candidate candidate(name);
     implementations.push_back(implementation_json(candidate.table(), !candidate.isolated()));
   }
+  Json unavailable = Json::array();
+  for (const std::string& name : options.impl.empty() ? device_names() : std::vector<std::string>{}) {
+    try {
+      implementations.push_back(implementation_json(Candidate(name).table(), false));
+    } catch (const CommandError& error) {
+      unavailable.push_back({{"name", name}, {"reason", error.text}});
+    }
+  }
   if (options.format == "json") {
-    fmt::print("{}\n",
-               Json{{"schema", "backgauge.list/1"}, {"ops", ops}, {"implementations", implementations}}.dump(2));
+    fmt::print("{}\n", Json{{"schema", "backgauge.list/1"},
+                            {"ops", ops},
+                            {"implementations", implementations},
+                            {"unavailable", unavailable}}
+                           .dump(2));
   } else {
-    print_text(ops, implementations);
+    print_text(ops, implementations, unavailable);
   }
   return kGood;
 }

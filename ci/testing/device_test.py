@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Implementations in device memory, without a device: a libcudart that is none (properties/device/testing) stands for it."""
+
+import json
+import os
+import unittest
+
+from command import CELL, PLUGINS, CommandTest
+
+FAKE = {"BACKGAUGE_CUDART": os.environ["BACKGAUGE_TEST_CUDART"]}
+RIGHT = PLUGINS / "on_fake_device.so"
+WRITES_BEFORE = PLUGINS / "writes_before_on_fake_device.so"
+BLOCK = "block_lstm_grad_v2 t3b2i4h5 peep=1 seq=2 dt=f16 data=strat:0x1"
+CUDNN = "cudnn_rnn_backprop t3b2i4h5 mode=lstm layers=2 drop=0.5 dt=f32 data=strat:0x1"
+
+
+class Verify(CommandTest):
+    def test_the_smoke_tier_passes_in_device_memory(self):
+        for isolate in ("on", "off"):
+            with self.subTest(isolate=isolate):
+                done = self.expect(0, "verify", "--tier=smoke", f"--impl={RIGHT}", f"--isolate={isolate}", environment=FAKE)
+                self.assertRegex(done.stdout, r"summary: [1-9]\d{2,} passed, 0 failed, \d+ mistrusted, \d+ skipped, 0 broken")
+
+    def test_a_write_before_the_memory_of_an_output_is_caught(self):
+        for line in (CELL, BLOCK, CUDNN):
+            with self.subTest(line=line):
+                done = self.expect(1, "verify", f"--case={line}", f"--impl={WRITES_BEFORE}", environment=FAKE)
+                self.assertIn("wrote before the beginning of", done.stdout)
+
+    def test_the_memory_limit_leaves_devices_alone(self):
+        self.expect(0, "verify", f"--case={CELL}", f"--impl={RIGHT}", "--memory-limit=1M", environment=FAKE)
+
+    def test_without_a_device_cases_are_skipped_with_the_reason(self):
+        for environment, reason in (
+            ({"BACKGAUGE_CUDART": "/no/such/libcudart.so"}, "no CUDA runtime library"),
+            (FAKE | {"FAKE_CUDA_DEVICES": "0"}, "no CUDA device: no CUDA-capable device is detected"),
+        ):
+            with self.subTest(reason=reason):
+                done = self.expect(0, "verify", f"--case={CELL}", f"--impl={RIGHT}", environment=environment)
+                self.assertIn("SKIPPED", done.stdout)
+                self.assertIn(reason, done.stdout)
+                self.assertIn("summary: 0 passed", done.stdout)
+
+    def test_what_the_device_reports_is_the_implementations_fault(self):
+        # The first synchronization is the harness's own, after it has put everything in place.
+        environment = FAKE | {"FAKE_CUDA_FAULT": "2"}
+        done = self.expect(1, "verify", f"--case={CELL}", f"--impl={RIGHT}", environment=environment)
+        self.assertIn("after run the device reported: cudaStreamSynchronize: an illegal memory access", done.stdout)
+
+    def test_the_next_case_after_a_fault_has_a_process_of_its_own(self):
+        # A run synchronizes three times, a case has three of them, and its end synchronizes once for each: the first of
+        # the second case's own is the 14th.
+        lines = [f"--case={CELL.replace('h7', h)}" for h in ("h7", "h9", "h3")]
+        done = self.expect(1, "verify", *lines, f"--impl={RIGHT}", "--jobs=1", environment=FAKE | {"FAKE_CUDA_FAULT": "14"})
+        self.assertIn("summary: 2 passed, 1 failed", done.stdout)
+
+
+class BuiltIn(CommandTest):
+    """What needs a device, on machines that may have one or not."""
+
+    def test_a_machine_without_one_is_told_what_is_missing(self):
+        listed = json.loads(self.expect(0, "list", "--format=json").stdout)
+        here = [implementation["name"] for implementation in listed["implementations"]]
+        absent = {entry["name"]: entry["reason"] for entry in listed["unavailable"]}
+        for name, line in (("cuda", CELL), ("cublas", BLOCK), ("cudnn", CUDNN)):
+            with self.subTest(name=name):
+                if name in here:
+                    self.skipTest("this machine has a device")
+                done = self.expect_complaint(3, name, "verify", f"--case={line}", f"--impl={name}")
+                self.assertRegex(done.stderr, "no NVIDIA driver|too old an NVIDIA driver|no CUDA device|not in this build")
+                if name in absent:
+                    self.assertIn(absent[name], done.stderr)
+
+
+class Bench(CommandTest):
+    def test_device_memory_is_timed_hot_and_cold(self):
+        for cache in ("hot", "cold"):
+            with self.subTest(cache=cache):
+                out = self.folder / f"{cache}.json"
+                lines = [f"--case={line}" for line in (CELL, BLOCK, CUDNN)]
+                self.expect(0, "bench", *lines, f"--impl={RIGHT}", "--reps=3", "--min-time=0.1", f"--cache={cache}",
+                            f"--out={out}", environment=FAKE)
+                samples = out.with_suffix(".samples.jsonl").read_text().splitlines()
+                seconds = [json.loads(line)["seconds"] for line in samples if '"seconds"' in line]
+                self.assertGreaterEqual(len(seconds), 9)
+                self.assertTrue(all(value > 0 for value in seconds))
+
+
+if __name__ == "__main__":
+    unittest.main()
