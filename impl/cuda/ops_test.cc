@@ -9,6 +9,7 @@
 #include <random>
 
 #include "impl/cpu/philox.h"
+#include "impl/cuda/device_copy.h"
 #include "impl/cuda/dropout.h"
 #include "impl/cuda/lstm_steps.h"
 #include "reference/contract/owned_call.h"
@@ -61,6 +62,8 @@ class PlacedCall {
     execute(workspace);
     workspace.expect_untouched_guards();
   }
+
+  const backgauge_call& call() const { return call_.call; }
 
   std::string outputs() const {
     std::string bytes;
@@ -205,6 +208,23 @@ TEST(StepGraphs, AreKeptForTheShapesUsedLast) {
   for (std::int64_t H = 1001; H < 1009; ++H) EXPECT_NE(prepare(H), nullptr);
   EXPECT_EQ((shape.H = 1000, find_step_graph<float>(shape)), nullptr);
   EXPECT_NE(first->place(), nullptr) << "whoever holds it keeps it";
+}
+
+TEST(DeviceCopy, IsTheSameCallInOtherMemory) {
+  CallSetup setup{BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_FLOAT32, {}, {.T = 5, .B = 3, .I = 2, .H = 4, .S = 4}};
+  PlacedCall original(setup, 0), copied(setup, 0);
+  const std::string before = copied.outputs();
+  original.run<float>();
+  DeviceCopy copy(copied.call(), BACKGAUGE_HOST);
+  const Extents extents = validate_shapes(copy.call()).extents;
+  Workspace count;
+  block_lstm_grad_v2(BlockLstmGradV2Call<float>::bind(copy.call(), extents), count, nullptr);
+  copy.fill(count.bytes());
+  Workspace workspace(copy.call().workspace);
+  block_lstm_grad_v2(BlockLstmGradV2Call<float>::bind(copy.call(), extents), workspace, nullptr);
+  EXPECT_EQ(copied.outputs(), before);
+  copy.fetch_outputs();
+  EXPECT_EQ(copied.outputs(), original.outputs());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "impl/cuda/device/backend.h"
 #include "impl/cuda/device/error.h"
 #include "impl/cuda/device/math.h"
+#include "impl/cuda/device_copy.h"
 #include "impl/cuda/ops.h"
 #include "impl/cuda/rnn_trace.h"
 #include "impl/table_checks.h"
@@ -102,8 +103,22 @@ const backgauge_op_claims kClaims[] = {claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD)
                                        claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP)};
 const TableChecks kChecks = {kClaims, plan, kBackend.memory_space};
 
+// Whether it is to be done on a copy.
+bool is_from_host(const backgauge_call* call) {
+  return kBackend.memory_space != BACKGAUGE_HOST && call != nullptr && call->memory_space == BACKGAUGE_HOST &&
+         validate_shapes(*call).ok();
+}
+
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
   return guarded_by_status(message, [&] {
+    if (is_from_host(call)) {
+      const DeviceCopy copy(*call, kBackend.memory_space);
+      const backgauge_status status = kChecks.prepare(&copy.call(), answer, message);
+      if (status != BACKGAUGE_OK) return status;
+      answer->workspace_alignment = 1;
+      answer->workspace_bytes = 0;
+      return BACKGAUGE_OK;
+    }
     const backgauge_status status = kChecks.prepare(call, answer, message);
     if (status != BACKGAUGE_OK) return status;
     prepare_device();
@@ -116,13 +131,33 @@ backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, bac
   });
 }
 
-backgauge_status checked_execute(const backgauge_call* call, bool forward, backgauge_message* message) {
+// body(call, extents): does it on memory of the backend.
+template <class Body>
+backgauge_status with_checks(const backgauge_call* call, bool forward, backgauge_message* message, Body body) {
   return guarded_by_status(message, [&] {
     Extents extents;
-    const backgauge_status status = kChecks.before(forward, call, extents, message);
+    if (!is_from_host(call)) {
+      const backgauge_status status = kChecks.before(forward, call, extents, message);
+      return status == BACKGAUGE_OK ? body(*call, extents) : status;
+    }
+    DeviceCopy copy(*call, kBackend.memory_space);
+    backgauge_plan needed{};
+    backgauge_status status = prepare(&copy.call(), &needed, message);
     if (status != BACKGAUGE_OK) return status;
-    Workspace workspace(call->workspace);
-    execute(*call, extents, workspace);
+    const Validation validation = validate(*call, needed.reserve_space_length);
+    if (!validation.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, validation.refusal);
+    copy.fill(needed.workspace_bytes);
+    status = kChecks.before(forward, &copy.call(), extents, message);
+    if (status == BACKGAUGE_OK) status = body(copy.call(), extents);
+    if (status == BACKGAUGE_OK) copy.fetch_outputs();
+    return status;
+  });
+}
+
+backgauge_status checked_execute(const backgauge_call* call, bool forward, backgauge_message* message) {
+  return with_checks(call, forward, message, [](const backgauge_call& checked, const Extents& extents) {
+    Workspace workspace(checked.workspace);
+    execute(checked, extents, workspace);
     workspace.expect_untouched_guards();
     return BACKGAUGE_OK;
   });
@@ -149,16 +184,13 @@ void copy_mask(const backgauge_call& call, const Extents& extents, std::int64_t 
 
 backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
                               backgauge_message* message) {
-  return guarded_by_status(message, [&] {
-    Extents e;
-    const backgauge_status status = kChecks.before(false, call, e, message);
-    if (status != BACKGAUGE_OK) return status;
+  return with_checks(call, false, message, [&](const backgauge_call& checked, const Extents& e) {
     const bool nowhere = keep == nullptr && e.T * e.B * e.D * e.H > 0;
-    if (call->op != BACKGAUGE_CUDNN_RNN_BACKPROP || nowhere || gap < 0 || gap >= e.L - 1) {
+    if (checked.op != BACKGAUGE_CUDNN_RNN_BACKPROP || nowhere || gap < 0 || gap >= e.L - 1) {
       return fail(message, BACKGAUGE_INVALID_ARGUMENT,
                   "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop, and memory for it");
     }
-    with_storage(call->dtype, [&](auto storage) { copy_mask<decltype(storage)>(*call, e, gap, keep); });
+    with_storage(checked.dtype, [&](auto storage) { copy_mask<decltype(storage)>(checked, e, gap, keep); });
     return BACKGAUGE_OK;
   });
 }

@@ -31,4 +31,7 @@ void prepare_device();
 // From device memory to that of the host, after all that is in the stream now. Returns when it is done.
 void read_back(void* stream, void* to, const void* from, std::int64_t bytes);
 
+// From host memory to that of the device. Returns when it is done.
+void write_through(void* to, const void* from, std::int64_t bytes);
+
 }  // namespace backgauge::cuda

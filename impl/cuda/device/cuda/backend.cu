@@ -55,4 +55,8 @@ void read_back(void* stream, void* to, const void* from, std::int64_t bytes) {
   check(cudaStreamSynchronize(queue), "copy");
 }
 
+void write_through(void* to, const void* from, std::int64_t bytes) {
+  if (bytes > 0) check(cudaMemcpy(to, from, static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice), "copy");
+}
+
 }  // namespace backgauge::cuda
