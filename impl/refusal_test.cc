@@ -127,8 +127,11 @@ TEST_P(Refusal, OfAWorkspaceThatIsTooSmallOrMisaligned) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Refusal, ::testing::ValuesIn(subjects()),
-                         [](const auto& instance) { return name_of(instance.param); });
+INSTANTIATE_TEST_SUITE_P(All, Refusal, ::testing::ValuesIn(subjects()), [](const auto& instance) {
+  std::string name = name_of(instance.param);
+  std::ranges::replace(name, '-', '_');  // GoogleTest takes no other names
+  return name;
+});
 
 }  // namespace
 }  // namespace backgauge
