@@ -212,9 +212,9 @@ TEST(StepGraphs, AreKeptForTheShapesUsedLast) {
 
 TEST(DeviceCopy, IsTheSameCallInOtherMemory) {
   CallSetup setup{BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_FLOAT32, {}, {.T = 5, .B = 3, .I = 2, .H = 4, .S = 4}};
-  PlacedCall original(setup, 0), copied(setup, 0);
+  PlacedCall<float> original(setup, 0), copied(setup, 0);
   const std::string before = copied.outputs();
-  original.run<float>();
+  original.run();
   DeviceCopy copy(copied.call(), BACKGAUGE_HOST);
   const Extents extents = validate_shapes(copy.call()).extents;
   Workspace count;
