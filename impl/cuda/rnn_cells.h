@@ -5,6 +5,7 @@
 //   kKept       values that the backward needs beside h
 //   kGradients  gate gradients of a step: the first kGates are those of the recurrent side, the last kGates those of
 //               the input side
+//   kReadsH, kReadsHPrev  which states its backward reads; kHasState  whether it has a cell state, kept at kState
 #pragma once
 
 #include <cmath>
@@ -31,7 +32,7 @@ BACKGAUGE_BOTH Real sigmoid(Real v) {
   return 1 / (1 + std::exp(-v));
 }
 
-// Each gate as input side and recurrent side; a cell without gates apart only adds them.
+// forward: from both sides of each gate to h. backward: from what is kept to the gate gradients.
 struct ReluCell {
   static constexpr int kGates = 1, kKept = 0, kGradients = 1;
   static constexpr bool kReadsH = true, kReadsHPrev = false, kHasState = false;
