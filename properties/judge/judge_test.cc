@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "properties/device/runtime.h"
 #include "properties/judge/claims.h"
 #include "properties/judge/findings.h"
 #include "properties/judge/judge_testing.h"
@@ -125,8 +126,16 @@ TEST(Judge, SkipsWhatIsNotClaimed) {
   skipped([](Puppet& p) { p.claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF); }, cell_case(), "dtype f32 is not claimed");
   skipped([](Puppet& p) { p.claims.use_peephole = BACKGAUGE_BIT(0); }, cell_case(), "use_peephole 1 is not claimed");
   skipped([](Puppet& p) { p.table.num_claims = 0; }, cell_case(), "LSTMBlockCellGrad is not claimed");
-  skipped([](Puppet& p) { p.table.memory_space = BACKGAUGE_CUDA; }, cell_case(),
-          "the implementation takes memory that this judge does not have");
+}
+
+TEST(Judge, SkipsDeviceMemoryWhereThereIsNone) {
+  if (device::absence().empty()) GTEST_SKIP() << "this machine has a device";
+  Puppet puppet;
+  puppet.table.memory_space = BACKGAUGE_CUDA;
+  const Verdict verdict = judge(puppet, cell_case());
+  EXPECT_EQ(verdict.status, Status::kSkipped);
+  EXPECT_EQ(verdict.reason, device::absence());
+  EXPECT_EQ(puppet.runs, 0);
 }
 
 TEST(Judge, SkipsRecomputedCoOnInconsistentStatesOnly) {
