@@ -74,7 +74,6 @@ FAULTS = [
     ("K5", "a block of long columns takes the first rows only", KERNEL,
      ("for (std::int64_t k = 0; k < rows_each; ++k) {", "for (std::int64_t k = 0; k < 1; ++k) {")),
     ("K6", "rows of gates lie three units of columns apart", KERNEL, ("gate = row * 4 * columns + column", "gate = row * 3 * columns + column")),
-    ("own_row = thread.index / kCellLanes;", "own_row = (thread.index + 1) / kCellLanes % kCellRows;")),
     ("C1", "sums over many rows are made of the first ones", SUMS,
      ("for (int k = 0; rows > kRows; ++k) {", "for (int k = 0; rows < 0; ++k) {")),
     ("C2", "lanes add up without a barrier", SUMS,
