@@ -43,7 +43,7 @@ std::vector<ErrorModel> bounded(const Problem& problem, const RoundingModel& mod
   return problem.dtype == BACKGAUGE_FLOAT64 ? bounded<long double>(problem, model) : bounded<double>(problem, model);
 }
 
-// operand_largest: of the model. Where an operand may exceed it, the bound is infinite and no deviation lowers it.
+// operand_largest: of the model. Where an operand may exceed it, the bound is infinite, and the result may be anything.
 std::vector<Wanted> wanted_by(const Problem& problem, std::vector<ErrorModel> tensors, double operand_largest) {
   std::vector<Wanted> out;
   for (ErrorModel& tensor : tensors) {
@@ -51,8 +51,10 @@ std::vector<Wanted> wanted_by(const Problem& problem, std::vector<ErrorModel> te
     for (std::size_t k = 0; k < wanted.value.size(); ++k) {
       const double value = static_cast<double>(wanted.value[k]);
       double allowed = stored(value, tensor.bound[k], problem.dtype);
-      const bool overflows = !std::isfinite(tensor.bound[k]) && std::isfinite(operand_largest);
-      if (!tensor.deviation.empty() && std::isfinite(value) && !overflows) {
+      if (std::isfinite(value) && !std::isfinite(tensor.bound[k]) && std::isfinite(operand_largest)) {
+        wanted.value[k] = NAN;  // with an infinite allowance: anything, of infinities that meet too
+        allowed = INFINITY;
+      } else if (!tensor.deviation.empty() && std::isfinite(value)) {
         const double likely = stored(value, kDeviations * tensor.deviation[k], problem.dtype);
         if (likely < allowed) allowed = likely;
       }

@@ -397,10 +397,11 @@ class Bound {
     const double roundings = static_cast<double>(parts.size() - 1);
     for (Index k = 0; k < out.size(); ++k) {
       double error = 0, exact_size = 1, underflow = roundings * model_.least_normal;
-      bool zero = false;
+      bool zero = false, infinite = false;
       for (const Matrix* part : parts) {
         const double v = magnitude(part->v.data()[k]), e = part->e.data()[k];
         zero = zero || v + e == 0;
+        infinite = infinite || !std::isfinite(e);
         error = error * (v + e) + exact_size * e;
         exact_size *= v;
         underflow *= std::max(1.0, v + e);
@@ -413,7 +414,11 @@ class Bound {
         settle(out, k, fate);
         continue;
       }
-      // A factor that is exactly zero makes the product exactly zero.
+      // A factor that is exactly zero makes the product exactly zero, but for an operand that has overflowed.
+      if (zero && infinite && std::isfinite(model_.operand_largest)) {
+        out.e.data()[k] = std::numeric_limits<double>::infinity();
+        continue;
+      }
       out.e.data()[k] = zero ? 0 : error + model_.gamma(roundings) * (exact_size + error) + underflow;
     }
     return out;
