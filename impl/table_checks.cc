@@ -34,30 +34,46 @@ backgauge_status fail(backgauge_message* message, backgauge_status status, std::
   return status;
 }
 
-backgauge_status TableChecks::prepare(const backgauge_call* call, backgauge_plan* answer,
-                                      backgauge_message* message) const {
-  if (answer == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "plan: expected a plan, got NULL");
-  if (call == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "call: expected a call, got NULL");
-  const Validation shapes = validate_shapes(*call);
-  if (!shapes.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
-  if (call->memory_space != memory_space) {
+// Of a call whose shapes are legal.
+backgauge_status TableChecks::answer(const backgauge_call& call, const Extents& extents, backgauge_plan& needed,
+                                     backgauge_message* message) const {
+  if (call.memory_space != memory_space) {
     return fail(message, BACKGAUGE_UNSUPPORTED,
                 memory_space == BACKGAUGE_HOST ? "host memory only" : "CUDA memory only");
   }
-  if (!is_claimed(claims, *call)) return fail(message, BACKGAUGE_UNSUPPORTED, "the call is not claimed");
-  answer->workspace_alignment = 1;
-  answer->workspace_bytes = 0;
-  answer->reserve_space_length = 0;
-  return plan == nullptr ? BACKGAUGE_OK : plan(*call, shapes.extents, *answer, message);
+  if (!is_claimed(claims, call)) return fail(message, BACKGAUGE_UNSUPPORTED, "the call is not claimed");
+  needed.workspace_alignment = 1;
+  needed.workspace_bytes = 0;
+  needed.reserve_space_length = 0;
+  return plan == nullptr ? BACKGAUGE_OK : plan(call, extents, needed, message);
 }
 
+backgauge_status TableChecks::answer(const backgauge_call& call, backgauge_plan& needed,
+                                     backgauge_message* message) const {
+  const Validation shapes = validate_shapes(call);
+  if (!shapes.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
+  return answer(call, shapes.extents, needed, message);
+}
+
+backgauge_status TableChecks::prepare(const backgauge_call* call, backgauge_plan* needed,
+                                      backgauge_message* message) const {
+  if (needed == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "plan: expected a plan, got NULL");
+  if (call == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "call: expected a call, got NULL");
+  return answer(*call, *needed, message);
+}
+
+// To look at the shapes takes a microsecond: done once where no length of reserve_space has to be known first.
 backgauge_status TableChecks::before(bool forward, const backgauge_call* call, Extents& extents,
                                      backgauge_message* message) const {
+  if (call == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "call: expected a call, got NULL");
+  const bool reserves = call->struct_size >= sizeof(backgauge_call) && has_reserve_space(*call);
   backgauge_plan needed{};
-  const backgauge_status status = prepare(call, &needed, message);
+  backgauge_status status = reserves ? answer(*call, needed, message) : BACKGAUGE_OK;
   if (status != BACKGAUGE_OK) return status;
   const Validation validation = validate(*call, needed.reserve_space_length);
   if (!validation.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, validation.refusal);
+  if (!reserves) status = answer(*call, validation.extents, needed, message);
+  if (status != BACKGAUGE_OK) return status;
   if ((call->op == BACKGAUGE_CUDNN_RNN) != forward) {
     return fail(message, BACKGAUGE_INVALID_ARGUMENT,
                 forward ? "op: expected BACKGAUGE_CUDNN_RNN" : "op: expected a gradient");

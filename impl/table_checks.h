@@ -8,9 +8,15 @@
 #include <span>
 #include <string_view>
 
+#include "impl/call_error.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge {
+
+// Whether the op has a reserve_space, whose length its implementation says.
+inline bool has_reserve_space(const backgauge_call& call) {
+  return call.op == BACKGAUGE_CUDNN_RNN || call.op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+}
 
 // Puts the text into the message, if there is one. Returns the status.
 backgauge_status fail(backgauge_message* message, backgauge_status status, std::string_view text);
@@ -20,6 +26,8 @@ template <class Body>
 backgauge_status guarded(backgauge_message* message, Body body) noexcept {
   try {
     return body();
+  } catch (const CallError& error) {
+    return fail(message, error.status(), error.what());
   } catch (const std::bad_alloc&) {
     return fail(message, BACKGAUGE_OUT_OF_MEMORY, "no memory for temporaries");
   } catch (const std::exception& e) {
@@ -40,6 +48,11 @@ struct TableChecks {
 
   // Before `run`, or before `forward`: BACKGAUGE_OK if the op may be executed, and then its extents.
   backgauge_status before(bool forward, const backgauge_call* call, Extents& extents, backgauge_message* message) const;
+
+ private:
+  backgauge_status answer(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
+                          backgauge_message* message) const;
+  backgauge_status answer(const backgauge_call& call, backgauge_plan& plan, backgauge_message* message) const;
 };
 
 }  // namespace backgauge

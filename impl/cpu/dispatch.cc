@@ -1,39 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table: checks, choice of op and storage type, and the exceptions that must not leave.
+// The table: choice of op and storage type.
 #include <algorithm>
-#include <exception>
-#include <new>
 #include <string>
 
 #include "impl/cpu/cpu.h"
 #include "impl/cpu/ops.h"
 #include "impl/cpu/path.h"
 #include "impl/cpu/rnn_trace.h"
-#include "reference/contract/validate.h"
+#include "impl/table_checks.h"
 
 namespace backgauge {
 namespace cpu {
 namespace {
-
-backgauge_status fail(backgauge_message* message, backgauge_status status, std::string_view text) {
-  if (message != nullptr) {
-    const std::size_t size = std::min(text.size(), sizeof message->text - 1);
-    std::memcpy(message->text, text.data(), size);
-    message->text[size] = '\0';
-  }
-  return status;
-}
-
-template <class Body>
-backgauge_status guarded(backgauge_message* message, Body body) noexcept {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return fail(message, BACKGAUGE_OUT_OF_MEMORY, "cpu: no memory");
-  } catch (const std::exception& e) {
-    return fail(message, BACKGAUGE_INTERNAL, e.what());
-  }
-}
 
 template <class Storage>
 void execute_as(const backgauge_call& call, const Extents& extents, Workspace& workspace) {
@@ -60,10 +38,6 @@ void execute(const backgauge_call& call, const Extents& extents, Workspace& work
   }
 }
 
-bool has_reserve_space(const backgauge_call& call) {
-  return call.op == BACKGAUGE_CUDNN_RNN || call.op == BACKGAUGE_CUDNN_RNN_BACKPROP;
-}
-
 std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extents) {
   if (!has_reserve_space(call)) return 0;
   const RnnSizes sizes(extents, call.attributes);
@@ -74,73 +48,54 @@ std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extent
   }
 }
 
-// Of a call whose shapes are right.
-backgauge_status plan_for(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
-                          backgauge_message* message) {
-  if (call.memory_space != BACKGAUGE_HOST) return fail(message, BACKGAUGE_UNSUPPORTED, "cpu: host memory only");
+backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& needed,
+                      backgauge_message* message) {
   Workspace count;
   const std::int64_t length = reserve_length_of(call, extents);
   if (length >= 0) execute(call, extents, count);
-  if (length < 0 || !count.countable())
-    return fail(message, BACKGAUGE_OUT_OF_MEMORY, "cpu: needs more than 2^60 bytes");
-  plan.workspace_alignment = Workspace::kAlignment;
-  plan.workspace_bytes = count.bytes();
-  plan.reserve_space_length = length;
+  if (length < 0 || !count.countable()) return fail(message, BACKGAUGE_OUT_OF_MEMORY, "needs more than 2^60 bytes");
+  needed.workspace_alignment = Workspace::kAlignment;
+  needed.workspace_bytes = count.bytes();
+  needed.reserve_space_length = length;
   return BACKGAUGE_OK;
 }
 
-backgauge_status plan_for(const backgauge_call& call, backgauge_plan& plan, backgauge_message* message) {
-  const Validation shapes = validate_shapes(call);
-  if (!shapes.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, shapes.refusal);
-  return plan_for(call, shapes.extents, plan, message);
+constexpr backgauge_op_claims claims_of(backgauge_op op, std::uint32_t dtypes) {
+  backgauge_op_claims claims{};
+  claims.op = op;
+  claims.dtypes = dtypes;
+  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
+  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
+                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
+  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
+                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
+  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
+  claims.half_class = BACKGAUGE_CLASS_A;
+  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+  claims.determinism = BACKGAUGE_BITWISE;
+  return claims;
 }
 
-backgauge_status no_call(backgauge_message* message) {
-  return fail(message, BACKGAUGE_INVALID_ARGUMENT, "call: expected a call, got NULL");
-}
+constexpr std::uint32_t kHalfAndFloat = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+constexpr backgauge_op_claims kClaims[] = {
+    claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD, kHalfAndFloat),
+    claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2, kHalfAndFloat),
+    claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP, kHalfAndFloat | BACKGAUGE_BIT(BACKGAUGE_FLOAT64)),
+};
 
-backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
-  return guarded(message, [&] {
-    if (plan == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "plan: expected a plan, got NULL");
-    return call == nullptr ? no_call(message) : plan_for(*call, *plan, message);
-  });
-}
+constexpr TableChecks kChecks = {kClaims, plan, BACKGAUGE_HOST};
 
-// The whole contract, with the plan that is asked for. To look at the shapes takes a microsecond, so it is done once
-// where no length of reserve_space has to be known first.
-backgauge_status check(const backgauge_call* call, Validation& validation, backgauge_message* message) {
-  if (call == nullptr) return no_call(message);
-  const bool reserves = call->struct_size >= sizeof(backgauge_call) && has_reserve_space(*call);
-  backgauge_plan plan{};
-  backgauge_status status = reserves ? plan_for(*call, plan, message) : BACKGAUGE_OK;
-  if (status != BACKGAUGE_OK) return status;
-  validation = validate(*call, plan.reserve_space_length);
-  if (!validation.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, validation.refusal);
-  if (!reserves) status = plan_for(*call, validation.extents, plan, message);
-  if (status != BACKGAUGE_OK) return status;
-  if (call->workspace_bytes < plan.workspace_bytes) {
-    return fail(message, BACKGAUGE_INVALID_ARGUMENT,
-                "workspace: expected at least " + std::to_string(plan.workspace_bytes) + " bytes, got " +
-                    std::to_string(call->workspace_bytes));
-  }
-  if (plan.workspace_bytes > 0 && reinterpret_cast<std::uintptr_t>(call->workspace) % Workspace::kAlignment != 0) {
-    return fail(message, BACKGAUGE_INVALID_ARGUMENT,
-                "workspace: expected an alignment of " + std::to_string(Workspace::kAlignment) + " bytes, got less");
-  }
-  return BACKGAUGE_OK;
+backgauge_status prepare(const backgauge_call* call, backgauge_plan* needed, backgauge_message* message) {
+  return guarded(message, [&] { return kChecks.prepare(call, needed, message); });
 }
 
 backgauge_status checked_execute(const backgauge_call* call, bool forward, backgauge_message* message) {
   return guarded(message, [&] {
-    Validation validation;
-    const backgauge_status status = check(call, validation, message);
+    Extents extents;
+    const backgauge_status status = kChecks.before(forward, call, extents, message);
     if (status != BACKGAUGE_OK) return status;
-    if ((call->op == BACKGAUGE_CUDNN_RNN) != forward) {
-      return fail(message, BACKGAUGE_INVALID_ARGUMENT,
-                  forward ? "op: expected BACKGAUGE_CUDNN_RNN" : "op: expected a gradient");
-    }
     Workspace workspace(call->workspace);
-    execute(*call, validation.extents, workspace);
+    execute(*call, extents, workspace);
     return BACKGAUGE_OK;
   });
 }
@@ -170,46 +125,22 @@ void copy_mask(const backgauge_call& call, const Extents& extents, std::int64_t 
 backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
                               backgauge_message* message) {
   return guarded(message, [&] {
-    Validation validation;
-    const backgauge_status status = check(call, validation, message);
+    Extents e;
+    const backgauge_status status = kChecks.before(false, call, e, message);
     if (status != BACKGAUGE_OK) return status;
-    const Extents& e = validation.extents;
     const bool nowhere = keep == nullptr && e.T * e.B * e.D * e.H > 0;
     if (call->op != BACKGAUGE_CUDNN_RNN_BACKPROP || nowhere || gap < 0 || gap >= e.L - 1) {
       return fail(message, BACKGAUGE_INVALID_ARGUMENT,
                   "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop, and memory for it");
     }
     switch (call->dtype) {
-      case BACKGAUGE_HALF: copy_mask<Half>(*call, validation.extents, gap, keep); break;
-      case BACKGAUGE_FLOAT32: copy_mask<float>(*call, validation.extents, gap, keep); break;
-      default: copy_mask<double>(*call, validation.extents, gap, keep);
+      case BACKGAUGE_HALF: copy_mask<Half>(*call, e, gap, keep); break;
+      case BACKGAUGE_FLOAT32: copy_mask<float>(*call, e, gap, keep); break;
+      default: copy_mask<double>(*call, e, gap, keep);
     }
     return BACKGAUGE_OK;
   });
 }
-
-constexpr backgauge_op_claims claims_of(backgauge_op op, std::uint32_t dtypes) {
-  backgauge_op_claims claims{};
-  claims.op = op;
-  claims.dtypes = dtypes;
-  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
-                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
-  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
-                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
-  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
-  claims.half_class = BACKGAUGE_CLASS_A;
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
-  claims.determinism = BACKGAUGE_BITWISE;
-  return claims;
-}
-
-constexpr std::uint32_t kHalfAndFloat = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-constexpr backgauge_op_claims kClaims[] = {
-    claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD, kHalfAndFloat),
-    claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2, kHalfAndFloat),
-    claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP, kHalfAndFloat | BACKGAUGE_BIT(BACKGAUGE_FLOAT64)),
-};
 
 // The path that this process runs on is part of the version: it decides about bits and times.
 const backgauge_implementation& table() {

@@ -19,11 +19,13 @@ constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kProductBytes = std::size_t{32} << 20;  // what cuBLAS asks for on the newest devices
 
 void check(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) throw Failure(std::string(what) + ": " + cudaGetErrorString(error));
+  if (error != cudaSuccess)
+    throw CallError(BACKGAUGE_DEVICE_ERROR, std::string(what) + ": " + cudaGetErrorString(error));
 }
 
 void check(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw Failure(std::string(what) + ": " + cublasGetStatusString(status));
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw CallError(BACKGAUGE_DEVICE_ERROR, std::string(what) + ": " + cublasGetStatusString(status));
 }
 
 template <class Body>

@@ -38,11 +38,7 @@ backgauge_status run(const backgauge_call* call, backgauge_message* message) {
     Extents extents;
     const backgauge_status status = kChecks.before(false, call, extents, message);
     if (status != BACKGAUGE_OK) return status;
-    try {
-      block_lstm_grad_v2(*call, extents);
-    } catch (const Failure& failure) {
-      return fail(message, BACKGAUGE_DEVICE_ERROR, failure.what());
-    }
+    block_lstm_grad_v2(*call, extents);
     return BACKGAUGE_OK;
   });
 }

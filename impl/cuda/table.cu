@@ -4,8 +4,8 @@
 #include <atomic>
 #include <string>
 
+#include "impl/call_error.h"
 #include "impl/cuda/device/backend.h"
-#include "impl/cuda/device/error.h"
 #include "impl/cuda/device/math.h"
 #include "impl/cuda/device_copy.h"
 #include "impl/cuda/ops.h"
@@ -15,17 +15,6 @@
 
 namespace backgauge::cuda {
 namespace {
-
-template <class Body>
-backgauge_status guarded_by_status(backgauge_message* message, Body body) noexcept {
-  return guarded(message, [&]() -> backgauge_status {
-    try {
-      return body();
-    } catch (const DeviceError& error) {
-      return fail(message, error.status(), error.what());
-    }
-  });
-}
 
 template <class Storage>
 void execute_as(const backgauge_call& call, const Extents& extents, Workspace& workspace) {
@@ -61,7 +50,7 @@ void execute(const backgauge_call& call, const Extents& extents, Workspace& work
 
 // Elements of reserve_space: 0 for ops without, -1 if too many to count.
 std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extents) {
-  if (call.op != BACKGAUGE_CUDNN_RNN && call.op != BACKGAUGE_CUDNN_RNN_BACKPROP) return 0;
+  if (!has_reserve_space(call)) return 0;
   const RnnSizes sizes(extents, call.attributes);
   return with_storage(call.dtype, [&](auto storage) { return reserve_length<decltype(storage)>(sizes); });
 }
@@ -110,7 +99,7 @@ bool is_from_host(const backgauge_call* call) {
 }
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
-  return guarded_by_status(message, [&] {
+  return guarded(message, [&] {
     if (is_from_host(call)) {
       const DeviceCopy copy(*call, kBackend.memory_space);
       const backgauge_status status = kChecks.prepare(&copy.call(), answer, message);
@@ -134,7 +123,7 @@ backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, bac
 // body(call, extents): does it on memory of the backend.
 template <class Body>
 backgauge_status with_checks(const backgauge_call* call, bool forward, backgauge_message* message, Body body) {
-  return guarded_by_status(message, [&] {
+  return guarded(message, [&] {
     Extents extents;
     if (!is_from_host(call)) {
       const backgauge_status status = kChecks.before(forward, call, extents, message);

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "impl/cuda/device/error.h"
+#include "impl/call_error.h"
 #include "impl/cuda/device/work.h"
 
 namespace backgauge::cuda {
@@ -47,11 +47,11 @@ class Workspace {
   // Whether bytes() is the truth: no sum or product was too large.
   bool countable() const { return !overflow_ && bytes_ < (std::uint64_t{1} << 60); }
 
-  // After the work. Throws DeviceError if something was written between two arrays.
+  // After the work. Throws CallError if something was written between two arrays.
   void expect_untouched_guards() const {
     for (const std::span<const std::byte> guard : guards_) {
       for (const std::byte byte : guard) {
-        if (byte != kGuard) throw DeviceError(BACKGAUGE_INTERNAL, "an array of the workspace was written past its end");
+        if (byte != kGuard) throw CallError(BACKGAUGE_INTERNAL, "an array of the workspace was written past its end");
       }
     }
   }

@@ -48,13 +48,13 @@ void check(cudnnStatus_t result, const char* what) {
   for (char& c : text) {
     if (c == '\n' || c == '\r') c = ' ';  // a message is one line
   }
-  throw Failure(status, text);
+  throw CallError(status, text);
 }
 
 void check(cudaError_t result, const char* what) {
   if (result == cudaSuccess) return;
-  throw Failure(result == cudaErrorMemoryAllocation ? BACKGAUGE_OUT_OF_MEMORY : BACKGAUGE_DEVICE_ERROR,
-                std::string(what) + ": " + cudaGetErrorString(result));
+  throw CallError(result == cudaErrorMemoryAllocation ? BACKGAUGE_OUT_OF_MEMORY : BACKGAUGE_DEVICE_ERROR,
+                  std::string(what) + ": " + cudaGetErrorString(result));
 }
 
 DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {

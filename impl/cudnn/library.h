@@ -11,21 +11,14 @@
 #pragma GCC diagnostic pop
 
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "reference/contract/backgauge.h"
+#include "impl/call_error.h"
 
 namespace backgauge::cudnn {
 
-// A call that does not succeed: the status it is answered with, and why.
-struct Failure : std::runtime_error {
-  Failure(backgauge_status answer, const std::string& why) : std::runtime_error(why), status(answer) {}
-  backgauge_status status;
-};
-
-// Throw Failure where the result is not success. `what`: the function that was called.
+// Throw CallError where the result is not success. `what`: the function that was called.
 void check(cudnnStatus_t result, const char* what);
 void check(cudaError_t result, const char* what);
 

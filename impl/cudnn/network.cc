@@ -12,7 +12,7 @@ namespace {
 
 int narrow(std::int64_t size, const char* name) {
   if (size > std::numeric_limits<int>::max()) {
-    throw Failure(BACKGAUGE_UNSUPPORTED, std::string(name) + ": cuDNN counts in int, got " + std::to_string(size));
+    throw CallError(BACKGAUGE_UNSUPPORTED, std::string(name) + ": cuDNN counts in int, got " + std::to_string(size));
   }
   return static_cast<int>(size);
 }
@@ -73,8 +73,8 @@ Place place_of(cudnnTensorDescriptor_t descriptor, const void* base, const void*
 
 void expect(const std::string& what, const Place& ours, const Place& theirs) {
   if (ours.offset == theirs.offset && ours.dimensions == theirs.dimensions) return;
-  throw Failure(BACKGAUGE_INTERNAL, "layout of params: " + what + " is " + place_text(ours) + " in rnn_params and " +
-                                        place_text(theirs) + " in cuDNN");
+  throw CallError(BACKGAUGE_INTERNAL, "layout of params: " + what + " is " + place_text(ours) + " in rnn_params and " +
+                                          place_text(theirs) + " in cuDNN");
 }
 
 }  // namespace
@@ -146,9 +146,9 @@ void Network::check_layout() const {
   const RnnParams params = shape_.params();
   const std::size_t element = shape_.element_bytes(), weights = sizes().weights;
   if (weights != static_cast<std::size_t>(params.size()) * element) {
-    throw Failure(BACKGAUGE_INTERNAL,
-                  "layout of params: " + std::to_string(static_cast<std::size_t>(params.size()) * element) +
-                      " bytes in rnn_params and " + std::to_string(weights) + " in cuDNN");
+    throw CallError(BACKGAUGE_INTERNAL,
+                    "layout of params: " + std::to_string(static_cast<std::size_t>(params.size()) * element) +
+                        " bytes in rnn_params and " + std::to_string(weights) + " in cuDNN");
   }
   // Addresses are asked for, never followed.
   void* const base = reinterpret_cast<void*>(std::uintptr_t{1} << 20);

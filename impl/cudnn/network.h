@@ -52,14 +52,14 @@ struct NetworkVariant {
 
 class Network {
  public:
-  // Throws Failure where cuDNN does not take the shape.
+  // Throws CallError where cuDNN does not take the shape.
   Network(const NetworkShape& shape, cudnnHandle_t handle, const DropoutStates& states,
           const NetworkVariant& variant = {});
 
   // Asks cuDNN.
   NetworkSizes sizes() const;
 
-  // Throws Failure with both numbers where a size or a place of cuDNN's is not that of rnn_params.
+  // Throws CallError with both numbers where a size or a place of cuDNN's is not that of rnn_params.
   void check_layout() const;
 
   cudnnHandle_t handle() const { return handle_; }

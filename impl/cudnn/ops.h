@@ -7,7 +7,7 @@
 
 namespace backgauge::cudnn {
 
-// On input a validated call and its extents. Where the workspace only counts, nothing is enqueued. Throw Failure.
+// On input a validated call and its extents. Where the workspace only counts, nothing is enqueued. Throw CallError.
 void cudnn_rnn_forward(const backgauge_call& call, const Extents& extents, Workspace& memory);
 void cudnn_rnn_backprop(const backgauge_call& call, const Extents& extents, Workspace& memory);
 

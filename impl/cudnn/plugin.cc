@@ -9,17 +9,6 @@
 namespace backgauge::cudnn {
 namespace {
 
-template <class Body>
-backgauge_status guarded_by_status(backgauge_message* message, Body body) noexcept {
-  return guarded(message, [&]() -> backgauge_status {
-    try {
-      return body();
-    } catch (const Failure& failure) {
-      return fail(message, failure.status, failure.what());
-    }
-  });
-}
-
 void execute(const backgauge_call& call, const Extents& extents, Workspace& memory) {
   return call.op == BACKGAUGE_CUDNN_RNN ? cudnn_rnn_forward(call, extents, memory)
                                         : cudnn_rnn_backprop(call, extents, memory);
@@ -58,11 +47,11 @@ const TableChecks& checks() {
 }
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
-  return guarded_by_status(message, [&] { return checks().prepare(call, answer, message); });
+  return guarded(message, [&] { return checks().prepare(call, answer, message); });
 }
 
 backgauge_status execute_checked(const backgauge_call* call, bool forward, backgauge_message* message) {
-  return guarded_by_status(message, [&] {
+  return guarded(message, [&] {
     Extents extents;
     const backgauge_status status = checks().before(forward, call, extents, message);
     if (status != BACKGAUGE_OK) return status;
@@ -82,7 +71,7 @@ backgauge_status forward(const backgauge_call* call, backgauge_message* message)
 
 backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
                               backgauge_message* message) {
-  return guarded_by_status(message, [&] {
+  return guarded(message, [&] {
     Extents e;
     const backgauge_status status = checks().before(false, call, e, message);
     if (status != BACKGAUGE_OK) return status;

@@ -18,7 +18,7 @@ template <class Body>
 std::string error_of(Body body) {
   try {
     body();
-  } catch (const DeviceError& error) {
+  } catch (const CallError& error) {
     EXPECT_EQ(error.status(), BACKGAUGE_INTERNAL);
     return error.what();
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine as an op sees it: work in queues, recorded work, and memory that outlives a call. Two backends: CUDA's
 // runtime and cuBLASLt (cuda/), and the processor (host/), which runs work as late or as early as its order allows and
-// watches over the rules. Everything here throws DeviceError.
+// watches over the rules. Everything here throws CallError.
 //
 // Between the making and the end of a Work nothing may allocate device memory or wait for the device.
 #pragma once

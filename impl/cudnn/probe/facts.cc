@@ -19,7 +19,7 @@ void Findings::ask(const std::string& question, const std::string& subject, cons
   Fact fact{question, subject, ""};
   try {
     fact.answer = body();
-  } catch (const Failure& failure) {
+  } catch (const CallError& failure) {
     fact.answer = failure.what();
   }
   tell_(fact);

@@ -31,7 +31,7 @@ class Findings {
  public:
   explicit Findings(Tell tell) : tell_(std::move(tell)) {}
 
-  // The answer is what `body` returns, or the text of the Failure it throws.
+  // The answer is what `body` returns, or the text of the CallError it throws.
   void ask(const std::string& question, const std::string& subject, const std::function<std::string()>& body);
 
   Facts facts;

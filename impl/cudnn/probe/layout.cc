@@ -28,7 +28,7 @@ std::string compare_layouts(std::int32_t mode, std::int32_t dtype) {
         try {
           checked_sizes(shape);
           ++right;
-        } catch (const Failure& failure) {
+        } catch (const CallError& failure) {
           if (first.empty()) first = std::string("; ") + failure.what();
         }
       }

@@ -30,7 +30,7 @@ class Trial {
   // `rounded_to`: the dtype whose numbers all values are; the shape's own if 0.
   explicit Trial(const NetworkShape& shape, std::int32_t rounded_to = 0);
 
-  // Throw Failure.
+  // Throw CallError.
   void forward(const std::int32_t* device_lengths = nullptr, bool draw_anew = true);
   void backward_data();
   void backward_weights(cudnnWgradMode_t mode = CUDNN_WGRAD_MODE_ADD, bool clear = true);

@@ -19,8 +19,8 @@ namespace {
 
 void check_blas(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw DeviceError(status == CUBLAS_STATUS_ALLOC_FAILED ? BACKGAUGE_OUT_OF_MEMORY : BACKGAUGE_DEVICE_ERROR,
-                    std::string("cuBLASLt: ") + what + ": " + cublasLtGetStatusName(status));
+  throw CallError(status == CUBLAS_STATUS_ALLOC_FAILED ? BACKGAUGE_OUT_OF_MEMORY : BACKGAUGE_DEVICE_ERROR,
+                  std::string("cuBLASLt: ") + what + ": " + cublasLtGetStatusName(status));
 }
 
 // Owns one of cuBLASLt's descriptions.

@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "impl/cuda/device/error.h"
+#include "impl/call_error.h"
 #include "impl/cuda/device/kernel.h"
 
 namespace backgauge::cuda {
@@ -30,7 +30,7 @@ struct EventState {
   cudaEvent_t event = nullptr;
 };
 
-// Throws DeviceError on anything but success.
+// Throws CallError on anything but success.
 void check(cudaError_t status, const char* what);
 
 #ifdef __CUDACC__
@@ -55,7 +55,7 @@ template <class Kernel>
 void launch_on(Stream& stream, std::int64_t blocks, const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel>);
   constexpr std::int64_t kMostBlocks = INT32_MAX;
-  if (blocks > kMostBlocks) throw DeviceError(BACKGAUGE_UNSUPPORTED, "more than 2^31 - 1 blocks of a kernel");
+  if (blocks > kMostBlocks) throw CallError(BACKGAUGE_UNSUPPORTED, "more than 2^31 - 1 blocks of a kernel");
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(Kernel::kThreads);

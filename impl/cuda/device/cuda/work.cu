@@ -45,8 +45,8 @@ bool is_recording(cudaStream_t stream) {
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  throw DeviceError(status == cudaErrorMemoryAllocation ? BACKGAUGE_OUT_OF_MEMORY : BACKGAUGE_DEVICE_ERROR,
-                    std::string("CUDA: ") + what + ": " + cudaGetErrorString(status));
+  throw CallError(status == cudaErrorMemoryAllocation ? BACKGAUGE_OUT_OF_MEMORY : BACKGAUGE_DEVICE_ERROR,
+                  std::string("CUDA: ") + what + ": " + cudaGetErrorString(status));
 }
 
 Event::Event() : state_(std::make_unique<EventState>()) {
@@ -71,7 +71,7 @@ void Queue::multiply(const Product& product, const Matrices& matrices) {
 
 void Queue::multiply(const Product& product, const IndirectMatrices& matrices) {
   if (!cublaslt_multiply(stream_, product, matrices)) {
-    throw DeviceError(BACKGAUGE_INTERNAL, "a product that cannot be indirect");
+    throw CallError(BACKGAUGE_INTERNAL, "a product that cannot be indirect");
   }
 }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "impl/cuda/device/error.h"
+#include "impl/call_error.h"
 #include "impl/cuda/device/kernel.h"
 #include "impl/cuda/device/math.h"
 
@@ -14,7 +14,7 @@ namespace backgauge::cuda {
 namespace {
 
 void expect(bool holds, const char* what) {
-  if (!holds) throw DeviceError(BACKGAUGE_INTERNAL, std::string("product: ") + what);
+  if (!holds) throw CallError(BACKGAUGE_INTERNAL, std::string("product: ") + what);
 }
 
 // To the nearest of 11 significant bits, ties to even, as tensor cores are given it.

@@ -6,10 +6,10 @@
 
 namespace backgauge::cuda {
 
-// Throws DeviceError if rows overlap or types do not go together.
+// Throws CallError if rows overlap or types do not go together.
 void check(const Product& product);
 
-// Throws DeviceError if a matrix that is declared aligned is not.
+// Throws CallError if a matrix that is declared aligned is not.
 void host_multiply(const Product& product, const Matrices& matrices);
 
 }  // namespace backgauge::cuda

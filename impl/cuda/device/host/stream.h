@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "impl/cuda/device/error.h"
+#include "impl/call_error.h"
 #include "impl/cuda/device/kernel.h"
 
 namespace backgauge::cuda {
@@ -76,7 +76,7 @@ void launch_on(Stream& stream, std::int64_t blocks, const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel> && sizeof(Kernel) <= 4096, "what CUDA takes as a parameter");
   static_assert(sizeof(typename Kernel::Shared) <= 48 * 1024 && Kernel::kThreads <= 1024, "what a block may have");
   constexpr std::int64_t kMostBlocks = INT32_MAX;
-  if (blocks > kMostBlocks) throw DeviceError(BACKGAUGE_UNSUPPORTED, "more than 2^31 - 1 blocks of a kernel");
+  if (blocks > kMostBlocks) throw CallError(BACKGAUGE_UNSUPPORTED, "more than 2^31 - 1 blocks of a kernel");
   stream.add([=](bool backwards) { run_blocks(blocks, kernel, backwards); });
 }
 

@@ -24,7 +24,7 @@ namespace {
 thread_local int works = 0;
 
 void expect_no_work(const char* what) {
-  if (works > 0) throw DeviceError(BACKGAUGE_INTERNAL, std::string(what) + " in the midst of work");
+  if (works > 0) throw CallError(BACKGAUGE_INTERNAL, std::string(what) + " in the midst of work");
 }
 
 bool next_is_backwards() {
@@ -79,7 +79,7 @@ void expect_joined(std::span<const Stream> streams) {
   }
   for (std::size_t k = 0; k < streams.size(); ++k) {
     if (reached[k] < streams[k].entries.size()) {
-      throw DeviceError(BACKGAUGE_INTERNAL, "side queue " + std::to_string(k) + " is not waited for");
+      throw CallError(BACKGAUGE_INTERNAL, "side queue " + std::to_string(k) + " is not waited for");
     }
   }
 }
@@ -94,7 +94,7 @@ void Queue::multiply(const Product& product, const Matrices& matrices) {
 
 void Queue::multiply(const Product& product, const IndirectMatrices& matrices) {
   check(product);
-  if (!can_be_indirect(product)) throw DeviceError(BACKGAUGE_INTERNAL, "a product that cannot be indirect");
+  if (!can_be_indirect(product)) throw CallError(BACKGAUGE_INTERNAL, "a product that cannot be indirect");
   stream_.add([=](bool) { host_multiply(product, {*matrices.a, *matrices.b, *matrices.result}); });
 }
 
