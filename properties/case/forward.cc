@@ -8,22 +8,34 @@
 namespace backgauge {
 namespace {
 
+// sums[count] += the products of kTerms values with as many rows of weights, each sum in the order of the rows.
+template <int kTerms>
+void add_terms(const double* values, const double* weights, std::int64_t stride, std::int64_t count, double* sums) {
+  for (std::int64_t j = 0; j < count; ++j) {
+    double sum = sums[j];
+    for (int k = 0; k < kTerms; ++k) sum += values[k] * weights[k * stride + j];
+    sums[j] = sum;
+  }
+}
+
 // gates[rows, columns] += in[rows, width] w[width, columns], every element as a sum in the order of k. Blocks only
-// change which element is next, so they keep w in a cache.
+// change which element is next: they keep w in a cache, and a sum in a register for several terms.
 void add_product(const double* in, std::int64_t rows, std::int64_t width, const double* w, std::int64_t columns,
                  double* gates) {
   constexpr std::int64_t kRows = 16, kColumns = 256;  // 32 KiB of sums
+  constexpr int kTerms = 8;
   for (std::int64_t row = 0; row < rows; row += kRows) {
     const std::int64_t end = std::min(rows, row + kRows);
     for (std::int64_t column = 0; column < columns; column += kColumns) {
       const std::int64_t count = std::min(kColumns, columns - column);
-      for (std::int64_t k = 0; k < width; ++k) {
+      for (std::int64_t k = 0; k < width;) {
+        const bool several = k + kTerms <= width;
+        const auto add = several ? add_terms<kTerms> : add_terms<1>;
         const double* weights = w + k * columns + column;
         for (std::int64_t r = row; r < end; ++r) {
-          double* sums = gates + r * columns + column;
-          const double value = in[r * width + k];
-          for (std::int64_t j = 0; j < count; ++j) sums[j] += value * weights[j];
+          add(in + r * width + k, weights, columns, count, gates + r * columns + column);
         }
+        k += several ? kTerms : 1;
       }
     }
   }
