@@ -25,8 +25,8 @@ RoundingModel scaled(RoundingModel model) {
 }
 
 // How many runs are made at a time. The matrices of a small step should stay in a cache. Those of a large one will not,
-// and what is computed once for all runs of a time costs as much as two of them: then as many as there is memory for,
-// gate gradients twice and gradients of inputs of every step being kept.
+// and a product with a matrix that no run disturbs is faster for many: then as many as there is memory for, gate
+// gradients twice and gradients of inputs of every step being kept.
 Index runs_at_a_time(const Extents& e, Index runs) {
   constexpr double kCached = 256.0 * 1024, kKept = 768.0 * 1024 * 1024;
   const double step = sizeof(double) * static_cast<double>(e.B * (e.H + e.I) + 1);
@@ -48,8 +48,8 @@ void for_each_of(Index count, const Problem& problem, const Task& task) {
   for (std::future<void>& other : others) other.get();
 }
 
-// Raises `variance` to the mean square of what the runs are off by.
-void raise_by_noise(Flat& variance, const Problem& problem, const RoundingModel& model) {
+// The variance, raised to the mean square of what the runs are off by.
+Flat raised_by_noise(FirstEstimate first, const Problem& problem, const RoundingModel& model) {
   // With 24 runs the chance that their root mean square is below a third of the deviation is 2e-9.
   constexpr Index kRuns = 24;
   const Index most = runs_at_a_time(problem.extents, kRuns);
@@ -65,8 +65,9 @@ void raise_by_noise(Flat& variance, const Problem& problem, const RoundingModel&
       return square;
     };
     squares[static_cast<std::size_t>(time)] =
-        flatten(Noise(model, runs, static_cast<std::uint64_t>(done)), problem, square_sum);
+        flatten(Noise(model, runs, static_cast<std::uint64_t>(done), &first.dots), problem, square_sum);
   });
+  Flat variance = std::move(first.variance);
   for (std::size_t t = 0; t < variance.size(); ++t) {
     for (std::size_t k = 0; k < variance[t].size(); ++k) {
       double sum = 0;
@@ -74,6 +75,7 @@ void raise_by_noise(Flat& variance, const Problem& problem, const RoundingModel&
       variance[t][k] = std::max(variance[t][k], sum / kRuns);
     }
   }
+  return variance;
 }
 
 Flat roots(Flat variance, double scale) {
@@ -106,20 +108,20 @@ bool is_large(const Problem& problem) {
   return static_cast<double>(e.T * e.B * e.H) * static_cast<double>((e.H + e.I) * e.L * e.D) > 1e7;
 }
 
-Flat first_estimate(const Problem& problem, const RoundingModel& model) {
-  return flatten(Variance(scaled(model)), problem, [](const Spread& part, Index k) { return part.q.data()[k]; });
+FirstEstimate first_estimate(const Problem& problem, const RoundingModel& model) {
+  FirstEstimate out;
+  out.variance = flatten(Variance(scaled(model), &out.dots), problem,
+                         [](const Spread& part, Index k) { return part.q.data()[k]; });
+  return out;
 }
 
 Flat deviations(const Problem& problem, const RoundingModel& model) {
-  Flat variance = first_estimate(problem, model);
-  raise_by_noise(variance, problem, scaled(model));
-  return roots(std::move(variance), scale_of(model));
+  return roots(raised_by_noise(first_estimate(problem, model), problem, scaled(model)), scale_of(model));
 }
 
-Flat deviations_below(Flat variance, const Problem& problem, const RoundingModel& model, const Flat& bound) {
-  if (!worthwhile(variance, bound, scale_of(model))) return {};
-  raise_by_noise(variance, problem, scaled(model));
-  return roots(std::move(variance), scale_of(model));
+Flat deviations_below(FirstEstimate first, const Problem& problem, const RoundingModel& model, const Flat& bound) {
+  if (!worthwhile(first.variance, bound, scale_of(model))) return {};
+  return roots(raised_by_noise(std::move(first), problem, scaled(model)), scale_of(model));
 }
 
 }  // namespace backgauge

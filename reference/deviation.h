@@ -12,12 +12,16 @@ inline constexpr double kDeviations = 8;
 // The larger of both estimates for every element.
 Flat deviations(const Problem& problem, const RoundingModel& model);
 
-// The cheaper of the estimates, as variances.
-Flat first_estimate(const Problem& problem, const RoundingModel& model);
+// The cheaper of the estimates, and what the other one needs of it.
+struct FirstEstimate {
+  Flat variance;
+  std::vector<UndisturbedDot> dots;
+};
+FirstEstimate first_estimate(const Problem& problem, const RoundingModel& model);
 
 // The same as deviations, on input what first_estimate gave; or nothing where kDeviations of them would hardly be less
 // than `bound`, the rigorous errors: then the costlier estimate is not made.
-Flat deviations_below(Flat variance, const Problem& problem, const RoundingModel& model, const Flat& bound);
+Flat deviations_below(FirstEstimate first, const Problem& problem, const RoundingModel& model, const Flat& bound);
 
 // Whether more than one core is worth while: tens of milliseconds an evaluation.
 bool is_large(const Problem& problem);

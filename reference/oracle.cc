@@ -84,11 +84,11 @@ std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Val
   if (values == Values::kStructured) return wanted_by(problem, bounded(problem, model), model.operand_largest);
   // Beside each other, or one after the other.
   const auto launch = is_large(problem) ? std::launch::async : std::launch::deferred;
-  std::future<Flat> variance = std::async(launch, [&] { return first_estimate(problem, model); });
+  std::future<FirstEstimate> first = std::async(launch, [&] { return first_estimate(problem, model); });
   std::vector<ErrorModel> tensors = bounded(problem, model);
   Flat bound;
   for (const ErrorModel& tensor : tensors) bound.push_back(tensor.bound);
-  add_deviations(tensors, deviations_below(variance.get(), problem, model, bound));
+  add_deviations(tensors, deviations_below(first.get(), problem, model, bound));
   return wanted_by(problem, std::move(tensors), model.operand_largest);
 }
 

@@ -322,7 +322,7 @@ class Bound {
       const Plane<double> xs = xv + x.e, ys = yv + y.e;
       propagated = product_of_errors(xv, y.e) + product_of_errors(x.e, ys);
       sizes = plane_product<double>(xs, ys);
-      if ((xs != 0).all() && (ys != 0).all()) {
+      if (zeros_of(xs) == 0 && zeros_of(ys) == 0) {
         terms = Plane<double>::Constant(value.rows(), value.cols(), static_cast<double>(x.cols()));
       } else {
         terms = plane_product<double>((xs != 0).template cast<double>(), (ys != 0).template cast<double>());
@@ -330,7 +330,8 @@ class Bound {
       underflow = Plane<double>::Zero(value.rows(), value.cols());
       if (xs.size() > 0 && ys.size() > 0) {
         const Eigen::ArrayXd row = xs.rowwise().maxCoeff();
-        const Eigen::ArrayXd column = ys.colwise().maxCoeff().transpose();
+        Plane<double> column = ys.topRows(1);  // maxima, row by row as they lie in memory
+        for (Index n = 1; n < ys.rows(); ++n) column = column.max(ys.row(n));
         for (Index r = 0; r < value.rows(); ++r) {
           for (Index c = 0; c < value.cols(); ++c) {
             underflow(r, c) = 2 * terms(r, c) * a.model_.least_normal * (1 + row(r) + column(c));

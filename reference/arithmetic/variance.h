@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "reference/arithmetic/bound.h"
 
@@ -35,14 +36,24 @@ inline Plane<double> sum_variance(const RoundingModel& model, double m, const Pl
   return std::max(m - 1, 0.0) * (u * u * (squares + value.square()) + eta * eta);
 }
 
+// A product of matrices where nothing is disturbed, and what its own roundings add to the variance.
+struct UndisturbedDot {
+  Plane<double> value, variance;
+
+  UndisturbedDot(const RoundingModel& model, const Plane<double>& x, const Plane<double>& y)
+      : value(plane_product<double>(x, y)), variance(dot_variance(model, x, y, value)) {}
+};
+
 class Variance {
  public:
   using Matrix = Spread;
 
-  explicit Variance(const RoundingModel& model)
+  // dots: gets every product of matrices, in the order in which the equations ask for them; or nullptr.
+  explicit Variance(const RoundingModel& model, std::vector<UndisturbedDot>* dots = nullptr)
       : model_(model),
         uu_(model.unit_roundoff * model.unit_roundoff),
-        underflow_(model.least_normal * model.least_normal) {}
+        underflow_(model.least_normal * model.least_normal),
+        dots_(dots) {}
 
   Matrix input(const double* values, Index rows, Index cols) const { return exactly(exact_.input(values, rows, cols)); }
   Matrix recomputable(const double* values, Index rows, Index cols) const {
@@ -78,9 +89,10 @@ class Variance {
   Matrix negative(const Matrix& x) const { return {-x.v, x.q}; }
 
   Matrix matmul(const Matrix& x, const Matrix& y) const {
-    Matrix out = exactly(plane_product<double>(x.v, y.v));
-    out.q = product_of_errors(x.v.square(), y.q) + product_of_errors(x.q, y.v.square() + y.q) +
-            dot_variance(model_, x.v, y.v, out.v);
+    UndisturbedDot dot(model_, x.v, y.v);
+    Matrix out{dot.value,
+               product_of_errors(x.v.square(), y.q) + product_of_errors(x.q, y.v.square() + y.q) + dot.variance};
+    if (dots_ != nullptr) dots_->push_back(std::move(dot));
     if (const double operands = 2 * model_.operand_roundoff * model_.operand_roundoff; operands > 0) {
       out.q += operands * plane_product<double>(x.v.square(), y.v.square());
     }
@@ -189,6 +201,7 @@ class Variance {
   }
   RoundingModel model_;
   double uu_, underflow_;  // variances of a relative and of an absolute rounding
+  std::vector<UndisturbedDot>* dots_;
   static inline const Exact<double> exact_{};
 };
 
