@@ -5,19 +5,24 @@
 
 namespace backgauge {
 
-using DenseProduct = decltype(dense_product);
-DenseProduct dense_product_baseline;
+template <class V>
+using DenseProduct = void(const V* x, const V* y, V* out, std::ptrdiff_t rows, std::ptrdiff_t inner,
+                          std::ptrdiff_t cols);
+template <class V>
+DenseProduct<V> dense_product_baseline;
 #ifdef BACKGAUGE_X86_VECTORS
-DenseProduct dense_product_avx2;
+template <class V>
+DenseProduct<V> dense_product_avx2;
 #endif
 
 namespace {
 
-DenseProduct* choose() {
+template <class V>
+DenseProduct<V>* choose() {
 #ifdef BACKGAUGE_X86_VECTORS
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return dense_product_avx2;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return dense_product_avx2<V>;
 #endif
-  return dense_product_baseline;
+  return dense_product_baseline<V>;
 }
 
 // Smaller ones take ways through Eigen that depend on how their memory is aligned for vectors as long as AVX2's: the
@@ -29,14 +34,17 @@ bool is_large(std::ptrdiff_t rows, std::ptrdiff_t inner, std::ptrdiff_t cols) {
 
 }  // namespace
 
-void dense_product(const double* x, const double* y, double* out, std::ptrdiff_t rows, std::ptrdiff_t inner,
-                   std::ptrdiff_t cols) {
+template <class V>
+void dense_product(const V* x, const V* y, V* out, std::ptrdiff_t rows, std::ptrdiff_t inner, std::ptrdiff_t cols) {
   if (inner == 0) {
-    std::fill_n(out, rows * cols, 0.0);
+    std::fill_n(out, rows * cols, V{0});
     return;
   }
-  static DenseProduct* const chosen = choose();
-  (is_large(rows, inner, cols) ? chosen : dense_product_baseline)(x, y, out, rows, inner, cols);
+  static DenseProduct<V>* const chosen = choose<V>();
+  (is_large(rows, inner, cols) ? chosen : dense_product_baseline<V>)(x, y, out, rows, inner, cols);
 }
+
+template void dense_product(const double*, const double*, double*, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t);
+template void dense_product(const float*, const float*, float*, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t);
 
 }  // namespace backgauge

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 namespace backgauge {
@@ -14,20 +15,30 @@ struct Sizes {
   std::ptrdiff_t rows, inner, cols;
 };
 
-std::vector<double> numbers(std::ptrdiff_t count, unsigned seed) {
-  std::mt19937_64 engine(seed);
-  std::vector<double> out;
-  for (std::ptrdiff_t k = 0; k < count; ++k) out.push_back(std::ldexp(static_cast<double>(engine() >> 11), -53) - 0.5);
-  return out;
-}
+template <class V>
+class DenseProduct : public testing::Test {
+ protected:
+  static constexpr double kRoundoff = std::is_same_v<V, float> ? 0x1p-24 : 0x1p-53;
+
+  static std::vector<V> numbers(std::ptrdiff_t count, unsigned seed) {
+    std::mt19937_64 engine(seed);
+    std::vector<V> out;
+    for (std::ptrdiff_t k = 0; k < count; ++k) {
+      out.push_back(static_cast<V>(std::ldexp(static_cast<double>(engine() >> 11), -53) - 0.5));
+    }
+    return out;
+  }
+};
+using Types = testing::Types<double, float>;
+TYPED_TEST_SUITE(DenseProduct, Types);
 
 const Sizes kSizes[] = {{1, 1, 1},   {3, 0, 2},    {2, 5, 7},     {1, 300, 200},  {300, 200, 1},
                         {8, 512, 8}, {9, 517, 11}, {33, 65, 130}, {64, 512, 256}, {257, 31, 129}};
 
-TEST(DenseProduct, IsTheSumOfProducts) {
+TYPED_TEST(DenseProduct, IsTheSumOfProducts) {
   for (const auto& [rows, inner, cols] : kSizes) {
-    const std::vector<double> x = numbers(rows * inner, 1), y = numbers(inner * cols, 2);
-    std::vector<double> out(static_cast<std::size_t>(rows * cols), NAN);
+    const std::vector<TypeParam> x = this->numbers(rows * inner, 1), y = this->numbers(inner * cols, 2);
+    std::vector<TypeParam> out(static_cast<std::size_t>(rows * cols), NAN);
     dense_product(x.data(), y.data(), out.data(), rows, inner, cols);
     for (std::ptrdiff_t r = 0; r < rows; ++r) {
       for (std::ptrdiff_t c = 0; c < cols; ++c) {
@@ -37,7 +48,7 @@ TEST(DenseProduct, IsTheSumOfProducts) {
                  static_cast<long double>(y[static_cast<std::size_t>(k * cols + c)]);
         }
         // Terms are below 1/4: n of them, each rounded at most n times.
-        const double n = static_cast<double>(inner), most = n * (n + 1) / 4 * 0x1p-53;
+        const double n = static_cast<double>(inner), most = n * (n + 1) / 4 * this->kRoundoff;
         EXPECT_NEAR(out[static_cast<std::size_t>(r * cols + c)], static_cast<double>(sum), most)
             << rows << " " << inner << " " << cols;
       }
@@ -46,15 +57,15 @@ TEST(DenseProduct, IsTheSumOfProducts) {
 }
 
 // What a result is must not depend on where its memory happened to be.
-TEST(DenseProduct, HasTheSameBitsAtAnyAddress) {
+TYPED_TEST(DenseProduct, HasTheSameBitsAtAnyAddress) {
   for (const auto& [rows, inner, cols] : kSizes) {
-    std::vector<double> first;
-    for (const std::ptrdiff_t offset : {0, 1, 2, 3}) {
-      std::vector<double> x = numbers(rows * inner, 1), y = numbers(inner * cols, 2), out;
+    std::vector<TypeParam> first;
+    for (const std::ptrdiff_t offset : {0, 1, 2, 3, 4, 5, 6, 7}) {
+      std::vector<TypeParam> x = this->numbers(rows * inner, 1), y = this->numbers(inner * cols, 2), out;
       x.insert(x.begin(), static_cast<std::size_t>(offset), 0);
-      y.insert(y.begin(), static_cast<std::size_t>(3 - offset), 0);
+      y.insert(y.begin(), static_cast<std::size_t>(7 - offset), 0);
       out.resize(static_cast<std::size_t>(rows * cols + offset));
-      dense_product(x.data() + offset, y.data() + 3 - offset, out.data() + offset, rows, inner, cols);
+      dense_product(x.data() + offset, y.data() + 7 - offset, out.data() + offset, rows, inner, cols);
       out.erase(out.begin(), out.begin() + offset);
       if (first.empty()) first = out;
       EXPECT_EQ(out, first) << rows << " " << inner << " " << cols;

@@ -7,6 +7,8 @@
 // has made of the same problem without disturbances is not made again.
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -187,6 +189,30 @@ class Noise {
     double first, second, third;
   };
 
+  // What runs are off by, as floats: a disturbance need not be known to more digits. Divided by a power of two, so that
+  // the largest is about 1; those 2^-126 times smaller vanish, and count in Variance alone.
+  struct Scaled {
+    Plane<float> values;
+    double scale;
+
+    template <class Expression>
+    explicit Scaled(const Expression& of) {
+      const Plane<double> x = of;
+      double largest = 0;
+      for (Index k = 0; k < x.size(); ++k) {
+        const double size = std::abs(x.data()[k]);
+        if (size > largest && size <= std::numeric_limits<double>::max()) largest = size;
+      }
+      scale = largest == 0 ? 1 : std::ldexp(1, std::ilogb(largest));
+      values = (x / scale).template cast<float>();
+    }
+  };
+  static void add_product(const Scaled& x, const Scaled& y, double* to) {
+    Plane<float> product(x.values.rows(), y.values.cols());
+    dense_product(x.values.data(), y.values.data(), product.data(), product.rows(), x.values.cols(), product.cols());
+    for (Index k = 0; k < product.size(); ++k) to[k] += static_cast<double>(product.data()[k]) * x.scale * y.scale;
+  }
+
   static Block block(const Matrix& x, Index r) { return Block(x.run(r), x.rows(), x.cols()); }
   static bool all_certain(const std::vector<const Matrix*>& parts) {
     return std::all_of(parts.begin(), parts.end(), [](const Matrix* part) { return part->certain(); });
@@ -260,12 +286,16 @@ class Noise {
     if (dots_ == nullptr) own.emplace(model_, x.v, y.v);
     const UndisturbedDot& undisturbed = own ? *own : dots_->at(dots_done_++);
     Matrix out{undisturbed.value, {}};
+    if (!x.certain() || !y.certain()) spread(out, out);
+    // x' y' - x y = (x' - x) y' + x (y' - y)
     if (!x.certain() && y.certain()) {
-      out.runs = plane_product<double>(x.runs, y.v);
+      add_product(Scaled(x.runs - x.v.replicate(runs_, 1)), Scaled(y.v), out.runs.data());
     } else if (!y.certain()) {
-      out.runs.resize(runs_ * x.rows(), y.cols());
+      const Scaled left(x.v);
       for (Index r = 0; r < runs_; ++r) {
-        dense_product(x.run(r), y.run(r), out.runs.data() + r * out.size(), x.rows(), x.cols(), y.cols());
+        double* const to = out.runs.data() + r * out.size();
+        if (!x.certain()) add_product(Scaled(block(x, r) - x.v), Scaled(block(y, r)), to);
+        add_product(left, Scaled(block(y, r) - y.v), to);
       }
     }
     return with_noise(std::move(out), undisturbed.variance.sqrt());
