@@ -8,10 +8,10 @@
 #include <hwy/foreach_target.h>
 // clang-format on
 
+#include "impl/cpu/elements-inl.h"
 #include "impl/cpu/gradients-inl.h"
 #include "impl/cpu/ops.h"
 #include "impl/cpu/path.h"
-#include "impl/cpu/pointwise.h"
 #include "impl/cpu/rnn-inl.h"
 #include "impl/cpu/rnn_trace.h"
 

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // CudnnRNN in training, layer by layer and direction by direction. W x of all steps is one product; a step is R h and
-// the activations of each tile of the state, with one wait. reference/semantics.md 3.3.
-#include <algorithm>
+// the activations of each panel of the state, with one wait. reference/semantics.md 3.3.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "impl/cpu/cudnn_rnn_forward.cc"
+#include "impl/cpu/targets.h"
+// clang-format off
+#include <hwy/foreach_target.h>
+// clang-format on
 
-#include "impl/cpu/gemm.h"
+#include "impl/cpu/elements-inl.h"
+#include "impl/cpu/gradients-inl.h"
 #include "impl/cpu/ops.h"
+#include "impl/cpu/path.h"
 #include "impl/cpu/philox.h"
-#include "impl/cpu/pointwise.h"
+#include "impl/cpu/rnn_forward-inl.h"
 #include "impl/cpu/rnn_trace.h"
 
+HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
-namespace {
+namespace HWY_NAMESPACE {
 
 template <class S>
 class RnnForward {
   using T = Compute<S>;
+  static constexpr std::int64_t P = kPanel<T>;
 
  public:
   RnnForward(const CudnnRnnCall<S>& call, Workspace& workspace)
@@ -25,27 +34,34 @@ class RnnForward {
             team_size(c.num_threads,
                       static_cast<double>(n.T * n.B) * static_cast<double>(n.G * n.H) * static_cast<double>(c.I + n.H),
                       kWorkPerThread)),
-        grid_(n.B, n.H, gemm_kernel<T>().columns),
-        scratch_(workspace, n.G * n.H, threads_),
+        panels_(blocks(n.H, P)),
+        input_(n.T, n.B, 1, c.I, P),
+        below_(n.T, n.B, 1, n.L > 1 ? n.D * n.H : 0, P),
+        h_(2, n.B, 1, n.H, P),
+        scratch_(workspace, threads_, 0),
         trace_(n, reinterpret_cast<std::byte*>(c.reserve_space), workspace),
-        recurrent_(workspace.take<T>({n.G, n.H, Packed<T>::padded(n.H)})),
-        h_first_(workspace.take<T>({n.B, n.H})),
-        cs_first_(workspace.take<T>({n.B, n.H})),
-        bias_(workspace.take<T>({2, n.G, n.H})),
-        dropped_(n.has_masks ? workspace.take<T>({n.T, n.B, n.D, n.H}) : nullptr) {}
+        weights_(workspace.take<T>({panels_ * n.G, std::max({n.H, c.I, n.L > 1 ? n.D * n.H : 0}), P})),
+        recurrent_(workspace.take<T>({panels_, n.G, n.B, P})),
+        bias_(workspace.take<T>({panels_, kBiases, P})),
+        cs_first_(c.lstm ? workspace.take<T>({n.B, n.H}) : nullptr),
+        dropped_(n.has_masks ? workspace.take<T>({n.T, n.B, n.D, n.H}) : nullptr) {
+    input_.take(workspace);
+    below_.take(workspace);
+    h_.take(workspace);
+  }
 
   void run() {
-    run_team(threads_, [this](Member& member) {
+    run_team(threads_, [this](Member& member) HWY_ATTR {
       for (std::int64_t layer = 0; layer < n.L; ++layer) {
-        const T* x = layer == 0 ? nullptr : input(member, layer);
+        if (layer == 0) {
+          if (!is_plain_sum(layer)) pack_input(member, c.input, c.I, input_);
+        } else {
+          pack_input(member, output_below(member, layer), n.D * n.H, below_);
+        }
         for (std::int64_t direction = 0; direction < n.D; ++direction) {
+          input_side(member, layer, direction);
           start(member, layer, direction);
-          if (layer == 0) {
-            input_side(member, layer, direction, c.input);
-          } else {
-            input_side(member, layer, direction, x);
-          }
-          steps(member, layer, direction);
+          go(member, layer, direction);
         }
       }
       convert(member, trace_.y(n.L - 1), n.gap(), c.output);
@@ -55,8 +71,10 @@ class RnnForward {
   }
 
  private:
-  // The input of a layer above the first: y of the layer below, through dropout.
-  const T* input(Member& member, std::int64_t layer) const {
+  static constexpr std::int64_t kBiases = 4;  // at most, of RnnForwardSums
+
+  // y of the layer below, through dropout.
+  const T* output_below(Member& member, std::int64_t layer) const {
     const T* y = trace_.y(layer - 1);
     if (!n.has_masks) return y;
     const std::uint64_t key = dropout_key(c.attributes.seed, c.attributes.seed2);
@@ -70,135 +88,151 @@ class RnnForward {
         dropped_[k] = y[k] * (keep[k] != 0 ? scale : T(0));
       }
     }
-    return dropped_;  // read after the wait in start()
+    member.wait();
+    return dropped_;
   }
 
-  // Packs R of each gate, and copies biases and initial states.
-  void start(Member& member, std::int64_t layer, std::int64_t direction) const {
-    const std::int64_t H = n.H, panels = Packed<T>::panels(H);
-    const Range parts = member.share(n.G * panels);
-    for (std::int64_t part = parts.begin; part < parts.end; ++part) {
-      const std::int64_t gate = part / panels;
-      recurrent(gate).pack(View<S>{c.params + params_.R(layer, direction, gate), 1, H}, part % panels);
+  // The rows of all steps as an operand.
+  template <class X>
+  void pack_input(const Member& member, const X* x, std::int64_t width, const GateGradients<T>& to) const {
+    const Range own = member.share(to.chunks());
+    for (std::int64_t b = 0; b < to.blocks(); ++b) {
+      const Block rows = to.rows(b);
+      for (std::int64_t chunk = own.begin; chunk < own.end; ++chunk) {
+        pack_straight(x + rows.begin * width + chunk * P, width, std::min(P, width - chunk * P), rows.size,
+                      to.at(b, chunk));
+      }
     }
-    convert(member, c.params + params_.bW(layer, direction, 0), 2 * n.G * H, bias_);
+  }
+
+  // Whether there is no product: skip_input, or no inputs.
+  bool is_plain_sum(std::int64_t layer) const { return params_.matrix_input(layer) == 0; }
+
+  // W x of all steps to the gates.
+  void input_side(Member& member, std::int64_t layer, std::int64_t direction) const {
+    const std::int64_t GH = n.G * n.H, width = params_.matrix_input(layer);
+    T* const gates = trace_.gates(layer * n.D + direction);
+    if (is_plain_sum(layer)) return copy_input(member, gates);
+    const Weights<T> W{weights_, 1, width};
+    const Range own = member.share(blocks(GH, P));
+    for (std::int64_t panel = own.begin; panel < own.end; ++panel) {
+      pack_transposed(c.params + params_.W(layer, direction, 0) + panel * P * width, width, std::min(P, GH - panel * P),
+                      width, W.panel(panel));
+    }
+    member.wait();
+    multiply_weights(member, layer == 0 ? input_ : below_, 0, W, GH, scratch_,
+                     [=](std::int64_t row, std::int64_t panel) {
+                       return Output<T, T>{gates + row * GH + panel * P, GH, std::min(P, GH - panel * P)};
+                     });
+  }
+
+  // x itself for every gate, or zeros where there are no inputs.
+  void copy_input(const Member& member, T* gates) const {
+    const Range own = member.share(n.T * n.B);
+    for (std::int64_t row = own.begin; row < own.end; ++row) {
+      for (std::int64_t gate = 0; gate < n.G; ++gate) {
+        T* const to = gates + (row * n.G + gate) * n.H;
+        if (params_.skip_input) {
+          convert(c.input + row * n.H, n.H, to);
+        } else {
+          std::fill_n(to, n.H, T(0));
+        }
+      }
+    }
+  }
+
+  // Packs R of all gates, gate after gate for each panel of the state, adds up the biases, and copies the states.
+  void start(Member& member, std::int64_t layer, std::int64_t direction) const {
+    member.wait();  // until nobody needs W any more, and the gates are complete
+    const Weights<T> R{weights_, 1, n.H};
     const std::int64_t first = (layer * n.D + direction) * n.step();
-    convert(member, c.input_h + first, n.step(), h_first_);
+    const Range own = member.share(panels_);
+    for (std::int64_t panel = own.begin; panel < own.end; ++panel) {
+      const std::int64_t live = std::min(P, n.H - panel * P);
+      for (std::int64_t gate = 0; gate < n.G; ++gate) {
+        pack_transposed(c.params + params_.R(layer, direction, gate) + panel * P * n.H, n.H, live, n.H,
+                        R.panel(panel * n.G + gate));
+      }
+      add_biases(layer, direction, panel);
+      pack_straight(c.input_h + first + panel * P, n.H, live, n.B, h_.step(0) + panel * h_.chunk_stride());
+    }
     if (c.lstm) convert(member, c.input_c + first, n.step(), cs_first_);
     member.wait();
   }
 
-  Packed<T> recurrent(std::int64_t gate) const { return {recurrent_ + gate * n.H * Packed<T>::padded(n.H), n.H, n.H}; }
-
-  // gates = W x + bW, or with skip_input x + bW; + bR where the recurrent side is nothing but added to it.
-  template <class X>
-  void input_side(Member& member, std::int64_t layer, std::int64_t direction, const X* x) const {
-    const std::int64_t H = n.H, GH = n.G * H, rows = n.T * n.B;
-    const bool skip = layer == 0 && params_.skip_input;
-    T* gates = trace_.gates(layer * n.D + direction);
-    const Range range = member.share(rows);
-    for (std::int64_t row = range.begin; row < range.end; ++row) {
-      for (std::int64_t gate = 0; gate < n.G; ++gate) {
-        const bool apart = n.mode == BACKGAUGE_GRU && gate == 2;
-        for (std::int64_t j = 0; j < H; ++j) {
-          const T bias = apart ? bias_[gate * H + j] : bias_[gate * H + j] + bias_[(n.G + gate) * H + j];
-          gates[row * GH + gate * H + j] = skip ? bias + wide(x[row * H + j]) : bias;
-        }
+  void add_biases(std::int64_t layer, std::int64_t direction, std::int64_t panel) const {
+    T* const to = bias_ + panel * kBiases * P;
+    std::fill_n(to, kBiases * P, T(0));
+    for (std::int64_t gate = 0; gate < n.G; ++gate) {
+      const S* const bW = c.params + params_.bW(layer, direction, gate) + panel * P;
+      const S* const bR = c.params + params_.bR(layer, direction, gate) + panel * P;
+      const std::int64_t side = n.mode == BACKGAUGE_GRU && gate == 2 ? 3 : gate;
+      for (std::int64_t j = 0; j < std::min(P, n.H - panel * P); ++j) {
+        to[gate * P + j] += wide(bW[j]);
+        to[side * P + j] += wide(bR[j]);
       }
     }
-    member.wait();
-    if (skip) return;
-    const std::int64_t width = params_.matrix_input(layer);
-    multiply(member, scratch_, View<X>{x, width, 1}, View<S>{c.params + params_.W(layer, direction, 0), 1, width}, rows,
-             GH, width, gates, GH, true);
   }
 
-  void steps(Member& member, std::int64_t layer, std::int64_t direction) const {
-    const std::int64_t H = n.H, pseudo_layer = layer * n.D + direction, y_row = n.D * H;
-    const Range tiles = member.share(grid_.count());
-    T* const y = trace_.y(layer) + direction * H;
-    const T *h = h_first_, *cs = cs_first_;
-    std::int64_t h_row = H;
+  void go(Member& member, std::int64_t layer, std::int64_t direction) const {
+    const std::int64_t pseudo_layer = layer * n.D + direction, first = pseudo_layer * n.step();
+    const Range own = member.share(panels_), parts{own.begin * n.G, own.end * n.G};
+    const StateProduct<T> product(h_, Weights<T>{weights_, 1, n.H}, n.B);
+    const T* cs = cs_first_;
     for (std::int64_t step = 0; step < n.T; ++step) {
-      const std::int64_t t = direction == 0 ? step : n.T - 1 - step;
-      T* gates = trace_.gates(pseudo_layer) + t * n.B * n.G * H;
-      T* y_now = y + t * n.B * y_row;
-      for (std::int64_t k = tiles.begin; k < tiles.end; ++k) {
-        const Tile tile = grid_.tile(k);
-        for (std::int64_t gate = 0; gate < n.G; ++gate) {
-          if (n.mode == BACKGAUGE_GRU && gate == 2) {
-            multiply_tile(tile, h, h_row, recurrent(gate), trace_.hn(pseudo_layer) + t * n.step(), H, false);
-          } else {
-            multiply_tile(tile, h, h_row, recurrent(gate), gates + gate * H, n.G * H, true);
-          }
-        }
-        for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
-          const std::int64_t at = row * H + tile.column;
-          T* gates_row = gates + row * n.G * H + tile.column;
-          T* y_out = y_now + row * y_row + tile.column;
-          switch (n.mode) {
-            case BACKGAUGE_RNN_RELU:
-              for (std::int64_t j = 0; j < tile.columns; ++j) y_out[j] = std::max(T(0), gates_row[j]);
-              break;
-            case BACKGAUGE_RNN_TANH:
-              for (std::int64_t j = 0; j < tile.columns; ++j) y_out[j] = std::tanh(gates_row[j]);
-              break;
-            case BACKGAUGE_LSTM:
-              lstm(tile.columns, gates_row, cs + at, trace_.cs(pseudo_layer) + t * n.step() + at,
-                   trace_.co(pseudo_layer) + t * n.step() + at, y_out);
-              break;
-            default:
-              gru(tile.columns, gates_row, bias_ + (n.G + 2) * H + tile.column,
-                  trace_.hn(pseudo_layer) + t * n.step() + at, h + row * h_row + tile.column, y_out);
-          }
-        }
-      }
+      const RnnForwardStep<T> s = step_at(layer, direction, step, cs);
+      const bool backwards = step % 2 != 0;
+      const std::int64_t last_gate = backwards ? 0 : n.G - 1;
+      product.run(
+          s.h_prev, parts, backwards, recurrent_, false, [](std::int64_t, const Block&, std::int64_t, std::int64_t) {},
+          [&](std::int64_t part) HWY_ATTR {
+            if (part % n.G == last_gate) pointwise(part / n.G, s);
+          });
+      cs = s.cs;
       member.wait();
-      h = y_now;
-      h_row = y_row;
-      if (c.lstm) cs = trace_.cs(pseudo_layer) + t * n.step();
     }
-    store_states(member, pseudo_layer, h, h_row, cs);
+    for (std::int64_t panel = own.begin; panel < own.end; ++panel) {
+      store_columns(h_.step(n.T % 2) + panel * h_.chunk_stride(), n.B, std::min(P, n.H - panel * P),
+                    c.output_h + first + panel * P, n.H);
+    }
+    if (c.lstm) convert(member, cs, n.step(), c.output_c + first);
   }
 
-  void lstm(std::int64_t columns, T* gates, const T* cs_prev, T* cs, T* co, T* y) const {
-    const std::int64_t H = n.H;
-    for (std::int64_t j = 0; j < columns; ++j) {
-      const T i = sigmoid(gates[j]), f = sigmoid(gates[H + j]), g = std::tanh(gates[2 * H + j]);
-      const T o = sigmoid(gates[3 * H + j]);
-      cs[j] = f * cs_prev[j] + i * g;
-      co[j] = std::tanh(cs[j]);
-      y[j] = o * co[j];
-      gates[j] = i;
-      gates[H + j] = f;
-      gates[2 * H + j] = g;
-      gates[3 * H + j] = o;
+  RnnForwardStep<T> step_at(std::int64_t layer, std::int64_t direction, std::int64_t step, const T* cs_prev) const {
+    const std::int64_t pseudo_layer = layer * n.D + direction, t = direction == 0 ? step : n.T - 1 - step;
+    RnnForwardStep<T> s{};
+    s.rows = n.B;
+    s.columns = n.H;
+    s.h_panel = h_.chunk_stride();
+    s.y_row = n.D * n.H;
+    s.h_prev = h_.step(step % 2);
+    s.h = h_.step((step + 1) % 2);
+    s.y = trace_.y(layer) + t * n.B * s.y_row + direction * n.H;
+    s.gates = trace_.gates(pseudo_layer) + t * n.step() * n.G;
+    if (n.mode == BACKGAUGE_LSTM) {
+      s.cs_prev = cs_prev;
+      s.cs = trace_.cs(pseudo_layer) + t * n.step();
+      s.co = trace_.co(pseudo_layer) + t * n.step();
     }
+    if (n.mode == BACKGAUGE_GRU) s.hn = trace_.hn(pseudo_layer) + t * n.step();
+    return s;
   }
 
-  void gru(std::int64_t columns, T* gates, const T* bR_n, T* hn, const T* h_prev, T* y) const {
-    const std::int64_t H = n.H;
-    for (std::int64_t j = 0; j < columns; ++j) {
-      const T r = sigmoid(gates[j]), z = sigmoid(gates[H + j]);
-      hn[j] += bR_n[j];
-      const T candidate = std::tanh(gates[2 * H + j] + r * hn[j]);
-      y[j] = (1 - z) * candidate + z * h_prev[j];
-      gates[j] = r;
-      gates[H + j] = z;
-      gates[2 * H + j] = candidate;
+  void pointwise(std::int64_t panel, const RnnForwardStep<T>& s) const {
+    const RnnForwardSums<T> sums{recurrent_ + panel * n.G * n.B * P, bias_ + panel * kBiases * P};
+    if ((panel + 1) * P > n.H) {
+      pointwise<true>(panel, s, sums);
+    } else {
+      pointwise<false>(panel, s, sums);
     }
   }
-
-  // The last states, with no wait: each row was complete at the last one.
-  void store_states(const Member& member, std::int64_t pseudo_layer, const T* h, std::int64_t h_row,
-                    const T* cs) const {
-    const Range rows = member.share(n.B);
-    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-      for (std::int64_t j = 0; j < n.H; ++j) {
-        const std::int64_t at = pseudo_layer * n.step() + row * n.H + j;
-        c.output_h[at] = S(h[row * h_row + j]);
-        if (c.lstm) c.output_c[at] = S(cs[row * n.H + j]);
-      }
+  template <bool kPart>
+  void pointwise(std::int64_t panel, const RnnForwardStep<T>& s, const RnnForwardSums<T>& sums) const {
+    switch (n.mode) {
+      case BACKGAUGE_RNN_RELU: return forward_relu<kPart>(s, sums, panel);
+      case BACKGAUGE_RNN_TANH: return forward_tanh<kPart>(s, sums, panel);
+      case BACKGAUGE_LSTM: return forward_lstm<kPart>(s, sums, panel);
+      default: return forward_gru<kPart>(s, sums, panel);
     }
   }
 
@@ -206,21 +240,37 @@ class RnnForward {
   const RnnSizes n;
   const RnnParams params_;
   int threads_;
-  TileGrid grid_;
-  GemmScratch<T> scratch_;
+  std::int64_t panels_;
+  GateGradients<T> input_, below_;  // what enters the first layer, and the others
+  GateGradients<T> h_;              // before and after a step, in turn
+  ProductScratch<T> scratch_;
   RnnTrace<S, std::byte> trace_;
-  T* recurrent_;            // R^T of each gate, packed
-  T *h_first_, *cs_first_;  // [B, H]
-  T* bias_;                 // [2, G, H]: bW, bR
-  T* dropped_;              // [T, B, D*H]
+  T* weights_;    // W, later R
+  T* recurrent_;  // R h of a step: [panel][gate][row][column]
+  T* bias_;       // [panel][bias][column]
+  T* cs_first_;   // [B, H]
+  T* dropped_;    // [T, B, D*H]
 };
 
-}  // namespace
+template <class S>
+void forward(const CudnnRnnCall<S>& call, Workspace& workspace) {
+  RnnForward<S> op(call, workspace);
+  if (!workspace.counts_only()) op.run();
+}
+void cudnn_rnn_forward(const CudnnRnnCall<Half>& call, Workspace& workspace) { forward(call, workspace); }
+void cudnn_rnn_forward(const CudnnRnnCall<float>& call, Workspace& workspace) { forward(call, workspace); }
+void cudnn_rnn_forward(const CudnnRnnCall<double>& call, Workspace& workspace) { forward(call, workspace); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace backgauge::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace backgauge::cpu {
 
 template <class S>
 void cudnn_rnn_forward(const CudnnRnnCall<S>& call, Workspace& workspace) {
-  RnnForward<S> op(call, workspace);
-  if (!workspace.counts_only()) op.run();
+  BACKGAUGE_ON_PATH(cudnn_rnn_forward(call, workspace));
 }
 
 template void cudnn_rnn_forward(const CudnnRnnCall<Half>&, Workspace&);
@@ -228,3 +278,4 @@ template void cudnn_rnn_forward(const CudnnRnnCall<float>&, Workspace&);
 template void cudnn_rnn_forward(const CudnnRnnCall<double>&, Workspace&);
 
 }  // namespace backgauge::cpu
+#endif

@@ -2,6 +2,7 @@
 // Where the gradients of all gates of all steps lie: written once by the pointwise part of a step, and read in place as
 // either operand of every product.
 //   [block of steps] [gate] [panel of columns] [row of the block] [column of the panel]
+// The forward keeps its inputs and its state so, as one gate.
 // A block is as deep as a cached piece of an operand; its rows are a cache line or two each and follow each other.
 #pragma once
 

@@ -14,11 +14,10 @@
 
 #include "impl/cpu/blocks.h"
 #include "impl/cpu/caches.h"
+#include "impl/cpu/elements-inl.h"
 #include "impl/cpu/lstm-inl.h"
 #include "impl/cpu/ops.h"
 #include "impl/cpu/path.h"
-#include "impl/cpu/pointwise.h"
-#include "impl/cpu/threads.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
@@ -47,13 +46,7 @@ HWY_INLINE void backward_lanes(const LstmBlockCellGradCall<S>& c, std::int64_t k
                                std::int64_t live, const RowOutput<S>& to, std::int64_t j, T* sums) {
   const Tag<T> d;
   const auto get = [=](const S* from) HWY_ATTR { return load_live<kPart>(d, from, live); };
-  const auto put = [=](Vector<T> value, S* out) HWY_ATTR {
-    if constexpr (kPart) {
-      store_part(d, value, out, live);
-    } else {
-      store(d, value, out);
-    }
-  };
+  const auto put = [=](Vector<T> value, S* out) HWY_ATTR { store_live<kPart>(d, value, out, live); };
   const Vector<T> cs_prev = get(c.cs_prev + k), zero = hn::Zero(d);
   const LstmGradients<Vector<T>> g =
       lstm_gradients<kPeephole>(cs_prev, get(c.i + k), get(c.f + k), get(c.o + k), get(c.ci + k), get(c.co + k),

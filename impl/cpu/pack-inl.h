@@ -41,12 +41,17 @@ HWY_INLINE void transpose_4x4(const S* from, std::int64_t stride, float* to) {
   hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * kPanel<float>);
 #endif
 }
+HWY_INLINE void transpose_4x4(const double* from, std::int64_t stride, double* to) {
+  for (std::int64_t k = 0; k < 4; ++k) {
+    for (std::int64_t r = 0; r < 4; ++r) to[k * kPanel<double> + r] = from[r * stride + k];
+  }
+}
 
 // `rows` rows of `from` (stride apart, at most kPanel) as the columns of a panel [depth, kPanel]; columns beyond are 0,
 // which no result depends on.
-template <class S>
-void pack_transposed(const S* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, float* to) {
-  constexpr std::int64_t P = kPanel<float>, kLine = 64 / sizeof(S);
+template <class S, class T>
+void pack_transposed(const S* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, T* to) {
+  constexpr std::int64_t P = kPanel<T>, kLine = 64 / sizeof(S);
   const std::int64_t whole_rows = rows / 4 * 4, whole_depth = depth / 4 * 4;
   for (std::int64_t first = 0; first < whole_depth; first += kLine) {
     const std::int64_t end = std::min(whole_depth, first + kLine);
@@ -75,14 +80,6 @@ void pack_straight(const S* from, std::int64_t stride, std::int64_t columns, std
 // Tiles that share a panel of the right operand.
 inline constexpr std::int64_t kTilesPerBlock = 96 / kTileRows;
 
-template <class S, class T>
-HWY_INLINE void widen(const S* from, std::int64_t count, T* to) {
-  const Tag<T> d;
-  const std::int64_t whole = count / kLanes<T> * kLanes<T>;
-  for (std::int64_t k = 0; k < whole; k += kLanes<T>) store(d, load(d, from + k), to + k);
-  for (std::int64_t k = whole; k < count; ++k) to[k] = wide(from[k]);
-}
-
 // `depth` groups of kRows elements, `stride` apart, one after the other.
 template <int kRows, class T>
 void copy_groups(std::int64_t rows, const T* from, std::int64_t stride, std::int64_t depth, T* to) {
@@ -109,7 +106,7 @@ void pack_tiles(const S* from, std::int64_t stride, std::int64_t count, std::int
     } else {
       rows = wide_rows;
       row_stride = kMost;
-      for (std::int64_t k = 0; k < deep; ++k) widen(from + (begin + k) * stride, count, wide_rows + k * kMost);
+      for (std::int64_t k = 0; k < deep; ++k) convert(from + (begin + k) * stride, count, wide_rows + k * kMost);
     }
     for (std::int64_t k = 0; k < tiles; ++k) {
       const Block tile = block(count, tiles, k);

@@ -26,16 +26,22 @@ struct RnnStep {
   std::int64_t out_panel, out_gate;
 };
 
-// For every row and vector of a panel: body(row, column, lane, get), where get(pointer) loads what is live there.
-template <bool kPart, class T, class Body>
-HWY_INLINE void for_panel(const RnnStep<T>& s, std::int64_t panel, Body body) {
-  const Tag<T> d;
+// So many lanes of a vector are columns: what is loaded beyond is 0, and nothing is stored there.
+template <bool kPart, class T>
+struct LiveLanes {
+  std::int64_t count;
+
+  HWY_INLINE Vector<T> load(const T* from) const { return load_live<kPart>(Tag<T>(), from, count); }
+  HWY_INLINE void store(Vector<T> value, T* to) const { store_live<kPart>(Tag<T>(), value, to, count); }
+};
+
+// For every row and vector of a panel: body(row, column, lane, live). Step: what has so many rows and columns.
+template <bool kPart, template <class> class Step, class T, class Body>
+HWY_INLINE void for_panel(const Step<T>& s, std::int64_t panel, Body body) {
   for (std::int64_t row = 0; row < s.rows; ++row) {
     for (std::int64_t lane = 0; lane < kPanel<T>; lane += kLanes<T>) {
       const std::int64_t column = panel * kPanel<T> + lane;
-      body(row, column, lane, [=](const T* from) HWY_ATTR {
-        return load_live<kPart>(d, from, std::clamp(s.columns - column, std::int64_t{0}, kLanes<T>));
-      });
+      body(row, column, lane, LiveLanes<kPart, T>{std::clamp(s.columns - column, std::int64_t{0}, kLanes<T>)});
     }
   }
 }
@@ -52,9 +58,9 @@ template <bool kPart, class T>
 void rnn_relu(const RnnStep<T>& step, std::int64_t panel, T* dh, T* sums) {
   const RnnStep<T> s = step;
   const Tag<T> d;
-  for_panel<kPart>(s, panel, [=](std::int64_t row, std::int64_t column, std::int64_t lane, auto get) HWY_ATTR {
+  for_panel<kPart>(s, panel, [=](std::int64_t row, std::int64_t column, std::int64_t lane, auto live) HWY_ATTR {
     const std::int64_t at = row * kPanel<T> + lane;
-    const Vector<T> y = get(s.y + row * s.y_row + column), dy = get(s.dy + row * s.y_row + column);
+    const Vector<T> y = live.load(s.y + row * s.y_row + column), dy = live.load(s.dy + row * s.y_row + column);
     const Vector<T> da = hn::IfThenElseZero(hn::Gt(y, hn::Zero(d)), hn::Add(load(d, dh + at), dy));  // 0 at the kink
     put(da, s.out + panel * s.out_panel + at, sums + lane);
   });
@@ -64,9 +70,9 @@ template <bool kPart, class T>
 void rnn_tanh(const RnnStep<T>& step, std::int64_t panel, T* dh, T* sums) {
   const RnnStep<T> s = step;
   const Tag<T> d;
-  for_panel<kPart>(s, panel, [=](std::int64_t row, std::int64_t column, std::int64_t lane, auto get) HWY_ATTR {
+  for_panel<kPart>(s, panel, [=](std::int64_t row, std::int64_t column, std::int64_t lane, auto live) HWY_ATTR {
     const std::int64_t at = row * kPanel<T> + lane;
-    const Vector<T> y = get(s.y + row * s.y_row + column), dy = get(s.dy + row * s.y_row + column);
+    const Vector<T> y = live.load(s.y + row * s.y_row + column), dy = live.load(s.dy + row * s.y_row + column);
     put(hn::Mul(hn::Add(load(d, dh + at), dy), slope_of_tanh(y)), s.out + panel * s.out_panel + at, sums + lane);
   });
 }
@@ -75,13 +81,14 @@ template <bool kPart, class T>
 void rnn_lstm(const RnnStep<T>& step, std::int64_t panel, T* dh, T* dc, T* sums) {
   const RnnStep<T> s = step;
   const Tag<T> d;
-  for_panel<kPart>(s, panel, [=](std::int64_t row, std::int64_t column, std::int64_t lane, auto get) HWY_ATTR {
+  for_panel<kPart>(s, panel, [=](std::int64_t row, std::int64_t column, std::int64_t lane, auto live) HWY_ATTR {
     const std::int64_t at = row * kPanel<T> + lane, H = s.columns, P = kPanel<T>;
     const T *gates = s.gates + row * 4 * H + column, *dy = s.dy + row * s.y_row + column;
     const Vector<T> none = hn::Zero(d);
-    const LstmGradients<Vector<T>> g = lstm_gradients<false>(
-        get(s.cs_prev + row * H + column), get(gates), get(gates + H), get(gates + 3 * H), get(gates + 2 * H),
-        get(s.co + row * H + column), load(d, dc + at), hn::Add(load(d, dh + at), get(dy)), none, none, none);
+    const LstmGradients<Vector<T>> g =
+        lstm_gradients<false>(live.load(s.cs_prev + row * H + column), live.load(gates), live.load(gates + H),
+                              live.load(gates + 3 * H), live.load(gates + 2 * H), live.load(s.co + row * H + column),
+                              load(d, dc + at), hn::Add(load(d, dh + at), live.load(dy)), none, none, none);
     store(d, g.cs_prev, dc + at);
     T* const out = s.out + panel * s.out_panel + at;
     put(g.i, out, sums + lane);
@@ -97,15 +104,16 @@ template <bool kPart, class T>
 void rnn_gru(const RnnStep<T>& step, std::int64_t panel, T* dh, T* sums) {
   const RnnStep<T> s = step;
   const Tag<T> d;
-  for_panel<kPart>(s, panel, [=](std::int64_t row, std::int64_t column, std::int64_t lane, auto get) HWY_ATTR {
+  for_panel<kPart>(s, panel, [=](std::int64_t row, std::int64_t column, std::int64_t lane, auto live) HWY_ATTR {
     const std::int64_t at = row * kPanel<T> + lane, H = s.columns, P = kPanel<T>;
     const T* gates = s.gates + row * 3 * H + column;
-    const Vector<T> one = hn::Set(d, 1), r = get(gates), z = get(gates + H), candidate = get(gates + 2 * H);
-    const Vector<T> dh_now = hn::Add(load(d, dh + at), get(s.dy + row * s.y_row + column));
+    const Vector<T> one = hn::Set(d, 1), r = live.load(gates), z = live.load(gates + H),
+                    candidate = live.load(gates + 2 * H);
+    const Vector<T> dh_now = hn::Add(load(d, dh + at), live.load(s.dy + row * s.y_row + column));
     const Vector<T> dn = hn::Mul(hn::Mul(dh_now, hn::Sub(one, z)), slope_of_tanh(candidate));
     const Vector<T> dz =
-        hn::Mul(hn::Mul(dh_now, hn::Sub(get(s.h_prev + row * s.h_row + column), candidate)), slope_of_sigmoid(z));
-    const Vector<T> dr = hn::Mul(hn::Mul(dn, get(s.hn + row * H + column)), slope_of_sigmoid(r));
+        hn::Mul(hn::Mul(dh_now, hn::Sub(live.load(s.h_prev + row * s.h_row + column), candidate)), slope_of_sigmoid(z));
+    const Vector<T> dr = hn::Mul(hn::Mul(dn, live.load(s.hn + row * H + column)), slope_of_sigmoid(r));
     T* const out = s.out + panel * s.out_panel + at;
     put(hn::Mul(dn, r), out, sums + lane);  // the reset gate stands between the candidate and R_n h + bR_n
     put(dr, out + s.out_gate, sums + P + lane);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "impl/cpu/path.h"
+#include "impl/cpu/testing/paths.h"
 #include "impl/cpu/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -155,14 +156,6 @@ HWY_AFTER_NAMESPACE();
 namespace backgauge::cpu {
 namespace {
 
-std::vector<Path> paths_of_this_machine() {
-  std::vector<Path> paths;
-  for (const Path path : kPaths) {
-    if (machine_has(path)) paths.push_back(path);
-  }
-  return paths;
-}
-
 class EveryPath : public testing::TestWithParam<Path> {};
 
 void tiles_on(Path path) { BACKGAUGE_ON(path, expect_all_tiles()); }
@@ -173,8 +166,7 @@ TEST_P(EveryPath, TilesAreThePlainProduct) { tiles_on(GetParam()); }
 TEST_P(EveryPath, HalfIsConvertedAsTheContractDoes) { conversions_on(GetParam()); }
 TEST_P(EveryPath, PartsTouchNothingBeyond) { parts_on(GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(, EveryPath, testing::ValuesIn(paths_of_this_machine()),
-                         [](const auto& path) { return std::string(word(path.param)); });
+INSTANTIATE_TEST_SUITE_P(, EveryPath, testing::ValuesIn(paths_of_this_machine()), name_of_path);
 
 }  // namespace
 }  // namespace backgauge::cpu

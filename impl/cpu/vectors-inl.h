@@ -104,6 +104,24 @@ HWY_INLINE hn::Vec<D> load_live(D d, const S* from, std::int64_t live) {
     return load(d, from);
   }
 }
+template <bool kPart, class D, class S>
+HWY_INLINE void store_live(D d, hn::Vec<D> value, S* to, std::int64_t live) {
+  if constexpr (kPart) {
+    store_part(d, value, to, live);
+  } else {
+    store(d, value, to);
+  }
+}
+
+// to[k] = from[k], rounded if To is narrower.
+template <class From, class To>
+HWY_INLINE void convert(const From* from, std::int64_t count, To* to) {
+  using T = Compute<From>;
+  const Tag<T> d;
+  const std::int64_t whole = count / kLanes<T> * kLanes<T>;
+  for (std::int64_t k = 0; k < whole; k += kLanes<T>) store(d, load(d, from + k), to + k);
+  for (std::int64_t k = whole; k < count; ++k) to[k] = To(wide(from[k]));
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace backgauge::cpu
