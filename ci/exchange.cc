@@ -32,7 +32,8 @@ Declared declared(const JudgeOptions& options) {
   }
   const std::int32_t contract = enumerator_of(numerical_contract_word, options.contract);
   if (contract == 0) {
-    throw CommandError{kUsage, fmt::format("--contract={}: expected fp32_strict, fp32_tf32, bf16_acc32 or fp16_acc32",
+    throw CommandError{kUsage, fmt::format("--contract={}: expected fp32_strict, fp32_tf32, bf16_acc32, fp16_acc32 or "
+                                           "fp32_3xtf32",
                                            options.contract)};
   }
   return {.half_class = static_cast<backgauge_accuracy_class>(half_class),

@@ -53,7 +53,7 @@ std::string claim_refusal(const backgauge_op_claims& c) {
       !is_between(c.half_class, BACKGAUGE_CLASS_A, BACKGAUGE_CLASS_B)) {
     return "half_class, expected one of backgauge_accuracy_class";
   }
-  if (!is_between(c.numerical_contract, BACKGAUGE_FP32_STRICT, BACKGAUGE_FP16_ACC32)) {
+  if (!is_between(c.numerical_contract, BACKGAUGE_FP32_STRICT, BACKGAUGE_FP32_3XTF32)) {
     return "numerical_contract, expected one of backgauge_numerical_contract";
   }
   if (!is_between(c.determinism, BACKGAUGE_BITWISE, BACKGAUGE_NOT_DETERMINISTIC)) {
@@ -61,7 +61,7 @@ std::string claim_refusal(const backgauge_op_claims& c) {
   }
   if (!is_between(c.recomputes_co, 0, 1)) return "recomputes_co, expected 0 or 1";
   if (!is_between(c.changes_reserve_space, 0, 1)) return "changes_reserve_space, expected 0 or 1";
-  if (!is_between(c.half_contract, 0, BACKGAUGE_FP16_ACC32)) {
+  if (!is_between(c.half_contract, 0, BACKGAUGE_FP32_3XTF32)) {
     return "half_contract, expected 0 or one of backgauge_numerical_contract";
   }
   return "";

@@ -29,10 +29,15 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
       model.operand_underflow = float_format(BACKGAUGE_HALF).least_positive / 2;
       model.operand_largest = float_format(BACKGAUGE_HALF).largest;
       break;
+    case BACKGAUGE_FP32_3XTF32:
+      model.part_roundoff = 0x1p-11;
+      model.operand_roundoff = 0x1p-22;
+      model.operand_largest = 0x1.ffcp127;  // of TF32
+      break;
     case BACKGAUGE_FP32_STRICT: break;
   }
   if (problem.dtype == BACKGAUGE_FLOAT64) {
-    model.operand_roundoff = model.operand_underflow = 0;
+    model.operand_roundoff = model.operand_underflow = model.part_roundoff = 0;
     model.operand_largest = INFINITY;
   }
   if (declared.recomputes_co) model.recomputed_co = 2 * storage.unit_roundoff + model.activation_relative();

@@ -99,7 +99,7 @@ class Outputs(JudgeTest):
         coarse = {**outputs, "w_grad": self.moved(outputs["w_grad"], "w_grad", (2, 3))}
         self.judge(1, folder, self.save(coarse), "--half-class=A")
         self.judge(0, folder, self.save(coarse), "--half-class=B")
-        for contract in ("fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32"):
+        for contract in ("fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32", "fp32_3xtf32"):
             self.judge(0, folder, self.save(outputs), f"--contract={contract}")
 
     def test_missing_and_misshapen(self):

@@ -40,6 +40,7 @@ std::string dtype_of(const Case& c, const Declared& declared) {
     case BACKGAUGE_FP32_TF32: word += " tf32"; break;
     case BACKGAUGE_BF16_ACC32: word += " bf16"; break;
     case BACKGAUGE_FP16_ACC32: word += " fp16"; break;
+    case BACKGAUGE_FP32_3XTF32: word += " 3xtf32"; break;
   }
   return word;
 }

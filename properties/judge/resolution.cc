@@ -41,7 +41,9 @@ double least_resolution(backgauge_dtype dtype, const Declared& declared) {
   if (half && declared.half_class != BACKGAUGE_CLASS_A) return kOneTermInFour;
   if (dtype != BACKGAUGE_FLOAT64) {
     if (declared.numerical_contract == BACKGAUGE_BF16_ACC32) return kOneTermInFour;
-    if (declared.numerical_contract != BACKGAUGE_FP32_STRICT) return kElevenBits;
+    const bool narrow =
+        declared.numerical_contract != BACKGAUGE_FP32_STRICT && declared.numerical_contract != BACKGAUGE_FP32_3XTF32;
+    if (narrow) return kElevenBits;
   }
   return half ? kElevenBits : kFull;
 }

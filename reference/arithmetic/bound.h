@@ -19,6 +19,7 @@ struct RoundingModel {
   double operand_roundoff = 0;   // of the operands of matrix products, when the contract allows narrower ones
   double operand_underflow = 0;  // what an operand may lose below the normal range of a narrower format
   double operand_largest = std::numeric_limits<double>::infinity();  // beyond it an operand may be infinite
+  double part_roundoff = 0;   // of each of the two parts that operands of matrix products are split in; 0: they are not
   double carry_roundoff = 0;  // of what passes from step to step through storage; 0: it does not
   double carry_underflow = 0;
   double recomputed_co = 0;  // relative deviation of a recomputed co from the saved one; 0: it is not recomputed
@@ -27,10 +28,20 @@ struct RoundingModel {
   double activation_relative() const { return 4 * unit_roundoff; }
   double sigmoid_absolute() const { return 2 * unit_roundoff; }
 
+  // Of a term of a product of matrices: how many products it is, and how much of it is the one that is left out, where
+  // operands are in two parts. bounds.md 2.1
+  double products_of_term() const { return part_roundoff > 0 ? 3 : 1; }
+  double left_out() const { return part_roundoff * part_roundoff; }
+
   // Largest relative error of n roundings in a row; infinite where the first-order model ends.
   double gamma(double n) const {
     const double nu = n * unit_roundoff;
     return nu < 1 ? nu / (1 - nu) : std::numeric_limits<double>::infinity();
+  }
+  // The same of the sum of n terms of a product of matrices, and `more` roundings.
+  double dot_gamma(double n, double more) const {
+    const double size_of_parts = (1 + 2 * part_roundoff) * (1 + 2 * part_roundoff);
+    return gamma(products_of_term() * n + more) * size_of_parts;
   }
 };
 
@@ -87,14 +98,14 @@ class Bound {
   }
   Matrix negative(const Matrix& x) const { return {-x.v, x.e}; }
 
-  // bounds.md 3.3
+  // bounds.md 3.3, of split operands 2.1
   Matrix matmul(const Matrix& x, const Matrix& y) const {
     const Dot dot(*this, x, y);
     Matrix out{dot.value, dot.propagated};
     for (Index k = 0; k < out.size(); ++k) {
       const double n = dot.terms.data()[k];
       out.e.data()[k] = n == 0 ? 0
-                               : out.e.data()[k] + (model_.gamma(n + 1) + dot.operands) * dot.sizes.data()[k] +
+                               : out.e.data()[k] + (model_.dot_gamma(n, 1) + dot.operands) * dot.sizes.data()[k] +
                                      dot.underflow.data()[k];
       if (!finite(out.v.data()[k])) settle(out, k, dot_fate(x, y, k / out.cols(), k % out.cols()));
     }
@@ -114,7 +125,7 @@ class Bound {
       if (n == 0) continue;
       const double size = dot.sizes.data()[k];
       const double c_size = magnitude(c.v.data()[k]) + c.e.data()[k];
-      out.e.data()[k] += dot.propagated.data()[k] + model_.gamma(n + 2) * (size + c_size) + dot.operands * size +
+      out.e.data()[k] += dot.propagated.data()[k] + model_.dot_gamma(n, 2) * (size + c_size) + dot.operands * size +
                          dot.underflow.data()[k] + model_.carry_roundoff * size +
                          (model_.carry_roundoff > 0 ? model_.carry_underflow : 0);
     }
@@ -273,6 +284,7 @@ class Bound {
     Fate joined(const Fate& other) const { return {nan || other.nan, open || other.open}; }
   };
   static bool finite(const V& v) { return std::isfinite(static_cast<double>(v)); }
+  static bool is_infinite(const Matrix& x, Index k) { return std::isinf(static_cast<double>(x.v.data()[k])); }
   static Fate fate_of(const Matrix& x, Index k) {
     const bool nan = std::isnan(static_cast<double>(x.v.data()[k])), open = std::isinf(x.e.data()[k]);
     return {nan && !open, open};
@@ -283,15 +295,16 @@ class Bound {
     const auto uncertain = [](const Matrix& a, Index at) {
       return a.e.data()[at] > 0 && finite(a.v.data()[at]) && magnitude(a.v.data()[at]) <= a.e.data()[at];
     };
-    const bool infinite =
-        std::isinf(static_cast<double>(x.v.data()[k])) || std::isinf(static_cast<double>(y.v.data()[m]));
-    if (infinite && (uncertain(x, k) || uncertain(y, m))) fate.open = true;
+    if ((is_infinite(x, k) || is_infinite(y, m)) && (uncertain(x, k) || uncertain(y, m))) fate.open = true;
     return fate;
   }
-  static Fate dot_fate(const Matrix& x, const Matrix& y, Index row, Index column) {
+  Fate dot_fate(const Matrix& x, const Matrix& y, Index row, Index column) const {
     Fate fate;
     for (Index n = 0; n < x.cols(); ++n) {
-      fate = fate.joined(product_fate(x, row * x.cols() + n, y, n * y.cols() + column));
+      const Index k = row * x.cols() + n, m = n * y.cols() + column;
+      fate = fate.joined(product_fate(x, k, y, m));
+      // The lower part of an infinite operand is a NaN, or that of the other one is zero.
+      fate.open = fate.open || (model_.part_roundoff > 0 && (is_infinite(x, k) || is_infinite(y, m)));
     }
     return fate;
   }
@@ -334,7 +347,8 @@ class Bound {
         for (Index n = 1; n < ys.rows(); ++n) column = column.max(ys.row(n));
         for (Index r = 0; r < value.rows(); ++r) {
           for (Index c = 0; c < value.cols(); ++c) {
-            underflow(r, c) = 2 * terms(r, c) * a.model_.least_normal * (1 + row(r) + column(c));
+            underflow(r, c) =
+                2 * a.model_.products_of_term() * terms(r, c) * a.model_.least_normal * (1 + row(r) + column(c));
           }
         }
       }
@@ -344,7 +358,7 @@ class Bound {
         underflow +=
             eta * (plane_product<double>(xs, y_there) + plane_product<double>(x_there, ys)) + eta * eta * terms;
       }
-      operands = 2 * u + u * u;
+      operands = 2 * u + u * u + a.model_.left_out();
       if (std::isfinite(a.model_.operand_largest)) open_overflows(a.model_.operand_largest, xs, ys);
     }
 

@@ -161,6 +161,27 @@ TEST(Bound, SigmoidSlopeOfInfinityIsOpenWhereItsFormsDiffer) {
   EXPECT_EQ(out.e(0, 1), 0);
 }
 
+// inf = inf + NaN, and the lower part of 1 is 0.
+TEST(Bound, AnInfiniteOperandOfTwoPartsOpensItsProductAndANaNDoesNot) {
+  const RoundingModel model{.unit_roundoff = 0x1p-24,
+                            .least_normal = 0x1p-126,
+                            .operand_roundoff = 0x1p-22,
+                            .operand_largest = 0x1.ffcp127,
+                            .part_roundoff = 0x1p-11};
+  const auto product = [&](double x, double y, bool split) {
+    const B bound(split ? model : kFloat);
+    return bound.add_matmul(bound.zeros(1, 1), row({x}), row({y}));
+  };
+  EXPECT_TRUE(std::isinf(product(INFINITY, 1, false).v(0, 0)));
+  EXPECT_EQ(product(INFINITY, 1, false).e(0, 0), 0);
+  EXPECT_TRUE(std::isinf(product(INFINITY, 1, true).e(0, 0)));
+  EXPECT_TRUE(std::isinf(product(1, -INFINITY, true).e(0, 0)));
+  EXPECT_TRUE(std::isinf(product(0x1.ffep127, 0, true).e(0, 0)));
+  EXPECT_LE(product(0x1.ffcp127, 0x1p-20, true).e(0, 0), 0x1p108 * 18 * 0x1p-24);  // gamma(5) and 3 * 2^-22
+  EXPECT_TRUE(std::isnan(product(NAN, 1, true).v(0, 0)));
+  EXPECT_EQ(product(NAN, 1, true).e(0, 0), 0);
+}
+
 TEST(Bound, GammaEndsWhereTheModelEnds) {
   EXPECT_TRUE(std::isinf(RoundingModel{.unit_roundoff = 0x1p-11}.gamma(2048)));
   EXPECT_TRUE(std::isfinite(RoundingModel{.unit_roundoff = 0x1p-11}.gamma(2047)));

@@ -25,8 +25,12 @@ struct Spread {
 // most of the size of the terms or of their sum. The square of the sum is needed for terms of one sign.
 inline Plane<double> dot_variance(const RoundingModel& model, const Plane<double>& x, const Plane<double>& y,
                                   const Plane<double>& value) {
-  const double n = static_cast<double>(x.cols()), u = model.unit_roundoff, eta = model.least_normal;
-  return u * u * (n + 1) * (plane_product<double>(x.square(), y.square()) + value.square()) + 2 * n * eta * eta;
+  const double n = model.products_of_term() * static_cast<double>(x.cols());
+  const double u = model.unit_roundoff, eta = model.least_normal, left_out = model.left_out();
+  const Plane<double> squares = plane_product<double>(x.square(), y.square());
+  Plane<double> out = u * u * (n + 1) * (squares + value.square()) + 2 * n * eta * eta;
+  if (left_out > 0) out += left_out * left_out * squares;
+  return out;
 }
 
 // The same of a sum of m terms whose squares have the sum `squares`.
@@ -105,7 +109,7 @@ class Variance {
   }
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
     const Matrix dot = carried(matmul(x, y));
-    const double n = static_cast<double>(x.cols());
+    const double n = model_.products_of_term() * static_cast<double>(x.cols());
     return {c.v + dot.v, c.q + dot.q + uu_ * (n + 1) * (c.v.square() + (c.v + dot.v).square())};
   }
   Matrix column_sums(const Matrix& x) const {

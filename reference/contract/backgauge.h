@@ -86,7 +86,9 @@ typedef enum backgauge_numerical_contract {
   BACKGAUGE_FP32_STRICT = 1, /* operands and sums in the dtype (float for half) or better */
   BACKGAUGE_FP32_TF32 = 2,   /* float operands rounded to 11 significant bits */
   BACKGAUGE_BF16_ACC32 = 3,  /* float operands rounded to 8 significant bits, float sums */
-  BACKGAUGE_FP16_ACC32 = 4   /* half operands, float sums */
+  BACKGAUGE_FP16_ACC32 = 4,  /* half operands, float sums */
+  BACKGAUGE_FP32_3XTF32 = 5  /* float operands in two parts of 11 significant bits, three of the four products of parts,
+                                float sums */
 } backgauge_numerical_contract;
 
 typedef enum backgauge_determinism {

@@ -106,7 +106,7 @@ std::string_view direction_word(std::int32_t direction) { return word_at<2>({"un
 std::string_view accuracy_class_word(std::int32_t cls) { return word_at<3>({"A", "A'", "B"}, cls); }
 
 std::string_view numerical_contract_word(std::int32_t contract) {
-  return word_at<4>({"fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32"}, contract);
+  return word_at<5>({"fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32", "fp32_3xtf32"}, contract);
 }
 
 std::string_view determinism_word(std::int32_t determinism) {
