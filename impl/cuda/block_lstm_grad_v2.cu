@@ -58,7 +58,7 @@ class BlockLstmGrad {
         shape_{.B = c.B, .H = c.H, .peephole = c.peephole},
         rows_(c.S * c.B),
         sum_rows_(c.S * cell_row_blocks(c.B, 1)),
-        dgates_(workspace.take<S>({rows_, 4, c.H})),
+        dgates_(take_operand<S>(workspace, {rows_, 4, c.H})),
         dh_(workspace.take<Real>({c.B, c.H})),
         dcs_(workspace.take<Real>({c.B, c.H})),
         sums_(workspace.take<Real>({sum_rows_, cell_sums(true, c.peephole), c.H})),
@@ -95,13 +95,13 @@ class BlockLstmGrad {
   }
 
  private:
-  const S* w_h() const { return w_.data() + c.I * 4 * c.H; }
+  Operand<const S> w_h() const { return w_.operand() + c.I * 4 * c.H; }
 
   void find_shape() {
     const bool same = is_aligned(c.H, kBytes, c.cs_prev, c.cs, c.i, c.f, c.o, c.ci, c.co, c.cs_grad, c.h_grad);
     shape_.wide = same && (!c.peephole || is_aligned(c.H, kBytes, c.wci, c.wcf, c.wco));
     shape_.aligned = steps_are_aligned<S>(c);
-    shape_.indirect = can_be_indirect(step_product<S>(shape_));
+    shape_.indirect = steps_can_be_indirect<S>(shape_);
   }
 
   // All steps, and x_grad beside them.
@@ -159,52 +159,55 @@ class BlockLstmGrad {
     a.dcs = dcs_;
     a.sums = sums_;
     a.steps_left = c.S;
-    a.w_h = w_h();
+    a.w_h = w_h().data;
+    a.w_h_low = w_h().lower();
     a.dh_address = dh_;
     return a;
   }
 
   // x_grad = dgates W_x^T, of `count` steps from `first` on.
   void input_gradient(Queue& queue, std::int64_t first, std::int64_t count) const {
-    const S* const dgates = dgates_ + first * c.B * 4 * c.H;
+    const Operand<const S> dgates = dgates_ + first * c.B * 4 * c.H, w = w_.operand();
     S* const x_grad = x_grad_.data() + first * c.B * c.I;
-    queue.multiply({.rows = count * c.B,
-                    .columns = c.I,
-                    .depth = 4 * c.H,
-                    .operands = kType<S>,
-                    .result = kType<S>,
-                    .b_transposed = true,
-                    .a_stride = 4 * c.H,
-                    .b_stride = 4 * c.H,
-                    .result_stride = c.I,
-                    .aligned = is_aligned(0, kBytes, dgates, w_.data(), x_grad)},
-                   {dgates, w_.data(), x_grad});
+    multiply(queue,
+             {.rows = count * c.B,
+              .columns = c.I,
+              .depth = 4 * c.H,
+              .operands = kType<S>,
+              .result = kType<S>,
+              .b_transposed = true,
+              .a_stride = 4 * c.H,
+              .b_stride = 4 * c.H,
+              .result_stride = c.I,
+              .aligned = is_aligned(0, kBytes, dgates.data, w.data, x_grad)},
+             dgates, w, x_grad);
   }
 
   // to[columns, 4H] (+)= from[rows, columns]^T dgates, from row `first` of dgates on.
   template <class Result>
-  void weight_product(Queue& queue, const S* from, std::int64_t columns, std::int64_t first, std::int64_t rows,
-                      bool added, Result* to) const {
-    const S* const dgates = dgates_ + first * 4 * c.H;
-    queue.multiply({.rows = columns,
-                    .columns = 4 * c.H,
-                    .depth = rows,
-                    .operands = kType<S>,
-                    .result = kType<Result>,
-                    .a_transposed = true,
-                    .added = added,
-                    .a_stride = columns,
-                    .b_stride = 4 * c.H,
-                    .result_stride = 4 * c.H,
-                    .aligned = is_aligned(0, kBytes, from, dgates, to)},
-                   {from, dgates, to});
+  void weight_product(Queue& queue, const Operand<const S>& from, std::int64_t columns, std::int64_t first,
+                      std::int64_t rows, bool added, Result* to) const {
+    const Operand<const S> dgates = dgates_ + first * 4 * c.H;
+    multiply(queue,
+             {.rows = columns,
+              .columns = 4 * c.H,
+              .depth = rows,
+              .operands = kType<S>,
+              .result = kType<Result>,
+              .a_transposed = true,
+              .added = added,
+              .a_stride = columns,
+              .b_stride = 4 * c.H,
+              .result_stride = 4 * c.H,
+              .aligned = is_aligned(0, kBytes, from.data, dgates.data, to)},
+             from, dgates, to);
   }
 
   // w_grad = [x, h before]^T dgates.
   void weight_gradient(Queue& queue) const {
-    weight_product(queue, x_.data(), c.I, 0, rows_, false, w_grad_.data());
+    weight_product(queue, x_.operand(), c.I, 0, rows_, false, w_grad_.data());
     S* const w_h_grad = w_grad_.data() + c.I * 4 * c.H;
-    if (c.S == 1) return weight_product(queue, h_prev_.data(), c.H, 0, c.B, false, w_h_grad);
+    if (c.S == 1) return weight_product(queue, h_prev_.operand(), c.H, 0, c.B, false, w_h_grad);
     if constexpr (kNarrow) {
       recurrent_weights(queue, w_h_grad_);
       convert(queue, w_h_grad_, w_h_grad, c.H * 4 * c.H);
@@ -214,8 +217,8 @@ class BlockLstmGrad {
   }
 
   void recurrent_weights(Queue& queue, Real* to) const {
-    weight_product(queue, h_prev_.data(), c.H, 0, c.B, false, to);
-    weight_product(queue, h_.data(), c.H, c.B, rows_ - c.B, true, to);
+    weight_product(queue, h_prev_.operand(), c.H, 0, c.B, false, to);
+    weight_product(queue, h_.operand(), c.H, c.B, rows_ - c.B, true, to);
   }
 
   void sums(Queue& queue) const {
@@ -245,9 +248,9 @@ class BlockLstmGrad {
   const BlockLstmGradV2Call<S>& c;
   StepShape shape_;
   std::int64_t rows_, sum_rows_;
-  S* dgates_;        // [S, B, 4H], gates i, f, c, o
-  Real *dh_, *dcs_;  // [B, H]: of the states before the steps done
-  Real* sums_;       // [sum_rows_, cell_sums(), H]
+  Operand<S> dgates_;  // [S, B, 4H], gates i, f, c, o
+  Real *dh_, *dcs_;    // [B, H]: of the states before the steps done
+  Real* sums_;         // [sum_rows_, cell_sums(), H]
   ColumnSums<Real> totals_;
   Real* w_h_grad_;  // [H, 4H], before it is rounded
   AlignedInput<S> x_, w_, h_prev_, h_;
@@ -269,7 +272,7 @@ void prepare_block_lstm_grad_v2(const Extents& e) {
   if (e.S < kGraphSteps || e.B == 0) return;
   StepShape shape{.B = e.B, .H = e.H, .peephole = e.peephole, .wide = is_aligned(e.H, sizeof(S))};
   shape.aligned = steps_are_aligned<S>(e);
-  shape.indirect = can_be_indirect(step_product<S>(shape));
+  shape.indirect = steps_can_be_indirect<S>(shape);
   prepare_step_graph<S>(shape);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "impl/cuda/lstm_cell.h"
+#include "impl/cuda/operand.h"
 
 namespace backgauge::cuda {
 
@@ -18,6 +19,7 @@ struct CellTensors {
   const Compute<Storage>* dh;  // [B, H]
   Compute<Storage>* dcs;       // [B, H], from and to
   Compute<Storage>* sums;      // [cell_row_blocks(), cell_sums(), H]
+  std::int64_t gate_low = 0;   // that of the gates as an operand of products
 };
 
 // Sums over rows of one step: of the gradients of i, f, ci, o where they are carried, of those of wci, wcf, wco with
@@ -144,13 +146,17 @@ struct CellKernel {
         sums[kOfPeepholes + 2][n] += d.o * cs[n];
       }
     }
-    store(di, t.gate_i + gate);
-    store(df, t.gate_f + gate);
-    store(dci, t.gate_ci + gate);
-    store(do_, t.gate_o + gate);
     if constexpr (kCarried) {
+      store_operand(di, Operand<Storage>{t.gate_i + gate, t.gate_low});
+      store_operand(df, Operand<Storage>{t.gate_f + gate, t.gate_low});
+      store_operand(dci, Operand<Storage>{t.gate_ci + gate, t.gate_low});
+      store_operand(do_, Operand<Storage>{t.gate_o + gate, t.gate_low});
       store_each(dcs_prev, t.dcs + at);
     } else {
+      store(di, t.gate_i + gate);
+      store(df, t.gate_f + gate);
+      store(dci, t.gate_ci + gate);
+      store(do_, t.gate_o + gate);
       store(dcs_prev, t.cs_prev_grad + at);
     }
   }

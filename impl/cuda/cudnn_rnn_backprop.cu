@@ -72,18 +72,18 @@ class RnnBackprop {
         gradients_(n.mode == BACKGAUGE_GRU ? GruCell::kGradients : n.G),
         sum_rows_(n.T * rnn_row_blocks(n.B)),
         totals_(sum_rows_, gradients_ * n.H, workspace),
-        states_before_(workspace.take<S>({n.T, n.B, n.H})),
-        inputs_(workspace.take<S>({n.L > 1 ? n.T : 0, n.B, n.D, n.H})),
+        states_before_(take_operand<S>(workspace, {n.T, n.B, n.H})),
+        inputs_(take_operand<S>(workspace, {n.L > 1 ? n.T : 0, n.B, n.D, n.H})),
         input_grad_(kNarrow && n.D == 2 && !params_.skip_input ? workspace.take<Real>({n.T, n.B, c.I}) : nullptr),
         sides_(static_cast<int>(n.D)) {
     for (std::int64_t d = 0; d < n.D; ++d) {
       for (std::int64_t parity = 0; parity < std::min<std::int64_t>(n.L, 2); ++parity) {
-        dgates_[parity][d] = workspace.take<S>({n.T, n.B, gradients_, n.H});
+        dgates_[parity][d] = take_operand<S>(workspace, {n.T, n.B, gradients_, n.H});
         sums_[parity][d] = workspace.take<Real>({sum_rows_, gradients_, n.H});
       }
       dh_[d] = workspace.take<Real>({n.B, n.H});
       if (c.lstm) dc_[d] = workspace.take<Real>({n.B, n.H});
-      if (gru()) recurrent_[d] = workspace.take<S>({n.G, n.H, n.H});
+      if (gru()) recurrent_[d] = take_operand<S>(workspace, {n.G, n.H, n.H});
       if (params_.skip_input) gate_sums_[d] = workspace.take<Real>({n.T, n.B, n.H});
     }
     for (std::int64_t parity = 0; parity < std::min<std::int64_t>(n.L - 1, 2); ++parity) {
@@ -118,16 +118,18 @@ class RnnBackprop {
   bool gru() const { return n.mode == BACKGAUGE_GRU; }
   bool skips(std::int64_t layer) const { return layer == 0 && params_.skip_input; }
   std::int64_t state(std::int64_t layer, std::int64_t d) const { return (layer * n.D + d) * n.B * n.H; }
-  S* dgates(std::int64_t layer, std::int64_t d) const { return dgates_[layer % 2][d]; }
+  Operand<S> dgates(std::int64_t layer, std::int64_t d) const { return dgates_[layer % 2][d]; }
   // The columns of the input side among those of the gate gradients.
-  S* input_side(std::int64_t layer, std::int64_t d) const { return dgates(layer, d) + (gradients_ - n.G) * n.H; }
+  Operand<const S> input_side(std::int64_t layer, std::int64_t d) const {
+    return dgates(layer, d) + (gradients_ - n.G) * n.H;
+  }
   // A GRU's candidate comes first on the recurrent side.
   std::int64_t recurrent_gate(std::int64_t column) const { return gru() ? (column + n.G - 1) % n.G : column; }
 
   // All steps of one pseudo-layer.
   void go_back(Queue& queue, std::int64_t layer, std::int64_t d) const {
     const std::int64_t size = n.B * n.H, at = state(layer, d), pseudo_layer = layer * n.D + d;
-    const S* const R = recurrent_weights(queue, layer, d);
+    const Operand<const S> R = recurrent_weights(queue, layer, d);
     make_rows<S>(queue, StoredRows<S>{c.output_h_backprop + at, n.H}, dh_[d], n.B, n.H, wide_);
     if (c.lstm) make_rows<S>(queue, StoredRows<S>{c.output_c_backprop + at, n.H}, dc_[d], n.B, n.H, wide_);
     const std::int64_t sum_step = rnn_row_blocks(n.B) * gradients_ * n.H;
@@ -135,7 +137,7 @@ class RnnBackprop {
       const std::int64_t t = d == 0 ? step : n.T - 1 - step, before = d == 0 ? t - 1 : t + 1;
       const bool first = step == 0, top = layer == n.L - 1;
       const std::int64_t y_at = t * n.B * n.width() + d * n.H;
-      S* const dgates_now = dgates(layer, d) + t * size * gradients_;
+      const Operand<S> dgates_now = dgates(layer, d) + t * size * gradients_;
       RnnBackwardStep<S> s{};
       s.kept = trace_.kept(pseudo_layer, t);
       s.y = trace_.y(layer, d, t);
@@ -173,29 +175,33 @@ class RnnBackprop {
   }
 
   // R [G*H, H] with gates in the order of the columns of the gate gradients.
-  const S* recurrent_weights(Queue& queue, std::int64_t layer, std::int64_t d) const {
-    const S* const R = weights_.data() + params_.R(layer, d, 0);
+  Operand<const S> recurrent_weights(Queue& queue, std::int64_t layer, std::int64_t d) const {
+    const Operand<const S> R = weights_.operand() + params_.R(layer, d, 0);
     if (!gru()) return R;
     const std::int64_t matrix = n.H * n.H;
     for (std::int64_t column = 0; column < n.G; ++column) {
-      queue.copy(recurrent_[d] + column * matrix, R + recurrent_gate(column) * matrix, matrix * kBytes);
+      const Operand<S> to = recurrent_[d] + column * matrix;
+      const Operand<const S> from = R + recurrent_gate(column) * matrix;
+      queue.copy(to.data, from.data, matrix * kBytes);
+      if (to.low != 0) queue.copy(to.lower(), from.lower(), matrix * kBytes);
     }
     return recurrent_[d];
   }
 
   // dh[B, H] = dgates[B, G*H] R; a GRU adds it to what passes its gates.
-  void state_product(Queue& queue, const S* dgates, const S* R, Real* dh) const {
-    queue.multiply({.rows = n.B,
-                    .columns = n.H,
-                    .depth = n.G * n.H,
-                    .operands = kType<S>,
-                    .result = kType<Real>,
-                    .added = gru(),
-                    .a_stride = gradients_ * n.H,
-                    .b_stride = n.H,
-                    .result_stride = n.H,
-                    .aligned = is_aligned(0, kBytes, dgates, R, dh)},
-                   {dgates, R, dh});
+  void state_product(Queue& queue, const Operand<const S>& dgates, const Operand<const S>& R, Real* dh) const {
+    multiply(queue,
+             {.rows = n.B,
+              .columns = n.H,
+              .depth = n.G * n.H,
+              .operands = kType<S>,
+              .result = kType<Real>,
+              .added = gru(),
+              .a_stride = gradients_ * n.H,
+              .b_stride = n.H,
+              .result_stride = n.H,
+              .aligned = is_aligned(0, kBytes, dgates.data, R.data, dh)},
+             dgates, R, dh);
   }
 
   // dx = da W, first the forward direction, then the other one; then through the dropout between the layers.
@@ -226,24 +232,25 @@ class RnnBackprop {
   void input_products(Queue& queue, std::int64_t layer, Result* dx) const {
     const std::int64_t width = params_.matrix_input(layer);
     for (std::int64_t d = 0; d < n.D; ++d) {
-      const S *const da = input_side(layer, d), *const W = weights_.data() + params_.W(layer, d, 0);
-      queue.multiply({.rows = n.rows(),
-                      .columns = width,
-                      .depth = n.G * n.H,
-                      .operands = kType<S>,
-                      .result = kType<Result>,
-                      .added = d > 0,
-                      .a_stride = gradients_ * n.H,
-                      .b_stride = width,
-                      .result_stride = width,
-                      .aligned = is_aligned(0, kBytes, da, W, dx)},
-                     {da, W, dx});
+      const Operand<const S> da = input_side(layer, d), W = weights_.operand() + params_.W(layer, d, 0);
+      multiply(queue,
+               {.rows = n.rows(),
+                .columns = width,
+                .depth = n.G * n.H,
+                .operands = kType<S>,
+                .result = kType<Result>,
+                .added = d > 0,
+                .a_stride = gradients_ * n.H,
+                .b_stride = width,
+                .result_stride = width,
+                .aligned = is_aligned(0, kBytes, da.data, W.data, dx)},
+               da, W, dx);
     }
   }
 
   // dW = da^T x, dR = dr^T (h before), and their sums over rows.
   void weight_gradients(Queue& queue, std::int64_t layer) const {
-    const S* const x = layer == 0 ? input_.data() : input_of(queue, layer);
+    const Operand<const S> x = layer == 0 ? input_.operand() : input_of(queue, layer);
     const std::int64_t width = params_.matrix_input(layer);
     for (std::int64_t d = 0; d < n.D; ++d) {
       const StatesBefore<S> h{c.input_h + state(layer, d), trace_.y(layer, d, 0), n.T, n.B, n.H, n.width(), d == 1};
@@ -262,19 +269,20 @@ class RnnBackprop {
   }
 
   // to[gates * H, width] = gate gradients[T*B, gates * H]^T from[T*B, width].
-  void weight_product(Queue& queue, const S* gate_gradients, std::int64_t gates, const S* from, std::int64_t width,
-                      S* to) const {
-    queue.multiply({.rows = gates * n.H,
-                    .columns = width,
-                    .depth = n.rows(),
-                    .operands = kType<S>,
-                    .result = kType<S>,
-                    .a_transposed = true,
-                    .a_stride = gradients_ * n.H,
-                    .b_stride = width,
-                    .result_stride = width,
-                    .aligned = is_aligned(0, kBytes, gate_gradients, from, to)},
-                   {gate_gradients, from, to});
+  void weight_product(Queue& queue, const Operand<const S>& gate_gradients, std::int64_t gates,
+                      const Operand<const S>& from, std::int64_t width, S* to) const {
+    multiply(queue,
+             {.rows = gates * n.H,
+              .columns = width,
+              .depth = n.rows(),
+              .operands = kType<S>,
+              .result = kType<S>,
+              .a_transposed = true,
+              .a_stride = gradients_ * n.H,
+              .b_stride = width,
+              .result_stride = width,
+              .aligned = is_aligned(0, kBytes, gate_gradients.data, from.data, to)},
+             gate_gradients, from, to);
   }
 
   void bias_gradients(Queue& queue, std::int64_t layer, std::int64_t d) const {
@@ -292,9 +300,9 @@ class RnnBackprop {
   }
 
   // Of a layer above the first, as products read it.
-  const S* input_of(Queue& queue, std::int64_t layer) const {
+  Operand<const S> input_of(Queue& queue, std::int64_t layer) const {
     const S* const y = trace_.y(layer - 1);
-    if (!kNarrow && !n.has_masks && is_aligned(0, kBytes, y)) return y;
+    if (!kNarrow && !n.has_masks && inputs_.low == 0 && is_aligned(0, kBytes, y)) return {y};
     const DroppedValues<S> values{y, trace_.keep(layer - 1), dropout_scale<Real>(c.attributes.dropout), n.width()};
     make_rows<S>(queue, values, inputs_, n.rows(), n.width(), wide_);
     return inputs_;
@@ -308,15 +316,15 @@ class RnnBackprop {
   const AlignedOutput<S> input_backprop_, params_backprop_;
   std::int64_t gradients_, sum_rows_;
   ColumnSums<Real> totals_;
-  S* states_before_;  // [T, B, H]
-  S* inputs_;         // [T, B, D*H]: of a layer above the first, where it is not y itself
-  Real* input_grad_;  // [T, B, I], before it is rounded
+  Operand<S> states_before_;  // [T, B, H]
+  Operand<S> inputs_;         // [T, B, D*H]: of a layer above the first, where it is not y itself
+  Real* input_grad_;          // [T, B, I], before it is rounded
   int sides_;
   // Of each direction; the first index is that of the layer, modulo 2.
-  S* dgates_[2][2] = {};            // [T, B, gradients * H]
+  Operand<S> dgates_[2][2] = {};    // [T, B, gradients * H]
   Real* sums_[2][2] = {};           // [sum_rows_, gradients * H]
   Real *dh_[2] = {}, *dc_[2] = {};  // [B, H]: of the states before the steps done
-  S* recurrent_[2] = {};            // gru: recurrent_weights()
+  Operand<S> recurrent_[2] = {};    // gru: recurrent_weights()
   Real* gate_sums_[2] = {};         // [T, B, H]
   Real* dx_[2] = {};                // [T, B, D*H]: of y of a layer, modulo 2
   std::byte* scratch_;

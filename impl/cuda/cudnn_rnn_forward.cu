@@ -32,41 +32,48 @@ class RnnForward {
       input_side_[d] = workspace.take<Real>({n.T, n.B, n.G, n.H});
       recurrent_side_[d] = workspace.take<Real>({n.B, n.G, n.H});
     }
-    for (std::int64_t k = 0; k < std::min<std::int64_t>(n.L - 1, 2); ++k) {
-      inputs_[k] = workspace.take<S>({n.T, n.B, n.D, n.H});
+    for (std::int64_t k = 0; k < std::min<std::int64_t>(operands_are_split<S>() ? n.L : n.L - 1, 2); ++k) {
+      inputs_[k] = take_operand<S>(workspace, {n.T, n.B, n.D, n.H});
     }
     scratch_ = workspace.take<std::byte>({Work::scratch_bytes(sides_)});
   }
 
   void run(void* stream) {
     Work work(stream, scratch_, sides_);
-    wide_ = is_aligned(n.H, kBytes, biases(0, 0), c.input_c, c.reserve_space, c.output_h, c.output_c);
+    const S* const x = params_.skip_input ? c.input : nullptr;
+    wide_ = is_aligned(n.H, kBytes, biases(0, 0), c.input_h, c.input_c, x, c.reserve_space, c.output_h, c.output_c);
     Queue& main = work.main();
     input_.fetch(main);
     input_h_.fetch(main);
     weights_.fetch(main);
-    const S* x = input_.data();
+    Operand<const S> from = input_.operand();
     for (std::int64_t layer = 0; layer < n.L; ++layer) {
       if (n.D == 2) work.side(0).wait_for(main);
-      for (std::int64_t d = 0; d < n.D; ++d) go_forward(d == 0 ? main : work.side(0), layer, d, x);
+      for (std::int64_t d = 0; d < n.D; ++d) go_forward(d == 0 ? main : work.side(0), layer, d, from);
       if (n.D == 2) main.wait_for(work.side(0));
-      if (layer + 1 < n.L) x = input_above(main, layer);
+      if (layer + 1 < n.L) from = input_above(main, layer);
     }
-    output_.deliver(main);
+    if (operands_are_split<S>()) {
+      main.copy(c.output, trace_.y(n.L - 1), n.gap() * kBytes);
+    } else {
+      output_.deliver(main);
+    }
     clear_rest(main);
     work.finish();
   }
 
  private:
   bool skips(std::int64_t layer) const { return layer == 0 && params_.skip_input; }
-  const S* biases(std::int64_t layer, std::int64_t d) const { return weights_.data() + params_.bW(layer, d, 0); }
+  const S* biases(std::int64_t layer, std::int64_t d) const { return c.params + params_.bW(layer, d, 0); }
 
-  // y of a layer as the products read it.
-  S* operand(std::int64_t layer) const { return layer == n.L - 1 ? output_.data() : inputs_[layer % 2]; }
+  // y of a layer as the products read it: of the last one the output itself, unless operands are split.
+  Operand<S> operand(std::int64_t layer) const {
+    return layer == n.L - 1 && !operands_are_split<S>() ? Operand<S>{output_.data()} : inputs_[layer % 2];
+  }
 
   // The input of the layer above: y through dropout.
-  const S* input_above(Queue& queue, std::int64_t layer) const {
-    S* const x = operand(layer);
+  Operand<const S> input_above(Queue& queue, std::int64_t layer) const {
+    const Operand<S> x = operand(layer);
     if (!n.has_masks) return x;
     using Kernel = DropoutKernel<S>;
     const backgauge_attributes& a = c.attributes;
@@ -77,42 +84,44 @@ class RnnForward {
   }
 
   // result[rows, G*H] = from[rows, width] weights[G*H, width]^T.
-  void gate_product(Queue& queue, const S* from, std::int64_t rows, std::int64_t width, std::int64_t stride,
-                    const S* weights, Real* result) const {
+  void gate_product(Queue& queue, const Operand<const S>& from, std::int64_t rows, std::int64_t width,
+                    std::int64_t stride, const Operand<const S>& weights, Real* result) const {
     const std::int64_t GH = n.G * n.H;
-    queue.multiply({.rows = rows,
-                    .columns = GH,
-                    .depth = width,
-                    .operands = kType<S>,
-                    .result = kType<Real>,
-                    .b_transposed = true,
-                    .a_stride = stride,
-                    .b_stride = width,
-                    .result_stride = GH,
-                    .aligned = is_aligned(0, kBytes, from, weights, result)},
-                   {from, weights, result});
+    multiply(queue,
+             {.rows = rows,
+              .columns = GH,
+              .depth = width,
+              .operands = kType<S>,
+              .result = kType<Real>,
+              .b_transposed = true,
+              .a_stride = stride,
+              .b_stride = width,
+              .result_stride = GH,
+              .aligned = is_aligned(0, kBytes, from.data, weights.data, result)},
+             from, weights, result);
   }
 
-  void go_forward(Queue& queue, std::int64_t layer, std::int64_t d, const S* x) const {
+  void go_forward(Queue& queue, std::int64_t layer, std::int64_t d, const Operand<const S>& from) const {
     const std::int64_t pseudo_layer = layer * n.D + d, state = pseudo_layer * n.B * n.H;
     const std::int64_t width = params_.matrix_input(layer);
     if (!skips(layer)) {
-      gate_product(queue, x, n.rows(), width, width, weights_.data() + params_.W(layer, d, 0), input_side_[d]);
+      gate_product(queue, from, n.rows(), width, width, weights_.operand() + params_.W(layer, d, 0), input_side_[d]);
     }
-    const S *h = input_h_.data() + state, *const R = weights_.data() + params_.R(layer, d, 0);
+    Operand<const S> h = input_h_.operand() + state;
+    const Operand<const S> R = weights_.operand() + params_.R(layer, d, 0);
     std::int64_t h_stride = n.H, before = -1;
     for (std::int64_t step = 0; step < n.T; ++step) {
       const std::int64_t t = d == 0 ? step : n.T - 1 - step;
       const bool first = step == 0, last = step == n.T - 1;
-      S* const operand_now = operand(layer) + t * n.B * n.width() + d * n.H;
+      const Operand<S> operand_now = operand(layer) + t * n.B * n.width() + d * n.H;
       gate_product(queue, h, n.B, n.H, h_stride, R, recurrent_side_[d]);
       RnnForwardStep<S> s{};
       s.input_side = skips(layer) ? nullptr : input_side_[d] + t * n.B * n.G * n.H;
-      s.x = skips(layer) ? x + t * n.B * n.H : nullptr;
+      s.x = skips(layer) ? c.input + t * n.B * n.H : nullptr;
       s.recurrent_side = recurrent_side_[d];
       s.bW = biases(layer, d);
-      s.bR = weights_.data() + params_.bR(layer, d, 0);
-      s.initial_h = first ? h : nullptr;
+      s.bR = c.params + params_.bR(layer, d, 0);
+      s.initial_h = first ? c.input_h + state : nullptr;
       s.initial_c = first && c.lstm ? c.input_c + state : nullptr;
       s.y_before = first ? nullptr : trace_.y(layer, d, before);
       s.kept_before = first ? nullptr : trace_.kept(pseudo_layer, before);
@@ -157,7 +166,7 @@ class RnnForward {
   const int sides_;
   Real* input_side_[2] = {};      // [T, B, G*H] of each direction: W x
   Real* recurrent_side_[2] = {};  // [B, G*H]: R h
-  S* inputs_[2] = {};             // [T, B, D*H]: of the layers above the first, in turn
+  Operand<S> inputs_[2] = {};     // [T, B, D*H]: operand() of a layer, modulo 2
   std::byte* scratch_;
   bool wide_ = false;
 };

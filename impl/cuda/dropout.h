@@ -2,6 +2,7 @@
 // Which elements dropout keeps, as a function of the seeds and the element alone. impl/README.md defines it.
 #pragma once
 
+#include "impl/cuda/operand.h"
 #include "impl/cuda/rnn_trace.h"
 
 namespace backgauge::cuda {
@@ -46,7 +47,7 @@ struct DropoutKernel {
 
   const Storage* y;    // values
   std::uint8_t* keep;  // 1 where kept
-  Storage* x;
+  Operand<Storage> x;
   std::int64_t count;
   std::uint64_t key, gap;
   double dropout;
@@ -66,7 +67,8 @@ struct DropoutKernel {
       Real value[1];
       load_values(y, first + k, value);
       keep[first + k] = kept;
-      x[first + k] = narrow<Storage>(kept ? value[0] * scale : Real{0});
+      value[0] = kept ? value[0] * scale : Real{0};
+      store_operand(value, x + (first + k));
     }
   }
 };

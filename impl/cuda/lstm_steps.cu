@@ -43,7 +43,9 @@ struct NextChunkKernel {
     if constexpr (kPhase == 0) {
       local.first = place->steps_left - 1;
       if (thread.index < count) {
-        place->chunk_dgates[thread.index] = place->dgates + (local.first - thread.index) * step_elements;
+        const Operand<S> dgates = place->dgates + (local.first - thread.index) * step_elements;
+        place->chunk_dgates[thread.index] = dgates.data;
+        place->chunk_dgates_low[thread.index] = dgates.lower();
       }
     } else if (thread.index == 0) {
       place->first = local.first;
@@ -65,7 +67,7 @@ struct StepOfChunk {
   BACKGAUGE_BOTH CellTensors<S> tensors() const {
     const StepArguments<S>& a = *arguments;
     const std::int64_t t = a.first - slot, at = t * B * H;
-    S* const dgates = a.dgates + 4 * at;
+    S* const dgates = a.dgates.data + 4 * at;
     return {t == 0 ? a.cs_prev : a.cs + (at - B * H),
             kPeephole ? a.cs + at : nullptr,
             a.i + at,
@@ -85,7 +87,8 @@ struct StepOfChunk {
             nullptr,
             a.dh,
             a.dcs,
-            a.sums + t * row_blocks * kSums * H};
+            a.sums + t * row_blocks * kSums * H,
+            a.dgates.low};
   }
 };
 
@@ -139,8 +142,7 @@ StepGraphs<S>& step_graphs() {
   return the;
 }
 
-}  // namespace
-
+// dh[B, H] = dgates[B, 4H] W_h^T.
 template <class S>
 Product step_product(const StepShape& shape) {
   const std::int64_t H = shape.H;
@@ -154,6 +156,16 @@ Product step_product(const StepShape& shape) {
           .b_stride = 4 * H,
           .result_stride = H,
           .aligned = shape.aligned};
+}
+
+}  // namespace
+
+template <class S>
+bool steps_can_be_indirect(const StepShape& shape) {
+  Product product = step_product<S>(shape);
+  const bool first = can_be_indirect(product);
+  product.added = true;
+  return first && (!operands_are_split<S>() || can_be_indirect(product));
 }
 
 template <class S>
@@ -174,12 +186,16 @@ void do_chunk(Queue& queue, const StepShape& shape, int count, StepArguments<S>*
       shape.peephole ? launch_step<S, 1, true>(queue, shape, slot, place)
                      : launch_step<S, 1, false>(queue, shape, slot, place);
     }
+    const Product product = step_product<S>(shape);
+    const bool split = operands_are_split<S>();
     if (shape.indirect) {
-      queue.multiply(step_product<S>(shape),
-                     IndirectMatrices{&place->chunk_dgates[slot], &place->w_h, &place->dh_address});
+      multiply_parts<IndirectMatrices>(queue, product, split, &place->chunk_dgates[slot],
+                                       &place->chunk_dgates_low[slot], &place->w_h, &place->w_h_low,
+                                       &place->dh_address);
     } else {
-      queue.multiply(step_product<S>(shape),
-                     Matrices{arguments.dgates + (last - slot) * step_elements, arguments.w_h, arguments.dh});
+      const Operand<S> dgates = arguments.dgates + (last - slot) * step_elements;
+      multiply_parts<Matrices>(queue, product, split, dgates.data, dgates.lower(), arguments.w_h, arguments.w_h_low,
+                               arguments.dh);
     }
   }
 }
@@ -203,7 +219,7 @@ std::shared_ptr<StepGraph<S>> find_step_graph(const StepShape& shape) {
 }
 
 #define BACKGAUGE_STEPS_OF(S)                                                                                      \
-  template Product step_product<S>(const StepShape&);                                                              \
+  template bool steps_can_be_indirect<S>(const StepShape&);                                                        \
   template void set_arguments(Queue&, const StepArguments<S>&, StepArguments<S>*);                                 \
   template void do_chunk(Queue&, const StepShape&, int, StepArguments<S>*, const StepArguments<S>&, std::int64_t); \
   template class StepGraph<S>;                                                                                     \

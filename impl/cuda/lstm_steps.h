@@ -18,15 +18,15 @@ struct StepArguments {
   using Real = Compute<Storage>;
 
   const Storage *cs_prev, *cs, *i, *f, *o, *ci, *co, *cs_grad, *h_grad, *wci, *wcf, *wco;
-  Storage* dgates;  // [S, B, 4H], gates i, f, c, o
-  Real *dh, *dcs;   // [B, H], from step to step
-  Real* sums;       // [S, row blocks, cell_sums(), H]
+  Operand<Storage> dgates;  // [S, B, 4H], gates i, f, c, o
+  Real *dh, *dcs;           // [B, H], from step to step
+  Real* sums;               // [S, row blocks, cell_sums(), H]
   std::int64_t steps_left;
 
   // Of the chunk at hand, which counts downwards from step `first`.
   std::int64_t first;
-  const void* chunk_dgates[kGraphSteps];
-  const void* w_h;  // [H, 4H]
+  const void *chunk_dgates[kGraphSteps], *chunk_dgates_low[kGraphSteps];
+  const void *w_h, *w_h_low;  // [H, 4H]
   void* dh_address;
 };
 
@@ -41,9 +41,9 @@ struct StepShape {
   auto operator<=>(const StepShape&) const = default;
 };
 
-// dh[B, H] = dgates[B, 4H] W_h^T. Looks at all but `indirect`.
+// Whether the products of the steps can be. Looks at all but `indirect`.
 template <class Storage>
-Product step_product(const StepShape& shape);
+bool steps_can_be_indirect(const StepShape& shape);
 
 // Puts the first arguments into their place.
 template <class Storage>

@@ -11,6 +11,7 @@
 #include "impl/cpu/philox.h"
 #include "impl/cuda/device_copy.h"
 #include "impl/cuda/dropout.h"
+#include "impl/cuda/execute.h"
 #include "impl/cuda/lstm_steps.h"
 #include "reference/contract/owned_call.h"
 #include "reference/contract/storage.h"
@@ -76,22 +77,7 @@ class PlacedCall {
 
  private:
   void execute(Workspace& workspace) const {
-    const backgauge_call& call = call_.call;
-    const Extents extents = validate_shapes(call).extents;
-    switch (call.op) {
-      case BACKGAUGE_CUDNN_RNN:
-        return cudnn_rnn_forward(CudnnRnnCall<Storage>::bind(call, extents), workspace, nullptr);
-      case BACKGAUGE_CUDNN_RNN_BACKPROP:
-        return cudnn_rnn_backprop(CudnnRnnBackpropCall<Storage>::bind(call, extents), workspace, nullptr);
-      default: break;
-    }
-    if constexpr (!std::is_same_v<Storage, double>) {
-      if (call.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
-        lstm_block_cell_grad(LstmBlockCellGradCall<Storage>::bind(call, extents), workspace, nullptr);
-      } else {
-        block_lstm_grad_v2(BlockLstmGradV2Call<Storage>::bind(call, extents), workspace, nullptr);
-      }
-    }
+    cuda::execute(call_.call, validate_shapes(call_.call).extents, workspace);
   }
 
   OwnedCall call_;
@@ -136,7 +122,7 @@ void expect_same_bits() {
     const std::string aligned = outputs_of<Storage>(setup, 0);
     EXPECT_EQ(outputs_of<Storage>(setup, 1), aligned) << "elsewhere in memory";
     if (setup.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2) continue;
-    prepare_block_lstm_grad_v2<Storage>(e);
+    prepare_graphs(PlacedCall<Storage>(setup, 0).call(), e);
     EXPECT_EQ(outputs_of<Storage>(setup, 0), aligned) << "with a graph";
     EXPECT_EQ(outputs_of<Storage>(setup, 1), aligned) << "with a graph, elsewhere in memory";
   }
@@ -181,9 +167,14 @@ TEST(Dropout, DrawsTheMaskOfCpu) {
       std::vector<float> x(kCount);
       const float scale = dropout_scale<float>(dropout);
       Work work(nullptr, nullptr, 0);
-      work.main().launch(DropoutKernel<float>::blocks(kCount),
-                         DropoutKernel<float>{y.data(), keep.data(), x.data(), kCount, dropout_key(seed, seed2),
-                                              static_cast<std::uint64_t>(gap), static_cast<double>(dropout), scale});
+      work.main().launch(DropoutKernel<float>::blocks(kCount), DropoutKernel<float>{y.data(),
+                                                                                    keep.data(),
+                                                                                    {x.data()},
+                                                                                    kCount,
+                                                                                    dropout_key(seed, seed2),
+                                                                                    static_cast<std::uint64_t>(gap),
+                                                                                    static_cast<double>(dropout),
+                                                                                    scale});
       work.finish();
       for (std::int64_t k = 0; k < kCount; ++k) {
         const auto at = static_cast<std::size_t>(k);

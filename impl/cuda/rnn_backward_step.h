@@ -4,6 +4,7 @@
 // column_sums.h adds up.
 #pragma once
 
+#include "impl/cuda/operand.h"
 #include "impl/cuda/rnn_cells.h"
 #include "impl/cuda/rnn_trace.h"
 
@@ -21,7 +22,7 @@ struct RnnBackwardStep {
   const Storage* output_backprop;  // of the last layer, else nullptr
   const Real* dy;                  // of the others
   Real *dh, *dc;                   // [B, H], from the step after to the step before
-  Storage* dgates;                 // [B, gradients * H]
+  Operand<Storage> dgates;         // [B, gradients * H]
   Real* sums;                      // [row blocks, gradients, H]
   Real* gate_sums;                 // with skip_input [B, H]: of the input side, else nullptr
   std::int64_t y_stride;
@@ -118,7 +119,9 @@ struct RnnBackwardKernel {
   BACKGAUGE_BOTH void leave_gates(std::int64_t row, std::int64_t column,
                                   const Real (&gates)[kGradients][kWidth]) const {
     BACKGAUGE_UNROLL
-    for (int g = 0; g < kGradients; ++g) store(gates[g], s.dgates + (row * kGradients + g) * columns + column);
+    for (int g = 0; g < kGradients; ++g) {
+      store_operand(gates[g], s.dgates + ((row * kGradients + g) * columns + column));
+    }
     if (s.gate_sums == nullptr) return;
     Real sum[kWidth];
     BACKGAUGE_UNROLL

@@ -3,6 +3,7 @@
 // and the output.
 #pragma once
 
+#include "impl/cuda/operand.h"
 #include "impl/cuda/rnn_cells.h"
 #include "impl/cuda/rnn_trace.h"
 
@@ -21,7 +22,7 @@ struct RnnForwardStep {
   const Storage *initial_h, *initial_c;
   const Storage *y_before, *kept_before;
   Storage *kept, *y;         // values
-  Storage* operand;          // y as the products read it
+  Operand<Storage> operand;  // y as the products read it
   Storage *last_h, *last_c;  // at the last step, else nullptr
   std::int64_t y_stride;
 };
@@ -108,7 +109,7 @@ struct RnnForwardKernel {
     BACKGAUGE_UNROLL
     for (int k = 0; k < kKept; ++k) store_values(kept[k], s.kept, (row * kKept + k) * columns + column);
     store_values(y, s.y, y_at);
-    store(y, s.operand + y_at);
+    store_operand(y, s.operand + y_at);
     if (s.last_h != nullptr) store(y, s.last_h + at);
     if constexpr (Cell::kHasState) {
       if (s.last_c != nullptr) store(kept[Cell::kState], s.last_c + at);

@@ -2,7 +2,8 @@
 // What the forward leaves to the backward in reserve_space, in the type that is computed in:
 //   per pseudo-layer  [T, B, kept, H]: what its cell keeps (rnn_cells.h)
 //   per layer         y [T, B, D*H], its output before dropout
-// and then, if dropout > 0, per gap between layers keep [T, B, D*H], one byte each. The backward only reads it.
+// and then, if dropout > 0, per gap between layers keep [T, B, D*H], one byte each, filled up to a whole value. The
+// backward only reads it. It is the same of half tensors and of floats.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +52,8 @@ std::int64_t reserve_length(const RnnSizes& n) {
   Workspace count;
   count.take<Compute<Storage>>({n.L, n.D, n.T, n.B, n.H, n.K + 2});  // more than the masks
   if (!count.countable()) return -1;
-  constexpr std::int64_t kElement = sizeof(Storage);
-  return n.values() * kParts<Storage> + (n.masks() + kElement - 1) / kElement;
+  constexpr std::int64_t kValue = sizeof(Compute<Storage>);
+  return (n.values() + (n.masks() + kValue - 1) / kValue) * kParts<Storage>;
 }
 
 // `count` neighbours from value `k` on. One alone lies wherever an element of Storage may lie.

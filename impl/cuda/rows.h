@@ -3,8 +3,7 @@
 #pragma once
 
 #include "impl/cuda/device/kernel.h"
-#include "impl/cuda/device/work.h"
-#include "impl/cuda/rnn_trace.h"
+#include "impl/cuda/operand.h"
 
 namespace backgauge::cuda {
 
@@ -17,7 +16,7 @@ struct RowsKernel {
   using Local = Nothing;
 
   Source source;
-  To* to;
+  Operand<To> to;
   std::int64_t rows, columns;
 
   static std::int64_t blocks(std::int64_t rows, std::int64_t columns) {
@@ -32,16 +31,17 @@ struct RowsKernel {
     Compute<Storage> values[kWidth];
     source.template get<kWidth>(row, column, values);
     if constexpr (std::is_same_v<To, Storage>) {
-      store(values, to + row * columns + column);
+      store_operand(values, to + (row * columns + column));
     } else {
-      store_each(values, to + row * columns + column);
+      store_each(values, to.data + row * columns + column);
     }
   }
 };
 
 // to[rows, columns], without gaps. wide: everything can be accessed in vectors of Storage.
 template <class Storage, class Source, class To>
-void make_rows(Queue& queue, const Source& source, To* to, std::int64_t rows, std::int64_t columns, bool wide) {
+void make_rows(Queue& queue, const Source& source, const Operand<To>& to, std::int64_t rows, std::int64_t columns,
+               bool wide) {
   if (columns == 0) return;
   if (wide) {
     using Kernel = RowsKernel<Storage, Source, To, kVector<Storage>>;
@@ -50,6 +50,11 @@ void make_rows(Queue& queue, const Source& source, To* to, std::int64_t rows, st
     using Kernel = RowsKernel<Storage, Source, To, 1>;
     queue.launch(Kernel::blocks(rows, columns), Kernel{source, to, rows, columns});
   }
+}
+
+template <class Storage, class Source, class To>
+void make_rows(Queue& queue, const Source& source, To* to, std::int64_t rows, std::int64_t columns, bool wide) {
+  make_rows<Storage>(queue, source, Operand<To>{to}, rows, columns, wide);
 }
 
 // Of Storage.

@@ -8,52 +8,13 @@
 #include "impl/cuda/device/backend.h"
 #include "impl/cuda/device/math.h"
 #include "impl/cuda/device_copy.h"
-#include "impl/cuda/ops.h"
+#include "impl/cuda/execute.h"
 #include "impl/cuda/rnn_trace.h"
 #include "impl/table_checks.h"
 #include "reference/contract/validate.h"
 
 namespace backgauge::cuda {
 namespace {
-
-template <class Storage>
-void execute_as(const backgauge_call& call, const Extents& extents, Workspace& workspace) {
-  switch (call.op) {
-    case BACKGAUGE_CUDNN_RNN:
-      return cudnn_rnn_forward(CudnnRnnCall<Storage>::bind(call, extents), workspace, call.stream);
-    case BACKGAUGE_CUDNN_RNN_BACKPROP:
-      return cudnn_rnn_backprop(CudnnRnnBackpropCall<Storage>::bind(call, extents), workspace, call.stream);
-    default: break;
-  }
-  if constexpr (!std::is_same_v<Storage, double>) {
-    if (call.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
-      lstm_block_cell_grad(LstmBlockCellGradCall<Storage>::bind(call, extents), workspace, call.stream);
-    } else {
-      block_lstm_grad_v2(BlockLstmGradV2Call<Storage>::bind(call, extents), workspace, call.stream);
-    }
-  }
-}
-
-// body: called with a value of the storage type of a dtype.
-template <class Body>
-auto with_storage(std::int32_t dtype, Body body) {
-  switch (dtype) {
-    case BACKGAUGE_HALF: return body(Half{});
-    case BACKGAUGE_FLOAT32: return body(float{});
-    default: return body(double{});
-  }
-}
-
-void execute(const backgauge_call& call, const Extents& extents, Workspace& workspace) {
-  with_storage(call.dtype, [&](auto storage) { execute_as<decltype(storage)>(call, extents, workspace); });
-}
-
-// Elements of reserve_space: 0 for ops without, -1 if too many to count.
-std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extents) {
-  if (!has_reserve_space(call)) return 0;
-  const RnnSizes sizes(extents, call.attributes);
-  return with_storage(call.dtype, [&](auto storage) { return reserve_length<decltype(storage)>(sizes); });
-}
 
 backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
                       backgauge_message* message) {
@@ -67,6 +28,16 @@ backgauge_status plan(const backgauge_call& call, const Extents& extents, backga
   return BACKGAUGE_OK;
 }
 
+// Of ops with products of matrices.
+void claim_products(backgauge_op_claims& claims) {
+  if (math().floats == FloatProducts::kTf32) claims.numerical_contract = BACKGAUGE_FP32_TF32;
+  if (math().floats == FloatProducts::kThreeTf32) claims.numerical_contract = BACKGAUGE_FP32_3XTF32;
+  if (!math().half_operands) return;
+  // Gate gradients of steps are kept as the operands of products that they are.
+  claims.half_class = BACKGAUGE_CLASS_A_PRIME;
+  claims.half_contract = BACKGAUGE_FP16_ACC32;
+}
+
 backgauge_op_claims claims_of(backgauge_op op) {
   backgauge_op_claims claims{};
   claims.op = op;
@@ -78,11 +49,9 @@ backgauge_op_claims claims_of(backgauge_op op) {
                        BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
   claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
   claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  // Of several steps: gate gradients are kept as the operands of products that they are.
-  const bool products = op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
-  claims.half_class = products ? BACKGAUGE_CLASS_A_PRIME : BACKGAUGE_CLASS_A;
-  claims.numerical_contract = products && products_take_tf32() ? BACKGAUGE_FP32_TF32 : BACKGAUGE_FP32_STRICT;
-  claims.half_contract = products ? BACKGAUGE_FP16_ACC32 : 0;
+  claims.half_class = BACKGAUGE_CLASS_A;
+  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+  if (op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) claim_products(claims);
   claims.determinism = BACKGAUGE_BITWISE;
   return claims;
 }
@@ -111,11 +80,7 @@ backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, bac
     const backgauge_status status = kChecks.prepare(call, answer, message);
     if (status != BACKGAUGE_OK) return status;
     prepare_device();
-    if (call->op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
-      const Extents extents = validate_shapes(*call).extents;
-      call->dtype == BACKGAUGE_HALF ? prepare_block_lstm_grad_v2<Half>(extents)
-                                    : prepare_block_lstm_grad_v2<float>(extents);
-    }
+    prepare_graphs(*call, validate_shapes(*call).extents);
     return BACKGAUGE_OK;
   });
 }
@@ -197,8 +162,7 @@ using namespace backgauge::cuda;
 extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(
     const backgauge_host* host) {
   if (host == nullptr || host->abi != BACKGAUGE_ABI || !why_not().empty()) return nullptr;
-  static const std::string version =
-      "1 (" + backend_version() + (products_take_tf32() ? ", float products in TF32)" : ")");
+  static const std::string version = "1 (" + backend_version() + math_text() + ")";
   static const backgauge_implementation table = {
       BACKGAUGE_ABI,
       sizeof(backgauge_implementation),

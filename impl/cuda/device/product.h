@@ -20,7 +20,7 @@ inline constexpr Type kType = std::is_same_v<Storage, Half>    ? Type::kHalf
 inline std::int64_t bytes_of(Type type) { return type == Type::kHalf ? 2 : type == Type::kFloat ? 4 : 8; }
 
 // Sums are float, of doubles double; a half or float result is rounded once. Operands are of one type; the result is of
-// the same, or float of half operands. A float operand is never narrowed.
+// the same, or float of half operands. Float operands are read as they are, or rounded to TF32 (math.h).
 struct Product {
   std::int64_t rows = 0, columns = 0, depth = 0;
   Type operands = Type::kFloat, result = Type::kFloat;

@@ -44,7 +44,7 @@ cudaDataType_t data_type(Type type) {
 
 cublasComputeType_t compute_type(Type operands) {
   if (operands == Type::kDouble) return CUBLAS_COMPUTE_64F;
-  return operands == Type::kFloat && products_take_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  return operands == Type::kFloat && math().takes_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
 // As it lies in memory: `rows` rows of `columns` elements, row-major.

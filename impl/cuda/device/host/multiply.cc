@@ -2,31 +2,18 @@
 #include "impl/cuda/device/host/multiply.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "impl/call_error.h"
 #include "impl/cuda/device/kernel.h"
 #include "impl/cuda/device/math.h"
+#include "impl/cuda/device/tf32.h"
 
 namespace backgauge::cuda {
 namespace {
 
 void expect(bool holds, const char* what) {
   if (!holds) throw CallError(BACKGAUGE_INTERNAL, std::string("product: ") + what);
-}
-
-// To the nearest of 11 significant bits, ties to even, as tensor cores are given it.
-float to_tf32(float value) {
-  if (!std::isfinite(value)) return value;
-  constexpr std::uint32_t kDropped = 13;
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  bits += ((1u << (kDropped - 1)) - 1) + ((bits >> kDropped) & 1u);
-  bits &= ~((1u << kDropped) - 1);
-  std::memcpy(&value, &bits, sizeof bits);
-  return value;
 }
 
 // As [rows, columns] without gaps, of a matrix that lies so or transposed.
@@ -42,7 +29,7 @@ std::vector<Compute<Storage>> widened(const void* data, std::int64_t rows, std::
     }
   }
   if constexpr (std::is_same_v<Storage, float>) {
-    if (products_take_tf32()) std::ranges::transform(out, out.begin(), to_tf32);
+    if (math().takes_tf32()) std::ranges::transform(out, out.begin(), to_tf32);
   }
   return out;
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// TF32: floats of 11 significant bits, which is what tensor cores take of a float.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "impl/cuda/device/kernel.h"
+
+namespace backgauge::cuda {
+
+// To the nearest, ties to even. Above the largest of them, 0x1.ffcp127, infinity; what is not finite stays as it is.
+BACKGAUGE_BOTH float to_tf32(float value) {
+  constexpr std::uint32_t kDropped = 13, kInfinity = 0x7f800000;
+  std::uint32_t bits = 0;
+  memcpy(&bits, &value, sizeof bits);
+  if ((bits & kInfinity) == kInfinity) return value;
+  bits += ((1u << (kDropped - 1)) - 1) + ((bits >> kDropped) & 1u);
+  bits &= ~((1u << kDropped) - 1);
+  memcpy(&value, &bits, sizeof bits);
+  return value;
+}
+
+}  // namespace backgauge::cuda

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices as operands of products. Where float products are three of TF32 (device/math.h), a float operand lies in two
+// parts that TF32 holds: x = high + low, but for 2^-22 of x. reference/arithmetic/bounds.md 2.1.
+#pragma once
+
+#include "impl/cuda/device/math.h"
+#include "impl/cuda/device/tf32.h"
+#include "impl/cuda/device/work.h"
+#include "impl/cuda/workspace.h"
+
+namespace backgauge::cuda {
+
+template <class Element>
+struct Operand {
+  Element* data = nullptr;  // the matrix; of a split one the upper parts
+  std::int64_t low = 0;     // elements from each upper part to its lower one; 0: it is not split
+
+  BACKGAUGE_BOTH Operand operator+(std::int64_t elements) const { return {data + elements, low}; }
+  BACKGAUGE_BOTH Element* lower() const { return data + low; }
+  operator Operand<const Element>() const requires(!std::is_const_v<Element>) { return {data, low}; }
+};
+
+// Whether operands of this type are to be split.
+template <class Storage>
+bool operands_are_split() {
+  return std::is_same_v<Storage, float> && math().floats == FloatProducts::kThreeTf32;
+}
+
+template <class Storage>
+Operand<Storage> take_operand(Workspace& workspace, std::initializer_list<std::int64_t> shape) {
+  Storage* const data = workspace.take<Storage>(shape);
+  if (!operands_are_split<Storage>()) return {data};
+  return {data, workspace.take<Storage>(shape) - data};
+}
+
+// As store(), of an operand.
+template <int count, class Storage>
+BACKGAUGE_BOTH void store_operand(const Compute<Storage> (&from)[count], const Operand<Storage>& to) {
+  if constexpr (std::is_same_v<Storage, float>) {
+    if (to.low != 0) {
+      float high[count], low[count];
+      BACKGAUGE_UNROLL
+      for (int k = 0; k < count; ++k) {
+        high[k] = to_tf32(from[k]);
+        low[k] = to_tf32(from[k] - high[k]);
+      }
+      store(high, to.data);
+      return store(low, to.lower());
+    }
+  }
+  store(from, to.data);
+}
+
+// One product, or of split operands three, the smaller ones first. Addresses: Matrices or IndirectMatrices.
+template <class Addresses, class Left, class Right, class To>
+void multiply_parts(Queue& queue, Product product, bool split, Left a, Left a_low, Right b, Right b_low, To result) {
+  if (split) {
+    queue.multiply(product, Addresses{a_low, b, result});
+    product.added = true;
+    queue.multiply(product, Addresses{a, b_low, result});
+  }
+  queue.multiply(product, Addresses{a, b, result});
+}
+
+template <class Storage>
+void multiply(Queue& queue, const Product& product, const Operand<const Storage>& a, const Operand<const Storage>& b,
+              void* result) {
+  multiply_parts<Matrices>(queue, product, a.low != 0, a.data, a.lower(), b.data, b.lower(), result);
+}
+
+}  // namespace backgauge::cuda

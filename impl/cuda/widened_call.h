@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A half call as the float call that it is computed as where nothing is narrowed: its tensors widened into the
+// workspace, its outputs rounded once when all is done. So outputs may share memory with inputs as the contract has it,
+// and nothing depends on where tensors lie. reserve_space holds floats in either call.
+#pragma once
+
+#include <vector>
+
+#include "impl/cuda/device/work.h"
+#include "impl/cuda/workspace.h"
+#include "reference/contract/op_spec.h"
+
+namespace backgauge::cuda {
+
+class WidenedCall {
+ public:
+  // call: of half tensors; it and extents as for ops.h.
+  WidenedCall(const backgauge_call& call, const Extents& extents, Workspace& workspace);
+  WidenedCall(const WidenedCall&) = delete;
+  WidenedCall& operator=(const WidenedCall&) = delete;
+
+  const backgauge_call& call() const { return call_; }
+
+  // Before and after the work of call(), on its stream.
+  void widen_inputs() const;
+  void round_outputs() const;
+
+ private:
+  void* take(const backgauge_tensor& tensor, Workspace& workspace) const;
+
+  const backgauge_call& original_;
+  backgauge_call call_;
+  std::int64_t reserve_bytes_;  // of ops with a reserve_space
+  std::vector<backgauge_tensor> inputs_, outputs_;
+  std::vector<std::int64_t> read_;  // elements of each input that are read
+};
+
+}  // namespace backgauge::cuda
