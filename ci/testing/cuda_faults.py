@@ -9,6 +9,7 @@ BUILD_DIR is made by ninja and holds backgauge and its plug-ins; nothing in eith
 goes unnoticed.
 """
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -29,6 +30,12 @@ BACKPROP = "impl/cuda/cudnn_rnn_backprop.cu"
 FORWARD = "impl/cuda/cudnn_rnn_forward.cu"
 RNN_STEP = "impl/cuda/rnn_backward_step.h"
 TRACE = "impl/cuda/rnn_trace.h"
+OPERAND = "impl/cuda/operand.h"
+EXECUTE = "impl/cuda/execute.cu"
+WIDENED = "impl/cuda/widened_call.cu"
+
+# Of BACKGAUGE_CUDA_MATH: every kernel is in one of them.
+MATHS = ("", "3xtf32,fp16")
 
 # id, what is wrong, file, and for each change the text as it is and the text as it becomes
 FAULTS = [
@@ -46,7 +53,7 @@ FAULTS = [
     ("S7", "a graph is replayed with the arguments of the call before", BLOCK,
      ("set_arguments(queue, arguments, place);", "if (!lock.owns_lock()) set_arguments(queue, arguments, place);")),
     ("S8", "the recurrent product reads W_x", BLOCK,
-     ("w_.data() + c.I * 4 * c.H; }", "w_.data(); }")),
+     ("return w_.operand() + c.I * 4 * c.H; }", "return w_.operand(); }")),
     ("S9", "what is carried into the last step is not cleared", BLOCK,
      ("queue.zero(dh_, c.B * c.H * static_cast<std::int64_t>(sizeof(Real)));", "")),
     ("Q1", "x_grad is computed before the steps that it reads", BLOCK, ("work.side(0).wait_for(queue);", "")),
@@ -54,10 +61,10 @@ FAULTS = [
     ("Q3", "device memory is allocated in the midst of a call", BLOCK,
      ("Work work(stream, scratch_, kSides);", "Work work(stream, scratch_, kSides);\n    const Memory more(16);")),
     ("H1", "every group of x_grad reads the first steps", BLOCK,
-     ("const S* const dgates = dgates_ + first * c.B * 4 * c.H;", "const S* const dgates = dgates_;")),
+     ("dgates = dgates_ + first * c.B * 4 * c.H, w", "dgates = dgates_, w")),
     ("H2", "w_grad pairs states with the gates of their own step", BLOCK,
-     ("weight_product(queue, h_.data(), c.H, c.B, rows_ - c.B, true, to);",
-      "weight_product(queue, h_.data(), c.H, 0, rows_ - c.B, true, to);")),
+     ("weight_product(queue, h_.operand(), c.H, c.B, rows_ - c.B, true, to);",
+      "weight_product(queue, h_.operand(), c.H, 0, rows_ - c.B, true, to);")),
     ("H3", "the states before the first step are left out of w_grad", BLOCK,
      ("c.H, c.B, rows_ - c.B, true, to);", "c.H, c.B, rows_ - c.B, false, to);")),
     ("H4", "x_grad beyond seq_len_max is not cleared", BLOCK,
@@ -86,8 +93,8 @@ FAULTS = [
     ("L2", "peephole gradients stay as they were without peepholes", CELL,
      ("for (S* const to : zeros) queue.zero(to, c.H * static_cast<std::int64_t>(sizeof(S)));", "(void)zeros;")),
     ("R1", "dx of a layer is made with W of the layer below", BACKPROP,
-     ("*const W = weights_.data() + params_.W(layer, d, 0);",
-      "*const W = weights_.data() + params_.W(std::max<std::int64_t>(layer - 1, 0), d, 0);")),
+     ("W = weights_.operand() + params_.W(layer, d, 0);",
+      "W = weights_.operand() + params_.W(std::max<std::int64_t>(layer - 1, 0), d, 0);")),
     ("R2", "the second direction does not wait for the layer above", BACKPROP, ("if (n.D == 2) second.wait_for(main);", "")),
     ("R3", "nobody waits for the second direction", BACKPROP, ("if (n.D == 2) main.wait_for(second);", "")),
     ("R4", "gate gradients are overwritten before the products of the weights have read them", BACKPROP,
@@ -118,6 +125,16 @@ FAULTS = [
      ("state = pseudo_layer * n.B * n.H;", "state = d * n.B * n.H;")),
     ("T3", "a layer reads the one below before its second direction is done", FORWARD,
      ("if (n.D == 2) main.wait_for(work.side(0));\n", "if (n.D == 2 && layer + 1 == n.L) main.wait_for(work.side(0));\n")),
+    ("M1", "of split operands one product of three is left out", OPERAND,
+     ("queue.multiply(product, Addresses{a, b_low, result});", "")),
+    ("M2", "the lower part of an operand is that of its double", OPERAND,
+     ("low[k] = to_tf32(from[k] - high[k]);", "low[k] = to_tf32(2 * from[k] - high[k] - high[k]);")),
+    ("M3", "half calls keep the operands of products in half unasked", EXECUTE, ("!math().half_operands", "false")),
+    ("M4", "the second half of each tensor of a half call is not widened", WIDENED,
+     ("op, tensor, extents) : 0);", "op, tensor, extents) / 2 : 0);")),
+    ("M5", "a copy of reserve_space is not copied back", WIDENED,
+     ("queue.copy(to, from, reserve_bytes_);\n    } else {\n      const std::int64_t count",
+      "} else {\n      const std::int64_t count")),
 ]
 
 
@@ -180,8 +197,9 @@ class Build:
 
     def passes(self, plugin: pathlib.Path) -> bool:
         common = [self.command, "verify", f"--impl={plugin}", "--no-shrink", "--fail-fast", "--jobs=1", "--timeout=60s"]
-        for cases in (self.cases, ["--tier=smoke"]):
-            done = subprocess.run([*common, *cases], capture_output=True, cwd=self.source)
+        for cases, math in itertools.product((self.cases, ["--tier=smoke"]), MATHS):
+            done = subprocess.run([*common, *cases], capture_output=True, cwd=self.source,
+                                  env={**os.environ, "BACKGAUGE_CUDA_MATH": math})
             if done.returncode == 1:
                 return False
             if done.returncode != 0:

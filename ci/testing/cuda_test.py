@@ -31,17 +31,38 @@ class OnHost(CommandTest):
         done = self.expect(0, "verify", "--impl=cuda-on-host", "--tier=smoke")
         self.assertIn(" 0 failed, 0 mistrusted", done.stdout)
 
+    def is_right_with(self, math):
+        lines = [f"--case={line}" for line in case_lines()]
+        for cases in (lines, ["--tier=smoke"]):
+            done = self.expect(0, "verify", "--impl=cuda-on-host", *cases, environment={"BACKGAUGE_CUDA_MATH": math})
+            self.assertIn(" passed, 0 failed,", done.stdout)
+            self.assertIn(" 0 broken", done.stdout)
+        return done.stdout
 
-    def test_rounds_float_operands_only_when_asked(self):
-        lines = [f"--case={line}" for line in case_lines() if "dt=f32" in line]
-        done = self.expect(0, "verify", "--impl=cuda-on-host", *lines, environment={"BACKGAUGE_CUDA_MATH": "tf32"})
-        self.assertIn("float products in TF32", done.stdout)
-        told = self.expect(0, "list", "--impl=cuda-on-host", "--format=json", environment={"BACKGAUGE_CUDA_MATH": "tf32"})
-        contracts = {claim["op"]: claim["contract"] for claim in json.loads(told.stdout)["implementations"][0]["claims"]}
-        self.assertEqual(contracts.pop("lstm_block_cell_grad"), "fp32_strict")
-        self.assertEqual(set(contracts.values()), {"fp32_tf32"})
-        self.expect_complaint(3, "expected fp32 or tf32", "verify", "--impl=cuda-on-host",
-                              environment={"BACKGAUGE_CUDA_MATH": "fast"})
+    def test_is_right_in_tf32_and_in_half(self):
+        text = self.is_right_with("tf32,fp16")
+        self.assertIn("float products in TF32, half products in half", text)
+
+    def test_is_right_in_three_products_of_tf32(self):
+        self.assertIn("float products as three of TF32", self.is_right_with("3xtf32"))
+
+    def test_claims_what_is_asked_for(self):
+        for math, of_float, of_half in (("", "fp32_strict", ("A", "fp32_strict")),
+                                        ("tf32", "fp32_tf32", ("A", "fp32_tf32")),
+                                        ("3xtf32", "fp32_3xtf32", ("A", "fp32_3xtf32")),
+                                        ("fp16", "fp32_strict", ("A'", "fp16_acc32")),
+                                        ("fp16,tf32", "fp32_tf32", ("A'", "fp16_acc32")),
+                                        ("3xtf32,fp16", "fp32_3xtf32", ("A'", "fp16_acc32"))):
+            told = self.expect(0, "list", "--impl=cuda-on-host", "--format=json", environment={"BACKGAUGE_CUDA_MATH": math})
+            for claim in json.loads(told.stdout)["implementations"][0]["claims"]:
+                said = (claim["contract"], (claim["half_class"], claim.get("half_contract") or claim["contract"]))
+                cell = claim["op"] == "lstm_block_cell_grad"
+                self.assertEqual(said, ("fp32_strict", ("A", "fp32_strict")) if cell else (of_float, of_half), math)
+
+    def test_refuses_what_it_does_not_know_and_what_contradicts_itself(self):
+        for math in ("fast", "fp32", "tf32,3xtf32", "fp16,fp16", "tf32,", ",", "TF32", "tf32 fp16"):
+            self.expect_complaint(3, "expected tf32 or 3xtf32, fp16, or both", "verify", "--impl=cuda-on-host",
+                                  environment={"BACKGAUGE_CUDA_MATH": math})
 
 
 class OnDevice(CommandTest):

@@ -45,7 +45,10 @@ class GpuCheck(unittest.TestCase):
             self.assertEqual(records[name]["status"], "SKIPPED", name)
             self.assertIn("dry run", records[name]["reason"])
         for word in ("verify --impl=cuda --tier=smoke", "verify --impl=cudnn --tier=ci", "--tool=memcheck", "backgauge-gpu-trial time",
-                     "cudnn_rnn_backprop:1024,16,768,768:f16", "torch_lstm.py", "backgauge-cudnn-probe"):
+                     "cudnn_rnn_backprop:1024,16,768,768:f16", "torch_lstm.py", "backgauge-cudnn-probe",
+                     "BACKGAUGE_CUDA_MATH=3xtf32,fp16 backgauge verify --impl=cuda --tier=smoke",
+                     "BACKGAUGE_CUDA_MATH=fp16 backgauge-gpu-trial time --impl=cuda,cublas --rounds=30",
+                     "BACKGAUGE_CUDA_MATH=3xtf32 backgauge-gpu-trial time --impl=cuda --rounds=10"):
             self.assertIn(word, done.stdout)
         self.assertFalse((self.folder / "build").exists())
 
@@ -72,12 +75,17 @@ class GpuCheck(unittest.TestCase):
             line("cuda", "block_lstm_grad_v2:25,64,512,512:f16", 200.0),
             line("cublas", "block_lstm_grad_v2:25,64,512,512:f16", 1300.0),
             line("cuda", "lstm_block_cell_grad:1,1024,4096,4096:f32", 60.0, gbps=3800.0), '{"cut off']))
+        (self.folder / "bench-block-in-float.jsonl").write_text(line("cuda", "block_lstm_grad_v2:25,64,512,512:f16", 400.0))
+        for word, median in (("tf32", 300.0), ("3xtf32", 500.0)):
+            shape = "block_lstm_grad_v2:25,64,512,512:f32"
+            (self.folder / f"bench-block-{word}.jsonl").write_text(line("cuda", shape, median))
         (self.folder / "bench-cudnn.jsonl").write_text("\n".join([
             line("cuda", "cudnn_rnn_backprop:25,64,512,512:f16:lstm", 210.0),
             line("cudnn", "cudnn_rnn_backprop:25,64,512,512:f16:lstm", 105.0)]))
         (self.folder / "constants-values.json").write_text(json.dumps({"copy_1GiB": {"value": 4000.0}}))
         done = self.check("--only=table")
-        self.assertRegex(done.stdout, r"25,64,512,512 +f16 +200\.0 +6\.50 +105\.0 +- +0\.50")
+        self.assertRegex(done.stdout, r"25,64,512,512 +f16 +200\.0 +6\.50 +105\.0 +- +0\.50 +in-float 400\.0")
+        self.assertRegex(done.stdout, r"25,64,512,512 +f32 .* tf32 300\.0, 3xtf32 500\.0")
         self.assertIn("3800 GB/s, 95 % of the copy bandwidth", done.stdout)
 
     def test_packing_what_is_not_there(self):

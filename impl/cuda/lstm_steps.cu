@@ -163,9 +163,9 @@ Product step_product(const StepShape& shape) {
 template <class S>
 bool steps_can_be_indirect(const StepShape& shape) {
   Product product = step_product<S>(shape);
-  const bool first = can_be_indirect(product);
-  product.added = true;
-  return first && (!operands_are_split<S>() || can_be_indirect(product));
+  if (!can_be_indirect(product)) return false;
+  product.added = true;  // as all but the first of split operands are
+  return !operands_are_split<S>() || can_be_indirect(product);
 }
 
 template <class S>

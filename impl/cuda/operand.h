@@ -3,6 +3,8 @@
 // parts that TF32 holds: x = high + low, but for 2^-22 of x. reference/arithmetic/bounds.md 2.1.
 #pragma once
 
+#include <concepts>
+
 #include "impl/cuda/device/math.h"
 #include "impl/cuda/device/tf32.h"
 #include "impl/cuda/device/work.h"
@@ -17,7 +19,10 @@ struct Operand {
 
   BACKGAUGE_BOTH Operand operator+(std::int64_t elements) const { return {data + elements, low}; }
   BACKGAUGE_BOTH Element* lower() const { return data + low; }
-  operator Operand<const Element>() const requires(!std::is_const_v<Element>) { return {data, low}; }
+  template <std::same_as<const Element> Readable>
+  operator Operand<Readable>() const {
+    return {data, low};
+  }
 };
 
 // Whether operands of this type are to be split.

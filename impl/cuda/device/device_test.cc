@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cmath>
+#include <random>
 #include <set>
 
 #include "impl/cuda/device/host/multiply.h"
 #include "impl/cuda/device/plain_product.h"
 #include "impl/cuda/device/work.h"
+#include "impl/cuda/operand.h"
 #include "impl/cuda/workspace.h"
 
 namespace backgauge::cuda {
@@ -255,6 +257,57 @@ TEST(Product, IsThatOfPlainLoopsAndOfThePlainKernel) {
         expect_product<float, float>(a_transposed, b_transposed, added);
         expect_product<double, double>(a_transposed, b_transposed, added);
       }
+    }
+  }
+}
+
+TEST(Tf32, IsTheNearestOfElevenBits) {
+  EXPECT_EQ(to_tf32(1), 1);
+  EXPECT_EQ(to_tf32(0x1.002p0f), 1);  // ties to even
+  EXPECT_EQ(to_tf32(0x1.002002p0f), 0x1.004p0f);
+  EXPECT_EQ(to_tf32(-0x1.006p0f), -0x1.008p0f);
+  EXPECT_EQ(to_tf32(0x1.ffcp127f), 0x1.ffcp127f);
+  EXPECT_EQ(to_tf32(0x1.ffep127f), INFINITY);
+  EXPECT_EQ(to_tf32(-INFINITY), -INFINITY);
+  EXPECT_TRUE(std::isnan(to_tf32(NAN)));
+  EXPECT_EQ(to_tf32(0x1p-136f), 0x1p-136f);
+  EXPECT_EQ(to_tf32(0x1p-137f), 0);
+}
+
+// bounds.md 2.1
+TEST(Operand, IsTwoPartsThatTf32Holds) {
+  std::mt19937 random(1);
+  for (int k = 0; k < 10000; ++k) {
+    const float value = std::ldexp(static_cast<float>(random()) * 0x1p-31f - 1, static_cast<int>(random() % 250) - 125);
+    float parts[2];
+    const float x[1] = {value};
+    store_operand(x, Operand<float>{parts, 1});
+    EXPECT_EQ(to_tf32(parts[0]), parts[0]);
+    EXPECT_EQ(to_tf32(parts[1]), parts[1]);
+    EXPECT_LE(std::fabs(parts[1]), 0x1p-11f * std::fabs(value));
+    const double lost = static_cast<double>(value) - static_cast<double>(parts[0]) - static_cast<double>(parts[1]);
+    EXPECT_LE(std::fabs(lost), 0x1p-22 * std::fabs(static_cast<double>(value)) + 0x1p-126);
+  }
+}
+
+// 1 + 2^-12 and 1 - 2^-13 in parts: sums and products are exact.
+TEST(Operand, OfTwoPartsIsMultipliedThreeTimes) {
+  alignas(16) const float a[8] = {1, 0, 0, 0, 0x1p-12f}, b[8] = {1, 0, 0, 0, -0x1p-13f};
+  for (const bool added : {false, true}) {
+    for (int run = 0; run < 2; ++run) {
+      alignas(16) float result[4] = {0x1p-10f};
+      const Product product{.rows = 1,
+                            .columns = 1,
+                            .depth = 1,
+                            .added = added,
+                            .a_stride = 1,
+                            .b_stride = 1,
+                            .result_stride = 1,
+                            .aligned = true};
+      Work work(nullptr, nullptr, 0);
+      multiply(work.main(), product, Operand<const float>{a, 4}, Operand<const float>{b, 4}, result);
+      work.finish();
+      EXPECT_EQ(result[0], (added ? 0x1p-10f : 0) + 1 + 0x1p-12f - 0x1p-13f);
     }
   }
 }
