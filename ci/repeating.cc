@@ -48,7 +48,7 @@ std::vector<OpDeterminism> measure_determinism(Runner& runner, const std::vector
     const backgauge_op_claims* claims = claims_of(runner.table(), c.op);
     if (interrupted() || claims == nullptr || std::ranges::find(ops, c.op) == ops.end()) continue;
     const Filled filled = fill(c);
-    if (!unclaimed(runner.table(), claims, filled.problem, filled.facts).empty()) continue;
+    if (!unclaimed(claims, filled.problem, filled.facts).empty()) continue;
     const InFlight in_flight(line);
     const Repeats repeats = backgauge::measure_determinism(runner, filled.problem, c.seed);
     if (repeats.runs == 0) continue;  // verify has judged such calls

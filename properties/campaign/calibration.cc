@@ -149,7 +149,7 @@ void Calibration::add(const Case& c) {
   std::vector<Truth> truths;
   for (const CalibrationSubject& subject : subjects_) {
     const backgauge_op_claims* claims = claims_of(*subject.implementation, c.op);
-    if (!unclaimed(*subject.implementation, claims, filled.problem, filled.facts).empty()) continue;
+    if (!unclaimed(claims, filled.problem, filled.facts).empty()) continue;
     try {
       const Declared declaration = declared(*claims, c.dtype);
       const Answer given = answer(*subject.implementation, filled.problem);
@@ -169,6 +169,8 @@ void Calibration::add(const Case& c) {
         compare(subject, c, model, declaration, output->values, random, cell, worst);
       }
       if (worst > 0) cell.worst.push_back(worst);
+    } catch (const Unclaimed&) {
+      continue;
     } catch (const std::runtime_error& error) {
       troubles_.push_back(subject.name + ": " + to_string(c) + ": " + error.what());
     }

@@ -35,7 +35,7 @@ class Walker {
     for (std::size_t k = 0; k < cases.size(); ++k) {
       Filled filled = fill(cases[k]);
       const backgauge_op_claims* claims = claims_of(runner.table(), cases[k].op);
-      if (!filled.error.empty() || !unclaimed(runner.table(), claims, filled.problem, filled.facts).empty()) continue;
+      if (!filled.error.empty() || !unclaimed(claims, filled.problem, filled.facts).empty()) continue;
       stations_.push_back({cases[k], std::move(filled.problem), k / 2, {}, {}});
       walk_.bits_compared |= repeats(cases[k].op);
     }

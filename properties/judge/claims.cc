@@ -17,8 +17,7 @@ const backgauge_op_claims* claims_of(const backgauge_implementation& implementat
   return nullptr;
 }
 
-std::string unclaimed(const backgauge_implementation& implementation, const backgauge_op_claims* claims,
-                      const Problem& problem, const DataFacts& facts) {
+std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem, const DataFacts& facts) {
   const OpSpec* spec = find_op(problem.op);
   if (claims == nullptr) return fmt::format("{} is not claimed", spec->tensorflow);
   const backgauge_attributes& a = problem.attributes;
@@ -40,10 +39,12 @@ std::string unclaimed(const backgauge_implementation& implementation, const back
   if (!has(claims->directions, a.direction)) {
     return fmt::format("direction {} is not claimed", direction_word(a.direction));
   }
-  if (has_random_dropout(problem) && implementation.dropout_mask == nullptr) {
-    return "dropout between 0 and 1, and the implementation does not reveal its masks";
-  }
   return "";
+}
+
+std::string untold_masks(const backgauge_implementation& implementation, const Problem& problem) {
+  if (!has_random_dropout(problem) || implementation.dropout_mask != nullptr) return "";
+  return "dropout between 0 and 1, and the implementation does not tell its masks";
 }
 
 Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype) {

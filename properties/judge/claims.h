@@ -13,8 +13,10 @@ namespace backgauge {
 const backgauge_op_claims* claims_of(const backgauge_implementation& implementation, backgauge_op op);
 
 // Why a legal problem is not to be run with these claims: the capability it lacks. "" if it is to be run.
-std::string unclaimed(const backgauge_implementation& implementation, const backgauge_op_claims* claims,
-                      const Problem& problem, const DataFacts& facts);
+std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem, const DataFacts& facts);
+
+// Why there is no asking for the masks of a problem that they decide about; "" if there is.
+std::string untold_masks(const backgauge_implementation& implementation, const Problem& problem);
 
 Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype);
 

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "properties/device/runtime.h"
+#include "properties/judge/adjoint.h"
 #include "properties/judge/claims.h"
 #include "properties/judge/findings.h"
 #include "properties/judge/variation.h"
@@ -21,6 +22,8 @@ class Judge {
       : runner_(runner),
         claims_(claims),
         oracle_(options.oracle),
+        seed_(options.seed),
+        nonfinite_(facts.nonfinite || facts.near_overflow),
         declared_(declared(claims, dtype)),
         values_(facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom) {
     first_.num_threads = options.num_threads;
@@ -57,8 +60,10 @@ class Judge {
     std::vector<RawTensor> raw;
     for (const Output& output : made.outputs) raw.push_back(output.raw);
 
-    if (auto verdict = reveal_masks(problem, raw)) return *verdict;
+    bool told = true;
+    if (auto verdict = reveal_masks(problem, raw, told)) return *verdict;
     const Runs runs = run_all(problem, raw);
+    if (!told) return without_masks(problem, forward, made, runs);
     forward.keep = problem.keep;
     Verdict verdict = conclude(compare_outputs(made.outputs, oracle_(forward, declared_, values_), forward, declared_));
     if (verdict.status == Status::kFailed) return verdict;
@@ -93,6 +98,52 @@ class Judge {
     runs.second = runner_.run(problem, raw, second_);
     if (!shared_.shared_outputs.empty()) runs.shared = runner_.run(problem, raw, shared_);
     return runs;
+  }
+
+  // All of the above that needs no mask, and the adjoint identity.
+  Verdict without_masks(const Problem& problem, const Problem& forward, const RunResult& made, const Runs& runs) const {
+    if (runs.trouble) return *runs.trouble;
+    RunOptions elsewhere = first_;
+    elsewhere.placement = first_.placement.opposite();
+    const RunResult again = runner_.run(forward, {}, elsewhere);
+    if (auto verdict = trouble(again)) return *verdict;
+    Slopes slopes;
+    if (!nonfinite_) slopes = measure_slopes(runner_, problem, made.outputs, declared_, first_, seed_);
+    if (slopes.trouble) return *slopes.trouble;
+
+    const StandIn known = stand_in(problem, oracle_, declared_, values_, seed_);
+    const bool repeats = claims_.determinism != BACKGAUGE_NOT_DETERMINISTIC;
+    if (const std::string change = changed(made, again, known, repeats, problem.dtype); !change.empty()) {
+      return failed("masks that are not told must be the same in every forward of the same call: " + change);
+    }
+    std::vector<TensorReport> made_reports = compare_outputs(made.outputs, known.forward, forward, declared_);
+    const auto judged = [&](const RunResult& result) {
+      return judge_along(slopes, problem, result.outputs, known, values_, declared_, made_reports);
+    };
+    Verdict verdict = judged(runs.first);
+    if (verdict.status == Status::kFailed) return verdict;
+    for (const RunResult* other : {&runs.second, runs.shared ? &*runs.shared : nullptr}) {
+      if (other == nullptr) continue;
+      const std::string how = other == &runs.second ? repeats ? "not repeatable" : "second run"
+                                                    : sharing_text(*find_op(problem.op), shared_.shared_outputs);
+      if (auto wrong = trouble(*other)) {
+        if (other != &runs.second) wrong->reason = how + ": " + wrong->reason;
+        return *wrong;
+      }
+      const std::string difference = first_difference(runs.first.outputs, other->outputs);
+      if (difference.empty()) continue;
+      if (repeats) return failed(how + ": " + difference);
+      Verdict more = judged(*other);
+      if (more.status != Status::kFailed) continue;
+      more.reason = how + ": " + more.reason;
+      return more;
+    }
+    if (nonfinite_) {
+      return {Status::kSkipped,
+              "masks not told, and values that the adjoint identity says nothing of: not finite, or near overflow",
+              {}};
+    }
+    return verdict;
   }
 
   Verdict compare(const Problem& problem, const Runs& runs) const {
@@ -133,12 +184,16 @@ class Judge {
                               status_word(std::int32_t{result.status}), result.refusal));
   }
 
-  // Fills in problem.keep where the masks decide what is right.
-  std::optional<Verdict> reveal_masks(Problem& problem, const std::vector<RawTensor>& raw) const {
+  // Fills in problem.keep where the masks decide what is right, and are told.
+  std::optional<Verdict> reveal_masks(Problem& problem, const std::vector<RawTensor>& raw, bool& told) const {
     if (!has_random_dropout(problem)) return std::nullopt;
+    told = runner_.table().dropout_mask != nullptr;
+    if (!told) return std::nullopt;
     RunOptions options = first_;
     options.changed_inputs.clear();
     DropoutMasks masks = runner_.dropout_masks(problem, raw, options);
+    told = !masks.untold();
+    if (!told) return std::nullopt;
     if (auto verdict = trouble(masks.result)) return verdict;
     for (std::size_t gap = 0; gap < masks.keep.size(); ++gap) {
       const std::string fault = implausible_mask(masks.keep[gap], static_cast<double>(problem.attributes.dropout));
@@ -151,6 +206,8 @@ class Judge {
   Runner& runner_;
   const backgauge_op_claims& claims_;
   const decltype(JudgeOptions::oracle)& oracle_;
+  const std::uint64_t seed_;
+  const bool nonfinite_;
   const Declared declared_;
   const Values values_;
   RunOptions first_, second_, shared_;
@@ -164,7 +221,7 @@ Verdict judge(Runner& runner, const Problem& problem, const DataFacts& facts, co
   const backgauge_op_claims* claims = claims_of(table, problem.op);
   const bool legal = refusal_of(problem).empty();
   if (claims == nullptr || legal) {
-    std::string reason = unclaimed(table, claims, problem, facts);
+    std::string reason = unclaimed(claims, problem, facts);
     if (!reason.empty()) return {Status::kSkipped, std::move(reason), {}};
   }
   if (table.run == nullptr) return failed("has no run");

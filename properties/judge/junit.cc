@@ -60,9 +60,14 @@ void write_case(const Record& record, pugi::xml_node suite) {
   node.append_attribute("classname") = fmt::format("{}.{}", record.impl_name, record.op).c_str();
   node.append_attribute("name") = record.id.c_str();
   node.append_attribute("time") = seconds(record.ms).c_str();
-  pugi::xml_node property = node.append_child("properties").append_child("property");
-  property.append_attribute("name") = "repro";
-  property.append_attribute("value") = record.repro().c_str();
+  pugi::xml_node properties = node.append_child("properties");
+  const auto add_property = [&](const char* name, const std::string& value) {
+    pugi::xml_node property = properties.append_child("property");
+    property.append_attribute("name") = name;
+    property.append_attribute("value") = printable(value).c_str();
+  };
+  add_property("repro", record.repro());
+  if (!record.verdict.note.empty()) add_property("note", record.verdict.note);
   const char* element = outcome(record.verdict.status);
   if (element == nullptr) return;
   pugi::xml_node result = node.append_child(element);

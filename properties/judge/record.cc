@@ -125,6 +125,7 @@ Record from_json(const Json& json) {
   if (!status) throw std::invalid_argument("unknown status " + word);
   record.verdict.status = *status;
   record.verdict.reason = json.value("reason", "");
+  record.verdict.note = json.value("note", "");
   record.isolated = json.value("isolated", false);
   record.flaky = json.value("flaky", false);
   record.shrunk_from = json.value("shrunk_from", "");
@@ -151,6 +152,7 @@ std::string to_json(const Record& record) {
   json["impl"] = {{"name", record.impl_name}, {"version", record.impl_version}};
   json["status"] = status_word(record.verdict.status);
   if (!record.verdict.reason.empty()) json["reason"] = record.verdict.reason;
+  if (!record.verdict.note.empty()) json["note"] = record.verdict.note;
   if (record.isolated) json["isolated"] = true;
   if (record.flaky) json["flaky"] = true;
   if (!record.shrunk_from.empty()) json["shrunk_from"] = record.shrunk_from;

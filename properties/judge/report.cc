@@ -27,7 +27,8 @@ std::string tensor_text(const TensorReport& tensor) {
                        ? fmt::format(": its bound says nothing (median want / allowed {:.2g})", tensor.resolution)
                        : std::string(": ok"));
   }
-  text += index_text(tensor.shape, tensor.worst) + ": ";
+  const bool is_sum = tensor.worst < 0;
+  text += (is_sum ? "" : index_text(tensor.shape, tensor.worst)) + ": ";
   if (tensor.unwritten > 0) {
     text += fmt::format("never written, want {:.5g}", tensor.want);
   } else if (tensor.nonfinite > 0) {
@@ -36,7 +37,8 @@ std::string tensor_text(const TensorReport& tensor) {
     text += got_and_want(tensor.got, tensor.want) +
             fmt::format(" ratio {:.2g} (allowed {:.2g})", tensor.max_ratio, tensor.allowed);
   }
-  text += fmt::format("; {} of {} elements wrong", tensor.bad, tensor.elements);
+  text += is_sum ? fmt::format("; a sum over {} elements", tensor.bad)
+                 : fmt::format("; {} of {} elements wrong", tensor.bad, tensor.elements);
   if (tensor.unwritten > 0) text += fmt::format(", {} never written", tensor.unwritten);
   if (tensor.nonfinite > 0) text += fmt::format(", {} of the wrong kind (NaN, inf, finite)", tensor.nonfinite);
   if (!tensor.where.empty()) text += "; " + tensor.where;
@@ -58,6 +60,7 @@ std::string verdict_text(const Verdict& verdict) {
   }
   if (!said) text = "  " + verdict.reason + "\n" + text;
   if (!right.empty()) text += fmt::format("  {} ok\n", fmt::join(right, ", "));
+  if (!verdict.note.empty()) text += "  " + verdict.note + "\n";
   return text;
 }
 

@@ -70,6 +70,12 @@ std::string refusal_of(const Problem& problem);
 struct DropoutMasks {
   RunResult result;
   std::vector<std::vector<std::uint8_t>> keep;
+
+  // Answered, as a call without faults may be: it cannot tell.
+  bool untold() const {
+    return result.violations.empty() && result.broken.empty() && result.function == "dropout_mask" &&
+           result.status == BACKGAUGE_UNSUPPORTED;
+  }
 };
 DropoutMasks dropout_masks(const backgauge_implementation& implementation, const Problem& problem,
                            std::span<const RawTensor> raw, const RunOptions& options);

@@ -28,15 +28,16 @@ struct TensorReport {
   double max_ratio = 0;        // largest |got - want| / allowed over judged finite elements; may be inf, never NaN
   double resolution = 0;    // median |want| / allowed over elements that are not determined (resolution.h); 0 if none
   bool vacuous = false;     // the bound says nothing: not counted as judged
-  std::int64_t worst = -1;  // flat index of the worst element; -1 if no element was judged
+  std::int64_t worst = -1;  // flat index of the worst element; -1 if no element was judged, or a sum over `bad` is wrong
   double got = 0, want = 0, allowed = 0;  // there
-  std::string where;  // params_backprop, if bad: the block it lies in, "layer 0 forward, R of gate f"
+  std::string where;  // if bad: what the sum is; of params_backprop the block it lies in, "layer 0 forward, R of gate f"
 };
 
 struct Verdict {
   Status status = Status::kBroken;    // forgetting to judge is red
   std::string reason = "not judged";  // "" if PASSED
   std::vector<TensorReport> tensors;
+  std::string note{};  // how it was judged, where not element by element; also if PASSED
 };
 
 // The verdict that the reports of all outputs of a case amount to, if nothing else is wrong with it:

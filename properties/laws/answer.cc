@@ -21,8 +21,9 @@ void require(const RunResult& result) {
 
 const backgauge_op_claims& claims_on(const backgauge_implementation& implementation, const Problem& problem) {
   const backgauge_op_claims* claims = claims_of(implementation, problem.op);
-  const std::string reason = unclaimed(implementation, claims, problem, {});
-  if (!reason.empty()) throw Unclaimed(reason);
+  for (const std::string& reason : {unclaimed(claims, problem, {}), untold_masks(implementation, problem)}) {
+    if (!reason.empty()) throw Unclaimed(reason);
+  }
   return *claims;
 }
 
@@ -72,6 +73,7 @@ Answer answer(const backgauge_implementation& implementation, const Problem& pro
     }
     if (has_random_dropout(problem)) {
       DropoutMasks masks = dropout_masks(implementation, problem, out.made, options);
+      if (masks.untold()) throw Unclaimed("masks are not told: " + masks.result.message);
       require(masks.result);
       out.problem.keep = std::move(masks.keep);
     }

@@ -44,7 +44,7 @@ std::vector<Law> laws() {
 Finding check_law(const Law& law, const backgauge_implementation& implementation, const Case& c) {
   try {
     const Filled inputs = filled(c);
-    const std::string reason = unclaimed(implementation, claims_of(implementation, c.op), inputs.problem, inputs.facts);
+    const std::string reason = unclaimed(claims_of(implementation, c.op), inputs.problem, inputs.facts);
     if (!reason.empty()) return {Outcome::kSaysNothing, reason};
     return law.check(implementation, c);
   } catch (const Unclaimed& reason) {

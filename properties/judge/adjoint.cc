@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/adjoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "properties/judge/compare.h"
+#include "properties/judge/findings.h"
+#include "reference/deviation.h"
+#include "reference/rounding_model.h"
+
+namespace backgauge {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Of four equal terms one is a quarter of a gradient, and along random signs what is wrong adds up to half of its
+// deviation or more six times in ten.
+constexpr double kLeastResolution = 8;
+
+// The most that many roundings add up to: of random values not more than kDeviations times the root of their squares,
+// because they are bounded and independent (Hoeffding), of others their sum.
+long double together(long double sum, long double squares, Values values) {
+  if (values != Values::kRandom) return sum;
+  return std::min(sum, static_cast<long double>(kDeviations) * std::sqrt(squares));
+}
+
+std::size_t place_of(const std::vector<Output>& outputs, std::string_view name) {
+  const auto found = std::ranges::find_if(outputs, [&](const Output& each) { return each.raw.name == name; });
+  if (found == outputs.end()) throw std::logic_error("no output " + std::string(name));
+  return static_cast<std::size_t>(found - outputs.begin());
+}
+
+// One estimate of both slopes: the sum of its steps, each with its weight.
+struct Estimate {
+  std::vector<std::pair<const Step*, long double>> steps;
+  long double remaining = 0;  // of what a slope over a step of some size is not the slope
+};
+
+// T over a step of size e is off by the square of e where the forward is smooth: (4 T(e / 2) - T(e)) / 3 by its fourth
+// power.
+long double extrapolated(const std::vector<Step>& steps, const std::vector<long double>& rises, std::size_t half,
+                         std::size_t whole) {
+  return (4 * rises[half] / (2 * steps[half].size) - rises[whole] / (2 * steps[whole].size)) / 3;
+}
+
+std::vector<Estimate> estimates(const Slope& slope, bool kinks, const std::vector<long double>& differences) {
+  const std::vector<Step>& steps = slope.steps;
+  if (!kinks) {
+    // From e and 2 e. From e / 2 and e a sixteenth of that error is left, so that both differ by most of it; twice the
+    // difference is what half of it would be enough for.
+    const long double coarse = extrapolated(steps, differences, 0, 2), fine = extrapolated(steps, differences, 1, 0);
+    return {{{{&steps[0], 4 / (3 * 2 * steps[0].size)}, {&steps[2], -1 / (3 * 2 * steps[2].size)}},
+             2 * std::fabs(coarse - fine)}};
+  }
+  // A kink between the ends moves the slope over a step by half of what it bends the output, of every element by
+  // itself, so that kinks on either side do not hide each other.
+  std::vector<Estimate> all;
+  for (const Step& step : steps) all.push_back({{{&step, 1 / (2 * step.size)}}, step.bend / step.size});
+  return all;
+}
+
+}  // namespace
+
+bool AlongSlope::tells() const { return determined || resolution >= kLeastResolution; }
+
+AlongSlope along(const Slope& slope, const Problem& problem, const std::vector<Output>& gradient,
+                 const StandIn& stand_in, Values values) {
+  const std::size_t at = place_of(gradient, slope.gradient);
+  const std::vector<double>& got = gradient[at].values;
+  const std::vector<double>& errors = stand_in.gradient_errors[at];
+  const Wanted& wanted = stand_in.gradient[at];
+
+  long double forward_error = 0;  // of one end of a step, before storing
+  for (std::size_t t = 0; t < stand_in.forward.size(); ++t) {
+    const Tensor& upstream = upstream_of(problem, stand_in.forward[t].name);
+    for (std::size_t k = 0; k < upstream.values.size(); ++k) {
+      if (upstream.values[k] == 0) continue;
+      forward_error += std::fabs(static_cast<long double>(upstream.values[k]) *
+                                 static_cast<long double>(stand_in.forward_errors[t][k]));
+    }
+  }
+
+  AlongSlope result;
+  result.determined = std::ranges::all_of(slope.elements, [&](std::size_t k) { return wanted.allowed[k] == 0; });
+  std::vector<long double> differences;  // rise of the forward less that of the gradient, step by step
+  for (const Step& step : slope.steps) {
+    long double rise = 0;
+    for (std::size_t k = 0; k < slope.elements.size(); ++k) {
+      rise += static_cast<long double>(got[slope.elements[k]]) * step.moved[k];
+    }
+    differences.push_back(step.rise - rise);
+  }
+  const bool kinks = problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU;
+  bool first = true;
+  for (const Estimate& estimate : estimates(slope, kinks, differences)) {
+    long double difference = 0, forward = 0, tolerance = estimate.remaining;
+    long double last_roundings = 0, last_squares = 0, shifted = 0, shifted_squares = 0;
+    std::vector<long double> direction(slope.elements.size());
+    for (const auto& [step, weight] : estimate.steps) {
+      difference += weight * differences[static_cast<std::size_t>(step - slope.steps.data())];
+      forward += weight * step->rise;
+      tolerance += 2 * std::fabs(weight) * forward_error;
+      last_roundings += std::fabs(weight) * step->last_roundings;
+      last_squares += weight * weight * step->last_squares;
+      for (std::size_t k = 0; k < direction.size(); ++k) {
+        direction[k] += weight * step->moved[k];
+        // Where the middle of a step is not x, the gradient there is another; as if by its own size from end to end.
+        const long double off = weight * step->shifted[k] * static_cast<long double>(got[slope.elements[k]]);
+        shifted += std::fabs(off);
+        shifted_squares += off * off;
+      }
+    }
+    tolerance += together(last_roundings, last_squares, values) + together(shifted, shifted_squares, values);
+    long double squares = 0, stored_sum = 0, stored_squares = 0;
+    for (std::size_t k = 0; k < direction.size(); ++k) {
+      const double value = got[slope.elements[k]];
+      const long double term = direction[k] * static_cast<long double>(value),
+                        off = direction[k] * static_cast<long double>(stored(value, 0, problem.dtype));
+      squares += term * term;
+      stored_sum += std::fabs(off);
+      stored_squares += off * off;
+      tolerance += std::fabs(direction[k]) * static_cast<long double>(errors[slope.elements[k]]);
+    }
+    tolerance += together(stored_sum, stored_squares, values);
+    const bool known = std::isfinite(tolerance) && std::isfinite(forward);
+    const auto bound = known ? static_cast<double>(tolerance) : kInfinity;
+    const double ratio = !known                   ? 0
+                         : difference == 0        ? 0
+                         : std::isnan(difference) ? kInfinity
+                                                  : static_cast<double>(std::fabs(difference) / tolerance);
+    const double resolution = known && tolerance > 0 ? static_cast<double>(std::sqrt(squares) / tolerance) : 0;
+    // It disagrees where all estimates do, and tells what the worst of them does.
+    if (first || ratio < result.ratio) {
+      result.ratio = ratio;
+      result.tolerance = bound;
+      result.forward = static_cast<double>(forward);
+      result.gradient = static_cast<double>(forward - difference);
+    }
+    result.resolution = first ? resolution : std::min(result.resolution, resolution);
+    first = false;
+  }
+  return result;
+}
+
+std::string changed(const RunResult& first, const RunResult& second, const StandIn& stand_in, bool bitwise,
+                    backgauge_dtype dtype) {
+  if (bitwise) return first_difference(first.outputs, second.outputs);
+  for (std::size_t t = 0; t < stand_in.forward.size(); ++t) {
+    const std::string& name = stand_in.forward[t].name;
+    const Output &a = first.outputs[place_of(first.outputs, name)], &b = second.outputs[place_of(second.outputs, name)];
+    for (std::size_t k = 0; k < a.values.size(); ++k) {
+      const double error = stand_in.forward_errors[t][k];
+      const double most = stored(a.values[k], error, dtype) + stored(b.values[k], error, dtype);
+      if (!(std::fabs(a.values[k] - b.values[k]) > most)) continue;
+      return fmt::format("{}{}: {:.17g}, then {:.17g}", name, index_text(a.raw.shape, static_cast<std::int64_t>(k)),
+                         a.values[k], b.values[k]);
+    }
+  }
+  return "";
+}
+
+std::string slope_text(const Slope& slope) {
+  return slope.gradient + " along " + (slope.part.empty() ? slope.input : slope.part);
+}
+
+Verdict judge_along(const Slopes& slopes, const Problem& problem, const std::vector<Output>& gradient,
+                    const StandIn& stand_in, Values values, const Declared& declared,
+                    std::vector<TensorReport> forward_reports) {
+  std::vector<TensorReport> reports = compare_outputs(gradient, stand_in.gradient, problem, declared);
+  std::size_t telling = 0;
+  double worst = 0;
+  std::vector<bool> seen(reports.size());
+  for (const Slope& slope : slopes.slopes) {
+    const std::size_t at = place_of(gradient, slope.gradient);
+    TensorReport& report = reports[at];
+    const AlongSlope found = along(slope, problem, gradient, stand_in, values);
+    if (found.ratio > 1 && report.bad == 0) {
+      report.worst = -1;
+      report.bad = static_cast<std::int64_t>(slope.elements.size());
+      report.got = found.gradient;
+      report.want = found.forward;
+      report.allowed = found.tolerance;
+      report.where = "along random signs" + (slope.part.empty() ? "" : " of " + slope.part) +
+                     ", the slope of the gradient and of the forward";
+    }
+    if (!found.determined)
+      report.resolution = seen[at] ? std::min(report.resolution, found.resolution) : found.resolution;
+    seen[at] = true;
+    if (!found.tells()) continue;
+    ++telling;
+    worst = std::max(worst, found.ratio);
+    report.max_ratio = std::max(report.max_ratio, found.ratio);
+    if (!found.determined) report.judged += static_cast<std::int64_t>(slope.elements.size());
+  }
+  for (TensorReport& report : reports) report.judged = std::min(report.judged, report.elements);
+  for (std::vector<TensorReport>* some : {&forward_reports, &reports}) {
+    for (TensorReport& report : *some) report.vacuous = false;
+  }
+  forward_reports.insert(forward_reports.end(), reports.begin(), reports.end());
+  Verdict verdict = conclude(std::move(forward_reports));
+  verdict.note =
+      fmt::format("masks not told: adjoint identity along {} directions, {} of them telling, worst ratio {:.3g}",
+                  slopes.slopes.size(), telling, worst);
+  if (verdict.status == Status::kPassed && telling == 0) {
+    verdict.status = Status::kMistrusted;
+    verdict.reason = "masks not told, and no direction tells gradient and forward apart";
+  }
+  return verdict;
+}
+
+}  // namespace backgauge

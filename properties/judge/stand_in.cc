@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "properties/case/random.h"
+#include "properties/judge/adjoint.h"
+#include "reference/rounding_model.h"
+
+namespace backgauge {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
+using Masks = std::vector<std::vector<std::uint8_t>>;
+
+Masks kept(const Problem& problem) {
+  const Extents& e = problem.extents;
+  const auto elements = static_cast<std::size_t>(e.T * e.B * e.D * e.H);
+  return Masks(static_cast<std::size_t>(e.L - 1), std::vector<std::uint8_t>(elements, 1));
+}
+
+Masks drawn(const Problem& problem, std::uint64_t seed) {
+  Masks masks = kept(problem);
+  for (std::size_t gap = 0; gap < masks.size(); ++gap) {
+    const RandomStream stream(seed, "stand_in/" + std::to_string(gap));
+    for (std::size_t k = 0; k < masks[gap].size(); ++k) {
+      masks[gap][k] =
+          stream.uniform(static_cast<std::int64_t>(k)) >= static_cast<double>(problem.attributes.dropout) ? 1 : 0;
+    }
+  }
+  return masks;
+}
+
+// What an output may be off by before its last rounding.
+void raise(std::vector<std::vector<double>>& errors, const std::vector<Wanted>& wanted, backgauge_dtype dtype) {
+  errors.resize(wanted.size());
+  for (std::size_t t = 0; t < wanted.size(); ++t) {
+    errors[t].resize(wanted[t].value.size());
+    for (std::size_t k = 0; k < errors[t].size(); ++k) {
+      const double last = stored(static_cast<double>(wanted[t].value[k]), 0, dtype);
+      const double before = wanted[t].allowed[k] - last;
+      errors[t][k] = std::max(errors[t][k], std::isnan(before) ? kUnknown : before);
+    }
+  }
+}
+
+// A term that is exactly zero where everything is kept is so where less is, except behind a relu: dropping may close
+// its gate, which makes zeros, and open it. With tanh in its place every gate is open.
+std::vector<Wanted> zeros_of(Problem problem, const Oracle& oracle, const Declared& declared) {
+  if (problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU) problem.attributes.rnn_mode = BACKGAUGE_RNN_TANH;
+  return oracle(problem, declared, Values::kStructured);
+}
+
+}  // namespace
+
+StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& declared, Values values,
+                 std::uint64_t seed) {
+  StandIn result;
+  Problem masked = problem;
+  masked.keep = kept(problem);
+  const std::vector<Wanted> zeros = zeros_of(masked, oracle, declared);
+  for (const Masks& masks : {masked.keep, drawn(problem, seed)}) {
+    masked.keep = masks;
+    Problem forward = forward_problem(masked);
+    forward.keep = masks;
+    result.forward = oracle(forward, declared, values);
+    result.gradient = oracle(masked, declared, values);
+    raise(result.forward_errors, result.forward, problem.dtype);
+    raise(result.gradient_errors, result.gradient, problem.dtype);
+  }
+  const Extents& e = problem.extents;
+  for (Wanted& wanted : result.forward) {
+    const auto known = static_cast<std::size_t>(wanted.name == "output" ? 0 : e.D * e.B * e.H);
+    std::fill(wanted.allowed.begin() + static_cast<std::ptrdiff_t>(known), wanted.allowed.end(), kUnknown);
+  }
+  for (std::size_t t = 0; t < result.gradient.size(); ++t) {
+    Wanted& wanted = result.gradient[t];
+    for (std::size_t k = 0; k < wanted.allowed.size(); ++k) {
+      const bool zero = zeros[t].value[k] == 0 && zeros[t].allowed[k] == 0;
+      wanted.allowed[k] = zero ? 0 : kUnknown;
+      if (zero) wanted.value[k] = 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace backgauge
