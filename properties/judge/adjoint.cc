@@ -18,9 +18,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Of four equal terms one is a quarter of a gradient, and along random signs what is wrong adds up to half of its
-// deviation or more six times in ten.
-constexpr double kLeastResolution = 8;
+// Gradients are sums over up to four gates, and of four equal terms one is a quarter of the result (resolution.cc).
+constexpr double kLeastResolution = 4;
 
 // The most that many roundings add up to: of random values not more than kDeviations times the root of their squares,
 // because they are bounded and independent (Hoeffding), of others their sum.
@@ -51,17 +50,50 @@ long double extrapolated(const std::vector<Step>& steps, const std::vector<long 
 std::vector<Estimate> estimates(const Slope& slope, bool kinks, const std::vector<long double>& differences) {
   const std::vector<Step>& steps = slope.steps;
   if (!kinks) {
-    // From e and 2 e. From e / 2 and e a sixteenth of that error is left, so that both differ by most of it; twice the
-    // difference is what half of it would be enough for.
+    // From e / 2 and e. From e and 2 e it would be off by sixteen times as much: by most of what both differ by.
     const long double coarse = extrapolated(steps, differences, 0, 2), fine = extrapolated(steps, differences, 1, 0);
-    return {{{{&steps[0], 4 / (3 * 2 * steps[0].size)}, {&steps[2], -1 / (3 * 2 * steps[2].size)}},
-             2 * std::fabs(coarse - fine)}};
+    return {{{{&steps[1], 4 / (3 * 2 * steps[1].size)}, {&steps[0], -1 / (3 * 2 * steps[0].size)}},
+             std::fabs(coarse - fine)}};
   }
   // A kink between the ends moves the slope over a step by half of what it bends the output, of every element by
   // itself, so that kinks on either side do not hide each other.
   std::vector<Estimate> all;
   for (const Step& step : steps) all.push_back({{{&step, 1 / (2 * step.size)}}, step.bend / step.size});
   return all;
+}
+
+// What an estimate is off by with the masks of a draw, in the exact forward: as far as it is not the slope.
+long double off_by(const Estimate& estimate, const Slope& slope, const StandIn::Draw& draw) {
+  Problem forward = forward_problem(draw.problem);
+  forward.keep = draw.problem.keep;
+  const auto same_name = [](const std::string& name) { return [&](const Tensor& each) { return each.name == name; }; };
+  Tensor& moving = *std::ranges::find_if(forward.inputs, same_name(slope.input));
+  const Tensor& gradient = *std::ranges::find_if(draw.gradient, same_name(slope.gradient));
+  const std::vector<double> here = moving.values;
+  const auto sum_at = [&](const Step& step, int side) {
+    for (std::size_t k = 0; k < slope.elements.size(); ++k) {
+      const std::size_t at = slope.elements[k];
+      moving.values[at] =
+          static_cast<double>(static_cast<long double>(here[at]) + step.shifted[k] + side * step.moved[k] / 2);
+    }
+    long double sum = 0;
+    for (const Tensor& output : oracle_values(forward)) {
+      const Tensor& upstream = upstream_of(draw.problem, output.name);
+      for (std::size_t k = 0; k < output.values.size(); ++k) {
+        sum += static_cast<long double>(upstream.values[k]) * static_cast<long double>(output.values[k]);
+      }
+    }
+    return sum;
+  };
+  long double off = 0;
+  for (const auto& [step, weight] : estimate.steps) {
+    long double rise = sum_at(*step, 1) - sum_at(*step, -1);
+    for (std::size_t k = 0; k < slope.elements.size(); ++k) {
+      rise -= static_cast<long double>(gradient.values[slope.elements[k]]) * step->moved[k];
+    }
+    off += weight * rise;
+  }
+  return off;
 }
 
 }  // namespace
@@ -99,6 +131,12 @@ AlongSlope along(const Slope& slope, const Problem& problem, const std::vector<O
   bool first = true;
   for (const Estimate& estimate : estimates(slope, kinks, differences)) {
     long double difference = 0, forward = 0, tolerance = estimate.remaining;
+    long double off_squares = 0;
+    for (const StandIn::Draw& draw : stand_in.draws) {
+      const long double off = off_by(estimate, slope, draw);
+      off_squares += off * off / static_cast<long double>(stand_in.draws.size());
+    }
+    tolerance += static_cast<long double>(kDeviations) * std::sqrt(off_squares);
     long double last_roundings = 0, last_squares = 0, shifted = 0, shifted_squares = 0;
     std::vector<long double> direction(slope.elements.size());
     for (const auto& [step, weight] : estimate.steps) {
@@ -184,6 +222,7 @@ Verdict judge_along(const Slopes& slopes, const Problem& problem, const std::vec
       report.bad = static_cast<std::int64_t>(slope.elements.size());
       report.got = found.gradient;
       report.want = found.forward;
+      report.max_ratio = found.ratio;
       report.allowed = found.tolerance;
       report.where = "along random signs" + (slope.part.empty() ? "" : " of " + slope.part) +
                      ", the slope of the gradient and of the forward";

@@ -20,9 +20,16 @@ struct StandIn {
   // of the layers before the first gap, and gradients that are zero whatever is dropped.
   std::vector<Wanted> forward, gradient;
 
-  // Per output and element, how far a result may be off before it is stored: the most that stand-in masks allow, one
-  // that keeps everything and one that is drawn.
+  // Per output and element, how far a result may be off before it is stored: the most that stand-ins for the masks
+  // allow, no dropout at all and two draws.
   std::vector<std::vector<double>> forward_errors, gradient_errors;
+
+  // Where steps are long: problems with masks of many draws, and the values of their gradients.
+  struct Draw {
+    Problem problem;
+    std::vector<Tensor> gradient;
+  };
+  std::vector<Draw> draws;
 };
 StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& declared, Values values,
                  std::uint64_t seed);

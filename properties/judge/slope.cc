@@ -182,6 +182,10 @@ std::vector<Slope> listed(const Problem& problem) {
 
 }  // namespace
 
+bool has_long_steps(backgauge_dtype dtype, const Declared& declared) {
+  return coarsest_roundoff(dtype, declared) >= 0x1p-11L;
+}
+
 const Tensor& upstream_of(const Problem& problem, std::string_view output) {
   const Tensor* tensor = problem.find(std::string(output) + "_backprop");
   if (tensor == nullptr) throw std::logic_error("nothing comes from above for " + std::string(output));
@@ -208,7 +212,7 @@ Slopes measure_slopes(Runner& runner, const Problem& problem, const std::vector<
       size = std::min(size * std::max(ratio, kMostShortened), kLongest * usual);
       if (result.trouble = walker.walk(slope, signs, size); result.trouble) return result;
     }
-    for (const long double other : kinks ? std::vector{size / 4} : std::vector{size / 2, size * 2}) {
+    for (const long double other : kinks ? std::vector{size / 2} : std::vector{size / 2, size * 2}) {
       if (result.trouble = walker.walk(slope, signs, other); result.trouble) return result;
     }
     const Runner::CaseEnd end = runner.end_case();

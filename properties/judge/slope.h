@@ -30,7 +30,7 @@ struct Slope {
   std::string input, gradient;        // "params", "params_backprop"
   std::string part;                   // "R": of the parameters; "" of another input
   std::vector<std::size_t> elements;  // those that move
-  std::vector<Step> steps;            // of sizes e, e / 2 and 2 e; of rnn_relu e and e / 4
+  std::vector<Step> steps;            // of sizes e, e / 2 and 2 e; of rnn_relu e and e / 2
 };
 
 struct Slopes {
@@ -42,6 +42,10 @@ struct Slopes {
 // direction, so that the memory of all these calls is never held at once.
 Slopes measure_slopes(Runner& runner, const Problem& problem, const std::vector<Output>& made, const Declared& declared,
                       const RunOptions& options, std::uint64_t seed);
+
+// Whether steps are so long, because roundings are so coarse, that how a slope changes over one is not to be told from
+// a shorter one alone: half, and operands that are narrower than float.
+bool has_long_steps(backgauge_dtype dtype, const Declared& declared);
 
 // What comes from above for an output of the forward: output_backprop for output.
 const Tensor& upstream_of(const Problem& problem, std::string_view output);
