@@ -119,16 +119,6 @@ TEST(JudgeRnn, TheMaskThatIsRevealedIsTheOneThatIsJudged) {
   EXPECT_EQ(judge(puppet, rnn_case(BACKGAUGE_LSTM, 0.5)).status, Status::kFailed);
 }
 
-TEST(JudgeRnn, SkipsMasksThatAreNotRevealed) {
-  Puppet puppet;
-  puppet.table.dropout_mask = nullptr;
-  EXPECT_EQ(judge(puppet, rnn_case(BACKGAUGE_LSTM, 0.5)).status, Status::kSkipped);
-  EXPECT_EQ(judge(puppet, rnn_case(BACKGAUGE_LSTM, 1)).status, Status::kPassed);
-  Case one_layer = rnn_case(BACKGAUGE_LSTM, 0.5);
-  one_layer.layers = 1;
-  EXPECT_EQ(judge(puppet, one_layer).status, Status::kPassed);
-}
-
 TEST(JudgeRnn, SkipsWhatIsNotClaimed) {
   Puppet puppet;
   puppet.claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_GRU);

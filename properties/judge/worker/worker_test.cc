@@ -111,7 +111,15 @@ const std::map<std::string, Act>& acts() {
 const backgauge_implementation* open_puppet(const std::string& name, std::string& error) {
   static Puppet puppet;
   puppet.claims.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
-  if (name == "rnn") puppet.claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+  static const auto tells = puppet.table.dropout_mask;
+  puppet.table.dropout_mask = tells;
+  if (name == "rnn" || name.ends_with(" masks")) puppet.claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+  if (name == "no masks") puppet.table.dropout_mask = nullptr;
+  if (name == "untold masks") {
+    puppet.table.dropout_mask = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
+      return BACKGAUGE_UNSUPPORTED;
+    };
+  }
   if (name == "crash while loading") std::abort();
   if (name == "loop while loading") pause();
   if (name == "nobody") {
@@ -199,6 +207,24 @@ TEST(Worker, JudgesTheThirdOpWithItsForwardAndItsMasks) {
     const Verdict verdict = judge(runner, c);
     EXPECT_EQ(verdict.status, Status::kPassed) << verdict_text(verdict);
     EXPECT_EQ(verdict.tensors.size(), 7u);
+  }
+}
+
+TEST(Worker, JudgesWhereMasksAreNotTold) {
+  Case c = cell_case();
+  c.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+  c.T = 3;
+  c.layers = 2;
+  c.use_peephole = false;
+  c.dropout = 0.5;
+  std::string error;
+  for (const char* name : {"no masks", "untold masks"}) {
+    InProcessRunner here(*open_puppet(name, error));
+    WorkerRunner there({.implementation = name});
+    const Verdict wanted = judge(here, c), got = judge(there, c);
+    EXPECT_EQ(got.status, Status::kPassed) << verdict_text(got);
+    EXPECT_TRUE(got.note.starts_with("masks not told")) << got.note;
+    EXPECT_EQ(verdict_text(got), verdict_text(wanted));
   }
 }
 
