@@ -10,6 +10,7 @@
 
 #include "properties/judge/compare.h"
 #include "properties/judge/findings.h"
+#include "reference/contract/storage.h"
 #include "reference/deviation.h"
 #include "reference/rounding_model.h"
 
@@ -23,10 +24,18 @@ constexpr double kLeastResolution = 4;
 
 // The most that many roundings add up to: of random values not more than kDeviations times the root of their squares,
 // because they are bounded and independent (Hoeffding), of others their sum.
-long double together(long double sum, long double squares, Values values) {
-  if (values != Values::kRandom) return sum;
-  return std::min(sum, static_cast<long double>(kDeviations) * std::sqrt(squares));
-}
+struct Roundings {
+  long double sum = 0, squares = 0;
+
+  void add(long double most) {
+    sum += std::fabs(most);
+    squares += most * most;
+  }
+  long double together(Values values) const {
+    if (values != Values::kRandom) return sum;
+    return std::min(sum, static_cast<long double>(kDeviations) * std::sqrt(squares));
+  }
+};
 
 std::size_t place_of(const std::vector<Output>& outputs, std::string_view name) {
   const auto found = std::ranges::find_if(outputs, [&](const Output& each) { return each.raw.name == name; });
@@ -96,93 +105,132 @@ long double off_by(const Estimate& estimate, const Slope& slope, const StandIn::
   return off;
 }
 
+// What one end of a step may be off by in the forward, before it is stored.
+long double forward_error(const Problem& problem, const StandIn& stand_in) {
+  long double error = 0;
+  for (std::size_t t = 0; t < stand_in.forward.size(); ++t) {
+    const Tensor& upstream = upstream_of(problem, stand_in.forward[t].name);
+    for (std::size_t k = 0; k < upstream.values.size(); ++k) {
+      if (upstream.values[k] == 0) continue;
+      error += std::fabs(static_cast<long double>(upstream.values[k]) *
+                         static_cast<long double>(stand_in.forward_errors[t][k]));
+    }
+  }
+  return error;
+}
+
+// Both sides of one slope.
+class Comparison {
+ public:
+  Comparison(const Slope& slope, const Problem& problem, const std::vector<Output>& gradient, const StandIn& stand_in,
+             Values values)
+      : slope_(slope),
+        problem_(problem),
+        stand_in_(stand_in),
+        values_(values),
+        at_(place_of(gradient, slope.gradient)),
+        got_(gradient[at_].values),
+        forward_error_(forward_error(problem, stand_in)) {
+    for (const Step& step : slope.steps) {
+      long double rise = 0;
+      for (std::size_t k = 0; k < slope.elements.size(); ++k) rise += got(k) * step.moved[k];
+      differences_.push_back(step.rise - rise);
+    }
+  }
+
+  AlongSlope result() const {
+    const bool kinks = problem_.attributes.rnn_mode == BACKGAUGE_RNN_RELU;
+    std::vector<AlongSlope> all;
+    for (const Estimate& estimate : estimates(slope_, kinks, differences_)) all.push_back(compared(estimate));
+    // It disagrees where all estimates do, and tells what the worst of them does.
+    AlongSlope result = *std::ranges::min_element(all, {}, &AlongSlope::ratio);
+    result.resolution = std::ranges::min_element(all, {}, &AlongSlope::resolution)->resolution;
+    const std::vector<double>& zero = stand_in_.gradient[at_].allowed;
+    result.determined = std::ranges::all_of(slope_.elements, [&](std::size_t k) { return zero[k] == 0; });
+    if (wrongly_infinite()) result.ratio = kInfinity;
+    return result;
+  }
+
+ private:
+  long double got(std::size_t k) const { return static_cast<long double>(got_[slope_.elements[k]]); }
+
+  // Further from overflow with other masks than masks make it.
+  bool wrongly_infinite() const {
+    constexpr long double kFar = 0x1p-10L;
+    const long double far = kFar * static_cast<long double>(float_format(problem_.dtype).largest);
+    return std::ranges::any_of(slope_.elements, [&](std::size_t k) {
+      return !std::isfinite(got_[k]) && std::fabs(stand_in_.gradient[at_].value[k]) < far;
+    });
+  }
+
+  AlongSlope compared(const Estimate& estimate) const {
+    long double difference = 0, forward = 0, tolerance = estimate.remaining;
+    Roundings shifted, stored_gradient;
+    long double last_sum = 0, last_squares = 0;
+    std::vector<long double> direction(slope_.elements.size());
+    for (const auto& [step, weight] : estimate.steps) {
+      difference += weight * differences_[static_cast<std::size_t>(step - slope_.steps.data())];
+      forward += weight * step->rise;
+      tolerance += 2 * std::fabs(weight) * forward_error_;
+      last_sum += std::fabs(weight) * step->last_roundings;
+      last_squares += weight * weight * step->last_squares;
+      for (std::size_t k = 0; k < direction.size(); ++k) {
+        direction[k] += weight * step->moved[k];
+        // Where the middle of a step is not x the gradient is another, as if it changed by itself from end to end.
+        shifted.add(weight * step->shifted[k] * got(k));
+      }
+    }
+    long double squares = 0;
+    for (std::size_t k = 0; k < direction.size(); ++k) {
+      const std::size_t at = slope_.elements[k];
+      squares += direction[k] * got(k) * direction[k] * got(k);
+      stored_gradient.add(direction[k] * static_cast<long double>(stored(got_[at], 0, problem_.dtype)));
+      tolerance += std::fabs(direction[k]) * static_cast<long double>(stand_in_.gradient_errors[at_][at]);
+    }
+    tolerance += Roundings{last_sum, last_squares}.together(values_) + shifted.together(values_) +
+                 stored_gradient.together(values_);
+    const auto resolution = [&] { return tolerance > 0 ? std::sqrt(squares) / tolerance : 0; };
+    const bool agrees = !(std::fabs(difference) > tolerance);
+    if (!agrees || resolution() >= kLeastResolution) tolerance += left_out(estimate);
+
+    AlongSlope result;
+    result.forward = static_cast<double>(forward);
+    result.gradient = static_cast<double>(forward - difference);
+    result.tolerance = kInfinity;
+    if (!std::isfinite(tolerance) || !std::isfinite(forward)) return result;
+    result.tolerance = static_cast<double>(tolerance);
+    result.ratio = difference == 0 ? 0 : static_cast<double>(std::fabs(difference) / tolerance);
+    result.resolution = static_cast<double>(resolution());
+    return result;
+  }
+
+  // What the estimate leaves out of the slope, by draws of the masks; nothing where steps are short.
+  long double left_out(const Estimate& estimate) const {
+    long double squares = 0;
+    for (const StandIn::Draw& draw : stand_in_.draws) {
+      const long double off = off_by(estimate, slope_, draw);
+      squares += off * off / static_cast<long double>(stand_in_.draws.size());
+    }
+    return static_cast<long double>(kDeviations) * std::sqrt(squares);
+  }
+
+  const Slope& slope_;
+  const Problem& problem_;
+  const StandIn& stand_in_;
+  const Values values_;
+  const std::size_t at_;
+  const std::vector<double>& got_;
+  const long double forward_error_;
+  std::vector<long double> differences_;  // rise of the forward less that of the gradient, step by step
+};
+
 }  // namespace
 
 bool AlongSlope::tells() const { return determined || resolution >= kLeastResolution; }
 
 AlongSlope along(const Slope& slope, const Problem& problem, const std::vector<Output>& gradient,
                  const StandIn& stand_in, Values values) {
-  const std::size_t at = place_of(gradient, slope.gradient);
-  const std::vector<double>& got = gradient[at].values;
-  const std::vector<double>& errors = stand_in.gradient_errors[at];
-  const Wanted& wanted = stand_in.gradient[at];
-
-  long double forward_error = 0;  // of one end of a step, before storing
-  for (std::size_t t = 0; t < stand_in.forward.size(); ++t) {
-    const Tensor& upstream = upstream_of(problem, stand_in.forward[t].name);
-    for (std::size_t k = 0; k < upstream.values.size(); ++k) {
-      if (upstream.values[k] == 0) continue;
-      forward_error += std::fabs(static_cast<long double>(upstream.values[k]) *
-                                 static_cast<long double>(stand_in.forward_errors[t][k]));
-    }
-  }
-
-  AlongSlope result;
-  result.determined = std::ranges::all_of(slope.elements, [&](std::size_t k) { return wanted.allowed[k] == 0; });
-  std::vector<long double> differences;  // rise of the forward less that of the gradient, step by step
-  for (const Step& step : slope.steps) {
-    long double rise = 0;
-    for (std::size_t k = 0; k < slope.elements.size(); ++k) {
-      rise += static_cast<long double>(got[slope.elements[k]]) * step.moved[k];
-    }
-    differences.push_back(step.rise - rise);
-  }
-  const bool kinks = problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU;
-  bool first = true;
-  for (const Estimate& estimate : estimates(slope, kinks, differences)) {
-    long double difference = 0, forward = 0, tolerance = estimate.remaining;
-    long double off_squares = 0;
-    for (const StandIn::Draw& draw : stand_in.draws) {
-      const long double off = off_by(estimate, slope, draw);
-      off_squares += off * off / static_cast<long double>(stand_in.draws.size());
-    }
-    tolerance += static_cast<long double>(kDeviations) * std::sqrt(off_squares);
-    long double last_roundings = 0, last_squares = 0, shifted = 0, shifted_squares = 0;
-    std::vector<long double> direction(slope.elements.size());
-    for (const auto& [step, weight] : estimate.steps) {
-      difference += weight * differences[static_cast<std::size_t>(step - slope.steps.data())];
-      forward += weight * step->rise;
-      tolerance += 2 * std::fabs(weight) * forward_error;
-      last_roundings += std::fabs(weight) * step->last_roundings;
-      last_squares += weight * weight * step->last_squares;
-      for (std::size_t k = 0; k < direction.size(); ++k) {
-        direction[k] += weight * step->moved[k];
-        // Where the middle of a step is not x, the gradient there is another; as if by its own size from end to end.
-        const long double off = weight * step->shifted[k] * static_cast<long double>(got[slope.elements[k]]);
-        shifted += std::fabs(off);
-        shifted_squares += off * off;
-      }
-    }
-    tolerance += together(last_roundings, last_squares, values) + together(shifted, shifted_squares, values);
-    long double squares = 0, stored_sum = 0, stored_squares = 0;
-    for (std::size_t k = 0; k < direction.size(); ++k) {
-      const double value = got[slope.elements[k]];
-      const long double term = direction[k] * static_cast<long double>(value),
-                        off = direction[k] * static_cast<long double>(stored(value, 0, problem.dtype));
-      squares += term * term;
-      stored_sum += std::fabs(off);
-      stored_squares += off * off;
-      tolerance += std::fabs(direction[k]) * static_cast<long double>(errors[slope.elements[k]]);
-    }
-    tolerance += together(stored_sum, stored_squares, values);
-    const bool known = std::isfinite(tolerance) && std::isfinite(forward);
-    const auto bound = known ? static_cast<double>(tolerance) : kInfinity;
-    const double ratio = !known                   ? 0
-                         : difference == 0        ? 0
-                         : std::isnan(difference) ? kInfinity
-                                                  : static_cast<double>(std::fabs(difference) / tolerance);
-    const double resolution = known && tolerance > 0 ? static_cast<double>(std::sqrt(squares) / tolerance) : 0;
-    // It disagrees where all estimates do, and tells what the worst of them does.
-    if (first || ratio < result.ratio) {
-      result.ratio = ratio;
-      result.tolerance = bound;
-      result.forward = static_cast<double>(forward);
-      result.gradient = static_cast<double>(forward - difference);
-    }
-    result.resolution = first ? resolution : std::min(result.resolution, resolution);
-    first = false;
-  }
-  return result;
+  return Comparison(slope, problem, gradient, stand_in, values).result();
 }
 
 std::string changed(const RunResult& first, const RunResult& second, const StandIn& stand_in, bool bitwise,

@@ -42,7 +42,7 @@ struct AlongSlope {
   double resolution = 0;    // root of the sum of squares of the terms of `gradient`, over tolerance
   bool determined = false;  // all its terms are 0 by contract
 
-  bool tells() const;
+  bool tells() const;  // a missing term of four would show, or must not be there
 };
 AlongSlope along(const Slope& slope, const Problem& problem, const std::vector<Output>& gradient,
                  const StandIn& stand_in, Values values);

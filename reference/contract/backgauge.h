@@ -194,7 +194,9 @@ typedef struct backgauge_implementation {
   /* Reveals the dropout mask held in reserve_space. On input a BACKGAUGE_CUDNN_RNN_BACKPROP call with its inputs;
    * `gap` in 0..L-2 stands between layers gap and gap+1. On output keep[T,B,D*H] (host memory) is 1 where the element
    * is kept and scaled by 1/(1-dropout), 0 where it is dropped; keep may be NULL if it has no element. The function may
-   * be NULL: then cases with 0 < dropout < 1 are SKIPPED. */
+   * be NULL, or answer BACKGAUGE_UNSUPPORTED, what it has written then meaning nothing: such cases with 0 < dropout < 1
+   * are judged by the adjoint identity between forward and gradient, for which the forward must take the same mask in
+   * every call with the same seeds, dropout, dtype and extents, whatever the values of its tensors. */
   backgauge_status (*dropout_mask)(const backgauge_call* call, int32_t gap, uint8_t* keep, backgauge_message* message);
 } backgauge_implementation;
 
