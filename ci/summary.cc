@@ -50,6 +50,7 @@ std::string Summary::Worst::text() const { return tensor.empty() ? "-" : fmt::fo
 
 void Summary::add(const Case& c, const Record& record) {
   redrawn_ += record.redraws > 0;
+  by_identity_ += !record.verdict.note.empty();
   const bool passed = record.verdict.status == Status::kPassed;
   Row& row = rows_[{c.op, c.dtype}];
   Count& kind = c.data == DataClass::kGolden      ? row.golden
@@ -106,6 +107,9 @@ std::string Summary::text(bool with_coverage) const {
   if (!determinism_.empty()) out += "\ndeterminism, measured\n";
   for (const OpDeterminism& op : determinism_) out += op.text();
   for (const auto& [reason, skipped] : skip_reasons_) out += fmt::format("skipped {}: {}\n", skipped, reason);
+  if (by_identity_ > 0) {
+    out += fmt::format("judged by the adjoint identity {}: their dropout masks are not told\n", by_identity_);
+  }
   if (redrawn_ > 0)
     out += fmt::format("drawn again {}: with their first values no bound could prove anything\n", redrawn_);
   out += fmt::format("\nsummary: {} passed, {} failed, {} mistrusted, {} skipped, {} broken; worst passing ratio {}\n",

@@ -54,7 +54,7 @@ class Summary {
   std::map<std::pair<backgauge_op, backgauge_dtype>, Row> rows_;
   std::vector<Case> cases_;              // judged: neither SKIPPED nor BROKEN
   std::array<std::size_t, 5> counts_{};  // per Status
-  std::size_t broken_harness_ = 0, producers_failed_ = 0, redrawn_ = 0;
+  std::size_t broken_harness_ = 0, producers_failed_ = 0, redrawn_ = 0, by_identity_ = 0;
   std::map<std::string, std::size_t> skip_reasons_;
   std::optional<Walk> walk_;
   std::vector<OpDeterminism> determinism_;

@@ -10,6 +10,9 @@
 #include <limits>
 #include <sstream>
 #include <system_error>
+#include <vector>
+
+#include "properties/judge/junit.h"
 
 namespace backgauge {
 namespace {
@@ -50,6 +53,19 @@ TEST(Record, HasAFixedForm) {
             R"("reason":"a \"quoted\"\nreason","tensors":{"cs_prev_grad":{"shape":[2,2],"n":4,"judged":4,"bad":2,)"
             R"("nonfinite":0,"unwritten":0,"max_ratio":"inf","resolution":12345.678901234567,"vacuous":false,)"
             R"("worst":[1,0],"got":"nan","want":0.1,"allowed":5e-324}},"ms":3.25})");
+}
+
+TEST(Record, KeepsTheNote) {
+  Record r = record();
+  EXPECT_EQ(to_json(r).find("note"), std::string::npos);
+  r.verdict = {Status::kPassed, "", {}, "masks not told"};
+  EXPECT_NE(to_json(r).find(R"("status":"PASSED","note":"masks not told","tensors")"), std::string::npos) << to_json(r);
+  std::string error;
+  const std::optional<Record> back = parse_record(to_json(r), error);
+  ASSERT_TRUE(back) << error;
+  EXPECT_EQ(back->verdict.note, "masks not told");
+  const std::string xml = junit(std::vector{r});
+  EXPECT_NE(xml.find(R"(<property name="note" value="masks not told" />)"), std::string::npos) << xml;
 }
 
 TEST(Record, ComesBackAsItWas) {

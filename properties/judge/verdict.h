@@ -26,11 +26,13 @@ struct TensorReport {
   std::int64_t nonfinite = 0;  // of these: wrongly finite or non-finite
   std::int64_t unwritten = 0;  // of these: never written
   double max_ratio = 0;        // largest |got - want| / allowed over judged finite elements; may be inf, never NaN
-  double resolution = 0;    // median |want| / allowed over elements that are not determined (resolution.h); 0 if none
-  bool vacuous = false;     // the bound says nothing: not counted as judged
-  std::int64_t worst = -1;  // flat index of the worst element; -1 if no element was judged, or a sum over `bad` is wrong
+  double resolution = 0;  // median |want| / allowed over elements that are not determined (resolution.h); 0 if none
+  bool vacuous = false;   // the bound says nothing: not counted as judged
+  std::int64_t worst =
+      -1;  // flat index of the worst element; -1 if no element was judged, or a sum over `bad` is wrong
   double got = 0, want = 0, allowed = 0;  // there
-  std::string where;  // if bad: what the sum is; of params_backprop the block it lies in, "layer 0 forward, R of gate f"
+  std::string
+      where;  // if bad: what the sum is; of params_backprop the block it lies in, "layer 0 forward, R of gate f"
 };
 
 struct Verdict {
