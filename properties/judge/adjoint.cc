@@ -147,7 +147,7 @@ class Comparison {
     result.resolution = std::ranges::min_element(all, {}, &AlongSlope::resolution)->resolution;
     const std::vector<double>& zero = stand_in_.gradient[at_].allowed;
     result.determined = std::ranges::all_of(slope_.elements, [&](std::size_t k) { return zero[k] == 0; });
-    if (wrongly_infinite()) result.ratio = kInfinity;
+    if (wrongly_infinite()) result.ratio = result.resolution = kInfinity;
     return result;
   }
 
@@ -183,7 +183,9 @@ class Comparison {
     long double squares = 0;
     for (std::size_t k = 0; k < direction.size(); ++k) {
       const std::size_t at = slope_.elements[k];
-      squares += direction[k] * got(k) * direction[k] * got(k);
+      // What it has to be is the size where it is larger: a gradient that is missing is no small one.
+      const long double size = std::max(std::fabs(got(k)), std::fabs(stand_in_.gradient[at_].value[at]));
+      squares += direction[k] * size * direction[k] * size;
       stored_gradient.add(direction[k] * static_cast<long double>(stored(got_[at], 0, problem_.dtype)));
       tolerance += std::fabs(direction[k]) * static_cast<long double>(stand_in_.gradient_errors[at_][at]);
     }
@@ -265,7 +267,7 @@ Verdict judge_along(const Slopes& slopes, const Problem& problem, const std::vec
     const std::size_t at = place_of(gradient, slope.gradient);
     TensorReport& report = reports[at];
     const AlongSlope found = along(slope, problem, gradient, stand_in, values);
-    if (found.ratio > 1 && report.bad == 0) {
+    if (found.ratio > 1 && found.tells() && report.bad == 0) {
       report.worst = -1;
       report.bad = static_cast<std::int64_t>(slope.elements.size());
       report.got = found.gradient;

@@ -31,15 +31,16 @@ struct StandIn {
   };
   std::vector<Draw> draws;
 };
+// With `finite` false nothing is known but the states: what is dropped decides where a NaN is.
 StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& declared, Values values,
-                 std::uint64_t seed);
+                 std::uint64_t seed, bool finite = true);
 
 // Both sides along one direction, per unit of its step.
 struct AlongSlope {
   double forward = 0, gradient = 0;
   double tolerance = 0;     // of their difference; inf: nothing is known
   double ratio = 0;         // |difference| / tolerance; inf for a gradient that is not finite where it must be
-  double resolution = 0;    // root of the sum of squares of the terms of `gradient`, over tolerance
+  double resolution = 0;    // root of the sum of squares of its terms, over tolerance
   bool determined = false;  // all its terms are 0 by contract
 
   bool tells() const;  // a missing term of four would show, or must not be there

@@ -111,7 +111,7 @@ class Judge {
     if (!nonfinite_) slopes = measure_slopes(runner_, problem, made.outputs, declared_, first_, seed_);
     if (slopes.trouble) return *slopes.trouble;
 
-    const StandIn known = stand_in(problem, oracle_, declared_, values_, seed_);
+    const StandIn known = stand_in(problem, oracle_, declared_, values_, seed_, !nonfinite_);
     const bool repeats = claims_.determinism != BACKGAUGE_NOT_DETERMINISTIC;
     if (const std::string change = changed(made, again, known, repeats, problem.dtype); !change.empty()) {
       return failed("masks that are not told must be the same in every forward of the same call: " + change);

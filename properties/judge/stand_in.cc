@@ -61,7 +61,7 @@ std::vector<Wanted> zeros_of(Problem problem, const Oracle& oracle, const Declar
 }  // namespace
 
 StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& declared, Values values,
-                 std::uint64_t seed) {
+                 std::uint64_t seed, bool finite) {
   StandIn result;
   const Problem mean = without_dropout(problem);
   const std::vector<Wanted> zeros = zeros_of(mean, oracle, declared);
@@ -91,6 +91,15 @@ StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& d
       const bool zero = zeros[t].value[k] == 0 && zeros[t].allowed[k] == 0;
       wanted.allowed[k] = zero ? 0 : kUnknown;
       if (zero) wanted.value[k] = 0;
+    }
+  }
+  if (finite) return result;
+  for (Wanted& wanted : result.gradient) std::ranges::fill(wanted.allowed, kUnknown);
+  for (std::vector<Wanted>* outputs : {&result.forward, &result.gradient}) {
+    for (Wanted& wanted : *outputs) {
+      for (std::size_t k = 0; k < wanted.allowed.size(); ++k) {
+        if (wanted.allowed[k] == kUnknown) wanted.value[k] = std::numeric_limits<long double>::quiet_NaN();
+      }
     }
   }
   return result;
