@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 // clang-format on
 
+#include "impl/cpu/amx-inl.h"
 #include "impl/cpu/gradients-inl.h"
 #include "impl/cpu/lstm-inl.h"
 #include "impl/cpu/ops.h"
@@ -20,6 +21,7 @@ namespace HWY_NAMESPACE {
 template <class S>
 class BlockLstmGrad {
   using T = Compute<S>;
+  using Amx = AmxProducts<T>;
   static constexpr std::int64_t P = kPanel<T>, L = kLanes<T>;
 
  public:
@@ -30,24 +32,29 @@ class BlockLstmGrad {
                       4.0 * static_cast<double>(c.S * c.B) * static_cast<double>(c.H) * static_cast<double>(c.I + c.H),
                       kWorkPerThread)),
         dgates_(c.S, c.B, 4, c.H, P),
+        amx_(workspace, threads_, dgates_, 4, c.H, c.S, c.B, c.I),
         panels_(blocks(c.H, P)),
         dcs_(workspace.take<T>({panels_, c.B, P})),
         dh_(workspace.take<T>({panels_, c.B, P})),
         sums_(workspace.take<T>({panels_, 7, P})),
-        weights_{workspace.take<T>({std::max(panels_, blocks(c.I, P)), 4, c.H, P}), 4, c.H},
-        scratch_(workspace, threads_, c.S * c.B) {
+        weights_{workspace.take<T>(
+                     {std::max(amx_.use().serial ? 0 : panels_, amx_.use().weights ? 0 : blocks(c.I, P)), 4, c.H, P}),
+                 4, c.H},
+        scratch_(workspace, threads_, amx_.use().inputs ? 0 : c.S * c.B) {
     dgates_.take(workspace);
   }
 
   void run() {
     run_team(threads_, [this](Member& member) HWY_ATTR {
       if (c.S == 0) return clear(member);
-      pack(member, c.w + c.I * 4 * c.H, c.H);
+      const auto tiles = amx_.configured();
+      pack(member, c.w + c.I * 4 * c.H, c.H, amx_.use().serial);
+      amx_.clear_steps(member);
       member.wait();
       c.peephole ? go_back<true>(member) : go_back<false>(member);
       weight_gradient(member);
       member.wait();  // until nobody needs W_h any more
-      pack(member, c.w, c.I);
+      pack(member, c.w, c.I, amx_.use().weights);
       member.wait();
       input_gradient(member);
     });
@@ -55,8 +62,13 @@ class BlockLstmGrad {
 
  private:
   // `rows` rows of w as weights of so many columns.
-  void pack(const Member& member, const S* w, std::int64_t rows) const {
+  void pack(const Member& member, const S* w, std::int64_t rows, bool in_tiles) const {
     const std::int64_t G = 4 * c.H;
+    if constexpr (Amx::kCompiled) {
+      if (in_tiles) {
+        return amx_.pack_weights(member, rows, 1, G, [=, this](std::int64_t gate) { return w + gate * c.H; });
+      }
+    }
     const Range range = member.share(blocks(rows, P));
     for (std::int64_t panel = range.begin; panel < range.end; ++panel) {
       pack_transposed(w + panel * P * G, G, std::min(P, rows - panel * P), G, weights_.panel(panel));
@@ -72,6 +84,9 @@ class BlockLstmGrad {
     std::fill_n(sums_ + own.begin * 7 * P, (own.end - own.begin) * 7 * P, T(0));
     const StateProduct<T> product(dgates_, weights_, c.B);
     for (std::int64_t panel = own.begin; panel < own.end; ++panel) pointwise<kPeephole>(panel, c.S - 1);
+    if constexpr (Amx::kCompiled) {
+      if (amx_.use().serial) return go_back_in_tiles<kPeephole>(member, own);
+    }
     for (std::int64_t t = c.S - 1; t > 0; --t) {
       member.wait();
       product.run(
@@ -84,6 +99,21 @@ class BlockLstmGrad {
     product.run(
         dgates_.step(0), own, true, dh_, false, [](std::int64_t, const Block&, std::int64_t, std::int64_t) {},
         [=, this](std::int64_t panel) HWY_ATTR { store_panel(panel); });
+  }
+
+  template <bool kPeephole>
+  void go_back_in_tiles(Member& member, const Range& own) const {
+    for (std::int64_t panel = own.begin; panel < own.end; ++panel) amx_.pack_step(c.S - 1, panel);
+    for (std::int64_t t = c.S - 1; t > 0; --t) {
+      member.wait();
+      amx_.multiply_step(member, t, own, t % 2 == 0, dh_, false, [=, this](std::int64_t panel) HWY_ATTR {
+        pointwise<kPeephole>(panel, t - 1);
+        amx_.pack_step(t - 1, panel);
+      });
+    }
+    member.wait();
+    amx_.multiply_step(member, 0, own, true, dh_, false,
+                       [=, this](std::int64_t panel) HWY_ATTR { store_panel(panel); });
   }
 
   const S* cs_before(std::int64_t t) const { return t == 0 ? c.cs_prev : c.cs + (t - 1) * c.B * c.H; }
@@ -183,27 +213,41 @@ class BlockLstmGrad {
   }
 
   // w_grad = [x, h before]^T dgates.
-  void weight_gradient(const Member& member) const {
+  void weight_gradient(Member& member) const {
     const std::int64_t rows = c.S * c.B, B = c.B, I = c.I, H = c.H;
     const Range range = member.share(I + H);
     const auto output = [=, this](std::int64_t row, std::int64_t chunk) {
       const std::int64_t gate = chunk / panels_, column = chunk % panels_ * P;
       return Output<T, S>{c.w_grad + (row * 4 + gate) * H + column, 4 * H, std::min(P, H - column)};
     };
-    multiply_inputs<S, T>(member, {std::min(range.begin, I), std::min(range.end, I)}, {c.x, I, rows}, {c.x, I, 0},
-                          dgates_, 0, dgates_.chunks(), scratch_, output);
-    multiply_inputs<S, T>(member, {std::max(range.begin, I) - I, std::max(range.end, I) - I}, {c.h_prev, H, B},
-                          {c.h, H, rows - B}, dgates_, 0, dgates_.chunks(), scratch_,
-                          [=](std::int64_t row, std::int64_t chunk) { return output(I + row, chunk); });
+    const auto output_of_states = [=](std::int64_t row, std::int64_t chunk) { return output(I + row, chunk); };
+    const Rows<S> x{c.x, I, rows}, h_first{c.h_prev, H, B}, h{c.h, H, rows - B};
+    if constexpr (Amx::kCompiled) {
+      if (amx_.use().inputs) {
+        member.wait();  // until nobody needs W_h any more
+        amx_.pack_gradients(member);
+        member.wait();
+        amx_.multiply_inputs(member, I, x, x, 0, dgates_.chunks(), output);
+        return amx_.multiply_inputs(member, H, h_first, h, 0, dgates_.chunks(), output_of_states);
+      }
+    }
+    multiply_inputs<S, T>(member, {std::min(range.begin, I), std::min(range.end, I)}, x, {c.x, I, 0}, dgates_, 0,
+                          dgates_.chunks(), scratch_, output);
+    multiply_inputs<S, T>(member, {std::max(range.begin, I) - I, std::max(range.end, I) - I}, h_first, h, dgates_, 0,
+                          dgates_.chunks(), scratch_, output_of_states);
   }
 
   // x_grad = dgates W_x^T, and zeros from step S on.
   void input_gradient(const Member& member) const {
     const Range zeros = member.share((c.T - c.S) * c.B * c.I);
     std::fill_n(c.x_grad + c.S * c.B * c.I + zeros.begin, zeros.end - zeros.begin, S(0.0f));
-    multiply_weights(member, dgates_, 0, weights_, c.I, scratch_, [=, this](std::int64_t row, std::int64_t panel) {
+    const auto output = [=, this](std::int64_t row, std::int64_t panel) {
       return Output<T, S>{c.x_grad + row * c.I + panel * P, c.I, std::min(P, c.I - panel * P)};
-    });
+    };
+    if constexpr (Amx::kCompiled) {
+      if (amx_.use().weights) return amx_.multiply_weights(member, 0, c.I, output);
+    }
+    multiply_weights(member, dgates_, 0, weights_, c.I, scratch_, output);
   }
 
   void clear(const Member& member) const {
@@ -221,6 +265,7 @@ class BlockLstmGrad {
   const BlockLstmGradV2Call<S>& c;
   int threads_;
   GateGradients<T> dgates_;
+  Amx amx_;
   std::int64_t panels_;
   T *dcs_, *dh_;        // of the states before the step at hand, in panels
   T* sums_;             // [panel][7][column]: b_grad of each gate, wci_grad, wcf_grad, wco_grad

@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 // clang-format on
 
+#include "impl/cpu/amx-inl.h"
 #include "impl/cpu/elements-inl.h"
 #include "impl/cpu/gradients-inl.h"
 #include "impl/cpu/ops.h"
@@ -22,6 +23,7 @@ namespace HWY_NAMESPACE {
 template <class S>
 class RnnBackprop {
   using T = Compute<S>;
+  using Amx = AmxProducts<T>;
   static constexpr std::int64_t P = kPanel<T>, L = kLanes<T>;
 
  public:
@@ -35,10 +37,12 @@ class RnnBackprop {
             kWorkPerThread)),
         panels_(blocks(n.H, P)),
         gates_(n.T, n.B, n.G == 1 ? 1 : 4, n.H, P),
-        scratch_(workspace, threads_, n.T * n.B),
+        amx_(workspace, threads_, gates_, n.G, n.H, n.T, n.B, widest_input()),
+        scratch_(workspace, threads_, amx_.use().inputs ? 0 : n.T * n.B),
         trace_(n, reinterpret_cast<const std::byte*>(c.reserve_space), workspace),
-        weights_(
-            workspace.take<T>({std::max(panels_, blocks(std::max(c.I, n.L > 1 ? n.D * n.H : 0), P)), n.G, n.H, P})),
+        weights_(workspace.take<T>(
+            {std::max(amx_.use().serial ? 0 : panels_, amx_.use().weights ? 0 : blocks(widest_input(), P)), n.G, n.H,
+             P})),
         dh_(workspace.take<T>({panels_, n.B, P})),
         dc_(workspace.take<T>({panels_, n.B, P})),
         sums_(workspace.take<T>({panels_, 4, P})),
@@ -55,6 +59,8 @@ class RnnBackprop {
 
   void run() {
     run_team(threads_, [this](Member& member) HWY_ATTR {
+      const auto tiles = amx_.configured();
+      amx_.clear_steps(member);
       trace_.load(member);
       convert(member, c.output_backprop, n.gap(), dy_);
       if constexpr (!kStoredAsComputed<S>) convert(member, c.input, n.T * n.B * c.I, input_);
@@ -88,6 +94,8 @@ class RnnBackprop {
     }
   }
 
+  std::int64_t widest_input() const { return std::max(c.I, n.L > 1 ? n.D * n.H : 0); }
+
   // Where the gates of the op lie among those that are kept. A GRU keeps the candidate's twice: its recurrent side
   // comes first, its input side last, so that each side has a range of its own.
   bool gru() const { return n.mode == BACKGAUGE_GRU; }
@@ -105,14 +113,8 @@ class RnnBackprop {
   // Packs R of all gates, copies states, and makes the input of the layer once.
   void start(Member& member, std::int64_t layer, std::int64_t direction) const {
     member.wait();  // the last user of what is written now, and the writer of what is read
-    const Weights<T> R{weights_, n.G, n.H};
     const Range own = member.share(panels_);
-    for (std::int64_t panel = own.begin; panel < own.end; ++panel) {
-      for (std::int64_t gate = 0; gate < n.G; ++gate) {
-        pack_straight(c.params + params_.R(layer, direction, recurrent_gate(gate)) + panel * P, n.H,
-                      std::min(P, n.H - panel * P), n.H, R.panel(panel) + gate * n.H * P);
-      }
-    }
+    pack_recurrent(member, layer, direction);
     const std::int64_t first = (layer * n.D + direction) * n.step();
     convert(member, c.input_h + first, n.step(), h_first_);
     if (c.lstm) convert(member, c.input_c + first, n.step(), cs_first_);
@@ -127,6 +129,23 @@ class RnnBackprop {
     std::fill_n(sums_ + own.begin * 4 * P, (own.end - own.begin) * 4 * P, T(0));
     if (layer > 0 && direction == 0 && n.has_masks) scale(member, layer - 1, trace_.y(layer - 1), dropped_);
     member.wait();
+  }
+
+  void pack_recurrent(const Member& member, std::int64_t layer, std::int64_t direction) const {
+    const auto of_gate = [=, this](std::int64_t gate) {
+      return c.params + params_.R(layer, direction, recurrent_gate(gate));
+    };
+    if constexpr (Amx::kCompiled) {
+      if (amx_.use().serial) return amx_.pack_weights(member, n.H, n.H, 1, of_gate);
+    }
+    const Weights<T> R{weights_, n.G, n.H};
+    const Range own = member.share(panels_);
+    for (std::int64_t panel = own.begin; panel < own.end; ++panel) {
+      for (std::int64_t gate = 0; gate < n.G; ++gate) {
+        pack_straight(of_gate(gate) + panel * P, n.H, std::min(P, n.H - panel * P), n.H,
+                      R.panel(panel) + gate * n.H * P);
+      }
+    }
   }
 
   // Of the step at hand, at row 0: states before it and saved values.
@@ -170,20 +189,34 @@ class RnnBackprop {
   void go_back(Member& member, std::int64_t layer, std::int64_t direction, const T* dy) const {
     const Range own = member.share(panels_);
     const StateProduct<T> product(gates_, Weights<T>{weights_, n.G, n.H}, n.B);
-    const auto ask_nothing = [](std::int64_t, const Block&, std::int64_t, std::int64_t) {};
+    const auto multiply = [&](std::int64_t t, bool backwards, auto done) HWY_ATTR {
+      if constexpr (Amx::kCompiled) {
+        if (amx_.use().serial) return amx_.multiply_step(member, t, own, backwards, dh_, gru(), done);
+      }
+      const auto ask_nothing = [](std::int64_t, const Block&, std::int64_t, std::int64_t) {};
+      product.run(gates_.step(t), own, backwards, dh_, gru(), ask_nothing, done);
+    };
     for (std::int64_t step = 0; step < n.T; ++step) {
       const std::int64_t t = direction == 0 ? n.T - 1 - step : step;
       const RnnStep<T> s = step_at(layer, direction, t, dy);
       if (step == 0) {
-        for (std::int64_t panel = own.begin; panel < own.end; ++panel) pointwise(panel, s);
+        for (std::int64_t panel = own.begin; panel < own.end; ++panel) pointwise_of(panel, s, t);
       } else {
-        product.run(gates_.step(direction == 0 ? t + 1 : t - 1), own, step % 2 == 0, dh_, gru(), ask_nothing,
-                    [&](std::int64_t panel) HWY_ATTR { pointwise(panel, s); });
+        multiply(direction == 0 ? t + 1 : t - 1, step % 2 == 0,
+                 [&](std::int64_t panel) HWY_ATTR { pointwise_of(panel, s, t); });
       }
       member.wait();
     }
-    product.run(gates_.step(direction == 0 ? 0 : n.T - 1), own, false, dh_, gru(), ask_nothing,
-                [&](std::int64_t panel) HWY_ATTR { store_panel(layer, direction, panel); });
+    multiply(direction == 0 ? 0 : n.T - 1, false,
+             [&](std::int64_t panel) HWY_ATTR { store_panel(layer, direction, panel); });
+  }
+
+  // And what the product of the step reads, if that is made in tiles.
+  void pointwise_of(std::int64_t panel, const RnnStep<T>& s, std::int64_t t) const {
+    pointwise(panel, s);
+    if constexpr (Amx::kCompiled) {
+      if (amx_.use().serial) amx_.pack_step(t, panel);
+    }
   }
 
   // Once the state before the first step is complete.
@@ -204,17 +237,25 @@ class RnnBackprop {
   void input_gradient(Member& member, std::int64_t layer, std::int64_t direction, T* dx) const {
     const std::int64_t width = params_.matrix_input(layer);
     if (layer == 0 && params_.skip_input) return sum_gates(member, dx, direction > 0);
-    member.wait();  // until nobody needs R any more
+    member.wait();  // until nobody needs what was packed any more
+    const S* const w = c.params + params_.W(layer, direction, 0);
+    const auto output = [=](std::int64_t row, std::int64_t panel) {
+      return Output<T, T>{dx + row * width + panel * P, width, std::min(P, width - panel * P), direction > 0};
+    };
+    if constexpr (Amx::kCompiled) {
+      if (amx_.use().weights) {
+        amx_.pack_weights(member, width, width, 1, [=, this](std::int64_t gate) { return w + gate * n.H * width; });
+        member.wait();
+        return amx_.multiply_weights(member, first_input_gate(), width, output);
+      }
+    }
     const Weights<T> W{weights_, n.G, n.H};
     const Range own = member.share(blocks(width, P));
     for (std::int64_t panel = own.begin; panel < own.end; ++panel) {
-      pack_straight(c.params + params_.W(layer, direction, 0) + panel * P, width, std::min(P, width - panel * P),
-                    n.G * n.H, W.panel(panel));
+      pack_straight(w + panel * P, width, std::min(P, width - panel * P), n.G * n.H, W.panel(panel));
     }
     member.wait();
-    multiply_weights(member, gates_, first_input_gate(), W, width, scratch_, [=](std::int64_t row, std::int64_t panel) {
-      return Output<T, T>{dx + row * width + panel * P, width, std::min(P, width - panel * P), direction > 0};
-    });
+    multiply_weights(member, gates_, first_input_gate(), W, width, scratch_, output);
   }
 
   void sum_gates(Member& member, T* dx, bool add) const {
@@ -264,17 +305,30 @@ class RnnBackprop {
     };
     T *const dW = params_grad_ + params_.W(layer, direction, 0), *const dR =
                                                                      params_grad_ + params_.R(layer, direction, 0);
-    multiply_inputs<T, T>(member, inputs, {x, width, rows}, {x, width, 0}, gates_, first_input_gate(), n.G * panels_,
-                          scratch_, [=, this](std::int64_t column, std::int64_t chunk) {
-                            return output(dW, width, column, chunk, chunk / panels_);
-                          });
+    const auto output_of_inputs = [=, this](std::int64_t column, std::int64_t chunk) {
+      return output(dW, width, column, chunk, chunk / panels_);
+    };
+    const auto output_of_states = [=, this](std::int64_t column, std::int64_t chunk) {
+      return output(dR, H, column, chunk, recurrent_gate(chunk / panels_));
+    };
     // The states before the steps: the initial one at the first step of the direction, y elsewhere.
     const T* y = trace_.y(layer) + direction * H;
     const Rows<T> first{h_first_, H, B}, others{direction == 0 ? y : y + B * y_row, y_row, rows - B};
-    multiply_inputs<T, T>(member, states, direction == 0 ? first : others, direction == 0 ? others : first, gates_, 0,
-                          n.G * panels_, scratch_, [=, this](std::int64_t column, std::int64_t chunk) {
-                            return output(dR, H, column, chunk, recurrent_gate(chunk / panels_));
-                          });
+    const Rows<T>&h_begin = direction == 0 ? first : others, &h_rest = direction == 0 ? others : first;
+    const Rows<T> all_x{x, width, rows}, no_more{x, width, 0};
+    const std::int64_t chunks = n.G * panels_;
+    if constexpr (Amx::kCompiled) {
+      if (amx_.use().inputs) {
+        member.wait();  // until nobody needs R any more
+        amx_.pack_gradients(member);
+        member.wait();
+        amx_.multiply_inputs(member, width, all_x, no_more, first_input_gate(), chunks, output_of_inputs);
+        return amx_.multiply_inputs(member, H, h_begin, h_rest, 0, chunks, output_of_states);
+      }
+    }
+    multiply_inputs<T, T>(member, inputs, all_x, no_more, gates_, first_input_gate(), chunks, scratch_,
+                          output_of_inputs);
+    multiply_inputs<T, T>(member, states, h_begin, h_rest, gates_, 0, chunks, scratch_, output_of_states);
   }
 
   const CudnnRnnBackpropCall<S>& c;
@@ -283,6 +337,7 @@ class RnnBackprop {
   int threads_;
   std::int64_t panels_;
   GateGradients<T> gates_;  // of W x + bW and R h + bR
+  Amx amx_;
   ProductScratch<T> scratch_;
   RnnTrace<S, const std::byte> trace_;
   T* weights_;                    // R, later W

@@ -144,7 +144,7 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
 
 // The path that this process runs on is part of the version: it decides about bits and times.
 const backgauge_implementation& table() {
-  static const std::string version = "2 " + std::string(word(path()));
+  static const std::string version = "2 " + std::string(path_word());
   static const backgauge_implementation implementation = {
       BACKGAUGE_ABI,
       sizeof(backgauge_implementation),

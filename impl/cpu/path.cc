@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "impl/cpu/amx_machine.h"
+
 namespace backgauge::cpu {
 namespace {
 
@@ -34,6 +36,8 @@ bool has_avx512() {
 }
 #endif
 
+constexpr std::string_view kAmxWord = "amx", kAmxEmulatedWord = "amx-emulated";
+
 const PathChoice& choice() {
   static const PathChoice chosen = choose_path(std::getenv("BACKGAUGE_CPU"));
   return chosen;
@@ -42,19 +46,41 @@ const PathChoice& choice() {
 }  // namespace
 
 PathChoice choose_path(const char* wish) {
-  PathChoice choice{*std::ranges::find_if(kPaths, machine_has), ""};
-  if (wish == nullptr || *wish == '\0') return choice;
-  std::string known;
+  PathChoice choice{*std::ranges::find_if(kPaths, machine_has)};
+  if (wish == nullptr || *wish == '\0') {
+    if (missing(Products::kAmx).empty()) choice.products = Products::kAmx;
+    return choice;
+  }
+  const auto refused = [&](const std::string& why) {
+    choice.refusal = "cpu: BACKGAUGE_CPU=" + std::string(wish) + ": " + why;
+    return choice;
+  };
+  const std::string cannot = "this machine cannot run it";
+  for (const Products wished : {Products::kAmx, Products::kAmxEmulated}) {
+    if (wish != (wished == Products::kAmx ? kAmxWord : kAmxEmulatedWord)) continue;
+    const std::string_view lacks = missing(wished);
+    if (!lacks.empty()) return refused(cannot + ": " + std::string(lacks));
+    choice.products = wished;
+    return choice;
+  }
+  std::string known = std::string(kAmxWord) + " " + std::string(kAmxEmulatedWord);
   for (const Path path : kPaths) {
     if (word(path) == wish) {
-      if (machine_has(path)) return {path, ""};
-      choice.refusal = "cpu: BACKGAUGE_CPU=" + std::string(wish) + ": this machine cannot run it";
+      if (!machine_has(path)) return refused(cannot);
+      choice.path = path;
       return choice;
     }
     known += " " + std::string(word(path));
   }
-  choice.refusal = "cpu: BACKGAUGE_CPU=" + std::string(wish) + ": expected one of" + known;
-  return choice;
+  return refused("expected one of " + known);
+}
+
+std::string_view missing([[maybe_unused]] Products products) {
+#if HWY_ARCH_X86
+  return products == Products::kAmx ? amx_missing() : "";
+#else
+  return products == Products::kVectors ? "" : "not an x86-64 processor";  // its panels are narrower than tiles
+#endif
 }
 
 bool machine_has(Path path) {
@@ -82,6 +108,14 @@ std::string_view word(Path path) {
 }
 
 Path path() { return choice().path; }
+Products products() { return choice().products; }
+std::string_view path_word() {
+  switch (products()) {
+    case Products::kAmx: return kAmxWord;
+    case Products::kAmxEmulated: return kAmxEmulatedWord;
+    default: return word(path());
+  }
+}
 std::string_view path_refusal() { return choice().refusal; }
 
 }  // namespace backgauge::cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instruction set the vector code of this process runs on: the best of the machine, or the one that the
-// environment variable BACKGAUGE_CPU names (scalar, avx2, avx512). Decided once.
+// Which instruction set the vector code of this process runs on, and what large products do: the best of the machine,
+// or what the environment variable BACKGAUGE_CPU names (scalar, avx2, avx512, amx, amx-emulated). Decided once.
 #pragma once
 
 #include <string>
@@ -11,22 +11,28 @@
 namespace backgauge::cpu {
 
 enum class Path { kScalar, kAvx2, kAvx512, kNeon };
+enum class Products { kVectors, kAmx, kAmxEmulated };  // of float matrices
 
 struct PathChoice {
-  Path path;            // the best of the machine, or the one that was wished for
-  std::string refusal;  // why the wish cannot be met, or ""
+  Path path;                               // the best of the machine, or the one that was wished for
+  std::string refusal = "";                // why the wish cannot be met, or ""
+  Products products = Products::kVectors;  // the emulation only if it was wished for
 };
 
-// wish: the word of a path; nullptr or "" for the best.
+// wish: the word of a path or of products, which go with the best path; nullptr or "" for the best.
 PathChoice choose_path(const char* wish);
 
 // What choose_path() says of the environment.
 Path path();
+Products products();
+std::string_view path_word();
 std::string_view path_refusal();
 
 inline constexpr Path kPaths[] = {Path::kAvx512, Path::kAvx2, Path::kNeon, Path::kScalar};  // the best first
 std::string_view word(Path path);
 bool machine_has(Path path);
+// What is missing for such products, or "". May ask the system for tiles.
+std::string_view missing(Products products);
 
 }  // namespace backgauge::cpu
 

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "impl/cpu/amx.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "impl/cpu/amx_emulated.h"
+#include "impl/cpu/amx_kernel.h"
+#include "impl/cpu/blocks.h"
+
+namespace backgauge::cpu::amx {
+namespace {
+
+#if defined(BACKGAUGE_WITH_AMX)
+// The instructions by themselves: the compilers' functions for them take tiles as literals, not as constants of a
+// template, and gcc's do not say that they read memory.
+struct MachineTiles {
+  static constexpr long kRow = 64;  // bytes
+
+  template <int kTile>
+  static void load(const void* from) {
+    asm volatile("tileloadd (%[from],%[row],1), %%tmm%c[tile]"
+                 :
+                 : [tile] "i"(kTile), [from] "r"(from), [row] "r"(kRow)
+                 : "memory");
+  }
+  template <int kTile>
+  static void load_sums(const float* from) {
+    load<kTile>(from);
+  }
+  template <int kTile>
+  static void store_sums(float* to) {
+    asm volatile("tilestored %%tmm%c[tile], (%[to],%[row],1)"
+                 :
+                 : [tile] "i"(kTile), [to] "r"(to), [row] "r"(kRow)
+                 : "memory");
+  }
+  template <int kTile>
+  static void zero() {
+    asm volatile("tilezero %%tmm%c[tile]" : : [tile] "i"(kTile));
+  }
+  template <int kSumsTile, int kLeft, int kRight>
+  static void dot() {
+    asm volatile("tdpbf16ps %%tmm%c[right], %%tmm%c[left], %%tmm%c[sums]"
+                 :
+                 : [sums] "i"(kSumsTile), [left] "i"(kLeft), [right] "i"(kRight));
+  }
+};
+
+// Eight tiles of sixteen rows of 64 bytes.
+struct alignas(64) Configuration {
+  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  std::uint16_t bytes_per_row[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+static_assert(sizeof(Configuration) == 64);
+
+void multiply_on_amx(const BlockProduct& product) { multiply_blocks<MachineTiles>(product); }
+void configure() {
+  static constexpr Configuration kConfiguration;
+  asm volatile("ldtilecfg %0" : : "m"(kConfiguration));
+}
+void release() { asm volatile("tilerelease"); }
+#else
+void multiply_on_amx(const BlockProduct&) {}
+void configure() {}
+void release() {}
+#endif
+
+float value_of(const std::uint16_t* tile, std::int64_t k) {
+  const auto piece = [=](std::int64_t which) {
+    return std::bit_cast<float>(std::uint32_t{tile[which * kTile + k]} << 16);
+  };
+  return piece(0) + (piece(1) + piece(2));
+}
+
+}  // namespace
+
+void multiply(Products products, const BlockProduct& product) {
+  if (products == Products::kAmx) {
+    multiply_on_amx(product);
+  } else {
+    multiply_emulated(product);
+  }
+}
+
+void multiply_plainly(const std::uint16_t* left, const std::uint16_t* right, std::int64_t chunks, float* sum) {
+  std::fill_n(sum, kSide * kSide, 0.0f);
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk, left += kChunk, right += kChunk) {
+    for (std::int64_t k = 0; k < kDeep; ++k) {
+      float row[kSide];
+      for (std::int64_t c = 0; c < kSide; ++c) row[c] = value_of(right, (k / 2 * kSide + c) * 2 + k % 2);
+      for (std::int64_t r = 0; r < kSide; ++r) {
+        const float value = value_of(left, r * kDeep + k);
+        for (std::int64_t c = 0; c < kSide; ++c) sum[r * kSide + c] += value * row[c];
+      }
+    }
+  }
+}
+
+ConfiguredTiles::ConfiguredTiles(Products products) : configured_(products == Products::kAmx) {
+  if (configured_) configure();
+}
+ConfiguredTiles::~ConfiguredTiles() {
+  if (configured_) release();
+}
+
+bool pays(Products products, const ProductSize& size) {
+  // A single row stays with the vectors, so that the emulation is judged with both kinds of products in one call.
+  if (products == Products::kAmxEmulated) return size.rows > 1;
+  if (products == Products::kVectors) return false;
+  // Estimates for a core of the first generation with AMX, in cycles of some 3 GHz: six products at 79 % of 512
+  // multiply-adds a cycle, which is what tiles from L2 reached there, against AVX-512 at 84 % of 32. Not measured here.
+  constexpr double kTiles = 67, kVectors = 27;
+  const double rows = static_cast<double>(size.rows), columns = static_cast<double>(size.columns),
+               depth = static_cast<double>(size.depth), weights = depth * columns;
+  const double padded = static_cast<double>(blocks(size.rows, kSide) * blocks(size.columns, kSide) *
+                                            blocks(size.depth, kDeep) * kSide * kSide * kDeep);
+  const double on_tiles = padded / kTiles, on_vectors = rows * weights / kVectors;
+  if (size.streamed) {
+    // Bytes a cycle out of L2, half of whose 2 MiB may hold weights, and out of L3: 130 and 27 GB/s.
+    const auto stream = [=](double bytes) { return bytes / (bytes <= 0x1p20 ? 43 : 9); };
+    return std::max(on_tiles, stream(6 * weights)) < std::max(on_vectors, stream(4 * weights));
+  }
+  // A cycle per element to split both operands; four stores and loads of a line per sixteen results.
+  return on_tiles + rows * depth + weights + 0.3 * rows * columns < on_vectors;
+}
+
+}  // namespace backgauge::cpu::amx
