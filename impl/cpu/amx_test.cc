@@ -289,10 +289,10 @@ std::vector<Path> paths_with_tiles() {
 class AmxOnEveryPath : public testing::TestWithParam<Path> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AmxOnEveryPath);
 
-void pieces_on(Path path) { BACKGAUGE_ON(path, expect_all_pieces()); }
-void emulated_on(Path path) { BACKGAUGE_ON(path, expect_emulated_products()); }
-void amx_on(Path path) { BACKGAUGE_ON(path, expect_products_of_amx()); }
-void not_finite_on(Path path) { BACKGAUGE_ON(path, expect_values_that_are_not_finite()); }
+void pieces_on([[maybe_unused]] Path path) { BACKGAUGE_ON(path, expect_all_pieces()); }
+void emulated_on([[maybe_unused]] Path path) { BACKGAUGE_ON(path, expect_emulated_products()); }
+void amx_on([[maybe_unused]] Path path) { BACKGAUGE_ON(path, expect_products_of_amx()); }
+void not_finite_on([[maybe_unused]] Path path) { BACKGAUGE_ON(path, expect_values_that_are_not_finite()); }
 
 TEST_P(AmxOnEveryPath, NumbersAreTheSumOfTheirPieces) { pieces_on(GetParam()); }
 TEST_P(AmxOnEveryPath, EmulatedProductsAreWithinTheBound) { emulated_on(GetParam()); }
