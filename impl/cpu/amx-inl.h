@@ -41,7 +41,7 @@ class AmxProducts {
 
  public:
   // weight_gates: of the weights, which may be fewer than those of the gradients. widest: columns of the widest input.
-  AmxProducts(Workspace& workspace, std::int64_t members, const GateGradients<T>& gradients, std::int64_t weight_gates,
+  AmxProducts(Workspace& workspace, std::int64_t members, const StepPanels<T>& gradients, std::int64_t weight_gates,
               std::int64_t columns, std::int64_t steps, std::int64_t batch, std::int64_t widest)
       : gradients_(gradients),
         use_(use_of(weight_gates * columns, columns, steps * batch, batch, widest)),
@@ -353,7 +353,7 @@ class AmxProducts {
     }
   }
 
-  const GateGradients<T>& gradients_;
+  const StepPanels<T>& gradients_;
   AmxUse use_;
   std::int64_t gate_chunks_, weight_chunks_, columns_, batch_;
   std::int64_t row_chunks_ = 0, left_chunks_ = 0, step_blocks_ = 0;

@@ -264,7 +264,7 @@ class BlockLstmGrad {
 
   const BlockLstmGradV2Call<S>& c;
   int threads_;
-  GateGradients<T> dgates_;
+  StepPanels<T> dgates_;
   Amx amx_;
   std::int64_t panels_;
   T *dcs_, *dh_;        // of the states before the step at hand, in panels

@@ -336,7 +336,7 @@ class RnnBackprop {
   const RnnParams params_;
   int threads_;
   std::int64_t panels_;
-  GateGradients<T> gates_;  // of W x + bW and R h + bR
+  StepPanels<T> gates_;  // of W x + bW and R h + bR
   Amx amx_;
   ProductScratch<T> scratch_;
   RnnTrace<S, const std::byte> trace_;

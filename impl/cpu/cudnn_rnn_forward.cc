@@ -94,7 +94,7 @@ class RnnForward {
 
   // The rows of all steps as an operand.
   template <class X>
-  void pack_input(const Member& member, const X* x, std::int64_t width, const GateGradients<T>& to) const {
+  void pack_input(const Member& member, const X* x, std::int64_t width, const StepPanels<T>& to) const {
     const Range own = member.share(to.chunks());
     for (std::int64_t b = 0; b < to.blocks(); ++b) {
       const Block rows = to.rows(b);
@@ -241,8 +241,8 @@ class RnnForward {
   const RnnParams params_;
   int threads_;
   std::int64_t panels_;
-  GateGradients<T> input_, below_;  // what enters the first layer, and the others
-  GateGradients<T> h_;              // before and after a step, in turn
+  StepPanels<T> input_, below_;  // what enters the first layer, and the others
+  StepPanels<T> h_;              // before and after a step, in turn
   ProductScratch<T> scratch_;
   RnnTrace<S, std::byte> trace_;
   T* weights_;    // W, later R

@@ -41,7 +41,7 @@ class ProductScratch {
 // The member's part of [rows of gradients, columns] = gradients w, where w has the gates from `first_gate` on.
 //   output(row, panel) -> where a tile of it goes
 template <class T, class GetOutput>
-void multiply_weights(const Member& member, const GateGradients<T>& gates, std::int64_t first_gate,
+void multiply_weights(const Member& member, const StepPanels<T>& gates, std::int64_t first_gate,
                       const Weights<T>& weights, std::int64_t columns, const ProductScratch<T>& scratch,
                       GetOutput output) {
   constexpr std::int64_t P = kPanel<T>;
@@ -99,7 +99,7 @@ struct Rows {
 //   output(column, chunk) -> where a tile of it goes
 template <class S, class T, class GetOutput>
 void multiply_inputs(const Member& member, const Range& range, const Rows<S>& before, const Rows<S>& after,
-                     const GateGradients<T>& gates, std::int64_t first_gate, std::int64_t chunks,
+                     const StepPanels<T>& gates, std::int64_t first_gate, std::int64_t chunks,
                      const ProductScratch<T>& scratch, GetOutput output) {
   constexpr std::int64_t P = kPanel<T>;
   constexpr std::int64_t kMost = 384;  // rows of a piece: of float three quarters of an L1 of 32 KiB

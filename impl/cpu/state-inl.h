@@ -12,8 +12,8 @@
 // clang-format on
 
 #include "impl/cpu/blocks.h"
-#include "impl/cpu/gates.h"
 #include "impl/cpu/product-inl.h"
+#include "impl/cpu/step_panels.h"
 #include "impl/cpu/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -39,7 +39,7 @@ struct Weights {
 template <class T>
 class StateProduct {
  public:
-  StateProduct(const GateGradients<T>& gates, const Weights<T>& weights, std::int64_t rows)
+  StateProduct(const StepPanels<T>& gates, const Weights<T>& weights, std::int64_t rows)
       : gates_(gates),
         weights_(weights),
         chunks_(weights.gates * gates.panels()),
@@ -105,7 +105,7 @@ class StateProduct {
     }
   }
 
-  const GateGradients<T>& gates_;
+  const StepPanels<T>& gates_;
   Weights<T> weights_;
   std::int64_t chunks_, rows_, tiles_, pieces_;
   Blocks rows_of_tile_;

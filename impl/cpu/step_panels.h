@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the gradients of all gates of all steps lie: written once by the pointwise part of a step, and read in place as
-// either operand of every product.
+// Where matrices of every step lie that products read: the gradients of all gates, written once by the pointwise part
+// of a step and read in place as either operand; inputs and states of the forward, as one gate.
 //   [block of steps] [gate] [panel of columns] [row of the block] [column of the panel]
-// The forward keeps its inputs and its state so, as one gate.
 // A block is as deep as a cached piece of an operand; its rows are a cache line or two each and follow each other.
 #pragma once
 
@@ -12,10 +11,10 @@
 namespace backgauge::cpu {
 
 template <class T>
-class GateGradients {
+class StepPanels {
  public:
   // panel: columns of one.
-  GateGradients(std::int64_t steps, std::int64_t batch, std::int64_t gates, std::int64_t columns, std::int64_t panel)
+  StepPanels(std::int64_t steps, std::int64_t batch, std::int64_t gates, std::int64_t columns, std::int64_t panel)
       : steps_(steps),
         batch_(batch),
         panel_(panel),
