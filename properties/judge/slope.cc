@@ -17,16 +17,9 @@ namespace {
 using Elements = std::vector<std::size_t>;
 
 // Unit roundoff of what a forward computes with: of its dtype, or of operands that are narrower.
-long double coarsest_roundoff(backgauge_dtype dtype, const Declared& declared) {
-  long double roundoff = static_cast<long double>(float_format(dtype).unit_roundoff);
-  if (dtype == BACKGAUGE_FLOAT64) return roundoff;
-  switch (declared.numerical_contract) {
-    case BACKGAUGE_FP32_STRICT: break;
-    case BACKGAUGE_FP32_TF32:
-    case BACKGAUGE_FP16_ACC32: roundoff = std::max(roundoff, 0x1p-11L); break;
-    case BACKGAUGE_BF16_ACC32: roundoff = std::max(roundoff, 0x1p-8L); break;
-  }
-  return roundoff;
+long double coarsest_roundoff(const Problem& problem, const Declared& declared) {
+  return static_cast<long double>(
+      std::max(float_format(problem.dtype).unit_roundoff, rounding_model(problem, declared).operand_roundoff));
 }
 
 // How far outputs should move, as a part of themselves. What eight roundings leave unknown of a slope is 8 u over that
@@ -182,8 +175,8 @@ std::vector<Slope> listed(const Problem& problem) {
 
 }  // namespace
 
-bool has_long_steps(backgauge_dtype dtype, const Declared& declared) {
-  return coarsest_roundoff(dtype, declared) >= 0x1p-11L;
+bool has_long_steps(const Problem& problem, const Declared& declared) {
+  return coarsest_roundoff(problem, declared) >= 0x1p-11L;
 }
 
 const Tensor& upstream_of(const Problem& problem, std::string_view output) {
@@ -195,7 +188,7 @@ const Tensor& upstream_of(const Problem& problem, std::string_view output) {
 Slopes measure_slopes(Runner& runner, const Problem& problem, const std::vector<Output>& made, const Declared& declared,
                       const RunOptions& options, std::uint64_t seed) {
   const bool kinks = problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU;
-  const long double wanted = wanted_response(kinks, coarsest_roundoff(problem.dtype, declared));
+  const long double wanted = wanted_response(kinks, coarsest_roundoff(problem, declared));
   Walker walker(runner, problem, made, options);
   Slopes result{listed(problem), std::nullopt};
   for (Slope& slope : result.slopes) {

@@ -45,7 +45,7 @@ Slopes measure_slopes(Runner& runner, const Problem& problem, const std::vector<
 
 // Whether steps are so long, because roundings are so coarse, that how a slope changes over one is not to be told from
 // a shorter one alone: half, and operands that are narrower than float.
-bool has_long_steps(backgauge_dtype dtype, const Declared& declared);
+bool has_long_steps(const Problem& problem, const Declared& declared);
 
 // What comes from above for an output of the forward: output_backprop for output.
 const Tensor& upstream_of(const Problem& problem, std::string_view output);

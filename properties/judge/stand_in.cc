@@ -73,7 +73,7 @@ StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& d
     raise(result.forward_errors, result.forward, problem.dtype);
     raise(result.gradient_errors, result.gradient, problem.dtype);
   }
-  if (has_long_steps(problem.dtype, declared) && problem.attributes.rnn_mode != BACKGAUGE_RNN_RELU) {
+  if (has_long_steps(problem, declared) && problem.attributes.rnn_mode != BACKGAUGE_RNN_RELU) {
     for (int draw = 0; draw < kDraws; ++draw) {
       Problem masked = with_drawn_masks(problem, seed, draw);
       std::vector<Tensor> gradient = oracle_values(masked);
