@@ -136,11 +136,11 @@ TEST(Registry, RefusesEveryWrongClaim) {
       {2, "input_modes", [](auto& c) { c.input_modes = BACKGAUGE_BIT(4); }},
       {2, "directions", [](auto& c) { c.directions = 0; }},
       {0, "half_class", [](auto& c) { c.half_class = 0; }},
-      {0, "numerical_contract", [](auto& c) { c.numerical_contract = 5; }},
+      {0, "numerical_contract", [](auto& c) { c.numerical_contract = BACKGAUGE_FP32_3XTF32 + 1; }},
       {0, "determinism", [](auto& c) { c.determinism = 0; }},
       {0, "recomputes_co", [](auto& c) { c.recomputes_co = 2; }},
       {2, "changes_reserve_space", [](auto& c) { c.changes_reserve_space = -1; }},
-      {0, "half_contract", [](auto& c) { c.half_contract = 5; }},
+      {0, "half_contract", [](auto& c) { c.half_contract = BACKGAUGE_FP32_3XTF32 + 1; }},
   };
   for (const Wrong& wrong : wrongs) {
     std::vector<backgauge_op_claims> claims = legal_claims;
