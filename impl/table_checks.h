@@ -18,6 +18,24 @@ inline bool has_reserve_space(const backgauge_call& call) {
   return call.op == BACKGAUGE_CUDNN_RNN || call.op == BACKGAUGE_CUDNN_RNN_BACKPROP;
 }
 
+// All there is of an op, computed in float32 at least, rounded once and repeated bit by bit.
+constexpr backgauge_op_claims complete_claims(backgauge_op op) {
+  backgauge_op_claims claims{};
+  claims.op = op;
+  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+  if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) claims.dtypes |= BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
+  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
+  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
+                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
+  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
+                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
+  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
+  claims.half_class = BACKGAUGE_CLASS_A;
+  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+  claims.determinism = BACKGAUGE_BITWISE;
+  return claims;
+}
+
 // Puts the text into the message, if there is one. Returns the status.
 backgauge_status fail(backgauge_message* message, backgauge_status status, std::string_view text);
 

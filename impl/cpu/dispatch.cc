@@ -60,28 +60,9 @@ backgauge_status plan(const backgauge_call& call, const Extents& extents, backga
   return BACKGAUGE_OK;
 }
 
-constexpr backgauge_op_claims claims_of(backgauge_op op, std::uint32_t dtypes) {
-  backgauge_op_claims claims{};
-  claims.op = op;
-  claims.dtypes = dtypes;
-  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
-                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
-  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
-                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
-  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
-  claims.half_class = BACKGAUGE_CLASS_A;
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
-  claims.determinism = BACKGAUGE_BITWISE;
-  return claims;
-}
-
-constexpr std::uint32_t kHalfAndFloat = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-constexpr backgauge_op_claims kClaims[] = {
-    claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD, kHalfAndFloat),
-    claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2, kHalfAndFloat),
-    claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP, kHalfAndFloat | BACKGAUGE_BIT(BACKGAUGE_FLOAT64)),
-};
+constexpr backgauge_op_claims kClaims[] = {complete_claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
+                                           complete_claims(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
+                                           complete_claims(BACKGAUGE_CUDNN_RNN_BACKPROP)};
 
 constexpr TableChecks kChecks = {kClaims, plan, BACKGAUGE_HOST};
 

@@ -28,37 +28,22 @@ backgauge_status plan(const backgauge_call& call, const Extents& extents, backga
   return BACKGAUGE_OK;
 }
 
-// Of ops with products of matrices.
-void claim_products(backgauge_op_claims& claims) {
+// Of an op with products of matrices.
+backgauge_op_claims claims_with_products(backgauge_op op) {
+  backgauge_op_claims claims = complete_claims(op);
   if (math().floats == FloatProducts::kTf32) claims.numerical_contract = BACKGAUGE_FP32_TF32;
   if (math().floats == FloatProducts::kThreeTf32) claims.numerical_contract = BACKGAUGE_FP32_3XTF32;
-  if (!math().half_operands) return;
-  // Gate gradients of steps are kept as the operands of products that they are.
-  claims.half_class = BACKGAUGE_CLASS_A_PRIME;
-  claims.half_contract = BACKGAUGE_FP16_ACC32;
-}
-
-backgauge_op_claims claims_of(backgauge_op op) {
-  backgauge_op_claims claims{};
-  claims.op = op;
-  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-  if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) claims.dtypes |= BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
-  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
-                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
-  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
-                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
-  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
-  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  claims.half_class = BACKGAUGE_CLASS_A;
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
-  if (op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) claim_products(claims);
-  claims.determinism = BACKGAUGE_BITWISE;
+  if (math().half_operands) {
+    // Gate gradients of steps are kept as the operands of products that they are.
+    claims.half_class = BACKGAUGE_CLASS_A_PRIME;
+    claims.half_contract = BACKGAUGE_FP16_ACC32;
+  }
   return claims;
 }
 
-const backgauge_op_claims kClaims[] = {claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
-                                       claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
-                                       claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP)};
+const backgauge_op_claims kClaims[] = {complete_claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
+                                       claims_with_products(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
+                                       claims_with_products(BACKGAUGE_CUDNN_RNN_BACKPROP)};
 const TableChecks kChecks = {kClaims, plan, kBackend.memory_space};
 
 // Whether it is to be done on a copy.
