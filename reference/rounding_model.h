@@ -2,7 +2,7 @@
 // What a dtype and the declarations of an implementation say about roundings: arithmetic/bounds.md 2 and 4.
 #pragma once
 
-#include "reference/arithmetic/bound.h"
+#include "reference/arithmetic/roundings.h"
 #include "reference/oracle.h"
 
 namespace backgauge {

@@ -8,52 +8,9 @@
 #include <cmath>
 #include <limits>
 
-#include "reference/arithmetic/exact.h"
+#include "reference/arithmetic/bounded_dot.h"
 
 namespace backgauge {
-
-// Where an implementation rounds, and how much: bounds.md 2.
-struct RoundingModel {
-  double unit_roundoff = 0;      // of every scalar operation and of sums
-  double least_normal = 0;       // what underflow, gradual or flushed, may lose in one operation
-  double operand_roundoff = 0;   // of the operands of matrix products, when the contract allows narrower ones
-  double operand_underflow = 0;  // what an operand may lose below the normal range of a narrower format
-  double operand_largest = std::numeric_limits<double>::infinity();  // beyond it an operand may be infinite
-  double part_roundoff = 0;   // of each of the two parts that operands of matrix products are split in; 0: they are not
-  double carry_roundoff = 0;  // of what passes from step to step through storage; 0: it does not
-  double carry_underflow = 0;
-  double recomputed_co = 0;  // relative deviation of a recomputed co from the saved one; 0: it is not recomputed
-
-  // Activations inside an implementation. 4 and 2: bounds.md 3.6.
-  double activation_relative() const { return 4 * unit_roundoff; }
-  double sigmoid_absolute() const { return 2 * unit_roundoff; }
-
-  // Of a term of a product of matrices: how many products it is, and how much of it is the one that is left out, where
-  // operands are in two parts. bounds.md 2.1
-  double products_of_term() const { return part_roundoff > 0 ? 3 : 1; }
-  double left_out() const { return part_roundoff * part_roundoff; }
-
-  // Largest relative error of n roundings in a row; infinite where the first-order model ends.
-  double gamma(double n) const {
-    const double nu = n * unit_roundoff;
-    return nu < 1 ? nu / (1 - nu) : std::numeric_limits<double>::infinity();
-  }
-  // The same of the sum of n terms of a product of matrices, and `more` roundings.
-  double dot_gamma(double n, double more) const {
-    const double size_of_parts = (1 + 2 * part_roundoff) * (1 + 2 * part_roundoff);
-    return gamma(products_of_term() * n + more) * size_of_parts;
-  }
-};
-
-template <class V>
-struct Bounded {
-  Plane<V> v;
-  Plane<double> e;
-
-  Index rows() const { return v.rows(); }
-  Index cols() const { return v.cols(); }
-  Index size() const { return v.size(); }
-};
 
 template <class V>
 class Bound {
@@ -100,7 +57,7 @@ class Bound {
 
   // bounds.md 3.3, of split operands 2.1
   Matrix matmul(const Matrix& x, const Matrix& y) const {
-    const Dot dot(*this, x, y);
+    const BoundedDot<V> dot(model_, x, y);
     Matrix out{dot.value, dot.propagated};
     for (Index k = 0; k < out.size(); ++k) {
       const double n = dot.terms.data()[k];
@@ -114,7 +71,7 @@ class Bound {
 
   // bounds.md 3.4: c joins the sum anywhere, or is added to a product that has passed through storage.
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
-    const Dot dot(*this, x, y);
+    const BoundedDot<V> dot(model_, x, y);
     Matrix out{c.v + dot.value, c.e};
     for (Index k = 0; k < out.size(); ++k) {
       const double n = dot.terms.data()[k];
@@ -273,9 +230,6 @@ class Bound {
   }
 
  private:
-  static double magnitude(const V& v) { return static_cast<double>(v < 0 ? -v : v); }
-  static Plane<double> magnitude(const Plane<V>& v) { return v.abs().template cast<double>(); }
-
   // What becomes of an element whose value is not finite: a NaN went in (it comes out in every order), or something
   // that may be anything did.
   struct Fate {
@@ -320,65 +274,6 @@ class Bound {
 
   // An infinite argument is infinite in every order of its sum, so it brings no error.
   static double argument_error(const Matrix& x, Index k) { return finite(x.v.data()[k]) ? x.e.data()[k] : 0; }
-
-  // A product of matrices and what its error is made of.
-  struct Dot {
-    Plane<V> value;
-    Plane<double> propagated;  // from the errors of the operands
-    Plane<double> sizes;       // sum of |terms|, errors included
-    Plane<double> terms;       // how many of them are not exactly zero
-    Plane<double> underflow;
-    double operands;  // relative, from narrower operands
-
-    Dot(const Bound& a, const Matrix& x, const Matrix& y) : value(plane_product<V>(x.v, y.v)) {
-      const Plane<double> xv = magnitude(x.v), yv = magnitude(y.v);
-      const Plane<double> xs = xv + x.e, ys = yv + y.e;
-      propagated = product_of_errors(xv, y.e) + product_of_errors(x.e, ys);
-      sizes = plane_product<double>(xs, ys);
-      if (zeros_of(xs) == 0 && zeros_of(ys) == 0) {
-        terms = Plane<double>::Constant(value.rows(), value.cols(), static_cast<double>(x.cols()));
-      } else {
-        terms = plane_product<double>((xs != 0).template cast<double>(), (ys != 0).template cast<double>());
-      }
-      underflow = Plane<double>::Zero(value.rows(), value.cols());
-      if (xs.size() > 0 && ys.size() > 0) {
-        const Eigen::ArrayXd row = xs.rowwise().maxCoeff();
-        Plane<double> column = ys.topRows(1);  // maxima, row by row as they lie in memory
-        for (Index n = 1; n < ys.rows(); ++n) column = column.max(ys.row(n));
-        for (Index r = 0; r < value.rows(); ++r) {
-          for (Index c = 0; c < value.cols(); ++c) {
-            underflow(r, c) =
-                2 * a.model_.products_of_term() * terms(r, c) * a.model_.least_normal * (1 + row(r) + column(c));
-          }
-        }
-      }
-      const double u = a.model_.operand_roundoff, eta = a.model_.operand_underflow;
-      if (eta > 0) {
-        const Plane<double> x_there = (xs != 0).template cast<double>(), y_there = (ys != 0).template cast<double>();
-        underflow +=
-            eta * (plane_product<double>(xs, y_there) + plane_product<double>(x_there, ys)) + eta * eta * terms;
-      }
-      operands = 2 * u + u * u + a.model_.left_out();
-      if (std::isfinite(a.model_.operand_largest)) open_overflows(a.model_.operand_largest, xs, ys);
-    }
-
-   private:
-    // An infinite operand makes anything of its row or column, even where the other one is zero.
-    void open_overflows(double largest, const Plane<double>& xs, const Plane<double>& ys) {
-      std::vector<bool> column_fits(static_cast<std::size_t>(value.cols()));
-      for (Index c = 0; c < value.cols(); ++c) {
-        column_fits[static_cast<std::size_t>(c)] = (ys.col(c) <= largest).all();
-      }
-      for (Index r = 0; r < value.rows(); ++r) {
-        const bool row_fits = (xs.row(r) <= largest).all();
-        for (Index c = 0; c < value.cols(); ++c) {
-          if (row_fits && column_fits[static_cast<std::size_t>(c)]) continue;
-          underflow(r, c) = std::numeric_limits<double>::infinity();
-          terms(r, c) = std::max(terms(r, c), 1.0);
-        }
-      }
-    }
-  };
 
   static void add_term(const Matrix& x, Index k, double& error, double& size, double& terms) {
     const double magnitude_and_error = magnitude(x.v.data()[k]) + x.e.data()[k];

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "reference/arithmetic/bound.h"
+#include "reference/arithmetic/exact.h"
+#include "reference/arithmetic/roundings.h"
 
 namespace backgauge {
 

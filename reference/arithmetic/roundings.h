@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the arithmetics of error bounds and of random errors know of an implementation.
+#pragma once
+
+#include <limits>
+
+namespace backgauge {
+
+// Where an implementation rounds, and how much: bounds.md 2.
+struct RoundingModel {
+  double unit_roundoff = 0;      // of every scalar operation and of sums
+  double least_normal = 0;       // what underflow, gradual or flushed, may lose in one operation
+  double operand_roundoff = 0;   // of the operands of matrix products, when the contract allows narrower ones
+  double operand_underflow = 0;  // what an operand may lose below the normal range of a narrower format
+  double operand_largest = std::numeric_limits<double>::infinity();  // beyond it an operand may be infinite
+  double part_roundoff = 0;   // of each of the two parts that operands of matrix products are split in; 0: they are not
+  double carry_roundoff = 0;  // of what passes from step to step through storage; 0: it does not
+  double carry_underflow = 0;
+  double recomputed_co = 0;  // relative deviation of a recomputed co from the saved one; 0: it is not recomputed
+
+  // Activations inside an implementation. 4 and 2: bounds.md 3.6.
+  double activation_relative() const { return 4 * unit_roundoff; }
+  double sigmoid_absolute() const { return 2 * unit_roundoff; }
+
+  // Of a term of a product of matrices: how many products it is, and how much of it is the one that is left out, where
+  // operands are in two parts. bounds.md 2.1
+  double products_of_term() const { return part_roundoff > 0 ? 3 : 1; }
+  double left_out() const { return part_roundoff * part_roundoff; }
+
+  // Largest relative error of n roundings in a row; infinite where the first-order model ends.
+  double gamma(double n) const {
+    const double nu = n * unit_roundoff;
+    return nu < 1 ? nu / (1 - nu) : std::numeric_limits<double>::infinity();
+  }
+  // The same of the sum of n terms of a product of matrices, and `more` roundings.
+  double dot_gamma(double n, double more) const {
+    const double size_of_parts = (1 + 2 * part_roundoff) * (1 + 2 * part_roundoff);
+    return gamma(products_of_term() * n + more) * size_of_parts;
+  }
+};
+
+}  // namespace backgauge
