@@ -7,50 +7,28 @@
 #include <algorithm>
 #include <cmath>
 
-#include "properties/judge/judge.h"
-#include "properties/judge/puppet.h"
+#include "properties/judge/judge_testing.h"
 #include "properties/judge/report.h"
 
 namespace backgauge {
 namespace {
 
+using testing::expect_failed;
 using testing::input_at;
+using testing::judge;
+using testing::net_case;
 using testing::output_at;
 using testing::Puppet;
 
 constexpr backgauge_rnn_mode kModes[] = {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU};
 
 Case dropout_case(backgauge_rnn_mode mode = BACKGAUGE_LSTM, backgauge_dtype dtype = BACKGAUGE_FLOAT32) {
-  Case c;
-  c.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
-  c.T = 3;
-  c.B = 2;
-  c.I = 5;
-  c.H = 3;
-  c.layers = 2;
-  c.direction = BACKGAUGE_BIDIRECTIONAL;
-  c.rnn_mode = mode;
-  c.dropout = 0.5;
-  c.dtype = dtype;
-  c.seed = 3;
-  return c;
+  return net_case(mode, 0.5, dtype);
 }
 
 struct Silent : Puppet {
   Silent() { table.dropout_mask = nullptr; }
 };
-
-Verdict judge(Puppet& puppet, const Case& c) {
-  const Filled filled = fill(c);
-  EXPECT_EQ(filled.error, "");
-  puppet.claims.op = c.op;
-  return judge_case(puppet.table, filled.problem, filled.facts, {.seed = c.seed});
-}
-
-void expect_failed(const Verdict& verdict, const std::string& reason) {
-  EXPECT_EQ(verdict.status, Status::kFailed) << verdict.reason;
-  EXPECT_NE(verdict.reason.find(reason), std::string::npos) << verdict.reason;
-}
 
 void multiply(const backgauge_call& call, const char* name, float factor) {
   const backgauge_tensor* tensor = backgauge_find(call.outputs, call.num_outputs, name);

@@ -28,11 +28,11 @@ struct TensorReport {
   double max_ratio = 0;        // largest |got - want| / allowed over judged finite elements; may be inf, never NaN
   double resolution = 0;  // median |want| / allowed over elements that are not determined (resolution.h); 0 if none
   bool vacuous = false;   // the bound says nothing: not counted as judged
-  std::int64_t worst =
-      -1;  // flat index of the worst element; -1 if no element was judged, or a sum over `bad` is wrong
+  // Flat index of the worst element; -1 if no element was judged, or if it is a sum over `bad` elements that is wrong.
+  std::int64_t worst = -1;
   double got = 0, want = 0, allowed = 0;  // there
-  std::string
-      where;  // if bad: what the sum is; of params_backprop the block it lies in, "layer 0 forward, R of gate f"
+  // If bad: which sum it is, or of params_backprop the block that the element lies in, "layer 0 forward, R of gate f".
+  std::string where;
 };
 
 struct Verdict {
