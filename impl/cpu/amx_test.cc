@@ -19,6 +19,7 @@
 
 #include "impl/cpu/path.h"
 #include "impl/cpu/pieces-inl.h"
+#include "impl/cpu/testing/paths.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
@@ -278,16 +279,13 @@ HWY_AFTER_NAMESPACE();
 namespace backgauge::cpu {
 namespace {
 
-std::vector<Path> paths_with_tiles() {
-  std::vector<Path> paths;
-  for (const Path path : kPaths) {
-    if (machine_has(path) && missing(Products::kAmxEmulated).empty()) paths.push_back(path);
+class AmxOnEveryPath : public testing::TestWithParam<Path> {
+ protected:
+  void SetUp() override {
+    const std::string lacks(missing(Products::kAmxEmulated));
+    if (!lacks.empty()) GTEST_SKIP() << lacks;
   }
-  return paths;
-}
-
-class AmxOnEveryPath : public testing::TestWithParam<Path> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AmxOnEveryPath);
+};
 
 void pieces_on([[maybe_unused]] Path path) { BACKGAUGE_ON(path, expect_all_pieces()); }
 void emulated_on([[maybe_unused]] Path path) { BACKGAUGE_ON(path, expect_emulated_products()); }
@@ -303,8 +301,7 @@ TEST_P(AmxOnEveryPath, ProductsAreWithinTheBound) {
 }
 TEST_P(AmxOnEveryPath, WhatIsNotFiniteIsMadePlainly) { not_finite_on(GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(, AmxOnEveryPath, testing::ValuesIn(paths_with_tiles()),
-                         [](const auto& path) { return std::string(word(path.param)); });
+INSTANTIATE_TEST_SUITE_P(, AmxOnEveryPath, testing::ValuesIn(paths_of_this_machine()), name_of_path);
 
 TEST(Amx, IsUsedWhereItIsExpectedToPay) {
   const auto streamed = [](std::int64_t rows, std::int64_t state) {
