@@ -24,12 +24,17 @@ struct StandIn {
   // allow, no dropout at all and two draws.
   std::vector<std::vector<double>> forward_errors, gradient_errors;
 
-  // Where steps are long: problems with masks of many draws, and the values of their gradients.
+  // Whether a slope is to be trusted only as far as draws of the masks show that it is one; elsewhere they are asked
+  // where both sides disagree.
+  bool long_steps = false;
+
+  // A problem with masks of its own, and the values of its gradients.
   struct Draw {
     Problem problem;
     std::vector<Tensor> gradient;
   };
-  std::vector<Draw> draws;
+  // The k-th, of the problem that stand_in() was given. Kept, so that it is made once.
+  std::function<const Draw&(int)> draw;
 };
 // With `finite` false nothing is known but the states: what is dropped decides where a NaN is.
 StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& declared, Values values,
