@@ -26,9 +26,9 @@ constexpr double kLeastResolution = 4;
 // Draws of the masks that show what an estimate leaves out. Their root mean square is less than a third of the
 // deviation once in 10^4 where the masks' effects add up (chi square of 8).
 constexpr int kDraws = 8;
-// And before anything fails, because in a small net one gate may be as good as a kink and only some masks show it: the
-// masks of the implementation are one more draw, further off than all of so many once in 257 such nets. In a large net
-// no gate stands out, and every draw takes four forwards: no more than so many multiply-adds, some seconds.
+// Before anything fails: in a small net one gate may be as good as a kink and only some masks show it. The masks of the
+// implementation are one more draw, further off than all of so many once in 257 such nets. In a large net no gate
+// stands out, and every draw takes four forwards: so many multiply-adds at most, some seconds, but for kDraws.
 constexpr int kMostDraws = 256;
 constexpr double kMostWork = 0x1p31;
 
