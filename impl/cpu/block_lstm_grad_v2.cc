@@ -9,6 +9,7 @@
 // clang-format on
 
 #include "impl/cpu/amx-inl.h"
+#include "impl/cpu/caches.h"
 #include "impl/cpu/gradients-inl.h"
 #include "impl/cpu/lstm-inl.h"
 #include "impl/cpu/ops.h"
@@ -53,6 +54,7 @@ class BlockLstmGrad {
       member.wait();
       c.peephole ? go_back<true>(member) : go_back<false>(member);
       weight_gradient(member);
+      hwy::FlushStream();
       member.wait();  // until nobody needs W_h any more
       pack(member, c.w, c.I, amx_.use().weights);
       member.wait();
@@ -82,7 +84,7 @@ class BlockLstmGrad {
     std::fill_n(dcs_ + state, size, T(0));
     std::fill_n(dh_ + state, size, T(0));
     std::fill_n(sums_ + own.begin * 7 * P, (own.end - own.begin) * 7 * P, T(0));
-    const StateProduct<T> product(dgates_, weights_, c.B);
+    const StateProduct<T> product(dgates_, weights_, c.B, wide_panels<T>(c.H));
     for (std::int64_t panel = own.begin; panel < own.end; ++panel) pointwise<kPeephole>(panel, c.S - 1);
     if constexpr (Amx::kCompiled) {
       if (amx_.use().serial) return go_back_in_tiles<kPeephole>(member, own);
@@ -91,13 +93,12 @@ class BlockLstmGrad {
       member.wait();
       product.run(
           dgates_.step(t), own, t % 2 == 0, dh_, false,
-          [=, this](std::int64_t panel, const Block& rows, std::int64_t part, std::int64_t parts)
-              HWY_ATTR { fetch(panel, rows, t - 1, part, parts); },
+          [=, this](std::int64_t panel) HWY_ATTR { return reads<kPeephole>(panel, t - 1); },
           [=, this](std::int64_t panel) HWY_ATTR { pointwise<kPeephole>(panel, t - 1); });
     }
     member.wait();
     product.run(
-        dgates_.step(0), own, true, dh_, false, [](std::int64_t, const Block&, std::int64_t, std::int64_t) {},
+        dgates_.step(0), own, true, dh_, false, [](std::int64_t) { return ReadSoon(); },
         [=, this](std::int64_t panel) HWY_ATTR { store_panel(panel); });
   }
 
@@ -118,22 +119,18 @@ class BlockLstmGrad {
 
   const S* cs_before(std::int64_t t) const { return t == 0 ? c.cs_prev : c.cs + (t - 1) * c.B * c.H; }
 
-  // Asks for a part of what pointwise() will read and write: so many rows of some of its tensors.
-  HWY_INLINE void fetch(std::int64_t panel, const Block& rows, std::int64_t t, std::int64_t part,
-                        std::int64_t parts) const {
-    constexpr std::int64_t kInputs = 8, kGates = 4;
-    const std::int64_t step = t * c.B * c.H, first = rows.begin * c.H + panel * P;
-    const S* const inputs[kInputs] = {cs_before(t), c.i + step,  c.f + step,       c.o + step,
-                                      c.ci + step,  c.co + step, c.cs_grad + step, c.h_grad + step};
-    const Block own = Blocks(kInputs + kGates, parts)[part];
-    for (std::int64_t k = own.begin; k < own.end(); ++k) {
-      if (k < kInputs) {
-        for (std::int64_t row = 0; row < rows.size; ++row) hwy::Prefetch(inputs[k] + first + row * c.H);
-      } else {
-        const T* gate = dgates_.step(t) + ((k - kInputs) * panels_ + panel) * dgates_.chunk_stride();
-        for (std::int64_t row = rows.begin; row < rows.end(); ++row) hwy::Prefetch(gate + row * P);
-      }
+  // What pointwise() will read and write.
+  template <bool kPeephole>
+  HWY_INLINE ReadSoon reads(std::int64_t panel, std::int64_t t) const {
+    const std::int64_t at = t * c.B * c.H + panel * P;
+    ReadSoon soon(c.B, P * sizeof(T));
+    soon.add(cs_before(t) + panel * P, c.H);
+    for (const S* input : {c.i, c.f, c.o, c.ci, c.co, c.cs_grad, c.h_grad}) soon.add(input + at, c.H);
+    if constexpr (kPeephole) soon.add(c.cs + at, c.H);
+    for (std::int64_t gate = 0; gate < 4; ++gate) {
+      soon.add(dgates_.step(t) + (gate * panels_ + panel) * dgates_.chunk_stride(), P);
     }
+    return soon;
   }
 
   // All rows of a panel of step t.
@@ -146,42 +143,57 @@ class BlockLstmGrad {
     }
   }
 
+  // Sums of b_grad and of the peepholes' gradients stay in registers while the rows go by.
   template <bool kPeephole, bool kPart>
   void pointwise_rows(std::int64_t panel, std::int64_t t) const {
     const Tag<T> d;
     const std::int64_t H = c.H, B = c.B, at = t * B * H + panel * P, live = H - panel * P;
     const std::int64_t gate = dgates_.panels() * dgates_.chunk_stride();
-    const S *cs_prev = cs_before(t) + panel * P, *cs = c.cs + at, *i = c.i + at, *f = c.f + at, *o = c.o + at,
-            *ci = c.ci + at, *co = c.co + at, *cs_grad = c.cs_grad + at, *h_grad = c.h_grad + at;
-    const S *wci = c.wci + panel * P, *wcf = c.wcf + panel * P, *wco = c.wco + panel * P;
-    T *dcs = dcs_ + panel * B * P, *dh = dh_ + panel * B * P, *const sums = sums_ + panel * 7 * P;
-    T* out = dgates_.step(t) + panel * dgates_.chunk_stride();
-    for (std::int64_t row = 0; row < B; ++row, dcs += P, dh += P, out += P) {
-      for (std::int64_t lane = 0; lane < P; lane += L) {
-        const std::int64_t k = row * H + lane;
-        const auto get = [=](const S* from) HWY_ATTR {
-          return load_live<kPart>(d, from, std::clamp(live - lane, std::int64_t{0}, L));
-        };
-        const Vector<T> zero = hn::Zero(d), before = get(cs_prev + k);
+    const S *const all_before = cs_before(t) + panel * P, *const all_cs = c.cs + at, *const i = c.i + at,
+                   *const f = c.f + at, *const o = c.o + at, *const ci = c.ci + at, *const co = c.co + at,
+                   *const cs_grad = c.cs_grad + at, *const h_grad = c.h_grad + at;
+    for (std::int64_t lane = 0; lane < P; lane += L) {
+      const auto get = [=](const S* from) HWY_ATTR {
+        return load_live<kPart>(d, from + lane, std::clamp(live - lane, std::int64_t{0}, L));
+      };
+      const Vector<T> zero = hn::Zero(d), wci = kPeephole ? get(c.wci + panel * P) : zero,
+                      wcf = kPeephole ? get(c.wcf + panel * P) : zero, wco = kPeephole ? get(c.wco + panel * P) : zero;
+      T* const sums = sums_ + panel * 7 * P + lane;
+      const auto sum = [=](std::int64_t which) HWY_ATTR { return load(d, sums + which * P); };
+      Vector<T> b_i = sum(0), b_f = sum(1), b_ci = sum(2), b_o = sum(3);
+      [[maybe_unused]] Vector<T> wci_grad = zero, wcf_grad = zero, wco_grad = zero;
+      if constexpr (kPeephole) wci_grad = sum(4), wcf_grad = sum(5), wco_grad = sum(6);
+      T *dcs = dcs_ + panel * B * P + lane, *dh = dh_ + panel * B * P + lane,
+        *out = dgates_.step(t) + panel * dgates_.chunk_stride() + lane;
+      for (std::int64_t row = 0, k = 0; row < B; ++row, k += H, dcs += P, dh += P, out += P) {
+        const Vector<T> before = get(all_before + k);
         const LstmGradients<Vector<T>> g = lstm_gradients<kPeephole>(
             before, get(i + k), get(f + k), get(o + k), get(ci + k), get(co + k),
-            hn::Add(load(d, dcs + lane), get(cs_grad + k)), hn::Add(load(d, dh + lane), get(h_grad + k)),
-            kPeephole ? get(wci + lane) : zero, kPeephole ? get(wcf + lane) : zero, kPeephole ? get(wco + lane) : zero);
-        store(d, g.cs_prev, dcs + lane);
-        store(d, g.i, out + lane);
-        store(d, g.f, out + lane + gate);
-        store(d, g.ci, out + lane + 2 * gate);
-        store(d, g.o, out + lane + 3 * gate);
-        T* const sum = sums + lane;
-        store(d, hn::Add(load(d, sum), g.i), sum);
-        store(d, hn::Add(load(d, sum + P), g.f), sum + P);
-        store(d, hn::Add(load(d, sum + 2 * P), g.ci), sum + 2 * P);
-        store(d, hn::Add(load(d, sum + 3 * P), g.o), sum + 3 * P);
+            hn::Add(load(d, dcs), get(cs_grad + k)), hn::Add(load(d, dh), get(h_grad + k)), wci, wcf, wco);
+        store(d, g.cs_prev, dcs);
+        store(d, g.i, out);
+        store(d, g.f, out + gate);
+        store(d, g.ci, out + 2 * gate);
+        store(d, g.o, out + 3 * gate);
+        b_i = hn::Add(b_i, g.i);
+        b_f = hn::Add(b_f, g.f);
+        b_ci = hn::Add(b_ci, g.ci);
+        b_o = hn::Add(b_o, g.o);
         if constexpr (kPeephole) {
-          store(d, hn::MulAdd(g.i, before, load(d, sum + 4 * P)), sum + 4 * P);
-          store(d, hn::MulAdd(g.f, before, load(d, sum + 5 * P)), sum + 5 * P);
-          store(d, hn::MulAdd(g.o, get(cs + k), load(d, sum + 6 * P)), sum + 6 * P);
+          wci_grad = hn::MulAdd(g.i, before, wci_grad);
+          wcf_grad = hn::MulAdd(g.f, before, wcf_grad);
+          wco_grad = hn::MulAdd(g.o, get(all_cs + k), wco_grad);
         }
+      }
+      const auto keep = [=](std::int64_t which, Vector<T> value) HWY_ATTR { store(d, value, sums + which * P); };
+      keep(0, b_i);
+      keep(1, b_f);
+      keep(2, b_ci);
+      keep(3, b_o);
+      if constexpr (kPeephole) {
+        keep(4, wci_grad);
+        keep(5, wcf_grad);
+        keep(6, wco_grad);
       }
     }
   }
@@ -216,9 +228,11 @@ class BlockLstmGrad {
   void weight_gradient(Member& member) const {
     const std::int64_t rows = c.S * c.B, B = c.B, I = c.I, H = c.H;
     const Range range = member.share(I + H);
+    // What no cache of a core holds until somebody reads it need not be read before it is written.
+    const bool streams = (I + H) * 4 * H * static_cast<std::int64_t>(sizeof(S)) > second_level_cache();
     const auto output = [=, this](std::int64_t row, std::int64_t chunk) {
       const std::int64_t gate = chunk / panels_, column = chunk % panels_ * P;
-      return Output<T, S>{c.w_grad + (row * 4 + gate) * H + column, 4 * H, std::min(P, H - column)};
+      return Output<T, S>{c.w_grad + (row * 4 + gate) * H + column, 4 * H, std::min(P, H - column), false, streams};
     };
     const auto output_of_states = [=](std::int64_t row, std::int64_t chunk) { return output(I + row, chunk); };
     const Rows<S> x{c.x, I, rows}, h_first{c.h_prev, H, B}, h{c.h, H, rows - B};

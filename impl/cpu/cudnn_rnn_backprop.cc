@@ -188,13 +188,12 @@ class RnnBackprop {
 
   void go_back(Member& member, std::int64_t layer, std::int64_t direction, const T* dy) const {
     const Range own = member.share(panels_);
-    const StateProduct<T> product(gates_, Weights<T>{weights_, n.G, n.H}, n.B);
-    const auto multiply = [&](std::int64_t t, bool backwards, auto done) HWY_ATTR {
+    const StateProduct<T> product(gates_, Weights<T>{weights_, n.G, n.H}, n.B, wide_panels<T>(n.H));
+    const auto multiply = [&](std::int64_t t, bool backwards, auto reads, auto done) HWY_ATTR {
       if constexpr (Amx::kCompiled) {
         if (amx_.use().serial) return amx_.multiply_step(member, t, own, backwards, dh_, gru(), done);
       }
-      const auto ask_nothing = [](std::int64_t, const Block&, std::int64_t, std::int64_t) {};
-      product.run(gates_.step(t), own, backwards, dh_, gru(), ask_nothing, done);
+      product.run(gates_.step(t), own, backwards, dh_, gru(), reads, done);
     };
     for (std::int64_t step = 0; step < n.T; ++step) {
       const std::int64_t t = direction == 0 ? n.T - 1 - step : step;
@@ -202,13 +201,16 @@ class RnnBackprop {
       if (step == 0) {
         for (std::int64_t panel = own.begin; panel < own.end; ++panel) pointwise_of(panel, s, t);
       } else {
-        multiply(direction == 0 ? t + 1 : t - 1, step % 2 == 0,
-                 [&](std::int64_t panel) HWY_ATTR { pointwise_of(panel, s, t); });
+        multiply(
+            direction == 0 ? t + 1 : t - 1, step % 2 == 0,
+            [&](std::int64_t panel) HWY_ATTR { return rnn_reads(n.mode, s, panel); },
+            [&](std::int64_t panel) HWY_ATTR { pointwise_of(panel, s, t); });
       }
       member.wait();
     }
-    multiply(direction == 0 ? 0 : n.T - 1, false,
-             [&](std::int64_t panel) HWY_ATTR { store_panel(layer, direction, panel); });
+    multiply(
+        direction == 0 ? 0 : n.T - 1, false, [](std::int64_t) { return ReadSoon(); },
+        [&](std::int64_t panel) HWY_ATTR { store_panel(layer, direction, panel); });
   }
 
   // And what the product of the step reads, if that is made in tiles.

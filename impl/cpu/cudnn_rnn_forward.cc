@@ -177,14 +177,14 @@ class RnnForward {
   void go(Member& member, std::int64_t layer, std::int64_t direction) const {
     const std::int64_t pseudo_layer = layer * n.D + direction, first = pseudo_layer * n.step();
     const Range own = member.share(panels_), parts{own.begin * n.G, own.end * n.G};
-    const StateProduct<T> product(h_, Weights<T>{weights_, 1, n.H}, n.B);
+    const StateProduct<T> product(h_, Weights<T>{weights_, 1, n.H}, n.B, wide_panels<T>(n.H) * n.G);
     const T* cs = cs_first_;
     for (std::int64_t step = 0; step < n.T; ++step) {
       const RnnForwardStep<T> s = step_at(layer, direction, step, cs);
       const bool backwards = step % 2 != 0;
       const std::int64_t last_gate = backwards ? 0 : n.G - 1;
       product.run(
-          s.h_prev, parts, backwards, recurrent_, false, [](std::int64_t, const Block&, std::int64_t, std::int64_t) {},
+          s.h_prev, parts, backwards, recurrent_, false, [](std::int64_t) { return ReadSoon(); },
           [&](std::int64_t part) HWY_ATTR {
             if (part % n.G == last_gate) pointwise(part / n.G, s);
           });

@@ -46,7 +46,7 @@ void multiply_weights(const Member& member, const StepPanels<T>& gates, std::int
                       GetOutput output) {
   constexpr std::int64_t P = kPanel<T>;
   const std::int64_t all_chunks = weights.gates * gates.panels(), pieces = blocks(all_chunks, kDepth / P);
-  const std::int64_t stride = gates.chunk_stride();
+  const std::int64_t stride = gates.chunk_stride(), wide = wide_panels<T>(columns);
   const Blocks chunks(all_chunks, pieces);
   for (std::int64_t b = 0; b < gates.blocks(); ++b) {
     const Block all = gates.rows(b);
@@ -73,6 +73,7 @@ void multiply_weights(const Member& member, const StepPanels<T>& gates, std::int
             const std::int64_t panel_stride = weights.depth() * P;
             return [=](std::int64_t panel) { return slabs + panel * panel_stride; };
           },
+          [=](std::int64_t panel) { return panel >= wide; },
           [&](std::int64_t piece) {
             const Block deep = chunks[piece];
             return [=](std::int64_t k, std::int64_t part, std::int64_t parts) {
@@ -106,6 +107,7 @@ void multiply_inputs(const Member& member, const Range& range, const Rows<S>& be
   const std::int64_t total = range.end - range.begin, tile_stride = scratch.tile_stride();
   const std::int64_t parts = std::max(blocks(gates.rows(0).size, kMost), std::int64_t{1});
   const std::int64_t pieces = gates.blocks() * parts, first_chunk = first_gate * gates.panels();
+  const std::int64_t wide = wide_panels<T>((gates.panels() - 1) * P + gates.tail());
   T* const packed = scratch.tiles(member);
   const auto rows_of = [&](std::int64_t piece) {
     const Block all = gates.rows(piece / parts), part = block(all.size, parts, piece % parts);
@@ -134,6 +136,7 @@ void multiply_inputs(const Member& member, const Range& range, const Rows<S>& be
           const T* slabs = gates.at(b, first_chunk) + (rows_of(piece).begin - gates.rows(b).begin) * P;
           return [=](std::int64_t panel) { return slabs + panel * stride; };
         },
+        [&](std::int64_t panel) { return panel % gates.panels() >= wide; },
         [&](std::int64_t piece) {
           const Block deep = rows_of(piece);
           return [=](std::int64_t k, std::int64_t part, std::int64_t all) {

@@ -19,48 +19,83 @@ HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
 namespace HWY_NAMESPACE {
 
-// Four rows of `from` (stride apart), four elements each, as four columns of `to` (kPanel apart).
-template <class S>
-HWY_INLINE void transpose_4x4(const S* from, std::int64_t stride, float* to) {
+// Elements of a block of 128 bits, in which wider vectors are interleaved.
+template <class T>
+inline constexpr std::int64_t kBlock = 16 / sizeof(T);
+
+// transpose<R>: R rows of `from` (stride apart), a block each, as columns of a panel.
 #if HWY_TARGET == HWY_SCALAR
-  for (std::int64_t k = 0; k < 4; ++k) {
-    for (std::int64_t r = 0; r < 4; ++r) to[k * kPanel<float> + r] = wide(from[r * stride + k]);
+template <std::int64_t R, class S, class T>
+void transpose(const S* from, std::int64_t stride, T* to) {
+  for (std::int64_t k = 0; k < kBlock<T>; ++k) {
+    for (std::int64_t r = 0; r < R; ++r) to[k * kPanel<T> + r] = wide(from[r * stride + k]);
   }
+}
 #else
-  const hn::FixedTag<float, 4> d;
+// A block of every kBlock-th row, one after the other.
+template <class D, class S>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const S* from, std::int64_t stride) {
+  constexpr auto kSize = static_cast<std::int64_t>(hn::MaxLanes(D()));
+  if constexpr (kSize == kBlock<hn::TFromD<D>>) {
+    return load(d, from);
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, load_blocks(half, from + kSize / 2 * stride, stride), load_blocks(half, from, stride));
+  }
+}
+
+template <std::int64_t R, class S>
+HWY_INLINE void transpose(const S* from, std::int64_t stride, float* to) {
+  const hn::FixedTag<float, R> d;
   const hn::Repartition<double, decltype(d)> pairs;
-  const auto r0 = load(d, from), r1 = load(d, from + stride), r2 = load(d, from + 2 * stride),
-             r3 = load(d, from + 3 * stride);
+  const auto r0 = load_blocks(d, from, stride), r1 = load_blocks(d, from + stride, stride),
+             r2 = load_blocks(d, from + 2 * stride, stride), r3 = load_blocks(d, from + 3 * stride, stride);
   const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
   const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
   const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
   const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + kPanel<float>);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * kPanel<float>);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * kPanel<float>);
-#endif
+  store(d, hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), to);
+  store(d, hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), to + kPanel<float>);
+  store(d, hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), to + 2 * kPanel<float>);
+  store(d, hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), to + 3 * kPanel<float>);
 }
-HWY_INLINE void transpose_4x4(const double* from, std::int64_t stride, double* to) {
-  for (std::int64_t k = 0; k < 4; ++k) {
-    for (std::int64_t r = 0; r < 4; ++r) to[k * kPanel<double> + r] = from[r * stride + k];
+template <std::int64_t R>
+HWY_INLINE void transpose(const double* from, std::int64_t stride, double* to) {
+  const hn::FixedTag<double, R> d;
+  const auto even = load_blocks(d, from, stride), odd = load_blocks(d, from + stride, stride);
+  store(d, hn::InterleaveLower(d, even, odd), to);
+  store(d, hn::InterleaveUpper(d, even, odd), to + kPanel<double>);
+}
+#endif
+
+// The rows from `first` on, R at a time, of a depth in blocks; returns where the rows begin that are left.
+template <std::int64_t R, class S, class T>
+std::int64_t transpose_rows(const S* from, std::int64_t stride, std::int64_t first, std::int64_t rows,
+                            std::int64_t depth, T* to) {
+  constexpr std::int64_t kLine = 64 / sizeof(S);
+  for (std::int64_t begin = 0; begin < depth; begin += kLine) {
+    const std::int64_t end = std::min(depth, begin + kLine);
+    for (std::int64_t r = first; r + R <= rows; r += R) {
+      // The next lines: rows may lie pages apart, where no hardware asks for them.
+      for (std::int64_t row = r; row < r + R; ++row) hwy::Prefetch(from + row * stride + end);
+      for (std::int64_t k = begin; k < end; k += kBlock<T>) {
+        transpose<R>(from + r * stride + k, stride, to + k * kPanel<T> + r);
+      }
+    }
   }
+  return first + (rows - first) / R * R;
 }
 
 // `rows` rows of `from` (stride apart, at most kPanel) as the columns of a panel [depth, kPanel]; columns beyond are 0,
 // which no result depends on.
 template <class S, class T>
 void pack_transposed(const S* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, T* to) {
-  constexpr std::int64_t P = kPanel<T>, kLine = 64 / sizeof(S);
-  const std::int64_t whole_rows = rows / 4 * 4, whole_depth = depth / 4 * 4;
-  for (std::int64_t first = 0; first < whole_depth; first += kLine) {
-    const std::int64_t end = std::min(whole_depth, first + kLine);
-    for (std::int64_t r = 0; r < whole_rows; r += 4) {
-      for (std::int64_t k = first; k < end; k += 4) transpose_4x4(from + r * stride + k, stride, to + k * P + r);
-    }
-  }
-  for (std::int64_t k = 0; k < depth; ++k) {
-    for (std::int64_t r = k < whole_depth ? whole_rows : 0; r < rows; ++r) to[k * P + r] = wide(from[r * stride + k]);
+  constexpr std::int64_t P = kPanel<T>;
+  const std::int64_t whole = depth / kBlock<T> * kBlock<T>;
+  std::int64_t done = transpose_rows<std::max(kLanes<T>, kBlock<T>)>(from, stride, 0, rows, whole, to);
+  done = transpose_rows<kBlock<T>>(from, stride, done, rows, whole, to);
+  for (std::int64_t k = done == P ? whole : 0; k < depth; ++k) {
+    for (std::int64_t r = k < whole ? done : 0; r < rows; ++r) to[k * P + r] = wide(from[r * stride + k]);
     for (std::int64_t r = rows; r < P; ++r) to[k * P + r] = 0;
   }
 }
@@ -77,8 +112,8 @@ void pack_straight(const S* from, std::int64_t stride, std::int64_t columns, std
   }
 }
 
-// Tiles that share a panel of the right operand.
-inline constexpr std::int64_t kTilesPerBlock = 96 / kTileRows;
+// Tiles that share a panel of the right operand: some hundred rows.
+inline constexpr std::int64_t kTilesPerBlock = (96 + kTileRows - 1) / kTileRows;
 
 // `depth` groups of kRows elements, `stride` apart, one after the other.
 template <int kRows, class T>

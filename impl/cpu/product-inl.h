@@ -34,11 +34,12 @@ HWY_INLINE void fetch_lines(const T* from, std::int64_t count) {
 //   rows              of each tile, at most kTilesPerBlock of them
 //   left(piece)       -> at(tile) -> Operands, but for b and what is ahead
 //   right(piece)      -> slab(panel) -> b
+//   narrow(panel)     whether only its first vector is summed
 //   fetch(piece)      -> ask(tile, part, parts), for a part of what left(piece) reads
 //   output(tile, panel) -> Output
-template <Layout kLayout, class T, class Left, class Right, class Fetch, class GetOutput>
+template <Layout kLayout, class T, class Left, class Right, class Narrow, class Fetch, class GetOutput>
 HWY_INLINE void multiply_block(const Blocks& rows, std::int64_t tiles, std::int64_t panels, std::int64_t pieces,
-                               T* partials, Left left, Right right, Fetch fetch, GetOutput output) {
+                               T* partials, Left left, Right right, Narrow narrow, Fetch fetch, GetOutput output) {
   constexpr std::int64_t kTile = kTileRows * kPanel<T>;
   constexpr std::int64_t kLine = 64 / sizeof(T);
   const std::int64_t lines = blocks(kPanel<T> * kPanel<T> / kLine, tiles);
@@ -53,10 +54,12 @@ HWY_INLINE void multiply_block(const Blocks& rows, std::int64_t tiles, std::int6
         T* sums = partials + (panel - group) * kTilesPerBlock * kTile;
         const T* ahead = panel + 1 < end ? slab(panel + 1) : next_slab(!last ? group : end < panels ? end : 0);
         const T* const b = slab(panel);
+        const bool is_narrow = narrow(panel);
         for (std::int64_t k = 0; k < tiles; ++k, sums += kTile) {
           if (pieces > 1) ask(k, panel - group, end - group);
           Operands<T> x = operands(k);
           x.b = b;
+          x.narrow = is_narrow;
           x.ahead = ahead;
           x.ahead_lines = lines;
           ahead += (x.depth.end - x.depth.first) * lines * kLine;

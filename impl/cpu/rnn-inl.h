@@ -12,6 +12,8 @@
 // clang-format on
 
 #include "impl/cpu/lstm-inl.h"
+#include "impl/cpu/read_soon.h"
+#include "reference/contract/backgauge.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
@@ -25,6 +27,36 @@ struct RnnStep {
   T* out;  // gate gradients, in panels
   std::int64_t out_panel, out_gate;
 };
+
+// What the cell of the mode reads and writes of a panel.
+template <class T>
+HWY_INLINE ReadSoon rnn_reads(std::int32_t mode, const RnnStep<T>& s, std::int64_t panel) {
+  const std::int64_t column = panel * kPanel<T>;
+  ReadSoon soon(s.rows, kPanel<T> * sizeof(T));
+  const auto gates = [&](std::int64_t kept, std::int64_t written) HWY_ATTR {
+    for (std::int64_t gate = 0; gate < kept; ++gate) {
+      soon.add(s.gates + gate * s.columns + column, kept * s.columns);
+    }
+    for (std::int64_t gate = 0; gate < written; ++gate) {
+      soon.add(s.out + gate * s.out_gate + panel * s.out_panel, kPanel<T>);
+    }
+  };
+  soon.add(s.dy + column, s.y_row);
+  switch (mode) {
+    case BACKGAUGE_LSTM:
+      soon.add(s.cs_prev + column, s.columns);
+      soon.add(s.co + column, s.columns);
+      gates(4, 4);
+      break;
+    case BACKGAUGE_GRU:
+      soon.add(s.h_prev + column, s.h_row);
+      soon.add(s.hn + column, s.columns);
+      gates(3, 4);
+      break;
+    default: soon.add(s.y + column, s.y_row); gates(0, 1);
+  }
+  return soon;
+}
 
 // So many lanes of a vector are columns: what is loaded beyond is 0, and nothing is stored there.
 template <bool kPart, class T>

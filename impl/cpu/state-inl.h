@@ -13,6 +13,7 @@
 
 #include "impl/cpu/blocks.h"
 #include "impl/cpu/product-inl.h"
+#include "impl/cpu/read_soon.h"
 #include "impl/cpu/step_panels.h"
 #include "impl/cpu/threads.h"
 
@@ -35,13 +36,23 @@ struct Weights {
   }
 };
 
+// Sums of the state, while other things are asked for.
+template <class T>
+struct StateSums : Partial<T> {
+  ReadSoon* read_soon;
+
+  HWY_INLINE void chunk() const { read_soon->ask(); }
+};
+
 // The panels [range) of state [rows, columns] = gradients w, or += if accumulate.
 template <class T>
 class StateProduct {
  public:
-  StateProduct(const StepPanels<T>& gates, const Weights<T>& weights, std::int64_t rows)
+  // wide: panels of the state that need both of their vectors; those that do not come after them.
+  StateProduct(const StepPanels<T>& gates, const Weights<T>& weights, std::int64_t rows, std::int64_t wide)
       : gates_(gates),
         weights_(weights),
+        wide_(wide),
         chunks_(weights.gates * gates.panels()),
         rows_(rows),
         tiles_(blocks(rows, kTileRows)),
@@ -51,15 +62,20 @@ class StateProduct {
   }
 
   // Calls done(panel) as soon as a panel is complete. Every other step goes from the last panel to the first: what L2
-  // still has of the weights is used first. fetch(panel, rows, part, parts) is called before, for all rows and parts of
-  // the panel: a chance to ask for that part of what done() will read, while there is much else to do.
-  template <class Fetch, class Done>
-  HWY_INLINE void run(const T* gradients, const Range& range, bool backwards, T* state, bool accumulate, Fetch fetch,
+  // still has of the weights is used first. What reads(panel) names is asked for in the meantime: what done() will
+  // read.
+  template <class Reads, class Done>
+  HWY_INLINE void run(const T* gradients, const Range& range, bool backwards, T* state, bool accumulate, Reads reads,
                       Done done) const {
     constexpr std::int64_t kGroup = 4;  // panels for which a piece of the gradients stays in L2
     const std::int64_t count = range.end - range.begin;
     for (std::int64_t group = 0; group < count; group += kGroup) {
       const std::int64_t end = std::min(count, group + kGroup);
+      ReadSoon read_soon[kGroup];
+      for (std::int64_t k = group; k < end; ++k) {
+        read_soon[k - group] = reads(at(range, backwards, k));
+        read_soon[k - group].spread(std::max(chunks_ * tiles_, std::int64_t{1}));
+      }
       for (std::int64_t piece = 0; piece < pieces_; ++piece) {
         for (std::int64_t k = group; k < end; ++k) {
           const std::int64_t panel = at(range, backwards, k);
@@ -67,7 +83,7 @@ class StateProduct {
                           : piece + 1 < pieces_ ? slab(piece + 1, at(range, backwards, group))
                           : end < count         ? slab(0, at(range, backwards, end))
                                                 : slab(0, at(range, !backwards, 0));
-          multiply(gradients, piece, panel, next, state, accumulate || piece > 0, fetch);
+          multiply(gradients, piece, panel, next, state, accumulate || piece > 0, read_soon[k - group]);
         }
       }
       for (std::int64_t k = group; k < end; ++k) done(at(range, backwards, k));
@@ -83,9 +99,8 @@ class StateProduct {
     return weights_.slab(panel, chunks.begin);
   }
 
-  template <class Fetch>
   HWY_INLINE void multiply(const T* gradients, std::int64_t piece, std::int64_t panel, const T* next, T* state,
-                           bool accumulate, Fetch fetch) const {
+                           bool accumulate, ReadSoon& read_soon) const {
     constexpr std::int64_t P = kPanel<T>;
     constexpr std::int64_t kLine = 64 / sizeof(T), kChunkLines = P * P / kLine;
     const Block chunks = block(chunks_, pieces_, piece);
@@ -95,19 +110,19 @@ class StateProduct {
     x.b = slab(piece, panel);
     x.depth = {chunks.begin, chunks.end(), gates_.panels(), gates_.tail()};
     x.ahead_lines = lines;
+    x.narrow = panel >= wide_;
     for (std::int64_t k = 0; k < tiles_; ++k) {
       const Block rows = rows_of_tile_[k];
-      fetch(panel, rows, piece, pieces_);
       x.a = gradients + chunks.begin * gates_.chunk_stride() + rows.begin * P;
       x.ahead = next + k * chunks.size * lines * kLine;
       T* sums = state + (panel * rows_ + rows.begin) * P;
-      tile_of<Layout::kAcross>(rows.size, x, accumulate ? sums : nullptr, Partial<T>{sums});
+      tile_of<Layout::kAcross>(rows.size, x, accumulate ? sums : nullptr, StateSums<T>{{sums}, &read_soon});
     }
   }
 
   const StepPanels<T>& gates_;
   Weights<T> weights_;
-  std::int64_t chunks_, rows_, tiles_, pieces_;
+  std::int64_t wide_, chunks_, rows_, tiles_, pieces_;
   Blocks rows_of_tile_;
 };
 

@@ -30,6 +30,7 @@ struct Depth {
 //   kAcross  [rows, kPanel], the depth along a row
 //   kDown    [kPanel, rows], the rows next to each other
 // ahead: memory that is needed next, of which `ahead_lines` lines are fetched per chunk.
+// narrow: only the first vector of the columns is summed; sums of the other are 0.
 enum class Layout { kAcross, kDown };
 template <class T>
 struct Operands {
@@ -39,14 +40,25 @@ struct Operands {
   Depth depth;
   const T* ahead;
   std::int64_t ahead_lines;
+  bool narrow = false;
 };
 
+// Of so many columns, the panels that need both of their vectors: all, or all but the last.
+template <class T>
+constexpr std::int64_t wide_panels(std::int64_t columns) {
+  return kVectors<T> == 2 ? (columns + kPanel<T> - kLanes<T> - 1) / kPanel<T> : (columns + kPanel<T> - 1) / kPanel<T>;
+}
+
 // Where the sums of a tile go: on to the next part of the depth, or out.
+//   fetch(r)    before the first sum, for each row
+//   chunk()     before each chunk of the depth
+//   row(r, ...) the sums of a row; end<rows>() after the last
 template <class T>
 struct Partial {
   T* to;  // [rows, kPanel]
 
   void fetch(std::int64_t) const {}
+  void chunk() const {}
   template <int kRows>
   void end() const {}
 
@@ -67,13 +79,16 @@ template <class T, class S>
 struct Output {
   S* to;  // [rows, live], rounded to S
   std::int64_t stride, live;
-  bool add = false;  // to what is there
+  bool add = false;      // to what is there
+  bool streams = false;  // past the caches, where whole vectors are aligned; to be followed by hwy::FlushStream()
 
   // Asks for the lines of a row long before they are written: rows lie far apart, and so do their lines in a cache.
   HWY_INLINE void fetch(std::int64_t r) const {
+    if (streams) return;
     hwy::Prefetch(to + r * stride);
     hwy::Prefetch(to + r * stride + live - 1);
   }
+  void chunk() const {}
   template <int kRows>
   void end() const {}
 
@@ -91,6 +106,13 @@ struct Output {
       high = hn::Add(load_part(d, at + kLanes<T>, std::max(live - kLanes<T>, std::int64_t{0})), high);
     }
     if (HWY_LIKELY(live == kPanel<T>)) {
+      if constexpr (std::is_same_v<S, T>) {
+        if (streams && reinterpret_cast<std::uintptr_t>(at) % (kLanes<T> * sizeof(T)) == 0) {
+          hn::Stream(low, d, at);
+          hn::Stream(high, d, at + kLanes<T>);
+          return;
+        }
+      }
       store(d, low, at);
       store(d, high, at + kLanes<T>);
     } else if (live >= kLanes<T>) {
@@ -132,6 +154,7 @@ struct TransposedOutput {
   std::int64_t stride, live;
 
   void fetch(std::int64_t) const {}
+  void chunk() const {}
   Partial<T> buffered() const { return {buffer}; }
 #if HWY_TARGET == HWY_SCALAR
   void row(std::int64_t r, const T* sums) const { buffered().row(r, sums); }
@@ -162,7 +185,7 @@ struct TransposedOutput {
 
 #if HWY_TARGET == HWY_SCALAR
 
-template <int kRows, Layout kLayout, class T, class Sums>
+template <int kRows, bool kNarrow, Layout kLayout, class T, class Sums>
 void tile(const Operands<T>& x, const T* before, const Sums& sums) {
   constexpr std::int64_t P = kPanel<T>;
   T sum[kRows][P];
@@ -171,6 +194,7 @@ void tile(const Operands<T>& x, const T* before, const Sums& sums) {
   }
   const T *a = x.a, *b = x.b;
   for (std::int64_t chunk = x.depth.first; chunk < x.depth.end; ++chunk, a += x.a_chunk) {
+    sums.chunk();
     const std::int64_t count = (chunk + 1) % x.depth.group == 0 ? x.depth.tail : P;
     for (std::int64_t k = 0; k < count; ++k, b += P) {
       for (int r = 0; r < kRows; ++r) {
@@ -186,27 +210,28 @@ void tile(const Operands<T>& x, const T* before, const Sums& sums) {
 #else
 
 // Named sums, as compilers keep arrays of vectors in memory.
-#define BACKGAUGE_FOR_ROWS(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define BACKGAUGE_FOR_ROWS(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13)
+static_assert(kTileRows <= 14);
 #define BACKGAUGE_FETCH(r) \
   if constexpr (kRows > r) sums.fetch(r);
-#define BACKGAUGE_BEGIN(r)                                           \
-  [[maybe_unused]] Vector<T> low##r = hn::Zero(d), high##r = low##r; \
-  if constexpr (kRows > r) {                                         \
-    if (before != nullptr) {                                         \
-      low##r = hn::LoadU(d, before + r * P);                         \
-      high##r = hn::LoadU(d, before + r * P + kLanes<T>);            \
-    }                                                                \
+#define BACKGAUGE_BEGIN(r)                                                        \
+  [[maybe_unused]] Vector<T> low##r = hn::Zero(d), high##r = low##r;              \
+  if constexpr (kRows > r) {                                                      \
+    if (before != nullptr) {                                                      \
+      low##r = hn::LoadU(d, before + r * P);                                      \
+      if constexpr (!kNarrow) high##r = hn::LoadU(d, before + r * P + kLanes<T>); \
+    }                                                                             \
   }
-#define BACKGAUGE_STEP(r)                                            \
-  if constexpr (kRows > r) {                                         \
-    const Vector<T> value = hn::Set(d, a[k * kStep + r * kRowStep]); \
-    low##r = hn::MulAdd(value, b_low, low##r);                       \
-    high##r = hn::MulAdd(value, b_high, high##r);                    \
+#define BACKGAUGE_STEP(r)                                                 \
+  if constexpr (kRows > r) {                                              \
+    const Vector<T> value = hn::Set(d, a[k * kStep + r * kRowStep]);      \
+    low##r = hn::MulAdd(value, b_low, low##r);                            \
+    if constexpr (!kNarrow) high##r = hn::MulAdd(value, b_high, high##r); \
   }
 #define BACKGAUGE_END(r) \
   if constexpr (kRows > r) sums.row(r, low##r, high##r);
 
-template <int kRows, Layout kLayout, class T, class Sums>
+template <int kRows, bool kNarrow, Layout kLayout, class T, class Sums>
 HWY_NOINLINE void tile(const Operands<T>& x, const T* before, const Sums& sums) {
   constexpr std::int64_t P = kPanel<T>, kStep = kLayout == Layout::kAcross ? 1 : kRows,
                          kRowStep = kLayout == Layout::kAcross ? P : 1;
@@ -220,6 +245,7 @@ HWY_NOINLINE void tile(const Operands<T>& x, const T* before, const Sums& sums) 
   std::int64_t left = group - x.depth.first % group;  // chunks in this group
   for (std::int64_t chunks = x.depth.end - x.depth.first; chunks > 0; --chunks, a += a_chunk) {
     for (std::int64_t line = 0; line < x.ahead_lines; ++line, ahead += kLine) hwy::Prefetch(ahead);
+    sums.chunk();
     std::int64_t count = P;
     if (--left == 0) {
       left = group;
@@ -228,12 +254,14 @@ HWY_NOINLINE void tile(const Operands<T>& x, const T* before, const Sums& sums) 
     if (HWY_LIKELY(count == P)) {
 #pragma GCC unroll 4
       for (std::int64_t k = 0; k < P; ++k, b += P) {
-        const Vector<T> b_low = hn::LoadU(d, b), b_high = hn::LoadU(d, b + kLanes<T>);
+        const Vector<T> b_low = hn::LoadU(d, b);
+        [[maybe_unused]] const Vector<T> b_high = kNarrow ? b_low : hn::LoadU(d, b + kLanes<T>);
         BACKGAUGE_FOR_ROWS(BACKGAUGE_STEP)
       }
     } else {
       for (std::int64_t k = 0; k < count; ++k, b += P) {
-        const Vector<T> b_low = hn::LoadU(d, b), b_high = hn::LoadU(d, b + kLanes<T>);
+        const Vector<T> b_low = hn::LoadU(d, b);
+        [[maybe_unused]] const Vector<T> b_high = kNarrow ? b_low : hn::LoadU(d, b + kLanes<T>);
         BACKGAUGE_FOR_ROWS(BACKGAUGE_STEP)
       }
     }
@@ -253,7 +281,11 @@ HWY_NOINLINE void tile(const Operands<T>& x, const T* before, const Sums& sums) 
 template <Layout kLayout, class T, class Sums, int kRows = kTileRows>
 HWY_INLINE void tile_of(std::int64_t rows, const Operands<T>& x, const T* before, const Sums& sums) {
   if (rows == kRows) {
-    tile<kRows, kLayout>(x, before, sums);
+    if (kVectors<T> == 2 && HWY_UNLIKELY(x.narrow)) {
+      tile<kRows, true, kLayout>(x, before, sums);
+    } else {
+      tile<kRows, false, kLayout>(x, before, sums);
+    }
   } else if constexpr (kRows > 1) {
     tile_of<kLayout, T, Sums, kRows - 1>(rows, x, before, sums);
   }

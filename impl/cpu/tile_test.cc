@@ -16,6 +16,7 @@
 #include <cmath>
 #include <vector>
 
+#include "impl/cpu/pack-inl.h"
 #include "impl/cpu/path.h"
 #include "impl/cpu/testing/paths.h"
 #include "impl/cpu/tile-inl.h"
@@ -55,6 +56,7 @@ void expect_tile(std::int64_t rows, std::int64_t tail, std::int64_t live) {
   constexpr T kBefore = 7;
   std::vector<T> out(static_cast<std::size_t>(rows * stride), kBefore);
   std::vector<T> transposed(static_cast<std::size_t>(live * down), kBefore);
+  x.narrow = wide_panels<T>(live) == 0;
   tile_of<kLayout>(rows, x, part.data(), Output<T, T>{out.data(), stride, live});
   tile_of<kLayout>(rows, x, part.data(), TransposedOutput<T>{transposed.data(), down, live, {}});
   std::vector<T> twice = out;
@@ -92,6 +94,56 @@ void expect_tiles() {
 void expect_all_tiles() {
   expect_tiles<float>();
   expect_tiles<double>();
+}
+
+// Past the caches or not, aligned or not: the same values at the same places, and nothing beyond.
+template <class T>
+void expect_streams() {
+  constexpr std::int64_t P = kPanel<T>, kRows = 2, kAligned = 64 / static_cast<std::int64_t>(sizeof(T));
+  std::vector<T> a(static_cast<std::size_t>(kRows * P), T(1)), b(static_cast<std::size_t>(P * P));
+  for (std::int64_t k = 0; k < P * P; ++k) b[static_cast<std::size_t>(k)] = k < P ? static_cast<T>(k + 1) : 0;
+  for (const std::int64_t stride : {P, P + 1}) {
+    alignas(64) T out[kRows * (P + 1) + kAligned] = {};
+    const Operands<T> x{a.data(), kRows * P, b.data(), {0, 1, 1, P}, b.data(), 0};
+    tile_of<Layout::kAcross>(kRows, x, static_cast<const T*>(nullptr), Output<T, T>{out, stride, P, false, true});
+    hwy::FlushStream();
+    for (std::int64_t r = 0; r < kRows; ++r) {
+      for (std::int64_t j = 0; j < P; ++j) ASSERT_EQ(out[r * stride + j], static_cast<T>(j + 1)) << stride;
+    }
+    for (std::int64_t k = (kRows - 1) * stride + P; k < kRows * (P + 1) + kAligned; ++k) ASSERT_EQ(out[k], 0);
+  }
+}
+
+void expect_all_streams() {
+  expect_streams<float>();
+  expect_streams<double>();
+}
+
+// Every number of rows of a panel, and depths around whole blocks and lines.
+template <class S>
+void expect_transposed() {
+  using T = Compute<S>;
+  constexpr std::int64_t P = kPanel<T>;
+  for (std::int64_t rows = 0; rows <= P; ++rows) {
+    for (const std::int64_t depth : {0, 1, 3, 4, 17, 64, 71}) {
+      const std::int64_t stride = depth + 2;
+      std::vector<S> from;
+      for (std::int64_t k = 0; k < rows * stride; ++k) from.push_back(S(static_cast<float>(k % 2039)));
+      std::vector<T> panel(static_cast<std::size_t>(depth * P), T(NAN));
+      pack_transposed(from.data(), stride, rows, depth, panel.data());
+      for (std::int64_t k = 0; k < depth * P; ++k) {
+        const std::int64_t row = k % P, at = row * stride + k / P;
+        ASSERT_EQ(panel[static_cast<std::size_t>(k)], row < rows ? static_cast<T>(at % 2039) : 0)
+            << rows << " rows, depth " << depth << ": " << k / P << ", " << row;
+      }
+    }
+  }
+}
+
+void expect_all_transposed() {
+  expect_transposed<float>();
+  expect_transposed<double>();
+  expect_transposed<Half>();
 }
 
 // Every half there is, and floats around all of them, where rounding goes either way.
@@ -160,9 +212,13 @@ class EveryPath : public testing::TestWithParam<Path> {};
 
 void tiles_on(Path path) { BACKGAUGE_ON(path, expect_all_tiles()); }
 void conversions_on(Path path) { BACKGAUGE_ON(path, expect_conversions()); }
+void streams_on(Path path) { BACKGAUGE_ON(path, expect_all_streams()); }
+void transposed_on(Path path) { BACKGAUGE_ON(path, expect_all_transposed()); }
 void parts_on(Path path) { BACKGAUGE_ON(path, expect_all_parts_stay_inside()); }
 
 TEST_P(EveryPath, TilesAreThePlainProduct) { tiles_on(GetParam()); }
+TEST_P(EveryPath, OutputsMayGoPastTheCaches) { streams_on(GetParam()); }
+TEST_P(EveryPath, PanelsAreTransposedRows) { transposed_on(GetParam()); }
 TEST_P(EveryPath, HalfIsConvertedAsTheContractDoes) { conversions_on(GetParam()); }
 TEST_P(EveryPath, PartsTouchNothingBeyond) { parts_on(GetParam()); }
 

@@ -40,8 +40,8 @@ inline constexpr int kTileRows = 4;
 // Columns of a panel: two vectors.
 template <class T>
 inline constexpr std::int64_t kPanel = 2 * kLanes<T>;
-// Rows of a tile. Two sums a row, two vectors of the panel and a broadcast: all of 16 registers, or most of 32.
-inline constexpr int kTileRows = HWY_TARGET == HWY_AVX2 ? 6 : 12;
+// Rows of a tile. Two sums a row, two vectors of the panel and a broadcast: all of 16 registers, or all but one of 32.
+inline constexpr int kTileRows = HWY_TARGET == HWY_AVX2 ? 6 : 14;
 #endif
 template <class T>
 inline constexpr std::int64_t kVectors = kPanel<T> / kLanes<T>;

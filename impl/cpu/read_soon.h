@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that is asked for before it is read.
+#pragma once
+
+#include <hwy/cache_control.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "impl/cpu/blocks.h"
+
+namespace backgauge::cpu {
+
+// Rows of memory that will be read soon, a few of which are asked for at a time: many at once would wait for each
+// other, and whoever asks for them.
+class ReadSoon {
+ public:
+  ReadSoon() = default;
+  // bytes: of a row, at most.
+  ReadSoon(std::int64_t rows, std::int64_t bytes) : rows_(rows), left_(rows), lines_(blocks(bytes, kLine)) {}
+
+  // Rows that are `stride` elements apart.
+  template <class S>
+  void add(const S* from, std::int64_t stride) {
+    runs_[count_++] = {reinterpret_cast<const char*>(from), stride * static_cast<std::int64_t>(sizeof(S))};
+  }
+
+  // What is asked for at a time, so that so many times are enough.
+  void spread(std::int64_t times) { each_ = blocks(count_ * rows_, times); }
+
+  void ask() {
+    for (std::int64_t n = each_; n > 0 && done_ != count_; --n) {
+      Run& run = runs_[done_];
+      for (std::int64_t line = 0; line < lines_; ++line) hwy::Prefetch(run.from + line * kLine);
+      run.from += run.stride;
+      if (--left_ == 0) {
+        left_ = rows_;
+        ++done_;
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kLine = 64;
+  static constexpr int kMost = 13;
+  struct Run {
+    const char* from;
+    std::int64_t stride;
+  };
+
+  Run runs_[kMost];
+  std::int64_t count_ = 0, done_ = 0;
+  std::int64_t rows_ = 0, left_ = 0, lines_ = 0, each_ = 0;
+};
+
+}  // namespace backgauge::cpu
