@@ -80,7 +80,7 @@ struct Output {
   S* to;  // [rows, live], rounded to S
   std::int64_t stride, live;
   bool add = false;      // to what is there
-  bool streams = false;  // past the caches, where whole vectors are aligned; to be followed by hwy::FlushStream()
+  bool streams = false;  // past the caches: its vectors are aligned, and hwy::FlushStream() follows
 
   // Asks for the lines of a row long before they are written: rows lie far apart, and so do their lines in a cache.
   HWY_INLINE void fetch(std::int64_t r) const {
@@ -107,7 +107,7 @@ struct Output {
     }
     if (HWY_LIKELY(live == kPanel<T>)) {
       if constexpr (std::is_same_v<S, T>) {
-        if (streams && reinterpret_cast<std::uintptr_t>(at) % (kLanes<T> * sizeof(T)) == 0) {
+        if (streams) {
           hn::Stream(low, d, at);
           hn::Stream(high, d, at + kLanes<T>);
           return;
