@@ -32,6 +32,10 @@ inline constexpr double kElementsPerThread = 32 * 512;
 // caches it loses.
 inline constexpr std::int64_t kPiece = 128;
 
+// How gradients are written: to the caches; past them by pieces; past them at once, where a vector is a whole line. At
+// (512, 4096) on Zen 5 with AVX-512, in times of pieces: at once 0.87, with peepholes 0.85.
+enum class Writes { kCached, kPieces, kLines };
+
 // Where a row of gradients goes: gates are `stride` apart.
 template <class S>
 struct RowOutput {
@@ -50,12 +54,18 @@ struct Peepholes {
 };
 
 // One vector of columns from `k` on, and from `j` on of the outputs.
-template <bool kPeephole, bool kPart, class S, class T>
+template <bool kPeephole, bool kPart, bool kLines, class S, class T>
 HWY_INLINE void backward_lanes(const LstmBlockCellGradCall<S>& c, std::int64_t k, std::int64_t live,
                                const RowOutput<S>& to, std::int64_t j, Peepholes<T>* peepholes) {
   const Tag<T> d;
   const auto get = [=](const S* from) HWY_ATTR { return load_live<kPart>(d, from, live); };
-  const auto put = [=](Vector<T> value, S* out) HWY_ATTR { store_live<kPart>(d, value, out, live); };
+  const auto put = [=](Vector<T> value, S* out) HWY_ATTR {
+    if constexpr (kLines) {
+      hn::Stream(value, d, out);
+    } else {
+      store_live<kPart>(d, value, out, live);
+    }
+  };
   const auto weight = [=](int which) HWY_ATTR { return kPeephole ? load(d, peepholes->lanes[which]) : hn::Zero(d); };
   using P = Peepholes<T>;
   const Vector<T> cs_prev = get(c.cs_prev + k);
@@ -78,16 +88,16 @@ HWY_INLINE void backward_lanes(const LstmBlockCellGradCall<S>& c, std::int64_t k
   put(g.o, to.gates + 3 * to.stride + j);
 }
 
-template <bool kPeephole, class S, class T>
+template <bool kPeephole, bool kLines, class S, class T>
 HWY_INLINE void backward_columns(const LstmBlockCellGradCall<S>& c, std::int64_t row, const Block& columns,
                                  const RowOutput<S>& to, Peepholes<T>* peepholes) {
   constexpr std::int64_t L = kLanes<T>;
   const std::int64_t first = row * c.H + columns.begin, whole = columns.size / L * L;
   for (std::int64_t j = 0; j < whole; j += L) {
-    backward_lanes<kPeephole, false>(c, first + j, L, to, j, peepholes + j / L);
+    backward_lanes<kPeephole, false, kLines>(c, first + j, L, to, j, peepholes + j / L);
   }
   if (whole < columns.size) {
-    backward_lanes<kPeephole, true>(c, first + whole, columns.size - whole, to, whole, peepholes + whole / L);
+    backward_lanes<kPeephole, true, false>(c, first + whole, columns.size - whole, to, whole, peepholes + whole / L);
   }
 }
 
@@ -109,37 +119,52 @@ inline void stream(const void* from, std::int64_t bytes, void* to) {
 #endif
 }
 
-template <bool kPeephole, bool kStream, class S, class T>
+// Whether vectors of the outputs are whole lines.
+template <class S>
+bool in_lines(const LstmBlockCellGradCall<S>& c) {
+  constexpr std::int64_t kLine = 64;
+  using T = Compute<S>;
+  if (!std::is_same_v<S, T> || kLanes<T> * static_cast<std::int64_t>(sizeof(T)) != kLine || c.H % kLanes<T> != 0) {
+    return false;
+  }
+  return reinterpret_cast<std::uintptr_t>(c.cs_prev_grad) % kLine == 0 &&
+         reinterpret_cast<std::uintptr_t>(c.dicfo) % kLine == 0;
+}
+
+template <bool kPeephole, Writes kWrites, class S, class T>
 void backward_tile(const LstmBlockCellGradCall<S>& call, const Block& rows, const Block& columns,
                    Peepholes<T>* peepholes) {
   const LstmBlockCellGradCall<S> c = call;  // a local copy: stores to the outputs cannot change these pointers
-  HWY_ALIGN S piece[kStream ? 5 * kPiece : 1];
+  HWY_ALIGN S piece[kWrites == Writes::kPieces ? 5 * kPiece : 1];
   for (std::int64_t row = rows.begin; row < rows.end(); ++row) {
     const RowOutput<S> out{c.cs_prev_grad + row * c.H, c.dicfo + row * 4 * c.H, c.H};
-    if constexpr (kStream) {
+    if constexpr (kWrites == Writes::kPieces) {
       const RowOutput<S> local{piece + 4 * kPiece, piece, kPiece};
       for (std::int64_t j = columns.begin; j < columns.end(); j += kPiece) {
         const Block part{j, std::min(kPiece, columns.end() - j)};
         const std::int64_t bytes = part.size * static_cast<std::int64_t>(sizeof(S));
-        backward_columns<kPeephole>(c, row, part, local, peepholes + (j - columns.begin) / kLanes<T>);
+        backward_columns<kPeephole, false>(c, row, part, local, peepholes + (j - columns.begin) / kLanes<T>);
         for (std::int64_t gate = 0; gate < 4; ++gate) stream(piece + gate * kPiece, bytes, out.gates + gate * c.H + j);
         stream(local.cs_prev_grad, bytes, out.cs_prev_grad + j);
       }
     } else {
       const RowOutput<S> here{out.cs_prev_grad + columns.begin, out.gates + columns.begin, c.H};
-      backward_columns<kPeephole>(c, row, columns, here, peepholes);
+      backward_columns<kPeephole, kWrites == Writes::kLines>(c, row, columns, here, peepholes);
     }
   }
-  if constexpr (kStream) hwy::FlushStream();
+  if constexpr (kWrites != Writes::kCached) hwy::FlushStream();
 }
 
 template <bool kPeephole, class S, class T>
-void backward_tile(const LstmBlockCellGradCall<S>& call, bool streams, const Block& rows, const Block& columns,
+void backward_tile(const LstmBlockCellGradCall<S>& call, Writes writes, const Block& rows, const Block& columns,
                    Peepholes<T>* peepholes) {
-  if (streams) {
-    backward_tile<kPeephole, true>(call, rows, columns, peepholes);
+  if constexpr (std::is_same_v<S, T>) {
+    if (writes == Writes::kLines) return backward_tile<kPeephole, Writes::kLines>(call, rows, columns, peepholes);
+  }
+  if (writes == Writes::kPieces) {
+    backward_tile<kPeephole, Writes::kPieces>(call, rows, columns, peepholes);
   } else {
-    backward_tile<kPeephole, false>(call, rows, columns, peepholes);
+    backward_tile<kPeephole, Writes::kCached>(call, rows, columns, peepholes);
   }
 }
 
@@ -195,7 +220,7 @@ void cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& workspace) {
   const auto columns_of = [=](std::int64_t index) {
     return Block{index * kColumns, std::min(kColumns, H - index * kColumns)};
   };
-  const bool streams = is_beyond_caches(call);
+  const Writes writes = !is_beyond_caches(call) ? Writes::kCached : in_lines(call) ? Writes::kLines : Writes::kPieces;
   const double elements = static_cast<double>(call.B) * static_cast<double>(H);
   run_team(team_size(call.num_threads, elements, kElementsPerThread), [&](Member& member) HWY_ATTR {
     const Range tiles = member.share(row_blocks * column_blocks);
@@ -205,9 +230,9 @@ void cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& workspace) {
       if (call.peephole) {
         Peepholes<T>* of_tile = peepholes + tile * kVectorsOfTile;
         begin(call, columns, of_tile);
-        backward_tile<true>(call, streams, rows, columns, of_tile);
+        backward_tile<true>(call, writes, rows, columns, of_tile);
       } else {
-        backward_tile<false, S, T>(call, streams, rows, columns, nullptr);
+        backward_tile<false, S, T>(call, writes, rows, columns, nullptr);
       }
     }
     if (!call.peephole) {
