@@ -229,7 +229,8 @@ class BlockLstmGrad {
     const std::int64_t rows = c.S * c.B, B = c.B, I = c.I, H = c.H;
     const Range range = member.share(I + H);
     // What no cache of a core holds until somebody reads it need not be read before it is written.
-    const bool streams = (I + H) * 4 * H * static_cast<std::int64_t>(sizeof(S)) > second_level_cache() && H % L == 0 &&
+    const bool streams = std::is_same_v<S, T> && H % L == 0 &&
+                         (I + H) * 4 * H * static_cast<std::int64_t>(sizeof(S)) > second_level_cache() &&
                          reinterpret_cast<std::uintptr_t>(c.w_grad) % (L * sizeof(S)) == 0;
     const auto output = [=, this](std::int64_t row, std::int64_t chunk) {
       const std::int64_t gate = chunk / panels_, column = chunk % panels_ * P;

@@ -42,7 +42,7 @@ class ReadSoon {
 
  private:
   static constexpr std::int64_t kLine = 64;
-  static constexpr int kMost = 13;
+  static constexpr int kMost = 13;  // an LSTM with peepholes: 9 tensors in, 4 gates out
   struct Run {
     const char* from;
     std::int64_t stride;

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "impl/cpu/blocks.h"
 #include "impl/cpu/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -46,7 +47,7 @@ struct Operands {
 // Of so many columns, the panels that need both of their vectors: all, or all but the last.
 template <class T>
 constexpr std::int64_t wide_panels(std::int64_t columns) {
-  return kVectors<T> == 2 ? (columns + kPanel<T> - kLanes<T> - 1) / kPanel<T> : (columns + kPanel<T> - 1) / kPanel<T>;
+  return blocks(kVectors<T> == 2 ? columns - kLanes<T> : columns, kPanel<T>);
 }
 
 // Where the sums of a tile go: on to the next part of the depth, or out.
@@ -80,7 +81,7 @@ struct Output {
   S* to;  // [rows, live], rounded to S
   std::int64_t stride, live;
   bool add = false;      // to what is there
-  bool streams = false;  // past the caches: its vectors are aligned, and hwy::FlushStream() follows
+  bool streams = false;  // past the caches: S is T, its vectors are aligned, and hwy::FlushStream() follows
 
   // Asks for the lines of a row long before they are written: rows lie far apart, and so do their lines in a cache.
   HWY_INLINE void fetch(std::int64_t r) const {
