@@ -101,6 +101,7 @@ Json implementation_json(const backgauge_implementation& implementation, bool ca
       claim["inputs"] = members(claims.input_modes, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_AUTO_SELECT, input_mode_word);
       claim["directions"] =
           members(claims.directions, BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL, direction_word);
+      if (claims.no_dropout != 0) claim["dropout"] = {"0", "1"};
     } else {
       claim["peephole"] = members(claims.use_peephole, 0, 1, [](int on) { return on ? "on" : "off"; });
     }

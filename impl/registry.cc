@@ -64,6 +64,7 @@ std::string claim_refusal(const backgauge_op_claims& c) {
   if (!is_between(c.half_contract, 0, BACKGAUGE_FP32_3XTF32)) {
     return "half_contract, expected 0 or one of backgauge_numerical_contract";
   }
+  if (!is_between(c.no_dropout, 0, 1)) return "no_dropout, expected 0 or 1";
   return "";
 }
 

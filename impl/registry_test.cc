@@ -141,6 +141,7 @@ TEST(Registry, RefusesEveryWrongClaim) {
       {0, "recomputes_co", [](auto& c) { c.recomputes_co = 2; }},
       {2, "changes_reserve_space", [](auto& c) { c.changes_reserve_space = -1; }},
       {0, "half_contract", [](auto& c) { c.half_contract = BACKGAUGE_FP32_3XTF32 + 1; }},
+      {2, "no_dropout", [](auto& c) { c.no_dropout = 2; }},
   };
   for (const Wrong& wrong : wrongs) {
     std::vector<backgauge_op_claims> claims = legal_claims;

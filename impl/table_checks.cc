@@ -13,14 +13,15 @@ namespace {
 bool has(std::uint32_t set, std::int32_t enumerator) { return (set & BACKGAUGE_BIT(enumerator)) != 0; }
 
 // Whether a call with legal shapes is among the claims; the forward is if the gradient is.
-bool is_claimed(std::span<const backgauge_op_claims> claims, const backgauge_call& call) {
+bool is_claimed(std::span<const backgauge_op_claims> claims, const backgauge_call& call, const Extents& extents) {
   const std::int32_t op = call.op == BACKGAUGE_CUDNN_RNN ? BACKGAUGE_CUDNN_RNN_BACKPROP : call.op;
   const auto found = std::ranges::find(claims, op, &backgauge_op_claims::op);
   if (found == claims.end() || !has(found->dtypes, call.dtype)) return false;
   const backgauge_attributes& a = call.attributes;
   if (op != BACKGAUGE_CUDNN_RNN_BACKPROP) return has(found->use_peephole, a.use_peephole);
+  const bool random_dropout = extents.L > 1 && a.dropout > 0 && a.dropout < 1;
   return has(found->rnn_modes, a.rnn_mode) && has(found->input_modes, a.input_mode) &&
-         has(found->directions, a.direction);
+         has(found->directions, a.direction) && !(random_dropout && found->no_dropout != 0);
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ backgauge_status TableChecks::answer(const backgauge_call& call, const Extents& 
     return fail(message, BACKGAUGE_UNSUPPORTED,
                 memory_space == BACKGAUGE_HOST ? "host memory only" : "CUDA memory only");
   }
-  if (!is_claimed(claims, call)) return fail(message, BACKGAUGE_UNSUPPORTED, "the call is not claimed");
+  if (!is_claimed(claims, call, extents)) return fail(message, BACKGAUGE_UNSUPPORTED, "the call is not claimed");
   needed.workspace_alignment = 1;
   needed.workspace_bytes = 0;
   needed.reserve_space_length = 0;

@@ -9,6 +9,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #pragma GCC diagnostic pop
 
+#include <memory>
 #include <string>
 
 namespace backgauge::onednn {
@@ -17,6 +18,10 @@ const dnnl::engine& engine();
 
 // "3.2.0 (OpenMP)": of the library that was loaded, not of the header.
 const std::string& library_version();
+
+// What is wrong if the library is not the one of the header, else "". Libraries of one name exist once in a process:
+// where two plug-ins are loaded, the second gets the oneDNN of the first.
+std::string other_library();
 
 // As many threads as a call may use, for oneDNN on this thread, until the scope ends.
 class ThreadScope {
@@ -28,6 +33,7 @@ class ThreadScope {
 
  private:
   [[maybe_unused]] int before_ = 0;
+  std::shared_ptr<void> limit_;
 };
 
 }  // namespace backgauge::onednn

@@ -31,16 +31,9 @@ void execute(const backgauge_call& call, const Extents& extents, MemoryPlan& mem
   }
 }
 
-bool is_half_dropped(const backgauge_call& call, const Extents& extents) {
-  const float dropout = call.attributes.dropout;
-  return call.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2 && extents.L > 1 && dropout > 0 && dropout < 1;
-}
-
 backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
                       backgauge_message* message) {
-  if (is_half_dropped(call, extents)) {
-    return fail(message, BACKGAUGE_UNSUPPORTED, "dropout between 0 and 1: oneDNN has none");
-  }
+  if (const std::string other = other_library(); !other.empty()) return fail(message, BACKGAUGE_UNSUPPORTED, other);
   const bool cudnn = call.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2;
   if (cudnn) plan.reserve_space_length = reserve_length(extents, call.attributes, call.num_threads);
   MemoryPlan count;
@@ -64,6 +57,7 @@ backgauge_op_claims claims_of(backgauge_op op) {
   claims.determinism = BACKGAUGE_BITWISE_PER_THREAD_COUNT;
   claims.recomputes_co = 1;
   claims.changes_reserve_space = op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+  claims.no_dropout = 1;
   return claims;
 }
 

@@ -39,6 +39,7 @@ std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem,
   if (!has(claims->directions, a.direction)) {
     return fmt::format("direction {} is not claimed", direction_word(a.direction));
   }
+  if (claims->no_dropout != 0 && has_random_dropout(problem)) return "dropout between 0 and 1 is not claimed";
   return "";
 }
 

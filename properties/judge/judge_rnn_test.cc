@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "properties/judge/judge_testing.h"
+#include "properties/judge/refusals.h"
 #include "properties/judge/report.h"
 
 namespace backgauge {
@@ -104,6 +108,28 @@ TEST(JudgeRnn, SkipsWhatIsNotClaimed) {
   EXPECT_EQ(judge(puppet, rnn_case(BACKGAUGE_GRU)).reason, "direction bi is not claimed");
   puppet.claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT);
   EXPECT_EQ(judge(puppet, rnn_case(BACKGAUGE_GRU)).reason, "input_mode linear is not claimed");
+  Puppet without_dropout;
+  without_dropout.claims.no_dropout = 1;
+  EXPECT_EQ(judge(without_dropout, rnn_case(BACKGAUGE_GRU, 0.5)).reason, "dropout between 0 and 1 is not claimed");
+  EXPECT_EQ(judge(without_dropout, rnn_case(BACKGAUGE_GRU, 1)).status, Status::kPassed);
+}
+
+TEST(JudgeRnn, SkipsMalformedCallsMadeFromWhatIsNotClaimed) {
+  Puppet puppet;
+  puppet.claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+  puppet.claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT);
+  InProcessRunner runner(puppet.table);
+  std::map<std::pair<Status, std::string>, int> seen;
+  for (const backgauge_op op : {BACKGAUGE_CUDNN_RNN_BACKPROP, BACKGAUGE_CUDNN_RNN}) {
+    for (std::uint64_t number = 0; number < malformed_count(op, BACKGAUGE_FLOAT32); number += 7) {
+      const Verdict verdict = judge_refusal(runner, {op, BACKGAUGE_FLOAT32, number});
+      ++seen[{verdict.status, verdict.reason}];
+    }
+  }
+  EXPECT_EQ(seen.size(), 3u);
+  EXPECT_GT((seen[{Status::kPassed, ""}]), 20);
+  EXPECT_GT((seen[{Status::kSkipped, "input_mode auto is not claimed"}]), 20);
+  EXPECT_GT((seen[{Status::kSkipped, "input_mode skip is not claimed"}]), 20);
 }
 
 TEST(JudgeRnn, AForwardIsPartOfTheClaim) {

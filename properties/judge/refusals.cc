@@ -33,10 +33,10 @@ Verdict judged(Runner& runner, const Malformed& which) {
   if (table.memory_space != BACKGAUGE_HOST) {
     return {Status::kSkipped, "malformed calls are made in host memory only", {}};
   }
-  if (claims == nullptr || (claims->dtypes & BACKGAUGE_BIT(which.dtype)) == 0) {
-    const std::string what = claims == nullptr ? std::string(find_op(gradient)->tensorflow)
-                                               : fmt::format("dtype {}", dtype_word(which.dtype));
-    return {Status::kSkipped, what + " is not claimed", {}};
+  const CallSetup& legal = calls_of(which.op, which.dtype).at(which.number).setup;
+  if (std::string why = unclaimed(claims, {gradient, which.dtype, legal.attributes, legal.extents, {}, {}}, {});
+      !why.empty()) {
+    return {Status::kSkipped, std::move(why), {}};
   }
   if ((forward ? table.forward : table.run) == nullptr) return failed(forward ? "has no forward" : "has no run");
   const RunResult result = runner.refuse(which);

@@ -168,6 +168,7 @@ typedef struct backgauge_op_claims {
   int32_t recomputes_co;         /* 1: takes tanh(cs) instead of the saved co; cases where they differ are SKIPPED */
   int32_t changes_reserve_space; /* 1: run writes reserve_space; it is restored before every run */
   int32_t half_contract;         /* numerical_contract of half calls where it is another one; else 0 */
+  int32_t no_dropout;            /* 1: calls of several layers with 0 < dropout < 1 are not claimed */
 } backgauge_op_claims;
 
 /* The table of one implementation. It and everything it points to live as long as the library is loaded. */
