@@ -114,13 +114,7 @@ std::optional<std::size_t> dimension(backgauge_op op, std::string_view name, std
 }
 
 std::vector<std::string_view> dimensions(backgauge_op op, std::string_view name) {
-  std::vector<std::string_view> out;
-  for (std::string_view rest = tensor_spec(op, name).shape_text; !rest.empty();) {
-    const std::size_t comma = rest.find(", ");
-    out.push_back(rest.substr(0, comma));
-    rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 2);
-  }
-  return out;
+  return tensor_spec(op, name).dimensions;
 }
 
 Selection part(const Shape& shape, std::size_t axis, std::int64_t begin, std::int64_t end) {

@@ -30,9 +30,7 @@ class Copy {
   struct Pair {
     const TensorSpec* spec;
     backgauge_tensor* tensor;
-    std::size_t rank() const {
-      return spec->shape_text.empty() ? 0 : 1 + static_cast<std::size_t>(std::ranges::count(spec->shape_text, ','));
-    }
+    std::size_t rank() const { return spec->dimensions.size(); }
   };
 
   backgauge_attributes& attributes() { return call_.attributes; }

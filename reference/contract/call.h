@@ -43,18 +43,24 @@ struct Problem {
 #define BACKGAUGE_IN_FIELD(name, present, read, ...) const Scalar* name = nullptr;
 #define BACKGAUGE_INT64_FIELD(name) const std::int64_t* name = nullptr;
 #define BACKGAUGE_OUT_FIELD(name, present, live, alias, ...) Scalar* name = nullptr;
-#define BACKGAUGE_IN_BIND(name, present, read, ...) \
-  call.name = detail::data<const Scalar>(c.inputs, c.num_inputs, #name);
-#define BACKGAUGE_INT64_BIND(name) call.name = detail::data<const std::int64_t>(c.inputs, c.num_inputs, #name);
-#define BACKGAUGE_OUT_BIND(name, present, live, alias, ...) \
-  call.name = detail::data<Scalar>(c.outputs, c.num_outputs, #name);
+#define BACKGAUGE_IN_BIND(name, present, read, ...) call.name = inputs.data<const Scalar>(#name);
+#define BACKGAUGE_INT64_BIND(name) call.name = inputs.data<const std::int64_t>(#name);
+#define BACKGAUGE_OUT_BIND(name, present, live, alias, ...) call.name = outputs.data<Scalar>(#name);
 
 namespace detail {
-template <class Scalar>
-Scalar* data(const backgauge_tensor* tensors, std::int32_t count, const char* name) {
-  const backgauge_tensor* tensor = backgauge_find(tensors, count, name);
-  return tensor == nullptr ? nullptr : static_cast<Scalar*>(tensor->data);
-}
+// A list of a validated call, asked for the tensors of its table in their order.
+class InOrder {
+ public:
+  InOrder(const backgauge_tensor* tensors, std::int32_t count) : next_(tensors), end_(tensors + count) {}
+
+  template <class Scalar>
+  Scalar* data(std::string_view name) {
+    return next_ != end_ && name == next_->name ? static_cast<Scalar*>((next_++)->data) : nullptr;
+  }
+
+ private:
+  const backgauge_tensor *next_, *end_;
+};
 }  // namespace detail
 
 // bind() takes a validated call and its extents.
@@ -72,6 +78,8 @@ Scalar* data(const backgauge_tensor* tensors, std::int32_t count, const char* na
       call.attributes = c.attributes;                                             \
       call.num_threads = c.num_threads;                                           \
       call.workspace = c.workspace;                                               \
+      detail::InOrder inputs(c.inputs, c.num_inputs);                             \
+      detail::InOrder outputs(c.outputs, c.num_outputs);                          \
       TENSORS(BACKGAUGE_IN_BIND, BACKGAUGE_INT64_BIND, BACKGAUGE_OUT_BIND)        \
       return call;                                                                \
     }                                                                             \

@@ -14,13 +14,29 @@ constexpr std::uint32_t kHalf = BACKGAUGE_BIT(BACKGAUGE_HALF);
 constexpr std::uint32_t kFloat32 = BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
 constexpr std::uint32_t kFloat64 = BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
 
+// "I + H, 4 * H" as "I + H" and "4 * H".
+std::vector<std::string_view> dimensions_of(std::string_view shape_text) {
+  std::vector<std::string_view> dimensions;
+  while (!shape_text.empty()) {
+    const std::size_t comma = shape_text.find(", ");
+    dimensions.push_back(shape_text.substr(0, comma));
+    shape_text.remove_prefix(comma == std::string_view::npos ? shape_text.size() : comma + 2);
+  }
+  return dimensions;
+}
+
 // A column of ops.inc as a function of the extents, every extent under its own name.
 #define BACKGAUGE_COLUMN(Result, ...)                                                                            \
   [](const Extents& extents) -> Result {                                                                         \
     [[maybe_unused]] const auto& [T, B, I, H, L, D, S, params_length, reserve_length, peephole, lstm] = extents; \
     return __VA_ARGS__;                                                                                          \
   }
-#define BACKGAUGE_SHAPE(...) BACKGAUGE_COLUMN(Shape, Shape{__VA_ARGS__})
+#define BACKGAUGE_SHAPE(...)                                                                                         \
+  BACKGAUGE_COLUMN(Shape, Shape{__VA_ARGS__}),                                                                       \
+      [](const Extents& extents, std::span<const std::int64_t> given) -> bool {                                      \
+        [[maybe_unused]] const auto& [T, B, I, H, L, D, S, params_length, reserve_length, peephole, lstm] = extents; \
+        return std::ranges::equal(std::initializer_list<std::int64_t>{__VA_ARGS__}, given);                          \
+      }
 
 #define BACKGAUGE_IN_SPEC(name, present, read, ...)                                    \
   spec.inputs.push_back({#name, #__VA_ARGS__, "", false, BACKGAUGE_SHAPE(__VA_ARGS__), \
@@ -41,6 +57,11 @@ constexpr std::uint32_t kFloat64 = BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
 std::vector<OpSpec> make_op_specs() {
   std::vector<OpSpec> specs;
   BACKGAUGE_OPS(BACKGAUGE_OP_SPEC)
+  for (OpSpec& spec : specs) {
+    for (auto* tensors : {&spec.inputs, &spec.outputs}) {
+      for (TensorSpec& tensor : *tensors) tensor.dimensions = dimensions_of(tensor.shape_text);
+    }
+  }
   return specs;
 }
 

@@ -38,8 +38,10 @@ struct TensorSpec {
   std::string_view alias;       // outputs: the input whose memory it may share, or ""
   bool is_int64 = false;
   Shape (*shape)(const Extents&) = nullptr;
+  bool (*has_shape)(const Extents&, std::span<const std::int64_t>) = nullptr;  // shape() == it, without memory
   bool (*present)(const Extents&) = nullptr;
   std::int64_t (*rows)(const Extents&) = nullptr;  // inputs: rows read; outputs: rows live. May be negative or kAll
+  std::vector<std::string_view> dimensions = {};   // those of shape_text: "I + H", "4 * H"
 };
 
 struct OpSpec {

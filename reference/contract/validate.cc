@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "reference/contract/rnn_params.h"
@@ -20,10 +21,10 @@ namespace {
 constexpr std::int64_t kLargestDimension = std::int64_t{1} << 48;
 
 struct Symbol {
-  std::string_view text;
+  char letter;
   std::int64_t Extents::*member;
 };
-constexpr Symbol kSymbols[] = {{"T", &Extents::T}, {"B", &Extents::B}, {"I", &Extents::I}, {"H", &Extents::H}};
+constexpr Symbol kSymbols[] = {{'T', &Extents::T}, {'B', &Extents::B}, {'I', &Extents::I}, {'H', &Extents::H}};
 constexpr std::string_view kStates = "L * D";
 
 std::string text(std::int64_t value) { return std::to_string(value); }
@@ -45,24 +46,6 @@ std::span<const std::int64_t> dimensions_of(const backgauge_tensor& tensor) {
   return {tensor.shape, static_cast<std::size_t>(tensor.rank)};
 }
 Shape shape_of(const backgauge_tensor& tensor) { return {tensor.shape, tensor.shape + tensor.rank}; }
-
-// Takes "I + H" off "I + H, 4 * H".
-std::string_view next_dimension(std::string_view& shape_text) {
-  const std::size_t comma = shape_text.find(", ");
-  const std::string_view first = shape_text.substr(0, comma);
-  shape_text.remove_prefix(comma == std::string_view::npos ? shape_text.size() : comma + 2);
-  return first;
-}
-
-std::size_t rank_of(std::string_view shape_text) {
-  std::size_t rank = 0;
-  for (; !shape_text.empty(); ++rank) next_dimension(shape_text);
-  return rank;
-}
-
-std::uint64_t bytes_of(const backgauge_tensor& tensor) {
-  return static_cast<std::uint64_t>(backgauge_elements(&tensor)) * backgauge_dtype_bytes(tensor.dtype);
-}
 
 bool overlap(const void* first, std::uint64_t first_bytes, const void* second, std::uint64_t second_bytes) {
   const auto a = reinterpret_cast<std::uintptr_t>(first);
@@ -89,6 +72,7 @@ class Validator {
     const TensorSpec* spec;
     const backgauge_tensor* tensor;
     bool output;
+    std::uint64_t bytes = 0;  // known from check_descriptions() on
   };
 
   bool refuse(std::string_view what, const std::string& expected, const std::string& got) {
@@ -211,8 +195,8 @@ class Validator {
 
   // Everything of a tensor that can be judged without the others.
   bool check_descriptions() {
-    for (const Bound& bound : bound_) {
-      const auto& [spec, tensor, output] = bound;
+    for (Bound& bound : bound_) {
+      const auto& [spec, tensor, output, bytes] = bound;
       const std::int32_t dtype = spec->is_int64 ? std::int32_t{BACKGAUGE_INT64} : call_.dtype;
       if (tensor->dtype != dtype) {
         return refuse(spec->name, "dtype " + std::string(dtype_word(dtype)),
@@ -225,7 +209,7 @@ class Validator {
       }
       if (tensor->reserved != 0) return refuse(spec->name, "reserved 0", text(tensor->reserved));
       if (shape_is_open(bound)) continue;
-      const std::size_t rank = rank_of(spec->shape_text);
+      const std::size_t rank = spec->dimensions.size();
       if (tensor->rank < 0 || static_cast<std::size_t>(tensor->rank) != rank) {
         return refuse(spec->name,
                       "rank " + text(static_cast<std::int64_t>(rank)) + " [" + std::string(spec->shape_text) + "]",
@@ -236,9 +220,9 @@ class Validator {
           return refuse(spec->name, "dimensions of 0 to 2^48", to_string(shape_of(*tensor)));
         }
       }
-      if (!element_count(dimensions_of(*tensor))) {
-        return refuse(spec->name, "fewer than 2^60 elements", to_string(shape_of(*tensor)));
-      }
+      const std::optional<std::int64_t> elements = element_count(dimensions_of(*tensor));
+      if (!elements) return refuse(spec->name, "fewer than 2^60 elements", to_string(shape_of(*tensor)));
+      bound.bytes = static_cast<std::uint64_t>(*elements) * backgauge_dtype_bytes(dtype);
     }
     return true;
   }
@@ -247,13 +231,12 @@ class Validator {
   bool bind_sizes() {
     bool states_known = false;
     std::array<bool, std::size(kSymbols)> known{};
-    for (const auto& [spec, tensor, output] : bound_) {
-      std::string_view texts = spec->shape_text;
-      for (std::size_t k = 0; !texts.empty(); ++k) {
-        const std::string_view name = next_dimension(texts);
+    for (const auto& [spec, tensor, output, bytes] : bound_) {
+      for (std::size_t k = 0; k < spec->dimensions.size(); ++k) {
+        const std::string_view name = spec->dimensions[k];
         const std::int64_t dimension = tensor->shape[k];
-        const auto symbol = std::ranges::find(kSymbols, name, &Symbol::text);
-        if (name == kStates && !states_known) {
+        if (name.size() != 1) {
+          if (states_known || name != kStates) continue;
           if (dimension % extents_.D != 0 || dimension == 0) {
             return refuse(
                 spec->name,
@@ -262,7 +245,9 @@ class Validator {
           }
           extents_.L = dimension / extents_.D;
           states_known = true;
+          continue;
         }
+        const auto symbol = std::ranges::find(kSymbols, name[0], &Symbol::letter);
         if (symbol == std::end(kSymbols)) continue;
         bool& symbol_known = known[static_cast<std::size_t>(symbol - kSymbols)];
         if (symbol_known) continue;
@@ -309,9 +294,9 @@ class Validator {
   bool check_shapes() {
     for (const Bound& bound : bound_) {
       if (shape_is_open(bound)) continue;
-      const Shape wanted = bound.spec->shape(extents_);
-      if (!std::ranges::equal(wanted, dimensions_of(*bound.tensor))) {
-        return refuse(bound.spec->name, "shape [" + std::string(bound.spec->shape_text) + "] = " + to_string(wanted),
+      if (!bound.spec->has_shape(extents_, dimensions_of(*bound.tensor))) {
+        return refuse(bound.spec->name,
+                      "shape [" + std::string(bound.spec->shape_text) + "] = " + to_string(bound.spec->shape(extents_)),
                       to_string(shape_of(*bound.tensor)));
       }
     }
@@ -319,18 +304,18 @@ class Validator {
   }
 
   bool check_memory() {
-    for (const auto& [spec, tensor, output] : bound_) {
-      if (bytes_of(*tensor) == 0) continue;
+    for (const auto& [spec, tensor, output, bytes] : bound_) {
+      if (bytes == 0) continue;
       if (tensor->data == nullptr) return refuse(spec->name, "data", "NULL");
       const std::size_t element = backgauge_dtype_bytes(tensor->dtype);
-      if (reinterpret_cast<std::uintptr_t>(tensor->data) % element != 0) {
+      if ((reinterpret_cast<std::uintptr_t>(tensor->data) & (element - 1)) != 0) {
         return refuse(spec->name, "data aligned to " + text(static_cast<std::int64_t>(element)) + " bytes",
                       "a misaligned address");
       }
     }
     if (call_.workspace == nullptr && call_.workspace_bytes > 0) return refuse("workspace", "memory", "NULL");
     for (const Bound& bound : bound_) {
-      if (overlap(call_.workspace, call_.workspace_bytes, bound.tensor->data, bytes_of(*bound.tensor))) {
+      if (overlap(call_.workspace, call_.workspace_bytes, bound.tensor->data, bound.bytes)) {
         return refuse(bound.spec->name, "memory apart from the workspace", "an overlap");
       }
       if (bound.output && !check_apart(bound)) return false;
@@ -342,8 +327,7 @@ class Validator {
   bool check_apart(const Bound& output) {
     for (const Bound& other : bound_) {
       if (other.output && other.tensor >= output.tensor) break;  // each pair of outputs once
-      if (!overlap(output.tensor->data, bytes_of(*output.tensor), other.tensor->data, bytes_of(*other.tensor)))
-        continue;
+      if (!overlap(output.tensor->data, output.bytes, other.tensor->data, other.bytes)) continue;
       const bool shared = !other.output && other.spec->name == output.spec->alias;
       if (shared && other.tensor->data == output.tensor->data) continue;
       return refuse(output.spec->name, "memory apart from " + std::string(other.spec->name),
