@@ -25,17 +25,14 @@ std::vector<std::string_view> dimensions_of(std::string_view shape_text) {
   return dimensions;
 }
 
-// A column of ops.inc as a function of the extents, every extent under its own name.
-#define BACKGAUGE_COLUMN(Result, ...)                                                                            \
-  [](const Extents& extents) -> Result {                                                                         \
-    [[maybe_unused]] const auto& [T, B, I, H, L, D, S, params_length, reserve_length, peephole, lstm] = extents; \
-    return __VA_ARGS__;                                                                                          \
-  }
-#define BACKGAUGE_SHAPE(...)                                                                                         \
-  BACKGAUGE_COLUMN(Shape, Shape{__VA_ARGS__}),                                                                       \
-      [](const Extents& extents, std::span<const std::int64_t> given) -> bool {                                      \
-        [[maybe_unused]] const auto& [T, B, I, H, L, D, S, params_length, reserve_length, peephole, lstm] = extents; \
-        return std::ranges::equal(std::initializer_list<std::int64_t>{__VA_ARGS__}, given);                          \
+// Columns of ops.inc as functions of the extents, every extent under its own name.
+#define BACKGAUGE_EXTENTS \
+  [[maybe_unused]] const auto& [T, B, I, H, L, D, S, params_length, reserve_length, peephole, lstm] = extents;
+#define BACKGAUGE_COLUMN(Result, ...) [](const Extents& extents) -> Result { BACKGAUGE_EXTENTS return __VA_ARGS__; }
+#define BACKGAUGE_SHAPE(...)                                                                                  \
+  BACKGAUGE_COLUMN(Shape, Shape{__VA_ARGS__}),                                                                \
+      [](const Extents& extents, std::span<const std::int64_t> given) -> bool {                               \
+        BACKGAUGE_EXTENTS return std::ranges::equal(std::initializer_list<std::int64_t>{__VA_ARGS__}, given); \
       }
 
 #define BACKGAUGE_IN_SPEC(name, present, read, ...)                                    \
