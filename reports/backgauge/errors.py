@@ -37,3 +37,9 @@ def run_command(main):
         # Who reads our stdout has gone; the interpreter must not complain of it once more when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(GOOD)
+    except OSError as error:  # of a file that was there a moment ago, or cannot be written
+        print(f"backgauge: {error}", file=sys.stderr)
+        sys.exit(USAGE)
+    except Exception as error:  # a bug: exit code 1 would say that an implementation is wrong
+        print(f"backgauge: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        sys.exit(SELF_CHECK)

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `backgauge verify --out=DIR` wrote: the worst error / allowed of every tensor (properties/README.md)."""
 
-import json
+import math
 import pathlib
 from dataclasses import dataclass
 
 from .case_line import parse_case_line
 from .errors import CommandError
+from .reading import amount, explained, parse_object, read_text, table, words
 
 RECORD_SCHEMA = "backgauge.record/1"
+_NO_NUMBER = (None, "inf", "-inf", "nan")
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,8 @@ def records_file(path):
 
 
 def _is_records(path):
-    with path.open() as file:
-        return f'"{RECORD_SCHEMA}"' in file.readline()
+    with path.open("rb") as file:
+        return f'"{RECORD_SCHEMA}"'.encode() in file.readline()
 
 
 def _by_op(worst):
@@ -41,24 +43,25 @@ def _by_op(worst):
 
 def read_tensor_ratios(path):
     worst = {}
-    with open(path) as file:
-        for number, line in enumerate(file, 1):
-            try:
-                _add_record(worst, json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
-                raise CommandError(f"{path}:{number}: not a record of backgauge verify: {error!r}") from error
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        try:
+            _add_record(worst, parse_object(line))
+        except (ValueError, KeyError) as error:
+            raise CommandError(f"{path}:{number}: not a record of backgauge verify: {explained(error)}") from error
     return [TensorRatio(*key, *entry) for key, entry in _by_op(worst)]
 
 
 def _add_record(worst, record):
-    case = parse_case_line(record["id"])
-    for tensor, seen in record.get("tensors", {}).items():
-        ratio = seen.get("max_ratio")
+    line, name = words(record, "id"), words(table(record, "impl"), "name")
+    case = parse_case_line(line)
+    tensors = table(record, "tensors", {})
+    for tensor in tensors:
+        seen = {"max_ratio": None} | table(tensors, tensor)
         # A ratio that JSON cannot hold is infinite: a wrong non-finite value.
-        ratio = float("inf") if ratio is None else float(ratio)
-        key = (record["impl"]["name"], case.op, case.dtype, tensor)
+        ratio = math.inf if seen["max_ratio"] in _NO_NUMBER else amount(seen, "max_ratio")
+        key = (name, case.op, case.dtype, tensor)
         old = worst.get(key, (-1.0, "", 0))
-        top = (ratio, record["id"]) if ratio > old[0] else old[:2]
+        top = (ratio, line) if ratio > old[0] else old[:2]
         worst[key] = (*top, old[2] + 1)
 
 

@@ -4,7 +4,6 @@
 A pair is one (workload, implementation). Without the samples file the repetitions in RUN.json stand for samples.
 """
 
-import json
 import pathlib
 import re
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ import numpy as np
 
 from .case_line import CaseLine, parse_case_line, workload_key
 from .errors import CommandError
+from .reading import amount, explained, number, parse_object, positive, read_text, table, words
 
 SAMPLES_SCHEMA = "backgauge.samples/1"
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -63,13 +63,13 @@ class Run:
         """A number of the context, nan if it is not there."""
         try:
             return float(self.context[key])
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return float("nan")
 
     @property
     def threads(self):
         threads = self.number("threads")
-        return 1 if np.isnan(threads) else int(threads)
+        return int(threads) if np.isfinite(threads) else 1
 
     @property
     def machine_id(self):
@@ -97,35 +97,56 @@ def read_run(path):
     run = Run(report.name.removesuffix(".json"), {})
     try:
         if report.exists():
-            _read_report(run, json.loads(report.read_text()))
+            _read_report(run, parse_object(read_text(report)))
         if samples.exists():
-            _read_samples(run, samples)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CommandError(f"{path}: not a run of backgauge bench: {error!r}") from error
+            _read_samples(run, read_text(samples).splitlines())
+    except (ValueError, KeyError) as error:
+        raise CommandError(f"{path}: not a run of backgauge bench: {explained(error)}") from error
     if not run.pairs:
         raise CommandError(f"{path}: no benchmark in it")
     return run
 
 
 def _read_report(run, report):
-    run.context.update(report["context"])
+    run.context.update(table(report, "context"))
     repetitions = {}
-    for entry in report["benchmarks"]:
+    for entry in _objects(report, "benchmarks"):
         if entry.get("run_type", "iteration") != "iteration":
             continue
-        pair = run.pair(entry["label"], entry["name"].split("/")[0])
-        pair.suite = pair.suite or _suite_of(entry["name"])
+        name = words(entry, "name")
+        pair = run.pair(_line_of(entry, "label"), name.split("/")[0])
+        pair.suite = pair.suite or _suite_of(name)
         # As perf/measure keeps them: without samples beside.
-        pair.version, pair.verdict = entry.get("version", ""), entry.get("verdict", "")
+        pair.version, pair.verdict = words(entry, "version", ""), words(entry, "verdict", "")
         if entry.get("error_occurred"):
-            pair.verdict, pair.reason = _said_of(entry.get("error_message", ""))
+            pair.verdict, pair.reason = _said_of(words(entry, "error_message", ""))
             continue
-        seconds = entry["real_time"] * _SECONDS[entry["time_unit"]]
+        seconds = positive(entry, "real_time") * _unit_of(entry)
         repetitions.setdefault(id(pair), (pair, []))[1].append((seconds, entry))
     for pair, entries in repetitions.values():
         pair.samples = [Sample(k, seconds, float("nan"), False) for k, (seconds, _) in enumerate(entries)]
         pair.counters = _counters(entries)
         pair.error_over_bound = pair.counters.get("error_over_bound", float("nan"))
+
+
+def _objects(report, key):
+    entries = report[key]
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise ValueError(f"{key}: expected a list of JSON objects")
+    return entries
+
+
+def _line_of(entry, key):
+    line = words(entry, key)
+    parse_case_line(line)  # here, where the file is known that has it
+    return line
+
+
+def _unit_of(entry):
+    unit = words(entry, "time_unit")
+    if unit not in _SECONDS:
+        raise ValueError(f"time_unit: expected one of {', '.join(_SECONDS)}, got {unit}")
+    return _SECONDS[unit]
 
 
 def _said_of(message):
@@ -143,11 +164,11 @@ def _counters(entries):
     """Medians over repetitions. Rates become amounts per call first, so that they hold for the median of the samples."""
     counters = {}
     for key in ("GFLOP/s", "GB/s"):
-        amounts = [entry[key] * seconds for seconds, entry in entries if key in entry]
+        amounts = [amount(entry, key) * seconds for seconds, entry in entries if key in entry]
         if amounts:
             counters[key.removesuffix("/s")] = float(np.median(amounts))
     for key in ("share_of_limit", "error_over_bound", "first_call_ms"):
-        values = [entry[key] for _, entry in entries if key in entry]
+        values = [amount(entry, key) for _, entry in entries if key in entry]
         if values:
             counters[key] = float(np.median(values))
     seconds = float(np.median([seconds for seconds, _ in entries]))
@@ -156,37 +177,35 @@ def _counters(entries):
     return counters
 
 
-def _read_samples(run, path):
-    lines = path.read_text().splitlines()
-    head = json.loads(lines[0])
+def _read_samples(run, lines):
+    head = parse_object(lines[0] if lines else "")
     if head.get("schema") != SAMPLES_SCHEMA:
         raise ValueError(f"schema {head.get('schema')!r}, expected {SAMPLES_SCHEMA!r}")
-    run.context = {**head.get("context", {}), **run.context}
+    run.context = {**table(head, "context", {}), **run.context}
     fresh = set()
     for line in lines[1:]:
         if not line.strip():
             continue
-        entry = json.loads(line)
-        pair = run.pair(entry["workload"], entry["implementation"])
-        pair.suite = entry.get("suite") or pair.suite
-        pair.version = entry.get("version") or pair.version
+        entry = parse_object(line)
+        pair = run.pair(_line_of(entry, "workload"), words(entry, "implementation"))
+        pair.suite = words(entry, "suite", "") or pair.suite
+        pair.version = words(entry, "version", "") or pair.version
         if "seconds" in entry:
             if id(pair) not in fresh:
                 fresh.add(id(pair))
                 pair.samples = []
             pair.samples.append(_sample(entry))
         if "verdict" in entry:
-            pair.verdict = entry["verdict"]
-            pair.reason = entry.get("reason", "")
-            pair.tensors = entry.get("tensors", {})
-            ratio = entry.get("error_over_bound")
-            pair.error_over_bound = float("nan") if ratio is None else float(ratio)
+            pair.verdict = words(entry, "verdict")
+            pair.reason = words(entry, "reason", "")
+            tensors = table(entry, "tensors", {})
+            pair.tensors = {tensor: amount(tensors, tensor) for tensor in tensors}
+            pair.error_over_bound = amount({"error_over_bound": None} | entry, "error_over_bound")
 
 
 def _sample(entry):
-    seconds = float(entry["seconds"])
-    if not seconds > 0:
-        raise ValueError(f"a sample of {seconds} s")
-    yardstick = entry.get("fma_gflops")
-    yardstick = float("nan") if not yardstick else float(yardstick)
-    return Sample(int(entry["round"]), seconds, yardstick, bool(entry.get("disturbed", False)))
+    yardstick = amount({"fma_gflops": None} | entry, "fma_gflops") or float("nan")
+    turn = number(entry, "round")
+    if not turn.is_integer():
+        raise ValueError(f"round: expected a whole number, got {turn}")
+    return Sample(int(turn), positive(entry, "seconds"), yardstick, bool(entry.get("disturbed", False)))

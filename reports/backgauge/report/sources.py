@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the user named, read: runs of bench and records of verify."""
 
-import json
 import pathlib
 
 from ..errors import CommandError
+from ..reading import explained, parse_object, read_text
 from ..records import ratios_of_rows, read_tensor_ratios, records_file
 from ..run import read_run
 from ..table import table_of
@@ -36,10 +36,9 @@ def _run_files(folder):
 
 def _is_run(path):
     try:
-        content = json.loads(path.read_text())
+        return "benchmarks" in parse_object(read_text(path))
     except ValueError as error:
-        raise CommandError(f"{path}: not JSON: {error}") from error
-    return isinstance(content, dict) and "benchmarks" in content
+        raise CommandError(f"{path}: not a run of backgauge bench: {explained(error)}") from error
 
 
 def _subject(table, ratios, wanted):

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that others wrote: text, JSON, and numbers that must make sense. Whatever is wrong is said in one line."""
+
+import json
+import math
+import pathlib
+
+from .errors import CommandError
+
+_LONGEST = 160  # of what a message repeats: two lines of a terminal
+
+
+def read_text(path):
+    """Raises CommandError where there is no file that can be read, or it is no UTF-8."""
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path}: expected UTF-8, got byte {error.object[error.start]:#04x} at {error.start}") from error
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def parse_object(text):
+    """A JSON object. Raises ValueError for everything else."""
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("JSON nested too deeply") from error
+    if not isinstance(value, dict):
+        raise ValueError(f"expected a JSON object, got {type(value).__name__}")
+    return value
+
+
+def positive(holder, key):
+    """The finite number above 0 that `holder` has under `key`. Raises ValueError."""
+    value = number(holder, key)
+    if not 0 < value < math.inf:
+        raise ValueError(f"{key}: expected a number above 0, got {value}")
+    return value
+
+
+def number(holder, key):
+    """The number that `holder` has under `key`. Raises KeyError, ValueError."""
+    value = holder[key]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{key}: expected a number, got {_short(repr(value))}")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ValueError(f"{key}: expected a number of double precision, got one of {len(str(value))} digits") from error
+
+
+def amount(holder, key):
+    """The number under `key`, not negative; nan where JSON had none for it (null). Raises KeyError, ValueError."""
+    value = float("nan") if holder[key] is None else number(holder, key)
+    if value < 0:
+        raise ValueError(f"{key}: expected no negative number, got {value}")
+    return value
+
+
+def words(holder, key, default=None):
+    """The text under `key`, or `default` where there is one and no such key. Raises KeyError, ValueError."""
+    value = holder[key] if default is None else holder.get(key, default)
+    if not isinstance(value, str):
+        raise ValueError(f"{key}: expected text, got {_short(repr(value))}")
+    return value
+
+
+def table(holder, key, default=None):
+    """The JSON object under `key`, as words() does it."""
+    value = holder[key] if default is None else holder.get(key, default)
+    if not isinstance(value, dict):
+        raise ValueError(f"{key}: expected a JSON object, got {_short(repr(value))}")
+    return value
+
+
+def explained(error):
+    """An error of reading in a few words, of bounded length."""
+    if isinstance(error, KeyError):
+        return f'"{_short(str(error.args[0]))}" is missing'
+    if isinstance(error, json.JSONDecodeError):
+        return f"no JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+    return _short(str(error))
+
+
+def _short(text):
+    line = text.replace("\n", " ")
+    return line if len(line) <= _LONGEST else line[:_LONGEST] + "..."
