@@ -102,6 +102,56 @@ TEST(Malformed, TheDamagedTensorIsBlamed) {
   }
 }
 
+// How many tensors besides one say something of a size: a dimension has it as a factor or term, a length depends on it.
+std::ptrdiff_t others_that_say(const OpSpec& op, const Extents& extents, char letter, std::string_view name) {
+  const auto says = [&](const TensorSpec& spec) {
+    if (spec.name == name || !spec.present(extents)) return false;
+    return std::ranges::any_of(spec.dimensions, [&](std::string_view dimension) {
+      return dimension == "params_length" ? std::string_view("IHL").find(letter) != std::string_view::npos
+                                          : dimension.find(letter) != dimension.npos && dimension != "reserve_length";
+    });
+  };
+  return std::ranges::count_if(op.inputs, says) + std::ranges::count_if(op.outputs, says);
+}
+
+// A tensor with a wrong dimension is blamed wherever two others say each of the sizes in it; where only one does, no
+// one can tell which of both is wrong.
+TEST(Malformed, TheTensorThatContradictsTheOthersIsBlamed) {
+  int determined = 0, open = 0;
+  for (const auto& [op, dtype] : ops_and_dtypes()) {
+    for (const MalformedCall& malformed : malformed_calls(op, dtype)) {
+      const std::size_t at = malformed.description.find(": dimension ");
+      if (malformed.damage != Damage::kShape || at == std::string::npos) continue;
+      const std::size_t begin = malformed.description.rfind(": ", at - 1) + 2;
+      const std::string damaged = malformed.description.substr(begin, at - begin);
+      const auto call = malformed.make();
+      const std::string message = refusal(*call);
+      const OpSpec& spec = *find_op(op);
+      const TensorSpec& tensor = [&]() -> const TensorSpec& {
+        const auto input = std::ranges::find(spec.inputs, damaged, &TensorSpec::name);
+        return input != spec.inputs.end() ? *input : *std::ranges::find(spec.outputs, damaged, &TensorSpec::name);
+      }();
+      const std::size_t dimension = malformed.description[at + std::string_view(": dimension ").size()] - '0';
+      bool told = true;
+      for (const char letter : tensor.dimensions[dimension]) {
+        if (std::string_view("TBIHL").find(letter) == std::string_view::npos) continue;
+        told = told && others_that_say(spec, malformed.setup.extents, letter, damaged) >= 2;
+      }
+      ++(told ? determined : open);
+      if (told) {
+        EXPECT_EQ(subject(message), damaged) << malformed.description << "\n" << message;
+      } else {
+        EXPECT_TRUE(is_tensor(op, subject(message))) << message;
+      }
+      // Whatever was expected because of others says of whom.
+      if (message.find("expected shape") != std::string::npos && subject(message) != "reserve_space") {
+        EXPECT_NE(message.find(" from "), std::string::npos) << malformed.description << "\n" << message;
+      }
+    }
+  }
+  EXPECT_GT(determined, 10 * open);
+}
+
 TEST(Malformed, PrepareSeesTheSameShapes) {
   for (const auto& [op, dtype] : ops_and_dtypes()) {
     for (const MalformedCall& malformed : malformed_calls(op, dtype)) {

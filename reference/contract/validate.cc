@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks in order: the call itself, its attributes, the two tensor lists, what binds the extents, shapes against
-// the table, then memory. Each step relies on those before it, and the first refusal ends it.
+// the table, then memory. Each step relies on those before it, and the first refusal ends it. Sizes are bound by the
+// first tensor that says them, which is fast; where that leads to a refusal, the tensor that contradicts the others is
+// looked for before anyone is blamed.
 #include "reference/contract/validate.h"
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <optional>
 #include <span>
 
+#include "reference/contract/contradiction.h"
 #include "reference/contract/rnn_params.h"
 
 namespace backgauge {
@@ -47,6 +50,10 @@ std::span<const std::int64_t> dimensions_of(const backgauge_tensor& tensor) {
 }
 Shape shape_of(const backgauge_tensor& tensor) { return {tensor.shape, tensor.shape + tensor.rank}; }
 
+std::string expected_shape(const TensorSpec& spec, const Extents& extents) {
+  return "shape [" + std::string(spec.shape_text) + "] = " + to_string(spec.shape(extents));
+}
+
 bool overlap(const void* first, std::uint64_t first_bytes, const void* second, std::uint64_t second_bytes) {
   const auto a = reinterpret_cast<std::uintptr_t>(first);
   const auto b = reinterpret_cast<std::uintptr_t>(second);
@@ -61,8 +68,8 @@ class Validator {
 
   Validation run() {
     const bool accepted = check_call() && check_attributes() && check_list("inputs", op_->inputs, inputs()) &&
-                          check_list("outputs", op_->outputs, outputs()) && check_descriptions() && bind_sizes() &&
-                          bind_seq_len_max() && bind_lengths() && check_shapes() && (!with_memory_ || check_memory());
+                          check_list("outputs", op_->outputs, outputs()) && check_descriptions() && check_sizes() &&
+                          (!with_memory_ || check_memory());
     if (!accepted) return {{}, refusal_};
     return {extents_, ""};
   }
@@ -227,6 +234,26 @@ class Validator {
     return true;
   }
 
+  bool check_sizes() {
+    if (bind_sizes() && bind_seq_len_max() && bind_lengths() && check_shapes()) return true;
+    refuse_contradiction();
+    return false;
+  }
+
+  // Puts what it finds in the place of a refusal that follows from it.
+  void refuse_contradiction() {
+    std::vector<GivenShape> shapes;
+    for (const Bound& bound : bound_) {
+      // Its length comes from prepare: it says nothing of the sizes.
+      if (bound.spec->name != "reserve_space") shapes.push_back({bound.spec, dimensions_of(*bound.tensor)});
+    }
+    const auto found = find_contradiction(*op_, call_.attributes, extents_, shapes);
+    if (!found) return;
+    const auto& [spec, shape] = found->tensor;
+    refuse(spec->name, expected_shape(*spec, found->extents),
+           to_string(Shape(shape.begin(), shape.end())) + (found->origin.empty() ? "" : "; " + found->origin));
+  }
+
   // The first tensor where T, B, I or H is a dimension of its own decides it; L follows from the first L * D.
   bool bind_sizes() {
     bool states_known = false;
@@ -295,9 +322,7 @@ class Validator {
     for (const Bound& bound : bound_) {
       if (shape_is_open(bound)) continue;
       if (!bound.spec->has_shape(extents_, dimensions_of(*bound.tensor))) {
-        return refuse(bound.spec->name,
-                      "shape [" + std::string(bound.spec->shape_text) + "] = " + to_string(bound.spec->shape(extents_)),
-                      to_string(shape_of(*bound.tensor)));
+        return refuse(bound.spec->name, expected_shape(*bound.spec, extents_), to_string(shape_of(*bound.tensor)));
       }
     }
     return true;

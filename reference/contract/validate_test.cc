@@ -104,22 +104,23 @@ TEST(Validate, RefusesEmptyCells) {
 TEST(Validate, StatesMustBeWholeLayers) {
   OwnedCall call(rnn_setup(BACKGAUGE_CUDNN_RNN, BACKGAUGE_LSTM, {.T = 4, .B = 3, .I = 5, .H = 2, .L = 2, .D = 2}));
   named(call, "input_h").shape[0] = 5;
-  EXPECT_EQ(refusal(call), "input_h: expected dimension 0 of L * D with L >= 1 and D = 2, got 5");
+  EXPECT_EQ(refusal(call), "input_h: expected shape [L * D, B, H] = [4, 3, 2], got [5, 3, 2]; L = 2 from input_c");
 }
 
 TEST(Validate, NamesShapesAsTheTableDoes) {
   OwnedCall call({BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_FLOAT32, {}, {.B = 3, .I = 5, .H = 7}});
   ASSERT_EQ(refusal(call), "");
   named(call, "w").shape[1] = 27;
-  EXPECT_EQ(refusal(call), "w: expected shape [I + H, 4 * H] = [12, 28], got [12, 27]");
+  EXPECT_EQ(refusal(call), "w: expected shape [I + H, 4 * H] = [12, 28], got [12, 27]; H = 7 from cs_prev");
   named(call, "w").shape[1] = 28;
   for (const std::int64_t length : {29, 30, 31}) {
     named(call, "b").shape[0] = length;
-    EXPECT_EQ(refusal(call), "b: expected shape [4 * H] = [28], got [" + std::to_string(length) + "]");
+    EXPECT_EQ(refusal(call),
+              "b: expected shape [4 * H] = [28], got [" + std::to_string(length) + "]; H = 7 from cs_prev");
   }
   named(call, "b").shape[0] = 28;
   named(call, "wcf").shape[0] = 6;
-  EXPECT_EQ(refusal(call), "wcf: expected shape [H] = [7], got [6]");
+  EXPECT_EQ(refusal(call), "wcf: expected shape [H] = [7], got [6]; H = 7 from cs_prev");
   named(call, "wcf").shape[0] = 7;
   named(call, "x").rank = 3;
   EXPECT_EQ(refusal(call), "x: expected rank 2 [B, I], got rank 3");
@@ -131,6 +132,21 @@ TEST(Validate, NamesShapesAsTheTableDoes) {
   named(call, "cs").shape[0] = std::int64_t{1} << 20;
   named(call, "cs").shape[1] = std::int64_t{1} << 40;
   EXPECT_EQ(refusal(call), "cs: expected fewer than 2^60 elements, got [1048576, 1099511627776]");
+}
+
+// What a program gets wrong at once in several tensors is told by those that it got right.
+TEST(Validate, SaysWhereSizesCameFrom) {
+  OwnedCall call({BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_FLOAT32, {}, {.B = 3, .I = 5, .H = 7}});
+  named(call, "x").shape[0] = 4;
+  EXPECT_EQ(refusal(call), "x: expected shape [B, I] = [3, 5], got [4, 5]; B = 3 from cs_prev");
+  named(call, "cs_prev").shape[0] = 4;
+  EXPECT_EQ(refusal(call), "x: expected shape [B, I] = [3, 5], got [4, 5]; B = 3 from h_prev");
+  named(call, "x").shape[0] = named(call, "cs_prev").shape[0] = 3;
+  std::swap(named(call, "i").shape[0], named(call, "i").shape[1]);
+  EXPECT_EQ(refusal(call), "i: expected shape [B, H] = [3, 7], got [7, 3]; B = 3 from x, H = 7 from cs_prev");
+  OwnedCall block(block_setup({.T = 4, .B = 3, .I = 5, .H = 2, .S = 3}));
+  named(block, "x").shape[0] = 2;  // below S, which is not at fault
+  EXPECT_EQ(refusal(block), "x: expected shape [T, B, I] = [4, 3, 5], got [2, 3, 5]; T = 4 from i");
 }
 
 TEST(Validate, NamesWhatIsWrongWithALists) {
@@ -178,7 +194,9 @@ TEST(Validate, LengthsOfParamsAndReserveSpace) {
   named(call, "reserve_space").shape[0] = 0;
   EXPECT_EQ(validate(call.call, 0).refusal, "");
   named(call, "params").shape[0] -= 1;
-  EXPECT_EQ(validate(call.call, 0).refusal, "params: expected shape [params_length] = [54], got [53]");
+  EXPECT_EQ(validate(call.call, 0).refusal,
+            "params: expected shape [params_length] = [54], got [53]; H = 2 from input_h, L = 1 from input_h, I = 5 "
+            "from input");
 }
 
 TEST(Validate, ParamsThatNoMemoryHolds) {
