@@ -32,13 +32,14 @@ def interpreter(name):
 
 
 class Peer:
-    def __init__(self, name, command):
+    def __init__(self, name, command, program=None):
+        """name: of its environment; program: None for the peer of this folder with that name."""
         # The plug-in of the command that judges, not of this program.
         built = pathlib.Path(command).resolve().parent.parent / "impl/onednn/libbackgauge_onednn.so"
         environment = {"BACKGAUGE_ONEDNN_PLUGIN": str(built), **os.environ}
-        self._process = subprocess.Popen([interpreter(name), str(HERE / f"peer_{name}.py"), "--threads=1"], text=True,
-                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                         env=environment)
+        self._process = subprocess.Popen([interpreter(name), str(program or HERE / f"peer_{name}.py"), "--threads=1"],
+                                         text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         stderr=subprocess.DEVNULL, env=environment)
         self.greeting = json.loads(self._process.stdout.readline())
 
     def ask(self, **request):
