@@ -124,7 +124,8 @@ class Shrinker {
 
 std::string failure_of(const Verdict& verdict) {
   if (verdict.status == Status::kBroken) {
-    return verdict.reason.starts_with("harness") ? "" : "BROKEN " + without_details(verdict.reason);
+    const bool judged = !verdict.reason.starts_with("harness") && !verdict.reason.starts_with(kNotRun);
+    return judged ? "BROKEN " + without_details(verdict.reason) : "";
   }
   if (verdict.status != Status::kFailed) return "";
   const auto bad = std::ranges::find_if(verdict.tensors, [](const TensorReport& tensor) { return tensor.bad > 0; });

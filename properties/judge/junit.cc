@@ -7,6 +7,7 @@
 #include <pugixml.hpp>
 #include <sstream>
 
+#include "properties/judge/printable.h"
 #include "properties/judge/report.h"
 
 namespace backgauge {
@@ -25,13 +26,6 @@ const char* outcome(Status status) {
 }
 
 std::string seconds(double ms) { return fmt::format("{:.6f}", ms / 1000); }
-
-// XML has no place for most control characters, not even escaped.
-std::string printable(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t'; }, '?');
-  return text;
-}
 
 struct Totals {
   std::int64_t tests = 0, failures = 0, errors = 0, skipped = 0;
@@ -57,8 +51,8 @@ struct Totals {
 
 void write_case(const Record& record, pugi::xml_node suite) {
   pugi::xml_node node = suite.append_child("testcase");
-  node.append_attribute("classname") = fmt::format("{}.{}", record.impl_name, record.op).c_str();
-  node.append_attribute("name") = record.id.c_str();
+  node.append_attribute("classname") = printable(fmt::format("{}.{}", record.impl_name, record.op)).c_str();
+  node.append_attribute("name") = printable(record.id).c_str();
   node.append_attribute("time") = seconds(record.ms).c_str();
   pugi::xml_node properties = node.append_child("properties");
   const auto add_property = [&](const char* name, const std::string& value) {
@@ -74,7 +68,7 @@ void write_case(const Record& record, pugi::xml_node suite) {
   result.append_attribute("type") = std::string(status_word(record.verdict.status)).c_str();
   result.append_attribute("message") = printable(record.verdict.reason).c_str();
   const std::string text = verdict_text(record.verdict) + "  repro: " + record.repro() + "\n";
-  result.append_child(pugi::node_pcdata).set_value(printable(text).c_str());
+  result.append_child(pugi::node_pcdata).set_value(printable(text, text.max_size(), Newlines::kKept).c_str());
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ TEST(Junit, HasOneSuitePerOpAndOneCasePerRecord) {
   EXPECT_STREQ(passed.child("properties").child("property").attribute("value").value(), records[0].repro().c_str());
   EXPECT_FALSE(passed.child("failure") || passed.child("error") || passed.child("skipped"));
   const pugi::xml_node failure = b.child("testcase").child("failure");
-  EXPECT_STREQ(failure.attribute("message").value(), "because?");
+  EXPECT_STREQ(failure.attribute("message").value(), "because\\x01");
   EXPECT_NE(std::string(failure.text().get()).find("repro: " + records[1].repro()), std::string::npos);
   EXPECT_TRUE(passed.next_sibling().child("error"));
   EXPECT_STREQ(b.child("testcase").next_sibling().child("skipped").attribute("type").value(), "MISTRUSTED");

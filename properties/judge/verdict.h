@@ -35,6 +35,9 @@ struct TensorReport {
   std::string where;
 };
 
+// How the reason of a BROKEN verdict begins where the implementation had been given up on before.
+constexpr std::string_view kNotRun = "not run";
+
 struct Verdict {
   Status status = Status::kBroken;    // forgetting to judge is red
   std::string reason = "not judged";  // "" if PASSED
