@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "ci/command.h"
+#include "ci/preflight.h"
 #include "ci/summary.h"
 #include "ci/words.h"
 #include "properties/case/bundle.h"
@@ -59,6 +60,7 @@ std::vector<Wanted> everything_wanted(const Problem& problem, const DataFacts& f
 
 int write_oracle(const OracleOptions& options) {
   const Case c = parse_case_or_throw(options.line);
+  require_makeable(c);
   Filled filled = fill(c);
   if (!filled.error.empty()) throw CommandError{kUsage, fmt::format("case \"{}\": {}", options.line, filled.error)};
   draw_dropout_masks(c, filled.problem);
@@ -80,6 +82,9 @@ int judge_files(const JudgeOptions& options) {
   Bundle bundle;
   if (!read_bundle(options.directory, bundle, error)) {
     throw CommandError{kUsage, "--dir: " + error};
+  }
+  if (const std::string why = lack_of_memory(bundle.case_line); !why.empty()) {
+    throw CommandError{kUsage, fmt::format("--dir: case \"{}\": {}", to_string(bundle.case_line), why)};
   }
   const std::vector<OutputFile> files = read_outputs(options.outputs, error);
   if (!error.empty()) throw CommandError{kUsage, "--outputs: " + error};

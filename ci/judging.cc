@@ -8,12 +8,15 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include "ci/interrupt.h"
 #include "ci/last_words.h"
+#include "ci/preflight.h"
 #include "properties/case/inputs.h"
 #include "properties/judge/judge.h"
+#include "properties/judge/printable.h"
 #include "properties/judge/refusals.h"
 
 namespace backgauge::cli {
@@ -25,12 +28,12 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-Record record_of(const Case& c, std::string name, std::string version) {
+Record record_of(const Case& c, std::string_view name, std::string_view version) {
   Record record;
   record.id = to_string(c);
   record.op = std::string(find_op(c.op)->word);
-  record.impl_name = std::move(name);
-  record.impl_version = std::move(version);
+  record.impl_name = printable(name, kShownOfName);
+  record.impl_version = printable(version, kShownOfName);
   return record;
 }
 
@@ -78,6 +81,7 @@ Record judge_line(Runner& runner, const Case& c, int num_threads) {
     return record;
   }
   try {
+    if (const std::string why = lack_of_memory(c); !why.empty()) throw std::runtime_error(why);
     const Filled filled = fill(c);
     if (filled.error.empty() && c.data != DataClass::kGolden) {
       Case with_checksum = c;

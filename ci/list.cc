@@ -14,6 +14,7 @@
 #include "properties/campaign/coverage.h"
 #include "properties/campaign/significance.h"
 #include "properties/case/inputs.h"
+#include "properties/judge/printable.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
@@ -85,9 +86,9 @@ Json op_json(const OpSpec& spec) {
 
 // `callable`: its functions are in this process.
 Json implementation_json(const backgauge_implementation& implementation, bool callable) {
-  Json out{{"name", implementation.name},
-           {"version", implementation.version},
-           {"description", implementation.description},
+  Json out{{"name", printable(implementation.name, kShownOfName)},
+           {"version", printable(implementation.version, kShownOfName)},
+           {"description", printable(implementation.description, kShownOfMessage)},
            {"memory", implementation.memory_space == BACKGAUGE_HOST ? "host" : "cuda"}};
   out["claims"] = Json::array();
   for (std::int32_t k = 0; k < implementation.num_claims; ++k) {

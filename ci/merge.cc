@@ -2,8 +2,10 @@
 // backgauge merge: the records of a run's parts as those of one run, and its verdict.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "ci/command.h"
 #include "ci/run_folder.h"
@@ -43,7 +45,8 @@ class Merger {
     if (const fs::path file = fs::path(part) / "shrunk.jsonl"; is_folder && fs::exists(file)) {
       shrunk_.merge(read_records(file));
     }
-    for (auto& [index, record] : read_records(is_folder ? fs::path(part) / "records.jsonl" : fs::path(part))) {
+    for (auto& [index, record] :
+         read_records(is_folder ? fs::path(part) / "records.jsonl" : fs::path(part), &checks_)) {
       check_same_run(part, record);
       const auto [place, is_new] = records_.try_emplace(index, record);
       if (!is_new && !same_result(place->second, record)) throw refused(part, "disagrees on " + record.id);
@@ -51,6 +54,15 @@ class Merger {
   }
 
   const RecordsByIndex& records() const { return records_; }
+
+  // That failed in some part, each once.
+  std::vector<Record> checks() const {
+    std::vector<Record> out;
+    for (const Record& check : checks_) {
+      if (std::ranges::find(out, check.id, &Record::id) == out.end()) out.push_back(check);
+    }
+    return out;
+  }
 
   // Of the parts' shrunk failures those that one run would have shrunk: the first of each kind.
   RecordsByIndex shrunk() const {
@@ -108,6 +120,7 @@ class Merger {
   std::optional<RunHead> head_;
   std::string head_of_;
   RecordsByIndex records_, shrunk_;
+  std::vector<Record> checks_;
 };
 
 int merge(const Options& options) {
@@ -128,7 +141,11 @@ int merge(const Options& options) {
     if (record.verdict.status == Status::kPassed || record.verdict.status == Status::kSkipped) continue;
     fmt::print("{} {}\n{}", status_word(record.verdict.status), record.id, verdict_text(record.verdict));
   }
-  RunFolder(options.out, merger.head(), false).finish(merger.records(), merger.shrunk(), "");
+  summary.add_checks(merger.checks());
+  for (const Record& check : merger.checks()) {
+    fmt::print("{} {}\n{}", status_word(check.verdict.status), check.id, verdict_text(check.verdict));
+  }
+  RunFolder(options.out, merger.head(), false).finish(merger.records(), merger.shrunk(), merger.checks(), "");
   fmt::print("{}", summary.text(!plan.tier.empty()));
   if (!complete) fmt::print("{}\n", merger.gaps());
   return summary.exit_code(options.strict, complete);

@@ -8,6 +8,7 @@
 #include "ci/interrupt.h"
 #include "ci/judging.h"
 #include "ci/last_words.h"
+#include "ci/preflight.h"
 #include "ci/shrinking.h"
 #include "ci/summary.h"
 #include "ci/words.h"
@@ -25,7 +26,8 @@ struct Options {
   IsolationOptions isolation{};
 };
 
-void tell_plainest(Candidate& candidate, const Options& options, const Record& record) {
+// False where it should be kept and cannot be.
+bool tell_plainest(Candidate& candidate, const Options& options, const Record& record) {
   std::string line = record.id;
   if (options.shrink && !failure_of(record.verdict).empty()) {
     const InterruptGuard guard;
@@ -33,17 +35,19 @@ void tell_plainest(Candidate& candidate, const Options& options, const Record& r
         shrink_failure(candidate.runner(), parse_case_or_throw(record.id), record, options.threads);
     if (shrunk.flaky) {
       fmt::print("\nit does not fail again: flaky\n");
-      return;
+      return true;
     }
     line = shrunk.record.id;
     fmt::print("\nshrunk in {}\n{}\n{}", shrunk.effort, line, verdict_text(shrunk.record.verdict));
   }
-  if (!options.add_regression.empty()) keep_regression(options.add_regression, line);
+  return options.add_regression.empty() || keep_regression(options.add_regression, line);
 }
 
 int repro(const Options& options) {
   Candidate candidate(options.impl, options.isolation);
   const Case c = parse_case_or_throw(options.line);
+  require_makeable(c);
+  if (!options.add_regression.empty()) require_writable("--add-regression", options.add_regression);
   fmt::print("{}\n", to_string(c));
   if (!candidate.isolated()) install_last_words();
   Summary summary;
@@ -54,8 +58,8 @@ int repro(const Options& options) {
   for (const TensorReport& tensor : record.verdict.tensors) {
     fmt::print("  {}\n", tensor_line(tensor));
   }
-  if (summary.failed() > 0 && (options.shrink || !options.add_regression.empty()))
-    tell_plainest(candidate, options, record);
+  const bool tells = summary.failed() > 0 && (options.shrink || !options.add_regression.empty());
+  if (tells && !tell_plainest(candidate, options, record)) return kSelfCheck;
   return summary.exit_code(options.strict, true);
 }
 

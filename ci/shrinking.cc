@@ -30,7 +30,7 @@ bool is_quick(const Problem& problem) {
 
 ShrunkFailure shrink_failure(Runner& runner, const Case& c, const Record& record, int num_threads) {
   const std::string failure = failure_of(record.verdict);
-  std::string line;
+  runner.forget_timeouts();  // the limit on time is the shrinker's here
   const auto judge = [&](const Case& candidate) { return judge_line(runner, candidate, num_threads).verdict; };
   const Shrunk shrunk = shrink(c, failure, judge, ShrinkLimits{}, interrupted);
   ShrunkFailure out{
@@ -68,10 +68,14 @@ std::string hint_of(Runner& runner, const Case& c, const Verdict& verdict, int n
   return term.empty() && is_quick(problem) ? likeness(problem, wanted, result.outputs) : term;
 }
 
-void keep_regression(const std::string& file, const std::string& line) {
+bool keep_regression(const std::string& file, const std::string& line) {
   std::string error;
-  if (!add_regression(file, line, error)) throw CommandError{kUsage, "--add-regression: " + error};
-  fmt::print("  kept in {}\n", file);
+  if (add_regression(file, line, error)) {
+    fmt::print("  kept in {}\n", file);
+    return true;
+  }
+  fmt::print(stderr, "backgauge: --add-regression: {}\n", error);
+  return false;
 }
 
 void FailureKinds::add(std::size_t index, const Record& record) {

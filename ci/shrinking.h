@@ -26,8 +26,8 @@ ShrunkFailure shrink_failure(Runner& runner, const Case& c, const Record& record
 // What the wrong values of the first bad tensor look like (properties/judge/hint.h); "" if like nothing known.
 std::string hint_of(Runner& runner, const Case& c, const Verdict& verdict, int num_threads);
 
-// Appends a line to a file of regressions and says so. Throws CommandError.
-void keep_regression(const std::string& file, const std::string& line);
+// Appends a line to a file of regressions and says so. False where it cannot, which it says on stderr.
+bool keep_regression(const std::string& file, const std::string& line);
 
 // The first failure of each kind: of each op, tensor and class of fault.
 class FailureKinds {

@@ -77,6 +77,14 @@ void Summary::add_producer(const Case& c, const Record& record) {
   producers_failed_ += record.verdict.status == Status::kFailed || record.verdict.status == Status::kBroken;
 }
 
+void Summary::add_checks(const std::vector<Record>& failed) {
+  for (const Record& record : failed) {
+    checks_failed_ += record.verdict.status == Status::kFailed;
+    broken_checks_ += is_harness(record.verdict);
+    if (is_harness(record.verdict)) check_troubles_ += fmt::format("{}: {}\n", record.id, record.verdict.reason);
+  }
+}
+
 std::string tensor_line(const TensorReport& tensor) {
   const std::string wrong = tensor.bad == 0 ? "" : fmt::format("  {} of {} wrong", tensor.bad, tensor.elements);
   return fmt::format("{:<18} {:<14} worst error/allowed {:<9.3g} resolution {:.2g}{}", tensor.name,
@@ -106,6 +114,7 @@ std::string Summary::text(bool with_coverage) const {
   }
   if (!determinism_.empty()) out += "\ndeterminism, measured\n";
   for (const OpDeterminism& op : determinism_) out += op.text();
+  out += check_troubles_;
   for (const auto& [reason, skipped] : skip_reasons_) out += fmt::format("skipped {}: {}\n", skipped, reason);
   if (by_identity_ > 0) {
     out += fmt::format("judged by the adjoint identity {}: their dropout masks are not told\n", by_identity_);
@@ -120,9 +129,8 @@ std::string Summary::text(bool with_coverage) const {
 }
 
 int Summary::exit_code(bool strict, bool complete) const {
-  if (broken_harness_ > 0 || producers_failed_ > 0) return kSelfCheck;
-  const bool keeps_state = walk_ && !walk_->failure.empty();
-  if (failed() > 0 || keeps_state || std::ranges::any_of(determinism_, &OpDeterminism::overclaimed)) return kFailed;
+  if (broken_harness_ > 0 || broken_checks_ > 0 || producers_failed_ > 0) return kSelfCheck;
+  if (failed() > 0 || checks_failed_ > 0) return kFailed;
   if (strict && (count(Status::kMistrusted) > 0 || cases_.empty() || !complete)) return kInconclusive;
   return kGood;
 }

@@ -24,6 +24,7 @@ class Summary {
   void add(const Case& c, const Record& record);
   void add_producer(const Case& c, const Record& record);
   void add_walk(Walk walked) { walk_ = std::move(walked); }
+  void add_checks(const std::vector<Record>& failed);  // counts those that the harness could not make
   void add_determinism(std::vector<OpDeterminism> measured) { determinism_ = std::move(measured); }
 
   // The table of ops and dtypes; with `coverage` how many cases had each setting; the line of totals.
@@ -54,6 +55,8 @@ class Summary {
   std::map<std::pair<backgauge_op, backgauge_dtype>, Row> rows_;
   std::vector<Case> cases_;              // judged: neither SKIPPED nor BROKEN
   std::array<std::size_t, 5> counts_{};  // per Status
+  std::size_t checks_failed_ = 0, broken_checks_ = 0;
+  std::string check_troubles_;
   std::size_t broken_harness_ = 0, producers_failed_ = 0, redrawn_ = 0, by_identity_ = 0;
   std::map<std::string, std::size_t> skip_reasons_;
   std::optional<Walk> walk_;

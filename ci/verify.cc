@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <system_error>
 #include <thread>
 
+#include "ci/checks.h"
 #include "ci/command.h"
 #include "ci/interrupt.h"
 #include "ci/judging.h"
 #include "ci/last_words.h"
+#include "ci/preflight.h"
 #include "ci/progress.h"
 #include "ci/run_folder.h"
 #include "ci/run_plan.h"
@@ -21,6 +24,7 @@
 #include "ci/words.h"
 #include "properties/campaign/campaign.h"
 #include "properties/campaign/walk.h"
+#include "properties/judge/printable.h"
 #include "properties/judge/report.h"
 
 namespace backgauge::cli {
@@ -62,6 +66,7 @@ class Run {
         plan_(chosen_plan(options)),
         shard_(shard_of(options)),
         folder_(options.out, head(), options.resume) {
+    if (!options.add_regression.empty()) require_writable("--add-regression", options.add_regression);
     for (std::size_t index = 0; index < plan_.cases.size(); ++index) {
       if (shard_.has(index)) mine_.push_back(index);
     }
@@ -79,14 +84,30 @@ class Run {
     }
     if (!interrupted()) tell_failures();
     if (is_tier() && complete()) {
-      if (options_.tier != tier_word(Tier::kSmoke) && shard_.is_first()) walk_through_configurations();
-      summary_.add_determinism(measure_determinism(candidate_.runner(), parse_ops(options_.ops)));
+      const bool walks = options_.tier != tier_word(Tier::kSmoke) && shard_.is_first();
+      if (walks) checks_.attempt("state walk", [&] { walk_through_configurations(); });
+      checks_.attempt("determinism", [&] { measure_determinism_of_ops(); });
+      summary_.add_checks(checks_.failed());
     }
-    folder_.finish(taken_, shrunk_, shell_quoted(options_.impl));
-    return conclude();
+    const bool written = finish_folder();
+    const int verdict = conclude();
+    return written && kept_ ? verdict : static_cast<int>(kSelfCheck);
   }
 
  private:
+  // What cannot be written at the end must not cost the summary.
+  bool finish_folder() {
+    try {
+      folder_.finish(taken_, shrunk_, checks_.failed(), shell_quoted(options_.impl));
+      return true;
+    } catch (const std::system_error& error) {
+      fmt::print(stderr, "backgauge: --out={}: {}\n", options_.out, error.what());
+      return false;
+    }
+  }
+
+  void keep(const std::string& line) { kept_ = keep_regression(options_.add_regression, line) && kept_; }
+
   bool is_tier() const { return options_.lines.empty(); }
 
   RunHead head() const {
@@ -96,8 +117,8 @@ class Run {
 
   void print_heading() const {
     const std::string all = counted(plan_.cases.size(), "case");
-    fmt::print("backgauge {}: {} {}{} on {}{}\n", kVersion, candidate_.table().name, candidate_.table().version,
-               candidate_.isolated() ? " (isolated)" : "",
+    fmt::print("backgauge {}: {} {}{} on {}{}\n", kVersion, printable(candidate_.table().name, kShownOfName),
+               printable(candidate_.table().version, kShownOfName), candidate_.isolated() ? " (isolated)" : "",
                shard_.is_whole() ? all : fmt::format("{} of {}, shard {}", mine_.size(), all, shard_.text()),
                is_tier() ? fmt::format(", tier {}, seed {}", options_.tier, options_.seed) : std::string());
     if (options_.resume) fmt::print("resumed: {} judged before\n", counted(folder_.kept().size(), "case"));
@@ -168,7 +189,7 @@ class Run {
       fmt::print("\n{}: {}", kind.text, counted(kind.cases, "failure"));
       if (options_.no_shrink) {
         fmt::print("\n");
-        keep_regression(options_.add_regression, first.id);
+        keep(first.id);
         continue;
       }
       const ShrunkFailure shrunk =
@@ -185,7 +206,7 @@ class Run {
       if (!hint.empty()) fmt::print("  hint: {}\n", hint);
       fmt::print("  repro: backgauge repro '{}' --impl={}\n", shrunk.record.id, shell_quoted(options_.impl));
       if (!shrunk.record.shrunk_from.empty()) shrunk_.emplace(kind.index, shrunk.record);
-      if (!options_.add_regression.empty()) keep_regression(options_.add_regression, shrunk.record.id);
+      if (!options_.add_regression.empty()) keep(shrunk.record.id);
     }
     if (!kinds_.kinds().empty()) fmt::print("\n");
   }
@@ -196,7 +217,15 @@ class Run {
     options.ops = parse_ops(options_.ops);
     options.seed = options_.seed;
     options.num_threads = options_.threads;
-    summary_.add_walk(walk(candidate_.runner(), options));
+    const Walk walked = walk(candidate_.runner(), options);
+    checks_.add(walked);
+    summary_.add_walk(walked);
+  }
+
+  void measure_determinism_of_ops() {
+    std::vector<OpDeterminism> measured = measure_determinism(candidate_.runner(), parse_ops(options_.ops));
+    checks_.add(measured);
+    summary_.add_determinism(std::move(measured));
   }
 
   int conclude() const {
@@ -217,7 +246,9 @@ class Run {
   RunFolder folder_;
   std::vector<std::size_t> mine_;  // places in the plan
   RecordsByIndex taken_, shrunk_;
+  Checks checks_{candidate_.runner()};
   FailureKinds kinds_;
+  bool kept_ = true;  // every regression that was to be kept
   Summary summary_;
 };
 

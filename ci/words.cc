@@ -10,6 +10,7 @@
 #include "ci/command.h"
 #include "impl/registry.h"
 #include "properties/case/regressions.h"
+#include "properties/judge/printable.h"
 #include "properties/saboteurs/hostile/hostile.h"
 #include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"
@@ -47,6 +48,25 @@ CLI::Validator whole_number() {
             return problem == std::errc() && stopped == end ? std::string() : text + ": expected a whole number";
           },
           ""};
+}
+
+CLI::Validator memory_size() {
+  return {[](std::string& text) {
+            constexpr std::string_view kUnits = "KMGT";
+            std::uint64_t number = 0;
+            const char* end = text.data() + text.size();
+            const auto [stopped, problem] = std::from_chars(text.data(), end, number);
+            const std::string unit(stopped, end);
+            const std::size_t power = unit.empty() ? 0 : kUnits.find(unit[0]) + 1;  // npos + 1 is 0
+            const bool known = unit.empty() || (power > 0 && (unit.size() == 1 || unit.substr(1) == "B"));
+            const std::size_t shift = 10 * power;
+            if (problem != std::errc() || !known || number >> (63 - shift) != 0) {
+              return text + ": expected a number of bytes like 512M or 2G";
+            }
+            text = std::to_string(number << shift);
+            return std::string();
+          },
+          "SIZE"};
 }
 
 CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chrono::seconds& duration,
@@ -104,7 +124,9 @@ std::string shell_quoted(const std::string& word) {
 Case parse_case_or_throw(const std::string& line) {
   std::string error;
   const std::optional<Case> parsed = parse_case(line, error);
-  if (!parsed) throw CommandError{kUsage, fmt::format("case \"{}\": {}", line, error)};
+  if (!parsed)
+    throw CommandError{
+        kUsage, fmt::format("case \"{}\": {}", printable(line, kShownOfMessage), printable(error, kShownOfMessage))};
   return *parsed;
 }
 
