@@ -13,6 +13,9 @@ using Message = backgauge_message*;
 // Clears the screen and forges a line; then a C1 control character, a byte that is no UTF-8, and half a character.
 constexpr const char kEvil[] = "\x1b[2J\rsummary: all passed\n<&\"']]>\xc2\x9b\xff\xe2\x82";
 
+// One word, as a name must be.
+constexpr const char kEvilName[] = "\x1b[2J<&\"']]>\xc2\x9b\xff\xe2\x82";
+
 backgauge_status refuses_with_escapes(Call, Message message) {
   std::memcpy(message->text, kEvil, sizeof kEvil);
   return BACKGAUGE_UNSUPPORTED;
@@ -52,7 +55,7 @@ std::vector<Habit> speaking_habits() {
        .verdict = kFailed,
        .reason = "elements wrong",
        .run = wrong,
-       .name = kEvil,
+       .name = kEvilName,
        .version = kEvil},
   };
 }
