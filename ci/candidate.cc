@@ -2,31 +2,19 @@
 #include "ci/candidate.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <limits>
+#include <exception>
 
 #include "ci/command.h"
 #include "ci/words.h"
 #include "impl/registry.h"
+#include "properties/case/memory_budget.h"
 #include "properties/judge/worker/worker_main.h"
 #include "properties/judge/worker/worker_runner.h"
 
 namespace backgauge::cli {
 namespace {
-
-// Of the machine, or what a container may have of it.
-std::uint64_t memory_bytes() {
-  std::uint64_t bytes =
-      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::uint64_t limit = 0;
-    if (std::ifstream(path) >> limit) bytes = std::min(bytes, limit);
-  }
-  return bytes;
-}
 
 bool is_isolated(const std::string& name, const std::string& isolate) {
   if (isolate != "auto") return isolate == "on";
@@ -37,10 +25,11 @@ bool is_isolated(const std::string& name, const std::string& isolate) {
 
 }  // namespace
 
-// Half: one that takes all it gets leaves the judge and another one alone.
+// Half: one that takes all it gets leaves the other half to the judge, who holds the case as the worker does, and what
+// is right besides. Two that do so at once are what --memory-limit is for.
 IsolationOptions::IsolationOptions()
     : timeout(std::chrono::duration_cast<std::chrono::seconds>(WorkerOptions().timeout)),
-      memory_limit(memory_bytes() / 2) {}
+      memory_limit(machine_memory() / 2) {}
 
 void add_isolation_options(CLI::App& command, IsolationOptions& options) {
   command
@@ -53,8 +42,8 @@ void add_isolation_options(CLI::App& command, IsolationOptions& options) {
       ->envname("BACKGAUGE_TIMEOUT");
   command
       .add_option("--memory-limit", options.memory_limit,
-                  "address space of an isolated implementation: 2G, 512M; 0: no limit")
-      ->transform(CLI::AsSizeValue(false))
+                  "what an isolated implementation may allocate, and prepare ask for: 2G, 512M; 0: no limit")
+      ->transform(memory_size())
       ->default_str("half of the machine's memory")
       ->envname("BACKGAUGE_MEMORY_LIMIT");
 }
@@ -75,10 +64,14 @@ Runner& Candidate::runner(std::size_t job) {
 std::unique_ptr<Runner> Candidate::open() const {
   if (!isolated_) return std::make_unique<InProcessRunner>(load_implementation(name_));
   try {
-    return std::make_unique<WorkerRunner>(
-        WorkerOptions{.implementation = name_, .timeout = options_.timeout, .memory_limit = options_.memory_limit});
+    return std::make_unique<WorkerRunner>(WorkerOptions{.implementation = name_,
+                                                        .timeout = options_.timeout,
+                                                        .memory_limit = options_.memory_limit,
+                                                        .patience = patience_});
   } catch (const LoadError& error) {
     throw CommandError{kNotLoaded, error.what()};
+  } catch (const std::exception& error) {  // no process or no shared memory can be had
+    throw CommandError{kSelfCheck, error.what()};
   }
 }
 

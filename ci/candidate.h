@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "properties/judge/runner.h"
+#include "properties/judge/worker/patience.h"
 
 namespace backgauge::cli {
 
 struct IsolationOptions {
   std::string isolate = "auto";  // on, off; auto: on for what is not built in
   std::chrono::seconds timeout;  // per call, isolated
-  std::uint64_t memory_limit;    // of an isolated implementation, in bytes of address space; 0: none
+  std::uint64_t memory_limit;    // of an isolated implementation, in bytes (WorkerOptions); 0: none
 
   IsolationOptions();
 };
@@ -40,6 +41,7 @@ class Candidate {
 
   std::string name_;
   IsolationOptions options_;
+  std::shared_ptr<Patience> patience_ = std::make_shared<Patience>();
   bool isolated_;
   std::vector<std::unique_ptr<Runner>> runners_;
 };

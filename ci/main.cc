@@ -3,22 +3,41 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
 
 #include "ci/candidate.h"
 #include "ci/command.h"
+#include "ci/process_start.h"
 #include "ci/version.h"
+#include "properties/judge/printable.h"
+
+namespace {
+
+// What it quotes may come from anywhere.
+std::string shown(std::string_view text) {
+  return backgauge::printable(text, backgauge::kShownOfReason, backgauge::Newlines::kKept);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   // Whatever ends the process, what was judged before has been said.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   using namespace backgauge::cli;
+  try {
+    mend_process();
+  } catch (const CommandError& error) {
+    std::fprintf(stderr, "backgauge: %s\n", shown(error.text).c_str());
+    return error.exit_code;
+  }
   if (argc > 1 && std::string_view(argv[1]) == "worker") serve_as_worker({argv + 2, argv + argc});
   CLI::App app{"backgauge: verifies implementations of LSTMBlockCellGrad, BlockLSTMGradV2 and CudnnRNNBackprop"};
   app.set_version_flag("--version", std::string("backgauge ") + kVersion);
-  app.option_defaults()->always_capture_default();
+  app.option_defaults()->always_capture_default()->disable_flag_override();
+  app.require_subcommand(0, 1);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return std::string("backgauge: ") + error.what() + "\nRun with --help for more information.\n";
+    return "backgauge: " + shown(error.what()) + "\nRun with --help for more information.\n";
   });
   Action chosen;
   add_verify(app, chosen);
@@ -39,13 +58,13 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kGood : kUsage;
   } catch (const CommandError& error) {
-    std::fprintf(stderr, "backgauge: %s\n", error.text.c_str());
+    std::fprintf(stderr, "backgauge: %s\n", shown(error.text).c_str());
     return error.exit_code;
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "backgauge: out of memory\n");
     return kSelfCheck;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "backgauge: internal error: %s\n", error.what());
+    std::fprintf(stderr, "backgauge: internal error: %s\n", shown(error.what()).c_str());
     return kSelfCheck;
   }
 }

@@ -2,16 +2,19 @@
 // backgauge merge: the records of a run's parts as those of one run, and its verdict.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "ci/command.h"
-#include "ci/failures.h"
 #include "ci/run_folder.h"
 #include "ci/shard.h"
+#include "ci/shrinking.h"
 #include "ci/summary.h"
 #include "ci/version.h"
 #include "ci/words.h"
+#include "properties/judge/report.h"
 
 namespace backgauge::cli {
 namespace {
@@ -42,7 +45,8 @@ class Merger {
     if (const fs::path file = fs::path(part) / "shrunk.jsonl"; is_folder && fs::exists(file)) {
       shrunk_.merge(read_records(file));
     }
-    for (auto& [index, record] : read_records(is_folder ? fs::path(part) / "records.jsonl" : fs::path(part))) {
+    for (auto& [index, record] :
+         read_records(is_folder ? fs::path(part) / "records.jsonl" : fs::path(part), &checks_)) {
       check_same_run(part, record);
       const auto [place, is_new] = records_.try_emplace(index, record);
       if (!is_new && !same_result(place->second, record)) throw refused(part, "disagrees on " + record.id);
@@ -51,17 +55,21 @@ class Merger {
 
   const RecordsByIndex& records() const { return records_; }
 
-  FailureKinds kinds() const {
-    FailureKinds kinds;
-    for (const auto& [index, record] : records_) kinds.add(index, record);
-    return kinds;
+  // That failed in some part, each once.
+  std::vector<Record> checks() const {
+    std::vector<Record> out;
+    for (const Record& check : checks_) {
+      if (std::ranges::find(out, check.id, &Record::id) == out.end()) out.push_back(check);
+    }
+    return out;
   }
 
   // Of the parts' shrunk failures those that one run would have shrunk: the first of each kind.
   RecordsByIndex shrunk() const {
-    const FailureKinds all = kinds();
+    FailureKinds kinds;
+    for (const auto& [index, record] : records_) kinds.add(index, record);
     RecordsByIndex out;
-    for (const FailureKind& kind : all.in_order()) {
+    for (const FailureKinds::Kind& kind : kinds.kinds()) {
       if (const auto found = shrunk_.find(kind.index); found != shrunk_.end()) out.insert(*found);
     }
     return out;
@@ -112,6 +120,7 @@ class Merger {
   std::optional<RunHead> head_;
   std::string head_of_;
   RecordsByIndex records_, shrunk_;
+  std::vector<Record> checks_;
 };
 
 int merge(const Options& options) {
@@ -127,15 +136,17 @@ int merge(const Options& options) {
              counted(merger.records().size(), "case"), counted(options.parts.size(), "part"),
              plan.tier.empty() ? "" : fmt::format(", tier {}, seed {}", plan.tier, plan.seed));
   Summary summary;
-  for (const auto& [index, record] : merger.records()) summary.add(parse_case_or_throw(record.id), record);
-  const RecordsByIndex shrunk = merger.shrunk();
-  RunFolder(options.out, merger.head(), false).finish(merger.records(), shrunk, "");
-  const auto look = [&](const FailureKind& kind) -> ShownFailure {
-    const auto found = shrunk.find(kind.index);
-    return {found == shrunk.end() ? merger.records().at(kind.index) : found->second, ""};
-  };
-  tell(merger.kinds(), kMostKindsTold, look, "");
-  fmt::print("{}", summary.text({.tier = !plan.tier.empty()}));
+  for (const auto& [index, record] : merger.records()) {
+    summary.add(parse_case_or_throw(record.id), record);
+    if (record.verdict.status == Status::kPassed || record.verdict.status == Status::kSkipped) continue;
+    fmt::print("{} {}\n{}", status_word(record.verdict.status), record.id, verdict_text(record.verdict));
+  }
+  summary.add_checks(merger.checks());
+  for (const Record& check : merger.checks()) {
+    fmt::print("{} {}\n{}", status_word(check.verdict.status), check.id, verdict_text(check.verdict));
+  }
+  RunFolder(options.out, merger.head(), false).finish(merger.records(), merger.shrunk(), merger.checks(), "");
+  fmt::print("{}", summary.text(!plan.tier.empty()));
   if (!complete) fmt::print("{}\n", merger.gaps());
   return summary.exit_code(options.strict, complete);
 }
@@ -148,7 +159,7 @@ void add_merge(CLI::App& app, Action& chosen) {
   command->add_option("parts", options->parts, "folders of verify --out, or records.jsonl of them")->required();
   command->add_option("--out", options->out, "folder for the joined records.jsonl and junit.xml")->required();
   command->add_flag("--partial", options->partial, "merge although cases are missing");
-  command->add_flag("--strict", options->strict, "MISTRUSTED, or cases not run, is exit code 5");
+  command->add_flag("--strict", options->strict, "MISTRUSTED, cases not run, or nothing judged, is exit code 5");
   command->callback([options, &chosen] { chosen = [options] { return merge(*options); }; });
 }
 

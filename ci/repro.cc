@@ -5,11 +5,10 @@
 #include <memory>
 
 #include "ci/command.h"
-#include "ci/diagnosis.h"
 #include "ci/interrupt.h"
 #include "ci/judging.h"
 #include "ci/last_words.h"
-#include "ci/show.h"
+#include "ci/preflight.h"
 #include "ci/shrinking.h"
 #include "ci/summary.h"
 #include "ci/words.h"
@@ -22,12 +21,13 @@ namespace {
 struct Options {
   std::string impl = "cpu", line;
   int threads = 1;
-  bool strict = false, shrink = false, show = false;
+  bool strict = false, shrink = false;
   std::string add_regression;
   IsolationOptions isolation{};
 };
 
-void tell_plainest(Candidate& candidate, const Options& options, const Record& record) {
+// False where it should be kept and cannot be.
+bool tell_plainest(Candidate& candidate, const Options& options, const Record& record) {
   std::string line = record.id;
   if (options.shrink && !failure_of(record.verdict).empty()) {
     const InterruptGuard guard;
@@ -35,31 +35,31 @@ void tell_plainest(Candidate& candidate, const Options& options, const Record& r
         shrink_failure(candidate.runner(), parse_case_or_throw(record.id), record, options.threads);
     if (shrunk.flaky) {
       fmt::print("\nit does not fail again: flaky\n");
-      return;
+      return true;
     }
     line = shrunk.record.id;
-    fmt::print("\n{}\n{}\n{}", shrunk.effort, line, verdict_text(shrunk.record.verdict));
+    fmt::print("\nshrunk in {}\n{}\n{}", shrunk.effort, line, verdict_text(shrunk.record.verdict));
   }
-  if (!options.add_regression.empty()) keep_regressions(options.add_regression, {line});
+  return options.add_regression.empty() || keep_regression(options.add_regression, line);
 }
 
 int repro(const Options& options) {
   Candidate candidate(options.impl, options.isolation);
   const Case c = parse_case_or_throw(options.line);
+  require_makeable(c);
+  if (!options.add_regression.empty()) require_writable("--add-regression", options.add_regression);
   fmt::print("{}\n", to_string(c));
   if (!candidate.isolated()) install_last_words();
   Summary summary;
-  Record record = judge_line(candidate.runner(), c, options.threads);
-  diagnose(candidate.runner(), c, options.threads, record.verdict);
+  const Record record = judge_line(candidate.runner(), c, options.threads);
   summary.add(c, record);
   fmt::print("{} {} {}\n{}", record.impl_name, record.impl_version, status_word(record.verdict.status),
              verdict_text(record.verdict));
   for (const TensorReport& tensor : record.verdict.tensors) {
     fmt::print("  {}\n", tensor_line(tensor));
   }
-  if (options.show) fmt::print("{}", numbers_text(candidate.runner(), c, record.verdict, options.threads));
-  if (summary.failed() > 0 && (options.shrink || !options.add_regression.empty()))
-    tell_plainest(candidate, options, record);
+  const bool tells = summary.failed() > 0 && (options.shrink || !options.add_regression.empty());
+  if (tells && !tell_plainest(candidate, options, record)) return kSelfCheck;
   return summary.exit_code(options.strict, true);
 }
 
@@ -70,7 +70,6 @@ void add_repro(CLI::App& app, Action& chosen) {
   CLI::App* command = app.add_subcommand("repro", "judge one case line and tell all about it");
   command->add_option("case", options->line, "the case line, in quotes")->required();
   command->add_flag("--shrink", options->shrink, "look for the plainest case that fails in the same way");
-  command->add_flag("--show", options->show, "the numbers around the first wrong element, and the inputs there");
   add_regression_option(*command, options->add_regression);
   add_implementation_options(*command, options->impl, options->threads, options->strict);
   add_isolation_options(*command, options->isolation);

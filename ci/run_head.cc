@@ -10,8 +10,10 @@
 #include "ci/command.h"
 #include "ci/version.h"
 #include "impl/registry.h"
+#include "properties/case/npy.h"
 #include "properties/case/philox.h"
 #include "properties/case/whole.h"
+#include "properties/judge/printable.h"
 
 namespace backgauge::cli {
 namespace {
@@ -43,8 +45,8 @@ RunHead head_of_this_run(const backgauge_implementation& implementation, const s
                          const std::string& shard, const Planned& plan) {
   return {.version = kVersion,
           .command = digest_of_file("/proc/self/exe"),
-          .impl_name = implementation.name,
-          .impl_version = implementation.version,
+          .impl_name = printable(implementation.name, kShownOfName),
+          .impl_version = printable(implementation.version, kShownOfName),
           .library = is_built_in(given) ? "" : digest_of_file(given),
           .threads = threads,
           .shard = shard,
@@ -67,10 +69,12 @@ std::string to_json(const RunHead& head) {
 
 std::optional<RunHead> read_head(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / "run.json";
-  std::ifstream file(path);
-  if (!file) return std::nullopt;
+  std::error_code none;
+  if (!std::filesystem::exists(path, none)) return std::nullopt;
+  std::string text, error;
+  if (!read_file(path, text, error)) throw CommandError{kUsage, error};
   try {
-    const Json json = Json::parse(file);
+    const Json json = Json::parse(text);
     if (json.at("schema") != kSchema) throw std::invalid_argument(fmt::format("expected schema {}", kSchema));
     RunHead head;
     json.at("version").get_to(head.version);

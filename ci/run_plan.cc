@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "ci/command.h"
+#include "ci/preflight.h"
 #include "ci/words.h"
 #include "properties/campaign/campaign.h"
 #include "properties/case/golden.h"
@@ -35,8 +36,9 @@ std::vector<Case> regressions(const std::vector<backgauge_op>& ops) {
   const std::filesystem::path file = regressions_file(error);
   std::vector<Case> out;
   if (error.empty()) out = read_regressions(file, error);
-  if (!error.empty()) throw CommandError{kSelfCheck, "regressions: " + error};
+  if (!error.empty()) throw CommandError{kUsage, "regressions: " + error};
   std::erase_if(out, [&](const Case& c) { return std::ranges::find(ops, c.op) == ops.end(); });
+  for (const Case& c : out) require_makeable(c);
   return out;
 }
 
@@ -95,7 +97,10 @@ RunPlan plan_of_tier(const std::string& tier, std::uint64_t seed, const std::str
 
 RunPlan plan_of_lines(const std::vector<std::string>& lines) {
   std::vector<Case> cases;
-  for (const std::string& line : lines) cases.push_back(parse_case_or_throw(line));
+  for (const std::string& line : lines) {
+    cases.push_back(parse_case_or_throw(line));
+    require_makeable(cases.back());
+  }
   return numbered(std::move(cases));
 }
 

@@ -18,6 +18,7 @@
 #include "properties/campaign/calibration.h"
 #include "properties/campaign/campaign.h"
 #include "properties/case/inputs.h"
+#include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"
 #include "reference/oracle.h"
 
@@ -97,8 +98,22 @@ int calibrate(const Options& options) {
   return acceptable && check.worst <= kMostOracleError ? kGood : kSelfCheck;
 }
 
+void require_saboteurs(const Options& options) {
+  const std::vector<backgauge_op> ops = parse_ops(options.ops);
+  const auto chosen = [&](const saboteurs::Variant& variant) {
+    return variant.kind != saboteurs::Kind::kCorrect && variant.id.starts_with(options.only) &&
+           std::ranges::find(ops, variant.op) != ops.end();
+  };
+  if (std::ranges::none_of(saboteurs::variants(), chosen)) {
+    throw CommandError{
+        kUsage,
+        fmt::format("--only={}: no id of a saboteur begins so; `backgauge self --json` names them", options.only)};
+  }
+}
+
 int self(const Options& options) {
   if (options.calibrate) return calibrate(options);
+  require_saboteurs(options);
   const InterruptGuard guard;
   if (!options.json)
     fmt::print("backgauge {}: proof, {} form, seed {}\n\n", kVersion, options.full ? "full" : "short", options.seed);

@@ -10,21 +10,12 @@
 #include "ci/command.h"
 #include "impl/registry.h"
 #include "properties/case/regressions.h"
+#include "properties/judge/printable.h"
 #include "properties/saboteurs/hostile/hostile.h"
 #include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
-namespace {
-
-// By the word of files and case lines or by TensorFlow's name; nullptr if it is no gradient op.
-const OpSpec* gradient_op(std::string_view name) {
-  const auto found = std::ranges::find_if(
-      op_specs(), [&](const OpSpec& spec) { return spec.word == name || spec.tensorflow == name; });
-  return found == op_specs().end() || found->op == BACKGAUGE_CUDNN_RNN ? nullptr : &*found;
-}
-
-}  // namespace
 
 std::vector<backgauge_op> parse_ops(const std::string& list) {
   std::vector<backgauge_op> out;
@@ -38,8 +29,8 @@ std::vector<backgauge_op> parse_ops(const std::string& list) {
   while (!list.empty() && begin <= list.size()) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string word = list.substr(begin, end - begin);
-    const OpSpec* spec = gradient_op(word);
-    if (spec == nullptr) {
+    const OpSpec* spec = find_op(word);
+    if (spec == nullptr || spec->op == BACKGAUGE_CUDNN_RNN) {
       throw CommandError{
           kUsage, fmt::format("--ops={}: unknown op \"{}\", expected some of {}", list, word, fmt::join(legal, ", "))};
     }
@@ -57,6 +48,25 @@ CLI::Validator whole_number() {
             return problem == std::errc() && stopped == end ? std::string() : text + ": expected a whole number";
           },
           ""};
+}
+
+CLI::Validator memory_size() {
+  return {[](std::string& text) {
+            constexpr std::string_view kUnits = "KMGT";
+            std::uint64_t number = 0;
+            const char* end = text.data() + text.size();
+            const auto [stopped, problem] = std::from_chars(text.data(), end, number);
+            const std::string unit(stopped, end);
+            const std::size_t power = unit.empty() ? 0 : kUnits.find(unit[0]) + 1;  // npos + 1 is 0
+            const bool known = unit.empty() || (power > 0 && (unit.size() == 1 || unit.substr(1) == "B"));
+            const std::size_t shift = 10 * power;
+            if (problem != std::errc() || !known || number >> (63 - shift) != 0) {
+              return text + ": expected a number of bytes like 512M or 2G";
+            }
+            text = std::to_string(number << shift);
+            return std::string();
+          },
+          "SIZE"};
 }
 
 CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chrono::seconds& duration,
@@ -82,7 +92,7 @@ void add_implementation_options(CLI::App& command, std::string& impl, int& threa
   command.add_option("--threads", threads, "threads the implementation may use")
       ->check(CLI::Range(1, 1024))
       ->envname("BACKGAUGE_THREADS");
-  command.add_flag("--strict", strict, "MISTRUSTED, or cases not run, is exit code 5");
+  command.add_flag("--strict", strict, "MISTRUSTED, cases not run, or nothing judged, is exit code 5");
 }
 
 void add_regression_option(CLI::App& command, std::string& file) {
@@ -114,7 +124,9 @@ std::string shell_quoted(const std::string& word) {
 Case parse_case_or_throw(const std::string& line) {
   std::string error;
   const std::optional<Case> parsed = parse_case(line, error);
-  if (!parsed) throw CommandError{kUsage, fmt::format("case \"{}\": {}", line, error)};
+  if (!parsed)
+    throw CommandError{
+        kUsage, fmt::format("case \"{}\": {}", printable(line, kShownOfMessage), printable(error, kShownOfMessage))};
   return *parsed;
 }
 

@@ -13,12 +13,14 @@
 
 namespace backgauge::cli {
 
-// "block_lstm_grad_v2,CudnnRNNBackprop" -> ops, by either of their names; "" -> all gradient ops. Throws
-// CommandError(kUsage) on an unknown one.
+// "a,b" -> ops; "" -> all gradient ops. Throws CommandError(kUsage) on an unknown one.
 std::vector<backgauge_op> parse_ops(const std::string& list);
 
 // For options that count: digits only, and not more than 64 bits of them (CLI11 itself takes -1 for 2^64 - 1).
 CLI::Validator whole_number();
+
+// A number of bytes below 2^63, with K, M, G or T for powers of 1024: turned into digits.
+CLI::Validator memory_size();
 
 // An option that takes 90s, 5m or 2h.
 CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chrono::seconds& duration,

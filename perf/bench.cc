@@ -11,6 +11,7 @@
 #include "perf/google.h"
 #include "perf/quiet.h"
 #include "perf/statistics.h"
+#include "properties/case/memory_budget.h"
 
 namespace backgauge {
 namespace {
@@ -71,7 +72,7 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
         fmt::format("{:.3g} GFLOP, more than --max-work={:.3g}", mine.work.flops / kGiga, options_.most_gflop));
     return;
   }
-  if (const double bytes = memory_of_a_judged_case(workload.c); bytes > available_memory()) {
+  if (const double bytes = memory_of_a_judged_case(workload.c); bytes > static_cast<double>(available_memory())) {
     all(Status::kSkipped, fmt::format("needs {:.3g} GB of memory", bytes / kGiga));
     return;
   }

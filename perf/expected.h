@@ -6,6 +6,7 @@
 #include <list>
 #include <vector>
 
+#include "properties/case/inputs.h"
 #include "reference/oracle.h"
 
 namespace backgauge {
@@ -25,5 +26,8 @@ class Expected {
   };
   std::list<Answer> answers_;
 };
+
+// What the facts of the data make of the roundings.
+Values values_of(const DataFacts& facts);
 
 }  // namespace backgauge

@@ -85,14 +85,6 @@ Machine this_machine() {
           .cores = online_cores()};
 }
 
-double available_memory() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string key, line; file >> key && std::getline(file, line);) {
-    if (key == "MemAvailable:") return 1024 * std::strtod(line.c_str(), nullptr);
-  }
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
 Build this_build() {
   Build build {
     .version = BACKGAUGE_VERSION, .commit = kCommit,

@@ -17,9 +17,6 @@ struct Machine {
 };
 Machine this_machine();
 
-// Bytes that can still be had without swapping.
-double available_memory();
-
 struct Build {
   std::string version, commit, compiler, type;
   bool optimized = false;

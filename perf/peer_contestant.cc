@@ -138,11 +138,7 @@ Verdict PeerContestant::judge_outputs() {
   if (!error.empty()) return failed(error);
 
   const Problem& problem = subject_->filled.problem;
-  const DataFacts& facts = subject_->filled.facts;
-  if (const std::string reason = undecidable(kDeclared, problem, facts); !reason.empty()) {
-    return {Status::kSkipped, reason, {}};
-  }
-  const Values values = values_of(facts);
+  const Values values = values_of(subject_->filled.facts);
   std::vector<Wanted> wanted = subject_->expected(problem, kDeclared, values);
   if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
     for (Wanted& tensor : subject_->expected(forward_problem(problem), kDeclared, values)) {
@@ -152,7 +148,7 @@ Verdict PeerContestant::judge_outputs() {
   std::erase_if(wanted,
                 [&](const Wanted& tensor) { return std::ranges::find(outputs_, tensor.name) == outputs_.end(); });
   if (wanted.empty()) return failed("makes no output of the op");
-  return judge_values(wanted, given, problem, kDeclared);
+  return judge_values(wanted, given, problem.dtype, kDeclared);
 }
 
 }  // namespace backgauge

@@ -2,6 +2,7 @@
 """backgauge judge: a program in numpy is judged by the files it writes; broken files are refused, never crashed on."""
 
 import json
+import resource
 import shutil
 import unittest
 import zipfile
@@ -9,7 +10,7 @@ import zipfile
 import numpy
 
 import equations
-from command import CELL, CommandTest
+from command import CELL, SANITIZED, CommandTest
 
 LSTM_CASES = [
     CELL,
@@ -102,11 +103,6 @@ class Outputs(JudgeTest):
         for contract in ("fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32", "fp32_3xtf32"):
             self.judge(0, folder, self.save(outputs), f"--contract={contract}")
 
-    def test_a_hint_at_the_fault(self):
-        folder, outputs = self.prepare(CELL)
-        text = self.judge(1, folder, self.save({**outputs, "dicfo": 2 * outputs["dicfo"]}))
-        self.assertRegex(text, r"\n  hint: it is twice as large \(to \d+ digits\)\n")
-
     def test_missing_and_misshapen(self):
         folder, outputs = self.prepare(CELL)
         dicfo = outputs["dicfo"]
@@ -176,6 +172,26 @@ class BrokenFiles(JudgeTest):
         self.refuse("i.npy: changed since it was written", folder, given)
         (folder / "i.npy").unlink()
         self.refuse("i.npy", folder, given)
+
+
+class Memory(JudgeTest):
+    @unittest.skipIf(SANITIZED, "AddressSanitizer itself needs terabytes of addresses")
+    def test_an_archive_that_needs_more_than_there_is_is_not_inflated(self):
+        folder, outputs = self.prepare(CELL)
+        bomb = self.folder / "bomb.npz"
+        numpy.savez_compressed(bomb, **outputs, extra=numpy.zeros(30_000_000, numpy.float32))
+        self.assertLess(bomb.stat().st_size, 1 << 20)
+        half_gib = 1 << 29
+        limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (half_gib, half_gib))}
+        done = self.expect_complaint(2, "bomb.npz: needs ", "judge", "--dir", folder, "--outputs", bomb, **limit)
+        self.assertIn("GiB of memory, 0.5 GiB are available", done.stderr)
+
+    def test_a_case_that_needs_more_than_there_is_is_not_made(self):
+        folder, _ = self.prepare(CELL)
+        document = json.loads((folder / "case.json").read_text())
+        document["case"] = CELL.replace("b3i5h7", "b100000i1h100000")
+        (folder / "case.json").write_text(json.dumps(document))
+        self.expect_complaint(2, "--dir", "judge", "--dir", folder, "--outputs", folder)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ class Shrunk(CommandTest):
         done = self.expect(1, "repro", CELL, f"--impl={BAD}", "--shrink")
         self.assertRegex(done.stdout, rf"\nshrunk in \d+ runs, \d+\.\d s\n{PLAINEST}\n  tensor wcf_grad\[0\]")
         self.assertNotIn("shrunk", self.expect(0, "repro", CELL, "--shrink").stdout)
-        self.assertNotIn("shrunk", self.expect(6, "repro", CELL + " chk=0000", "--shrink").stdout)
+        self.expect_complaint(2, "chk=0000", "repro", CELL + " chk=0000", "--shrink")
 
 
 class Regressions(CommandTest):
@@ -71,17 +71,17 @@ class Regressions(CommandTest):
         for arguments in (["repro", CELL], ["verify", "--no-shrink", "--case", CELL]):
             file = self.folder / arguments[0]
             done = self.expect(1, *arguments, f"--impl={BAD}", f"--add-regression={file}")
-            self.assertIn(f"1 line kept in {file}\n", done.stdout)
+            self.assertIn(f"kept in {file}\n", done.stdout)
             self.assertRegex(file.read_text(), f"^{CELL} chk=....\n$")
         self.assertFalse(self.file.exists())
 
     def test_broken_files(self):
-        self.expect_complaint(6, "no such file", *SMOKE, environment=self.environment)
+        self.expect_complaint(2, "no such file", *SMOKE, environment=self.environment)
         self.expect_complaint(2, "no such file", "repro", CELL, "--add-regression", environment=self.environment)
         self.file.write_text(f"# one\n{CELL}\nlstm_block_cell_grad b1\n")
-        self.expect_complaint(6, ":3: b1", *SMOKE, environment=self.environment)
+        self.expect_complaint(2, ":3: b1", *SMOKE, environment=self.environment)
         self.file.write_text(f"{CELL} chk=0000\n")
-        self.assertIn("harness: chk=0000", self.expect(6, *SMOKE, environment=self.environment).stdout)
+        self.expect_complaint(2, "chk=0000", *SMOKE, environment=self.environment)
 
 
 if __name__ == "__main__":

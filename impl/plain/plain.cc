@@ -43,14 +43,18 @@ backgauge_status guarded(backgauge_message* message, Body body) noexcept {
 
 bool is_cudnn(std::int32_t op) { return op == BACKGAUGE_CUDNN_RNN || op == BACKGAUGE_CUDNN_RNN_BACKPROP; }
 
-// The contract's checks, then the memory space, which a table has only one of.
+// The contract's checks, then the memory space, which a table has only one of. How long reserve_space must be follows
+// from a call that is known to be legal otherwise.
 backgauge_status check(const backgauge_call* call, backgauge_message* message) {
-  std::int64_t reserve_length = 0;
-  if (call != nullptr && call->struct_size >= sizeof *call && is_cudnn(call->op)) {
-    std::string error;  // validate has the better words for it
-    if (const auto net = rnn_net(*call, error)) reserve_length = net->reserve_length(call->dtype);
+  const backgauge_host& host = *the_host.load();
+  constexpr std::int64_t kAnyLength = -1;
+  backgauge_status status = host.validate(call, kAnyLength, message);
+  if (status == BACKGAUGE_OK && is_cudnn(call->op)) {
+    std::string error;
+    const auto net = rnn_net(*call, error);
+    if (!net) return fail(message, BACKGAUGE_INVALID_ARGUMENT, error);
+    status = host.validate(call, net->reserve_length(call->dtype), message);
   }
-  const backgauge_status status = the_host.load()->validate(call, reserve_length, message);
   if (status != BACKGAUGE_OK) return status;
   if (call->memory_space != BACKGAUGE_HOST) return fail(message, BACKGAUGE_UNSUPPORTED, "plain: host memory only");
   return BACKGAUGE_OK;

@@ -127,7 +127,6 @@ void write_all(const fs::path& directory, const Case& c, const Filled& filled, c
                                  {"facts",
                                   {{"structured", filled.facts.structured},
                                    {"consistent_saved", filled.facts.consistent_saved},
-                                   {"near_overflow", filled.facts.near_overflow},
                                    {"nonfinite", filled.facts.nonfinite}}},
                                  {"tensors", writer.tensors()}};
   writer.write("case.json", document.dump(1) + "\n");
@@ -194,7 +193,6 @@ void read_all(const fs::path& directory, Bundle& bundle) {
   const ordered_json& facts = document.at("facts");
   bundle.facts.structured = facts.at("structured");
   bundle.facts.consistent_saved = facts.at("consistent_saved");
-  bundle.facts.near_overflow = facts.at("near_overflow");
   bundle.facts.nonfinite = facts.at("nonfinite");
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/case/npy.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 
+#include "properties/case/memory_budget.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {
@@ -256,10 +259,15 @@ bool write_npy(const std::filesystem::path& path, const NpyArray& array, std::st
 bool read_file(const std::filesystem::path& path, std::string& bytes, std::string& error) {
   std::error_code problem;
   if (!std::filesystem::is_regular_file(path, problem)) {
-    error = path.string() + ": no such file";
+    error = path.string() + (std::filesystem::exists(path, problem) ? ": is no regular file" : ": no such file");
     return false;
   }
   const std::uintmax_t size = std::filesystem::file_size(path, problem);
+  if (!problem && size > available_memory()) {
+    error =
+        fmt::format("{}: has {}, {} are available", path.string(), bytes_text(size), bytes_text(available_memory()));
+    return false;
+  }
   std::ifstream file(path, std::ios::binary);
   if (!problem && file.good()) {
     bytes.resize(size);

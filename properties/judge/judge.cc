@@ -25,7 +25,7 @@ class Judge {
         seed_(options.seed),
         nonfinite_(facts.nonfinite || facts.near_overflow),
         declared_(declared(claims, dtype)),
-        values_(values_of(facts)) {
+        values_(facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom) {
     first_.num_threads = options.num_threads;
     first_.placement = Placement(options.seed);
     if (claims.changes_reserve_space != 0) first_.changed_inputs = {"reserve_space"};

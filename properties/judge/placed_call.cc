@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <new>
 #include <optional>
 #include <stdexcept>
 
-#include "properties/judge/float_environment.h"
+#include "properties/judge/plan_fault.h"
 #include "reference/contract/storage.h"
 #include "reference/contract/validate.h"
 
@@ -27,10 +25,12 @@ std::size_t device_margin() { return 4 * page_bytes(); }
 }  // namespace
 
 PlacedCall::PlacedCall(const backgauge_implementation& implementation, const Problem& problem,
-                       std::span<const RawTensor> raw, const RunOptions& options, const CallObserver& observer)
+                       std::span<const RawTensor> raw, const RunOptions& options, const CallObserver& observer,
+                       std::uint64_t memory_limit)
     : implementation_(implementation),
       options_(options),
       observer_(observer),
+      memory_limit_(memory_limit),
       problem_(problem),
       spec_(find_op(problem.op)) {
   if (spec_ == nullptr) throw std::invalid_argument("the problem's op has no table");
@@ -43,22 +43,15 @@ bool PlacedCall::prepare() {
   result_.refusal = shapes_refusal();
   backgauge_plan plan{};
   plan.struct_size = sizeof plan;
-  if (implementation_.prepare != nullptr) {
-    const bool refused = !result_.refusal.empty();
-    invoke("prepare", [&](backgauge_message& message) { return implementation_.prepare(&call_, &plan, &message); });
-    if (result_.status != BACKGAUGE_OK && !refused) return false;
-    if (result_.status != BACKGAUGE_OK) plan = {};
+  if (implementation_.prepare != nullptr && result_.refusal.empty()) {
+    invoke("prepare", observer_, result_,
+           [&](backgauge_message& message) { return implementation_.prepare(&call_, &plan, &message); });
+    if (result_.status != BACKGAUGE_OK) return false;
   }
-  if (plan.workspace_alignment != 0 && !std::has_single_bit(plan.workspace_alignment)) {
-    result_.violations.push_back(
-        fmt::format("prepare asked for an alignment of {} bytes, no power of two", plan.workspace_alignment));
-    return false;
-  }
-  if (plan.reserve_space_length < 0 || (spec_->is_cudnn() && !element_count(Shape{plan.reserve_space_length}))) {
-    result_.violations.push_back(
-        fmt::format("prepare asked for a reserve_space of {} elements", plan.reserve_space_length));
-    return false;
-  }
+  PlanFault fault = plan_fault(plan, spec_->is_cudnn(), problem_.dtype, memory_limit_);
+  if (!fault.violation.empty()) result_.violations.push_back(std::move(fault.violation));
+  result_.broken = std::move(fault.broken);
+  if (!result_.violations.empty() || !result_.broken.empty()) return false;
   result_.reserve_length = spec_->is_cudnn() ? plan.reserve_space_length : 0;
   describe_outputs(result_.reserve_length);
   place(plan);
@@ -67,7 +60,7 @@ bool PlacedCall::prepare() {
 }
 
 void PlacedCall::invoke_guarded(const char* function, const std::function<backgauge_status(backgauge_message&)>& body) {
-  memory_.arena->guarded([&] { invoke(function, body); });
+  memory_.arena->guarded([&] { invoke(function, observer_, result_, body); });
   if (memory_.mirror == nullptr) return;
   const std::string report = memory_.mirror->collect();
   if (!report.empty()) result_.violations.push_back(fmt::format("after {} the device reported: {}", function, report));
@@ -211,35 +204,6 @@ void PlacedCall::mirror() {
   for (std::size_t k = 0; k < inputs_.size(); ++k) stays[k] = inputs_[k].dtype == BACKGAUGE_INT64;
   memory_.mirror = std::make_unique<DeviceMirror>(*memory_.arena, stays);
   call_.stream = memory_.mirror->stream().get();
-}
-
-void PlacedCall::invoke(const char* function, const std::function<backgauge_status(backgauge_message&)>& body) {
-  backgauge_message message{};
-  result_.function = function;
-  const FloatEnvironment before = FloatEnvironment::now();
-  if (observer_) observer_(function, true);
-  try {
-    result_.status = body(message);
-    const auto answer = static_cast<int>(result_.status);
-    if (answer < BACKGAUGE_OK || answer > BACKGAUGE_INTERNAL) {
-      result_.status = BACKGAUGE_INTERNAL;
-      result_.violations.push_back(fmt::format("{} answered {}, which is no backgauge_status", function, answer));
-    }
-  } catch (const std::bad_alloc&) {
-    result_.status = BACKGAUGE_OUT_OF_MEMORY;
-    result_.violations.push_back(fmt::format("{} threw std::bad_alloc", function));
-  } catch (...) {  // not ours: the implementation's rules forbid it
-    result_.status = BACKGAUGE_INTERNAL;
-    result_.violations.push_back(fmt::format("{} threw an exception", function));
-  }
-  if (observer_) observer_(function, false);
-  const std::string changes = before.changes(FloatEnvironment::now());
-  before.restore();
-  if (!changes.empty()) {
-    result_.violations.push_back(fmt::format("{} left the floating-point environment changed: {}", function, changes));
-  }
-  message.text[sizeof message.text - 1] = '\0';
-  result_.message = message.text;
 }
 
 void PlacedCall::collect_outputs() {

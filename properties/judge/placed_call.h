@@ -11,11 +11,10 @@
 
 #include "properties/judge/arena.h"
 #include "properties/judge/device_mirror.h"
+#include "properties/judge/invocation.h"
 #include "properties/judge/run.h"
 
 namespace backgauge {
-
-using CallObserver = std::function<void(const char* function, bool inside)>;
 
 // Where a call had its tensors: the arena, and for an implementation in device memory what stands for it there.
 struct CallMemory {
@@ -25,9 +24,10 @@ struct CallMemory {
 
 class PlacedCall {
  public:
-  // On input as run() takes it; everything outlives the call. Throws std::invalid_argument for an op without table.
+  // On input as run() takes it; everything outlives the call. `memory_limit`: what prepare may ask for, as plan_fault()
+  // takes it. Throws std::invalid_argument for an op without table.
   PlacedCall(const backgauge_implementation& implementation, const Problem& problem, std::span<const RawTensor> raw,
-             const RunOptions& options, const CallObserver& observer);
+             const RunOptions& options, const CallObserver& observer, std::uint64_t memory_limit = 0);
 
   // Asks prepare, then places everything. False if there is nothing to call.
   bool prepare();
@@ -57,12 +57,12 @@ class PlacedCall {
   void mirror();
   bool on_device() const { return implementation_.memory_space == BACKGAUGE_CUDA; }
   std::size_t shared_block(const Described& output) const;
-  void invoke(const char* function, const std::function<backgauge_status(backgauge_message&)>& body);
   void collect_outputs();
 
   const backgauge_implementation& implementation_;
   const RunOptions& options_;
   const CallObserver& observer_;
+  const std::uint64_t memory_limit_;
   const Problem& problem_;
   const OpSpec* spec_;
   std::vector<Described> inputs_, outputs_;

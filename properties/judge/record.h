@@ -42,6 +42,10 @@ struct Record {
   std::string repro() const;  // a command line that judges it again
 };
 
+// How the ids of records begin that are of no case: what a run asks of an implementation as a whole. No case line does.
+inline constexpr std::string_view kCheckPrefix = "check: ";
+inline bool is_check(const Record& record) { return record.id.starts_with(kCheckPrefix); }
+
 // Without a newline.
 std::string to_json(const Record& record);
 

@@ -10,10 +10,15 @@
 
 #include "properties/judge/claims.h"
 #include "properties/judge/findings.h"
+#include "properties/judge/invocation.h"
+#include "properties/judge/plan_fault.h"
 #include "reference/contract/malformed.h"
 
 namespace backgauge {
 namespace {
+
+// The legal call that a malformed one is made from was not prepared.
+struct NotPrepared {};
 
 // They take milliseconds to list, and a run asks thousands of times.
 const std::vector<MalformedCall>& calls_of(backgauge_op op, backgauge_dtype dtype) {
@@ -41,11 +46,18 @@ Verdict judged(Runner& runner, const Malformed& which) {
   if ((forward ? table.forward : table.run) == nullptr) return failed(forward ? "has no forward" : "has no run");
   const RunResult result = runner.refuse(which);
   const std::string call = "malformed call " + malformed_description(which);
+  const std::string_view answer = status_word(std::int32_t{result.status});
   if (!result.violations.empty()) return failed(fmt::format("{}: {}", call, result.violations.front()));
-  if (!result.broken.empty()) return {Status::kBroken, result.broken, {}};
+  if (!result.broken.empty()) return {Status::kBroken, fmt::format("{}, in {}", result.broken, call), {}};
+  if (result.function == "prepare") {
+    return failed(fmt::format("{}: prepare answered {} to the legal call that it is made from: {}", call, answer,
+                              result.message));
+  }
+  if (result.status == BACKGAUGE_OK) {
+    return failed(fmt::format("{}: {} accepted a call that must be refused", call, result.function));
+  }
   if (result.status != BACKGAUGE_INVALID_ARGUMENT) {
-    return failed(fmt::format("{}: {} answered {} to a call that must be refused", call, result.function,
-                              status_word(std::int32_t{result.status})));
+    return failed(fmt::format("{}: {} answered {} to a call that must be refused", call, result.function, answer));
   }
   if (result.message.empty()) return failed(fmt::format("{}: {} refused without a message", call, result.function));
   return {Status::kPassed, "", {}};
@@ -72,21 +84,30 @@ Malformed malformed_of_case(backgauge_op gradient_op, backgauge_dtype dtype, std
 }
 
 RunResult InProcessRunner::refuse(const Malformed& which) {
-  const auto owned = calls_of(which.op, which.dtype).at(which.number).make(implementation_.prepare);
-  const bool forward = which.op == BACKGAUGE_CUDNN_RNN;
   RunResult result;
-  result.function = forward ? "forward" : "run";
-  backgauge_message message{};
-  if (observer_) observer_(result.function.c_str(), true);
+  const auto prepare = [&](const backgauge_call* call, backgauge_plan* plan, backgauge_message*) {
+    invoke("prepare", observer_, result,
+           [&](backgauge_message& message) { return implementation_.prepare(call, plan, &message); });
+    if (result.status != BACKGAUGE_OK || !result.violations.empty()) throw NotPrepared();
+    PlanFault fault = plan_fault(*plan, find_op(call->op)->is_cudnn(), call->dtype, memory_limit_);
+    if (!fault.violation.empty()) result.violations.push_back(std::move(fault.violation));
+    result.broken = std::move(fault.broken);
+    if (!result.violations.empty() || !result.broken.empty()) throw NotPrepared();
+    return BACKGAUGE_OK;
+  };
   try {
-    result.status = (forward ? implementation_.forward : implementation_.run)(&owned->call, &message);
-  } catch (...) {  // not ours: the implementation's rules forbid it
-    result.violations.push_back(result.function + " threw an exception");
+    const PrepareFunction prepares = implementation_.prepare == nullptr ? PrepareFunction() : prepare;
+    const auto owned = calls_of(which.op, which.dtype).at(which.number).make(prepares);
+    const bool forward = which.op == BACKGAUGE_CUDNN_RNN;
+    invoke(forward ? "forward" : "run", observer_, result, [&](backgauge_message& message) {
+      return (forward ? implementation_.forward : implementation_.run)(&owned->call, &message);
+    });
+    // What was taken for legal has been computed, of course: that it was taken is the fault.
+    if (result.status != BACKGAUGE_OK && !owned->untouched()) {
+      result.violations.push_back(result.function + " wrote to memory of the call");
+    }
+  } catch (const NotPrepared&) {  // `result` says why
   }
-  if (observer_) observer_(result.function.c_str(), false);
-  if (!owned->untouched()) result.violations.push_back(result.function + " wrote to memory of the call");
-  message.text[sizeof message.text - 1] = '\0';
-  result.message = message.text;
   return result;
 }
 
@@ -96,7 +117,9 @@ Verdict judge_refusal(Runner& runner, const Malformed& which) {
     verdict = judged(runner, which);
     const Runner::CaseEnd end = runner.end_case();
     if (verdict.status == Status::kPassed && !end.violations.empty()) return failed(end.violations.front());
-    if (verdict.status == Status::kPassed && !end.broken.empty()) return {Status::kBroken, end.broken, {}};
+    if (verdict.status == Status::kPassed && !end.broken.empty()) {
+      return {Status::kBroken, fmt::format("{}, in malformed call {}", end.broken, malformed_description(which)), {}};
+    }
   } catch (const std::exception& error) {
     return broken(error.what());
   }

@@ -33,7 +33,7 @@ class ThreadWatch {
 
 RunResult InProcessRunner::run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) {
   const ThreadWatch watch(threads_grew_);
-  PlacedCall call(implementation_, problem, raw, options, observer_);
+  PlacedCall call(implementation_, problem, raw, options, observer_, memory_limit_);
   if (call.prepare()) {
     const bool forward = problem.op == BACKGAUGE_CUDNN_RNN;
     call.invoke_guarded(forward ? "forward" : "run", [&](backgauge_message& message) {
@@ -49,7 +49,7 @@ DropoutMasks InProcessRunner::dropout_masks(const Problem& problem, std::span<co
                                             const RunOptions& options) {
   const ThreadWatch watch(threads_grew_);
   DropoutMasks masks;
-  PlacedCall call(implementation_, problem, raw, options, observer_);
+  PlacedCall call(implementation_, problem, raw, options, observer_, memory_limit_);
   if (call.prepare()) {
     const Extents& e = problem.extents;
     const auto elements = static_cast<std::size_t>(e.T * e.B * e.D * e.H);

@@ -43,13 +43,18 @@ class Runner {
     std::string broken;  // as in RunResult
   };
   virtual CaseEnd end_case() = 0;
+
+  // An op whose calls keep timing out is given up on: `broken` then begins with kNotRun. This allows as many again.
+  virtual void forget_timeouts() {}
 };
 
 class InProcessRunner : public Runner {
  public:
-  // The table outlives the runner. The observer is told of every function that is entered and left.
-  explicit InProcessRunner(const backgauge_implementation& implementation, CallObserver observer = {})
-      : implementation_(implementation), observer_(std::move(observer)) {}
+  // The table outlives the runner. The observer is told of every function that is entered and left. `memory_limit`:
+  // bytes that prepare may ask for; 0: what the machine has.
+  explicit InProcessRunner(const backgauge_implementation& implementation, CallObserver observer = {},
+                           std::uint64_t memory_limit = 0)
+      : implementation_(implementation), observer_(std::move(observer)), memory_limit_(memory_limit) {}
 
   const backgauge_implementation& table() const override { return implementation_; }
   RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
@@ -61,6 +66,7 @@ class InProcessRunner : public Runner {
  private:
   const backgauge_implementation& implementation_;
   CallObserver observer_;
+  std::uint64_t memory_limit_;
   std::vector<CallMemory> memories_;
   bool threads_grew_ = false;  // in a call of this case
 };

@@ -35,21 +35,15 @@ struct TensorReport {
   std::string where;
 };
 
+// How the reason of a BROKEN verdict begins where the implementation had been given up on before.
+constexpr std::string_view kNotRun = "not run";
+
 struct Verdict {
   Status status = Status::kBroken;    // forgetting to judge is red
   std::string reason = "not judged";  // "" if PASSED
   std::vector<TensorReport> tensors;
   std::string note{};  // how it was judged, where not element by element; also if PASSED
-  // Of a failure that was looked into: what the wrong values look like (hint.h), and of half the wider accuracy class
-  // that the same outputs pass as. "" where there is nothing to say.
-  std::string hint{};
-  std::string passes_as{};
 };
-
-// What makes two failures the same: the first bad tensor and the class of its fault ("w_grad value", "dicfo unwritten",
-// "h_grad non-finite"), or what was seen besides values, without its numbers ("wrote past the end of dicfo", "not
-// repeatable: x_grad"). "" where the implementation did not fail.
-std::string failure_of(const Verdict& verdict);
 
 // The verdict that the reports of all outputs of a case amount to, if nothing else is wrong with it:
 //   FAILED      an element of an output is bad

@@ -143,7 +143,7 @@ typedef struct backgauge_call {
 /* What a call needs, as answered by prepare. The caller sets struct_size and zeroes the rest. */
 typedef struct backgauge_plan {
   uint32_t struct_size;         /* sizeof(backgauge_plan) */
-  uint32_t workspace_alignment; /* bytes, a power of two; 0 means 1 */
+  uint32_t workspace_alignment; /* bytes, a power of two up to 2^21; 0 means 1 */
   uint64_t workspace_bytes;     /* bytes */
   int64_t reserve_space_length; /* CudnnRNN*: elements of the call's dtype */
 } backgauge_plan;
@@ -182,7 +182,7 @@ typedef struct backgauge_implementation {
   int32_t num_claims;
   const backgauge_op_claims* claims;
 
-  /* Answers what a call needs. On input the tensors of `call` have shapes, and data only where it says so above; the
+  /* Answers what a legal call needs. On input its tensors have shapes, and data only where it says so above; the
    * shape of reserve_space is not looked at. May be NULL: then no workspace and no reserve_space are needed. */
   backgauge_status (*prepare)(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message);
 
@@ -206,8 +206,8 @@ typedef struct backgauge_host {
   uint32_t abi;         /* BACKGAUGE_ABI */
   uint32_t struct_size; /* sizeof(backgauge_host) */
 
-  /* Accepts (BACKGAUGE_OK) or refuses (BACKGAUGE_INVALID_ARGUMENT, with a message) a call of any op, reading nothing
-   * but the call, its tensor descriptions and seq_len_max. reserve_space_length: what prepare answers for this call. */
+  /* Accepts (BACKGAUGE_OK) or refuses (BACKGAUGE_INVALID_ARGUMENT, with a message) a call of any op by its descriptions
+   * and seq_len_max alone. reserve_space_length: as prepare answers for this call; -1: any, while that is not known. */
   backgauge_status (*validate)(const backgauge_call* call, int64_t reserve_space_length, backgauge_message* message);
 } backgauge_host;
 

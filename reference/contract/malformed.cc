@@ -269,7 +269,7 @@ std::string prefix_of(const CallSetup& setup) {
 
 }  // namespace
 
-std::unique_ptr<OwnedCall> MalformedCall::make(PrepareFunction prepare) const {
+std::unique_ptr<OwnedCall> MalformedCall::make(const PrepareFunction& prepare) const {
   auto call = std::make_unique<OwnedCall>(setup, prepare);
   apply(*call);
   return call;

@@ -32,7 +32,7 @@ constexpr std::uint64_t repeated(unsigned char byte) { return 0x0101010101010101
 
 }  // namespace
 
-DescribedCall::DescribedCall(CallSetup setup, PrepareFunction prepare) : seq_len_max_(setup.extents.S) {
+DescribedCall::DescribedCall(CallSetup setup, const PrepareFunction& prepare) : seq_len_max_(setup.extents.S) {
   const OpSpec& spec = *find_op(setup.op);
   Extents& extents = setup.extents;
   if (spec.is_cudnn()) extents.params_length = rnn_params(setup.attributes, extents.I, extents.H, extents.L).size();
@@ -63,7 +63,7 @@ DescribedCall::DescribedCall(CallSetup setup, PrepareFunction prepare) : seq_len
   describe_all();
 }
 
-OwnedCall::OwnedCall(const CallSetup& setup, PrepareFunction prepare) : DescribedCall(setup, prepare) {
+OwnedCall::OwnedCall(const CallSetup& setup, const PrepareFunction& prepare) : DescribedCall(setup, prepare) {
   std::size_t bytes = 0;
   for (const auto* tensors : {&inputs, &outputs}) {
     for (const backgauge_tensor& tensor : *tensors) {

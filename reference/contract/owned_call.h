@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "reference/contract/op_spec.h"
@@ -17,7 +18,8 @@ struct CallSetup {
   Extents extents;  // params_length and reserve_length are filled in by OwnedCall
 };
 
-using PrepareFunction = decltype(backgauge_implementation::prepare);
+// As backgauge_implementation::prepare.
+using PrepareFunction = std::function<backgauge_status(const backgauge_call*, backgauge_plan*, backgauge_message*)>;
 
 // What a call is before it has memory: enough for prepare.
 class DescribedCall {
@@ -25,7 +27,7 @@ class DescribedCall {
   // On input a legal setup, and the prepare of the implementation that will get the call (std::runtime_error if it does
   // not take it); without one there is no workspace and reserve_space has kReserveLength elements.
   // On output every tensor is described; only seq_len_max has memory.
-  explicit DescribedCall(CallSetup setup, PrepareFunction prepare = nullptr);
+  explicit DescribedCall(CallSetup setup, const PrepareFunction& prepare = nullptr);
   DescribedCall(const DescribedCall&) = delete;
   DescribedCall& operator=(const DescribedCall&) = delete;
 
@@ -49,7 +51,7 @@ class OwnedCall : public DescribedCall {
  public:
   // On output all memory but seq_len_max is filled with kFill. Every tensor has its own buffer, twice as large as the
   // largest tensor, so that a call that was wrongly taken as legal still stays inside.
-  explicit OwnedCall(const CallSetup& setup, PrepareFunction prepare = nullptr);
+  explicit OwnedCall(const CallSetup& setup, const PrepareFunction& prepare = nullptr);
 
   // Whether every byte of every tensor is as the constructor left it.
   bool untouched() const;

@@ -28,7 +28,7 @@ struct Symbol {
   std::int64_t Extents::*member;
 };
 constexpr Symbol kSymbols[] = {{'T', &Extents::T}, {'B', &Extents::B}, {'I', &Extents::I}, {'H', &Extents::H}};
-constexpr std::string_view kStates = "L * D";
+constexpr std::string_view kStates = "L * D", kReserveSpace = "reserve_space";
 
 std::string text(std::int64_t value) { return std::to_string(value); }
 
@@ -198,7 +198,7 @@ class Validator {
   }
 
   // prepare is asked how long reserve_space is, so the shape that the caller gave says nothing.
-  bool shape_is_open(const Bound& bound) const { return !with_memory_ && bound.spec->name == "reserve_space"; }
+  bool shape_is_open(const Bound& bound) const { return !with_memory_ && bound.spec->name == kReserveSpace; }
 
   // Everything of a tensor that can be judged without the others.
   bool check_descriptions() {
@@ -311,6 +311,12 @@ class Validator {
     const auto length = checked_size(rnn_params(call_.attributes, I, H, extents_.L));
     if (!length) return refuse("params", "a length below 2^60", "a length that overflows");
     extents_.params_length = *length;
+    if (with_memory_ && reserve_space_length_ == kAnyLength) {
+      const auto found =
+          std::ranges::find_if(bound_, [](const Bound& bound) { return bound.spec->name == kReserveSpace; });
+      extents_.reserve_length = found->tensor->shape[0];  // its rank and its dimension have been looked at
+      return true;
+    }
     if (with_memory_ && reserve_space_length_ < 0) {
       return refuse("reserve_space", "a length of at least 0 from prepare", text(reserve_space_length_));
     }

@@ -9,8 +9,11 @@
 
 namespace backgauge {
 
+// Of a reserve_space that may be as long as it is: so a call is validated before its length is computed from it.
+inline constexpr std::int64_t kAnyLength = -1;
+
 // On input any call whose arrays are as long as num_inputs and num_outputs say; `reserve_space_length` as the
-// implementation's prepare answers (ignored by the LSTM ops).
+// implementation's prepare answers, or kAnyLength (the LSTM ops ignore it).
 // On output the extents, and "" or the reason for refusal: tensor, expected, got.
 struct Validation {
   Extents extents;

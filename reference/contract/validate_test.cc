@@ -190,13 +190,32 @@ TEST(Validate, LengthsOfParamsAndReserveSpace) {
   OwnedCall call(rnn_setup(BACKGAUGE_CUDNN_RNN_BACKPROP, BACKGAUGE_GRU, {.T = 4, .B = 3, .I = 5, .H = 2}));
   ASSERT_EQ(refusal(call), "");
   EXPECT_EQ(validate(call.call, 8).refusal, "reserve_space: expected shape [reserve_length] = [8], got [7]");
-  EXPECT_EQ(validate(call.call, -1).refusal, "reserve_space: expected a length of at least 0 from prepare, got -1");
+  EXPECT_EQ(validate(call.call, -2).refusal, "reserve_space: expected a length of at least 0 from prepare, got -2");
   named(call, "reserve_space").shape[0] = 0;
   EXPECT_EQ(validate(call.call, 0).refusal, "");
   named(call, "params").shape[0] -= 1;
   EXPECT_EQ(validate(call.call, 0).refusal,
             "params: expected shape [params_length] = [54], got [53]; H = 2 from input_h, L = 1 from input_h, I = 5 "
             "from input");
+}
+
+TEST(Validate, AnyLengthOfReserveSpaceButNothingElse) {
+  for (const backgauge_op op : {BACKGAUGE_CUDNN_RNN, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
+    const CallSetup setup = rnn_setup(op, BACKGAUGE_LSTM, {.T = 4, .B = 3, .I = 5, .H = 2, .L = 2});
+    OwnedCall call(setup);
+    for (const std::int64_t length : {0, 3, 7}) {
+      named(call, "reserve_space").shape[0] = length;
+      const Validation validation = validate(call.call, kAnyLength);
+      EXPECT_EQ(validation.refusal, "");
+      EXPECT_EQ(validation.extents.reserve_length, length);
+    }
+    for (const MalformedCall& malformed : malformed_calls(op, BACKGAUGE_FLOAT32)) {
+      const auto made = malformed.make();
+      const std::string with_length = refusal(*made), without = validate(made->call, kAnyLength).refusal;
+      if (with_length.find("reserve_space: expected shape [reserve_length] = ") == 0) continue;
+      EXPECT_EQ(without, with_length) << malformed.description;
+    }
+  }
 }
 
 TEST(Validate, ParamsThatNoMemoryHolds) {

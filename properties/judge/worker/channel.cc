@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -24,15 +26,24 @@ constexpr std::size_t kFirstBytes = std::size_t{1} << 20;  // enough for most ca
 
 struct Note {
   std::uint32_t kind;
-  std::uint32_t reserved;
+  std::uint32_t turn;
   std::uint64_t size;
 };
 
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] void fail(const char* what) {
+  if (errno == EFBIG) throw std::runtime_error(std::string(what) + ": the limit on file sizes (ulimit -f) is too low");
+  throw std::system_error(errno, std::generic_category(), what);
+}
 
 std::size_t file_bytes(int file) {
   struct stat status {};
   return fstat(file, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
+}
+
+// Where a standard stream is closed its number is free: what is printed must not end up in a socket.
+Descriptor apart_from_standard_streams(Descriptor descriptor) {
+  if (descriptor.get() < 0 || descriptor.get() > STDERR_FILENO) return descriptor;
+  return Descriptor(fcntl(descriptor.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
 // Reserved, not only promised: a page that cannot be had when it is touched would be a SIGBUS.
@@ -55,13 +66,13 @@ void Descriptor::close() {
 Channel Channel::open(Ends& other) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) fail("socketpair");
-  Descriptor ours(sockets[0]);
-  other.socket = Descriptor(sockets[1]);
-  other.memory = Descriptor(memfd_create("backgauge", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  Descriptor ours = apart_from_standard_streams(Descriptor(sockets[0]));
+  other.socket = apart_from_standard_streams(Descriptor(sockets[1]));
+  other.memory = apart_from_standard_streams(Descriptor(memfd_create("backgauge", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
   if (other.memory.get() < 0) fail("memfd_create");
   // Memory that shrinks would end whoever reads it.
   if (fcntl(other.memory.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) fail("sealing shared memory");
-  Descriptor memory(fcntl(other.memory.get(), F_DUPFD_CLOEXEC, 0));
+  Descriptor memory(fcntl(other.memory.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (memory.get() < 0) fail("shared memory");
   return Channel(std::move(ours), std::move(memory));
 }
@@ -97,10 +108,10 @@ void Channel::map(std::size_t bytes) {
   mapped_ = bytes;
 }
 
-bool Channel::send(std::uint32_t kind, std::span<const std::byte> bytes) {
+bool Channel::send(std::uint32_t kind, std::uint32_t turn, std::span<const std::byte> bytes) {
   map(bytes.size());
   if (!bytes.empty()) std::memcpy(mapping_, bytes.data(), bytes.size());
-  const Note note{kind, 0, bytes.size()};
+  const Note note{kind, turn, bytes.size()};
   ssize_t sent = -1;
   do {
     sent = ::send(socket_.get(), &note, sizeof note, MSG_NOSIGNAL);
@@ -118,7 +129,7 @@ std::optional<Channel::Message> Channel::receive() {
   const std::size_t available = file_bytes(memory_.get());
   if (available < kStateBytes || note.size > available - kStateBytes) return std::nullopt;
   map(note.size);
-  return Message{note.kind, {mapping_, note.size}};
+  return Message{note.kind, note.turn, {mapping_, note.size}};
 }
 
 }  // namespace backgauge

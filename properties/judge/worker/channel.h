@@ -29,6 +29,7 @@ class Descriptor {
 struct WorkerState {
   std::atomic<std::uint32_t> function;  // of kFunctions: the one of the implementation that was entered last
   std::atomic<std::uint32_t> inside;    // whether it has not returned
+  std::atomic<std::uint32_t> turns;     // how often one was entered or left
   std::atomic<std::uint32_t> fault;     // 1: a signal has come for `address`; 2: the stack has overflown
   std::atomic<std::uint64_t> fault_address;
 
@@ -37,13 +38,14 @@ struct WorkerState {
 
 class Channel {
  public:
-  // The two sides of a new one, the second as descriptors to be inherited. Throws std::system_error.
+  // The two sides of a new one, the second as descriptors to be inherited; none is one of the standard streams. Throws
+  // std::runtime_error.
   struct Ends {
     Descriptor socket, memory;
   };
   static Channel open(Ends& other);
 
-  // Takes over the descriptors. Throws std::system_error.
+  // Takes over the descriptors. Throws std::runtime_error.
   Channel(Descriptor socket, Descriptor memory);
   ~Channel();
   Channel(Channel&& other) noexcept;
@@ -52,12 +54,13 @@ class Channel {
   int socket() const { return socket_.get(); }
   WorkerState& state() const { return *state_; }  // stays where it is
 
-  // Throws std::bad_alloc where there is no memory for the bytes. False if the other side is gone.
-  bool send(std::uint32_t kind, std::span<const std::byte> bytes);
+  // Throws std::bad_alloc where there is no memory for the bytes. False if the other side is gone. `turn`: a number of
+  // the judge's request, which its answer repeats: one that was given twice, by a process that has doubled, shows.
+  bool send(std::uint32_t kind, std::uint32_t turn, std::span<const std::byte> bytes);
 
   // Waits. nullopt if the other side is gone, or has sent what cannot be.
   struct Message {
-    std::uint32_t kind = 0;
+    std::uint32_t kind = 0, turn = 0;
     std::span<const std::byte> bytes;  // in shared memory: may change under the reader's eyes, until the next send
   };
   std::optional<Message> receive();

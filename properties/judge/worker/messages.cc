@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "properties/judge/printable.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {
@@ -40,11 +41,11 @@ void fields(Archive& archive, V& i) {
   archive(i.name, i.version, i.description, i.memory_space, i.functions, i.claims);
 }
 
-// `broken` is the judge's word, not the worker's.
+// A worker that says why it is broken accuses nobody but its implementation.
 template <class Archive, Is<RunResult> V>
 void fields(Archive& archive, V& result) {
   auto status = static_cast<std::int32_t>(result.status);
-  archive(result.refusal, result.function, result.message, result.outputs, result.violations, status,
+  archive(result.refusal, result.function, result.message, result.outputs, result.violations, result.broken, status,
           result.reserve_length);
   if constexpr (!std::is_const_v<V>) {
     if (status < BACKGAUGE_OK || status > BACKGAUGE_INTERNAL) return archive.fail();
@@ -74,6 +75,14 @@ std::optional<T> read(std::span<const std::byte> bytes) {
   return reader.ok() ? std::optional<T>(std::move(value)) : std::nullopt;
 }
 
+void make_printable(RunResult& result) {
+  result.refusal = printable(result.refusal);
+  result.function = printable(result.function, kShownOfName);
+  result.message = printable(result.message, kShownOfMessage);
+  result.broken = printable(result.broken);
+  for (std::string& violation : result.violations) violation = printable(violation);
+}
+
 // Whether it is one that this output can have, and if so its values.
 bool complete(Output& output, const TensorSpec& spec, const Extents& extents, backgauge_dtype dtype) {
   const std::optional<std::int64_t> elements = element_count(output.raw.shape);
@@ -89,7 +98,7 @@ bool complete(Output& output, const TensorSpec& spec, const Extents& extents, ba
 
 // Whether what it answers is to be compared.
 bool answered(const RunResult& result) {
-  return result.status == BACKGAUGE_OK && result.refusal.empty() && result.violations.empty();
+  return result.status == BACKGAUGE_OK && result.refusal.empty() && result.violations.empty() && result.broken.empty();
 }
 
 bool complete(RunResult& result, const Problem& problem) {
@@ -164,7 +173,14 @@ Writer to_wire(const RunResult& result) { return written(result); }
 Writer to_wire(const DropoutMasks& masks) { return written(masks); }
 Writer to_wire(const std::vector<std::string>& texts) { return written(texts); }
 
-std::optional<Introduction> introduction_from(std::span<const std::byte> bytes) { return read<Introduction>(bytes); }
+std::optional<Introduction> introduction_from(std::span<const std::byte> bytes) {
+  std::optional<Introduction> introduction = read<Introduction>(bytes);
+  if (!introduction) return std::nullopt;
+  introduction->name = printable(introduction->name, kShownOfName);
+  introduction->version = printable(introduction->version, kShownOfName);
+  introduction->description = printable(introduction->description, kShownOfMessage);
+  return introduction;
+}
 
 std::optional<Request> request_from(std::span<const std::byte> bytes) {
   Reader reader(bytes);
@@ -177,21 +193,26 @@ std::optional<Malformed> malformed_from(std::span<const std::byte> bytes) { retu
 
 std::optional<RunResult> refusal_from(std::span<const std::byte> bytes) {
   std::optional<RunResult> result = read<RunResult>(bytes);
+  if (result) make_printable(*result);
   return result && result->outputs.empty() ? std::move(result) : std::nullopt;
 }
 
 std::optional<RunResult> run_result_from(std::span<const std::byte> bytes, const Problem& problem) {
   std::optional<RunResult> result = read<RunResult>(bytes);
+  if (result) make_printable(*result);
   return result && complete(*result, problem) ? std::move(result) : std::nullopt;
 }
 
 std::optional<DropoutMasks> dropout_masks_from(std::span<const std::byte> bytes, const Problem& problem) {
   std::optional<DropoutMasks> masks = read<DropoutMasks>(bytes);
+  if (masks) make_printable(masks->result);
   return masks && complete(*masks, problem.extents) ? std::move(masks) : std::nullopt;
 }
 
 std::optional<std::vector<std::string>> texts_from(std::span<const std::byte> bytes) {
-  return read<std::vector<std::string>>(bytes);
+  std::optional<std::vector<std::string>> texts = read<std::vector<std::string>>(bytes);
+  if (texts) std::ranges::transform(*texts, texts->begin(), [](const std::string& text) { return printable(text); });
+  return texts;
 }
 
 }  // namespace backgauge

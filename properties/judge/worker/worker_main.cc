@@ -17,7 +17,9 @@
 #include <thread>
 
 #include "properties/device/runtime.h"
+#include "properties/judge/worker/allowance.h"
 #include "properties/judge/worker/messages.h"
+#include "properties/judge/worker/process_tree.h"
 #include "properties/judge/worker/worker_process.h"
 
 namespace backgauge {
@@ -71,10 +73,11 @@ void end_with_the_judge() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  std::thread([] {
+  std::thread([mark = own_worker_mark()] {
     pollfd socket{WorkerProcess::kSocket, 0, 0};
     while (poll(&socket, 1, -1) <= 0) {
     }
+    end_marked(mark);
     _exit(0);
   }).detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -99,30 +102,35 @@ void limit_cores() {
   setrlimit(RLIMIT_CORE, &core);
 }
 
-void limit_addresses(rlim_t memory) {
-  // Sanitizers reserve terabytes of addresses for themselves.
-  const rlimit addresses{memory, memory};
-  if (memory != 0 && !kSanitized) setrlimit(RLIMIT_AS, &addresses);
-}
-
 void observe(const char* function, bool inside) {
   const auto known = std::ranges::find(WorkerState::kFunctions, std::string_view(function));
   state->function = static_cast<std::uint32_t>(known - std::begin(WorkerState::kFunctions));
   state->inside = inside ? 1 : 0;
+  ++state->turns;
 }
 
-bool say(Channel& channel, MessageKind kind, const Writer& writer) {
+bool say(Channel& channel, MessageKind kind, std::uint32_t turn, const Writer& writer) {
   try {
-    return channel.send(static_cast<std::uint32_t>(kind), writer.bytes());
+    return channel.send(static_cast<std::uint32_t>(kind), turn, writer.bytes());
   } catch (const std::bad_alloc&) {
-    return channel.send(static_cast<std::uint32_t>(MessageKind::kNoMemory), {});
+    return channel.send(static_cast<std::uint32_t>(MessageKind::kNoMemory), turn, {});
   }
 }
 
 class Server {
  public:
-  Server(Channel& channel, const backgauge_implementation& implementation)
-      : channel_(channel), runner_(implementation, observe) {}
+  Server(Channel& channel, const backgauge_implementation& implementation, std::uint64_t memory_limit)
+      : channel_(channel),
+        // CUDA allocates for all memory of the machine and its devices, and sanitizers for themselves.
+        allowance_(implementation.memory_space == BACKGAUGE_CUDA || kSanitized ? 0 : memory_limit),
+        runner_(
+            implementation,
+            [this](const char* function, bool inside) {
+              if (inside) allowance_.enter();
+              observe(function, inside);
+              if (!inside) allowance_.leave();
+            },
+            memory_limit) {}
 
   // False if the judge is gone.
   bool serve() {
@@ -133,13 +141,13 @@ class Server {
     try {
       answer = answer_to(kind, message->bytes);
     } catch (const std::bad_alloc&) {
-      return say(channel_, MessageKind::kNoMemory, {});
+      return say(channel_, MessageKind::kNoMemory, message->turn, {});
     } catch (const std::exception& error) {
-      return say(channel_, MessageKind::kTrouble, to_wire(std::vector<std::string>{error.what()}));
+      return say(channel_, MessageKind::kTrouble, message->turn, to_wire(std::vector<std::string>{error.what()}));
     }
     // What is printed is printed by then.
     std::fflush(nullptr);
-    return say(channel_, kind, answer);
+    return say(channel_, kind, message->turn, answer);
   }
 
  private:
@@ -161,6 +169,7 @@ class Server {
   }
 
   Channel& channel_;
+  Allowance allowance_;
   InProcessRunner runner_;
 };
 
@@ -180,13 +189,11 @@ void worker_main(const std::vector<std::string>& arguments, const OpenImplementa
   const backgauge_implementation* implementation = open(arguments[0], error);
   observe("backgauge_entry", false);
   if (implementation == nullptr) {
-    say(channel, MessageKind::kNotLoaded, to_wire(std::vector<std::string>{error}));
+    say(channel, MessageKind::kNotLoaded, 0, to_wire(std::vector<std::string>{error}));
     _exit(0);
   }
-  // CUDA reserves addresses for all memory of the machine and its devices, many times what a process may use.
-  if (implementation->memory_space != BACKGAUGE_CUDA) limit_addresses(std::strtoull(arguments[1].c_str(), nullptr, 10));
-  say(channel, MessageKind::kLoaded, to_wire(introduction(*implementation)));
-  Server server(channel, *implementation);
+  say(channel, MessageKind::kLoaded, 0, to_wire(introduction(*implementation)));
+  Server server(channel, *implementation, std::strtoull(arguments[1].c_str(), nullptr, 10));
   while (server.serve()) {
     if (device::is_lost()) break;  // whatever comes next would fail on it: a new process gets a new one
   }

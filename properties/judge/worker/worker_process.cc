@@ -10,9 +10,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "properties/judge/worker/process_tree.h"
 
 extern char** environ;
 
@@ -65,7 +68,8 @@ void in_a_group_of_its_own(posix_spawnattr_t& attributes) {
   posix_spawnattr_setsigmask(&attributes, &none);
 }
 
-pid_t spawn(const std::vector<std::string>& arguments, const Channel::Ends& ends, const Descriptor& printed) {
+pid_t spawn(const std::vector<std::string>& arguments, const std::string& mark, const Channel::Ends& ends,
+            const Descriptor& printed) {
   const Descriptor socket = raised(ends.socket), memory = raised(ends.memory), output = raised(printed);
   SpawnSetup setup;
   posix_spawn_file_actions_addopen(&setup.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -79,8 +83,16 @@ pid_t spawn(const std::vector<std::string>& arguments, const Channel::Ends& ends
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
+  std::string entry = mark;
+  std::vector<char*> environment{entry.data()};
+  const std::string name = mark.substr(0, mark.find('=') + 1);
+  for (char** inherited = environ; inherited != nullptr && *inherited != nullptr; ++inherited) {
+    if (!std::string_view(*inherited).starts_with(name)) environment.push_back(*inherited);
+  }
+  environment.push_back(nullptr);
   pid_t process = -1;
-  const int error = posix_spawn(&process, "/proc/self/exe", &setup.files, &setup.attributes, pointers.data(), environ);
+  const int error =
+      posix_spawn(&process, "/proc/self/exe", &setup.files, &setup.attributes, pointers.data(), environment.data());
   if (error != 0) fail(error, "worker: cannot be started");
   return process;
 }
@@ -101,10 +113,10 @@ struct Pipe {
 WorkerProcess::WorkerProcess(const std::vector<std::string>& arguments) : WorkerProcess(arguments, Channel::Ends()) {}
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& arguments, Channel::Ends other)
-    : channel_(Channel::open(other)) {
+    : channel_(Channel::open(other)), mark_(new_worker_mark()) {
   Pipe pipe;
   printed_pipe_ = std::move(pipe.read);
-  process_ = spawn(arguments, other, pipe.write);
+  process_ = spawn(arguments, mark_, other, pipe.write);
 }
 
 WorkerProcess::~WorkerProcess() { kill(); }
@@ -124,17 +136,20 @@ bool WorkerProcess::wait(Clock::time_point deadline) {
 }
 
 const std::optional<Ending>& WorkerProcess::ending() {
+  if (ending_) return ending_;
   siginfo_t seen{};
-  if (ending_ || waitid(P_PID, static_cast<id_t>(process_), &seen, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-      seen.si_pid != process_) {
-    return ending_;
+  if (waitid(P_PID, static_cast<id_t>(process_), &seen, WEXITED | WNOHANG | WNOWAIT) != 0) {
+    if (errno != ECHILD) return ending_;
+    ending_ = Ending{false, -1};
+  } else if (seen.si_pid == process_) {
+    // What it has started goes with it. Until it is reaped its number, and so that of the group, is nobody else's.
+    ::kill(-process_, SIGKILL);
+    int status = 0;
+    while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+    ending_ = WIFSIGNALED(status) ? Ending{true, WTERMSIG(status)} : Ending{false, WEXITSTATUS(status)};
   }
-  // What it has started goes with it. Until it is reaped its number, and so that of the group, is nobody else's.
-  ::kill(-process_, SIGKILL);
-  int status = 0;
-  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-  }
-  ending_ = WIFSIGNALED(status) ? Ending{true, WTERMSIG(status)} : Ending{false, WEXITSTATUS(status)};
+  if (ending_) end_marked(mark_);
   return ending_;
 }
 
@@ -147,11 +162,10 @@ const std::optional<Ending>& WorkerProcess::ending_soon() {
 
 void WorkerProcess::kill() {
   if (ending()) return;
+  // It may have left its group. Until it is reaped its number is nobody else's.
+  ::kill(process_, SIGKILL);
   ::kill(-process_, SIGKILL);
-  siginfo_t seen{};
-  while (waitid(P_PID, static_cast<id_t>(process_), &seen, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
-  }
-  ending();
+  if (!ending_soon()) end_marked(mark_);  // one that the kernel holds on to is not waited for
 }
 
 void WorkerProcess::drain() {

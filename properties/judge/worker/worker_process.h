@@ -18,12 +18,13 @@ namespace backgauge {
 // How a process has ended.
 struct Ending {
   bool by_signal = false;
-  int number = 0;  // of the signal; the exit status
+  int number = 0;  // of the signal; the exit status, -1 if nobody has kept it
 };
 
 class WorkerProcess {
  public:
-  // Started with `arguments` after the word `worker`. Throws std::system_error.
+  // Started with `arguments` after the word `worker`. Throws std::system_error. SIGCHLD must not be ignored, or how it
+  // ends is not known.
   explicit WorkerProcess(const std::vector<std::string>& arguments);
   ~WorkerProcess();  // ends it
   WorkerProcess(const WorkerProcess&) = delete;
@@ -39,7 +40,7 @@ class WorkerProcess {
   // Whether it has ended, and how; for one that has closed its side of the channel, and is about to.
   const std::optional<Ending>& ending();
   const std::optional<Ending>& ending_soon();
-  void kill();
+  void kill();  // and all that it has started
 
   // What has been printed since the last call: how much, and its beginning.
   struct Printed {
@@ -58,6 +59,7 @@ class WorkerProcess {
   Channel channel_;
   Descriptor printed_pipe_;
   Printed printed_;
+  std::string mark_;  // process_tree.h
   pid_t process_ = -1;
   std::optional<Ending> ending_;
 };

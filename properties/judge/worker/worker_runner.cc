@@ -2,6 +2,7 @@
 #include "properties/judge/worker/worker_runner.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 #include <new>
 #include <thread>
 
+#include "properties/case/memory_budget.h"
+#include "properties/judge/printable.h"
 #include "properties/judge/threads.h"
 
 namespace backgauge {
@@ -17,19 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::string quoted(const WorkerProcess::Printed& printed) {
-  std::string text;
-  for (const char c : printed.beginning) {
-    if (c == '\n') {
-      text += "\\n";
-    } else {
-      text += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? '?' : c;
-    }
-  }
-  return fmt::format("\"{}{}\"", text, printed.bytes > printed.beginning.size() ? "..." : "");
-}
-
-std::string gibibytes(std::uint64_t bytes) {
-  return fmt::format("{:.3g} GiB", static_cast<double>(bytes) / (1u << 30));
+  return fmt::format("\"{}{}\"", printable(printed.beginning), printed.bytes > printed.beginning.size() ? "..." : "");
 }
 
 const char* function_word(const WorkerState& state) {
@@ -44,6 +35,18 @@ std::string fault_text(const WorkerState& state) {
     default: return "";
   }
 }
+
+double seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
+
+RunResult& result_of(RunResult& result) { return result; }
+RunResult& result_of(DropoutMasks& masks) { return masks.result; }
+
+// How often it is looked at what the worker does.
+constexpr std::chrono::milliseconds kLook{50};
+
+// What the worker does itself between the calls, placing tensors and comparing them, is not the implementation's time:
+// a workspace of gigabytes takes seconds to fill. But it must end.
+constexpr int kOwnShare = 10;
 
 // Threads of a worker beside those of the implementation: the one that calls it, and the one that waits for the judge.
 constexpr std::size_t kOwnThreads = 2;
@@ -88,45 +91,46 @@ void WorkerRunner::start() {
   table_ = table_of(introduction_);
 }
 
+// A call of `op`: what `read` makes of the answer, or why there is none.
+template <class Result, class Read>
+Result WorkerRunner::call(MessageKind kind, backgauge_op op, const Writer& request, Read read) {
+  Result none;
+  if (options_.patience->is_lost(op)) {
+    result_of(none).broken = fmt::format("{}: {} calls of {} have not returned within {:g} s each", kNotRun,
+                                         Patience::kMostTimeouts, find_op(op)->word, seconds(options_.timeout));
+    return none;
+  }
+  const Answer answer = ask(kind, request.bytes());
+  if (answer.timed_out) options_.patience->lose(op);
+  if (!answer.message) {
+    result_of(none).broken = answer.broken;
+    return none;
+  }
+  std::optional<Result> got = read(answer.message->bytes);
+  if (!got) {
+    result_of(none).broken = give_up(nonsense());
+    return none;
+  }
+  RunResult& result = result_of(*got);
+  const std::string misbehaved = misbehaviour(result);
+  if (result.broken.empty()) result.broken = misbehaved;
+  return *std::move(got);
+}
+
 RunResult WorkerRunner::run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) {
   most_threads_ = std::max(most_threads_, options.num_threads);
-  const Answer answer = ask(MessageKind::kRun, to_wire(problem, raw, options).bytes());
-  std::optional<RunResult> result;
-  if (answer.message) result = run_result_from(answer.message->bytes, problem);
-  if (!result) {
-    result.emplace();
-    result->broken = answer.message ? give_up(nonsense()) : answer.broken;
-    return *result;
-  }
-  result->broken = misbehaviour(*result);
-  return *result;
+  return call<RunResult>(MessageKind::kRun, problem.op, to_wire(problem, raw, options),
+                         [&](std::span<const std::byte> bytes) { return run_result_from(bytes, problem); });
 }
 
 DropoutMasks WorkerRunner::dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
                                          const RunOptions& options) {
-  const Answer answer = ask(MessageKind::kDropoutMasks, to_wire(problem, raw, options).bytes());
-  std::optional<DropoutMasks> masks;
-  if (answer.message) masks = dropout_masks_from(answer.message->bytes, problem);
-  if (!masks) {
-    masks.emplace();
-    masks->result.broken = answer.message ? give_up(nonsense()) : answer.broken;
-    return *masks;
-  }
-  masks->result.broken = misbehaviour(masks->result);
-  return *masks;
+  return call<DropoutMasks>(MessageKind::kDropoutMasks, problem.op, to_wire(problem, raw, options),
+                            [&](std::span<const std::byte> bytes) { return dropout_masks_from(bytes, problem); });
 }
 
 RunResult WorkerRunner::refuse(const Malformed& which) {
-  const Answer answer = ask(MessageKind::kRefuse, to_wire(which).bytes());
-  std::optional<RunResult> result;
-  if (answer.message) result = refusal_from(answer.message->bytes);
-  if (!result) {
-    result.emplace();
-    result->broken = answer.message ? give_up(nonsense()) : answer.broken;
-    return *result;
-  }
-  result->broken = misbehaviour(*result);
-  return *result;
+  return call<RunResult>(MessageKind::kRefuse, which.op, to_wire(which), refusal_from);
 }
 
 Runner::CaseEnd WorkerRunner::end_case() {
@@ -147,7 +151,7 @@ Runner::CaseEnd WorkerRunner::end_case() {
 }
 
 WorkerRunner::Answer WorkerRunner::ask(MessageKind kind, std::span<const std::byte> bytes) {
-  // What earlier calls have left behind must not take the memory of this one.
+  // What earlier calls have left behind must not take the memory of this one, nor its senses.
   for (const bool again : {true, false}) {
     if (process_ == nullptr) {
       try {
@@ -161,34 +165,48 @@ WorkerRunner::Answer WorkerRunner::ask(MessageKind kind, std::span<const std::by
     const bool fresh = calls_++ == 0;
     case_began_ = true;
     process_->channel().state().inside = 0;
-    process_->channel().send(static_cast<std::uint32_t>(kind), bytes);
+    process_->channel().send(static_cast<std::uint32_t>(kind), ++turn_, bytes);
     const Answer answer = hear();
     if (!answer.message) return answer;
+    if (answer.message->turn != turn_) return {{}, give_up(nonsense())};
     const auto said = static_cast<MessageKind>(answer.message->kind);
     if (said == kind) return answer;
-    if (said == MessageKind::kTrouble) {
-      const auto texts = texts_from(answer.message->bytes);
-      throw std::runtime_error(texts && texts->size() == 1 ? texts->front() : "worker: trouble");
-    }
-    if (said != MessageKind::kNoMemory) return {{}, give_up(nonsense())};
+    if (said != MessageKind::kNoMemory && said != MessageKind::kTrouble) return {{}, give_up(nonsense())};
+    const auto texts = texts_from(answer.message->bytes);
     process_.reset();
-    if (fresh || !again) break;
+    if (!fresh && again) continue;
+    if (said == MessageKind::kNoMemory) break;
+    throw std::runtime_error(texts && texts->size() == 1 ? texts->front() : "worker: trouble");
   }
   throw std::bad_alloc();
 }
 
 WorkerRunner::Answer WorkerRunner::hear() {
-  std::optional<Channel::Message> message;
-  if (process_->wait(Clock::now() + options_.timeout)) {
-    message = process_->channel().receive();
-    if (!message) process_->ending_soon();
-  } else if (!process_->ending()) {
-    const WorkerState& state = process_->channel().state();
-    const double seconds = std::chrono::duration<double>(options_.timeout).count();
-    return {{}, give_up(fmt::format("timeout: {} has not returned within {:g} s", function_word(state), seconds))};
+  const WorkerState& state = process_->channel().state();
+  std::uint32_t turn = state.turns;
+  Clock::time_point since = Clock::now();
+  for (;;) {
+    const auto limit = state.inside != 0 ? options_.timeout : kOwnShare * options_.timeout;
+    if (process_->wait(std::min(since + limit, Clock::now() + kLook))) {
+      std::optional<Channel::Message> message = process_->channel().receive();
+      if (message) return {message, ""};
+      process_->ending_soon();
+      break;
+    }
+    if (process_->ending()) break;
+    if (state.turns != turn) {
+      turn = state.turns;
+      since = Clock::now();
+    } else if (Clock::now() - since >= limit) {
+      return {{},
+              give_up(fmt::format("timeout: {} has not returned within {:g} s",
+                                  state.inside != 0 ? function_word(state)
+                                                    : fmt::format("the process, after {},", function_word(state)),
+                                  seconds(limit))),
+              true};
+    }
   }
-  if (!message) return {{}, give_up(why_no_answer())};
-  return {message, ""};
+  return {{}, give_up(why_no_answer())};
 }
 
 std::string WorkerRunner::why_no_answer() {
@@ -196,9 +214,12 @@ std::string WorkerRunner::why_no_answer() {
   const std::string place = fmt::format("{} {}", state.inside != 0 ? "in" : "after", function_word(state));
   const std::optional<Ending>& ending = process_->ending();
   if (!ending) return "connection: closed " + place;
+  if (ending->number < 0) return "exit: how is not known, since SIGCHLD is ignored; " + place;
   if (!ending->by_signal) return fmt::format("exit: status {} {}", ending->number, place);
   const char* name = sigabbrev_np(ending->number);
-  return fmt::format("crash: SIG{} {}{}", name == nullptr ? "?" : name, place, fault_text(state));
+  // Nobody else sends it to a worker that the judge has not given up on.
+  const char* hint = ending->number == SIGKILL ? " (the system may have run out of memory)" : "";
+  return fmt::format("crash: SIG{} {}{}{}", name == nullptr ? "?" : name, place, fault_text(state), hint);
 }
 
 std::string WorkerRunner::nonsense() const {
@@ -215,7 +236,7 @@ std::string WorkerRunner::printed() {
 std::string WorkerRunner::misbehaviour(const RunResult& result) {
   if (result.status == BACKGAUGE_OUT_OF_MEMORY && options_.memory_limit != 0) {
     return give_up(fmt::format("memory: {} answered out_of_memory under a limit of {}: {}", result.function,
-                               gibibytes(options_.memory_limit), result.message));
+                               bytes_text(options_.memory_limit), result.message));
   }
   const std::size_t allowed = threads_allowed(most_threads_);
   if (live_threads(process_->id()) > allowed) {

@@ -11,6 +11,7 @@
 
 #include "properties/judge/runner.h"
 #include "properties/judge/worker/messages.h"
+#include "properties/judge/worker/patience.h"
 #include "properties/judge/worker/worker_process.h"
 
 namespace backgauge {
@@ -22,7 +23,10 @@ struct WorkerOptions {
   // for a busy machine and for sanitizers, which slow down twentyfold.
   std::chrono::milliseconds timeout{30'000};
 
-  std::uint64_t memory_limit = 0;  // bytes of address space; 0: none
+  std::uint64_t memory_limit = 0;  // bytes that it may allocate (allowance.h), and that prepare may ask for; 0: none
+
+  // Of all workers of a run together.
+  std::shared_ptr<Patience> patience = std::make_shared<Patience>();
 };
 
 // The implementation cannot be opened; what() says why, beginning with its name.
@@ -42,15 +46,19 @@ class WorkerRunner : public Runner {
                              const RunOptions& options) override;
   RunResult refuse(const Malformed& which) override;
   CaseEnd end_case() override;
+  void forget_timeouts() override { options_.patience->renew(); }
 
  private:
   // The answer, or why there is none: then the worker is gone.
   struct Answer {
     std::optional<Channel::Message> message;
     std::string broken;
+    bool timed_out = false;
   };
 
   void start();
+  template <class Result, class Read>
+  Result call(MessageKind kind, backgauge_op op, const Writer& request, Read read);
   Answer ask(MessageKind kind, std::span<const std::byte> bytes);
   Answer hear();
   std::string why_no_answer();
@@ -64,6 +72,7 @@ class WorkerRunner : public Runner {
   backgauge_implementation table_{};
   std::unique_ptr<WorkerProcess> process_;
   bool case_began_ = false;  // a call of this case has been made
+  std::uint32_t turn_ = 0;   // of the last request
   int calls_ = 0;            // that this worker was asked for
   std::int32_t most_threads_ = 1;
 };

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <thread>
 
@@ -57,6 +59,29 @@ void scribble(unsigned char value) {
   }
 }
 
+// Once: what the worker flushes after the call takes this long.
+void flush_slowly(std::chrono::milliseconds time) {
+  static std::chrono::milliseconds patience;
+  patience = time;
+  const auto write = [](void*, const char*, std::size_t size) {
+    std::this_thread::sleep_for(patience);
+    return static_cast<ssize_t>(size);
+  };
+  static std::FILE* file = fopencookie(nullptr, "w", {nullptr, write, nullptr, nullptr});
+  std::fputc('x', file);
+}
+
+// A process of another session, whose parent is gone; its number in `path`.
+void leave_a_daemon(const std::string& path) {
+  if (fork() != 0) return;
+  setsid();
+  if (const pid_t daemon = fork(); daemon != 0) {
+    std::ofstream(path) << daemon << std::endl;
+    _exit(0);
+  }
+  for (;;) pause();
+}
+
 using Act = std::function<void(const backgauge_call&)>;
 
 void later(const Act& act, const backgauge_call& call) {
@@ -96,6 +121,14 @@ const std::map<std::string, Act>& acts() {
          later([element = &output_at(call, "dicfo", 3)](const backgauge_call&) { *element = 1; }, call);
        }},
       {"late crash", [](const backgauge_call& call) { later([](const backgauge_call&) { std::abort(); }, call); }},
+      {"leave",
+       [](const backgauge_call&) {
+         setpgid(0, getpgid(getppid()));
+         while (turns >= 0) {
+         }
+       }},
+      {"evil print", [](const backgauge_call&) { std::fputs("\x1b[31m\xff\n", stdout); }},
+      {"slow flush", [](const backgauge_call&) { flush_slowly(500ms); }},
       {"fork",
        [](const backgauge_call&) {
          if (fork() == 0) {
@@ -133,9 +166,22 @@ const backgauge_implementation* open_puppet(const std::string& name, std::string
       return BACKGAUGE_OUT_OF_MEMORY;
     };
   }
+  if (name == "leak") {
+    puppet.before = [](const backgauge_call&, backgauge_message& message) {
+      constexpr std::size_t kSome = std::size_t{1} << 26;
+      if (std::malloc(kSome) != nullptr) return BACKGAUGE_OK;
+      std::strcpy(message.text, "no more");
+      return BACKGAUGE_OUT_OF_MEMORY;
+    };
+  }
   if (name == "one in ten") {
     puppet.after_run = [](const backgauge_call& call) {
       if (call.inputs[0].shape[0] % 10 == 7) std::abort();
+    };
+  }
+  if (name.starts_with("daemon ")) {
+    puppet.after_run = [path = name.substr(7)](const backgauge_call&) {
+      if (access(path.c_str(), F_OK) != 0) leave_a_daemon(path);
     };
   }
   if (const auto act = acts().find(name); act != acts().end()) puppet.after_run = act->second;
@@ -248,6 +294,56 @@ TEST(Worker, ADeathIsToldWithItsCause) {
 TEST(Worker, MisbehaviourIsToldWithItsExtent) {
   expect_broken("print", "output: 6 bytes on stdout or stderr, \"hello\\n\"");
   expect_broken("spam", "output: 1000000 bytes on stdout or stderr, \"xxx");
+}
+
+TEST(Worker, OneThatLeavesItsGroupEndsAsWell) {
+  expect_broken("leave", "timeout: run has not returned within 0.3 s", 300ms);
+}
+
+TEST(Worker, WhatItPrintsIsMadePrintable) { expect_broken("evil print", "\"\\x1b[31m\\xff\\n\""); }
+
+TEST(Worker, OnlyItsOwnCallsCountAgainstATimeout) {
+  const Verdict verdict = judge("slow flush", 300ms);
+  EXPECT_EQ(verdict.status, Status::kPassed) << verdict.reason;
+}
+
+bool is_alive(pid_t process) {
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  std::string number, name, state;
+  return stat >> number >> name >> state && state != "Z" && state != "X";
+}
+
+TEST(Worker, ADaemonEndsWithTheWorkerThatStartedIt) {
+  const std::string path = ::testing::TempDir() + "backgauge_daemon_" + std::to_string(getpid());
+  unlink(path.c_str());
+  {
+    WorkerRunner runner({.implementation = "daemon " + path});
+    judge(runner, cell_case());
+  }
+  pid_t daemon = 0;
+  ASSERT_TRUE(std::ifstream(path) >> daemon);
+  EXPECT_FALSE(is_alive(daemon));
+  unlink(path.c_str());
+}
+
+TEST(Worker, IsGivenUpOnWhereItHangsInEveryCall) {
+  WorkerRunner runner({.implementation = "loop", .timeout = 20ms});
+  for (int call = 0; call < Patience::kMostTimeouts; ++call) {
+    EXPECT_EQ(judge(runner, cell_case()).reason.find("timeout: "), 0u);
+  }
+  const std::string reason = judge(runner, cell_case()).reason;
+  EXPECT_EQ(reason, "not run: 10 calls of lstm_block_cell_grad have not returned within 0.02 s each");
+  runner.forget_timeouts();
+  EXPECT_EQ(judge(runner, cell_case()).reason.find("timeout: "), 0u);
+}
+
+TEST(Worker, WhatItKeepsCountsAgainstItsMemory) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers reserve terabytes of addresses";
+  WorkerRunner leaks({.implementation = "leak", .memory_limit = std::uint64_t{1} << 28});
+  Verdict verdict;
+  for (int turn = 0; turn < 8 && verdict.reason.find("memory: ") != 0; ++turn) verdict = judge(leaks, cell_case());
+  EXPECT_EQ(verdict.status, Status::kBroken);
+  EXPECT_EQ(verdict.reason, "memory: run answered out_of_memory under a limit of 256 MiB: no more");
 }
 
 TEST(Worker, MemoryIsLimited) {

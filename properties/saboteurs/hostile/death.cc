@@ -56,6 +56,23 @@ backgauge_status loops(Call call, Message message) {
   return status;
 }
 
+// The one thing that every process of a job has and a daemon gives up.
+backgauge_status leaves_its_group(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  setpgid(0, getpgid(getppid()));
+  for (const int number : {SIGTERM, SIGHUP, SIGINT}) std::signal(number, SIG_IGN);
+  while (turns >= 0) {
+  }
+  return status;
+}
+
+// Both go on, and each answers.
+backgauge_status doubles_itself(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (fork() < 0) return BACKGAUGE_INTERNAL;
+  return status;
+}
+
 backgauge_status prints(Call call, Message message) {
   std::printf("gradient of %d tensors\n", static_cast<int>(call->num_inputs));
   return right(call, message);
@@ -118,6 +135,10 @@ std::vector<Habit> dying_habits() {
       {"overflows_the_stack", "recurses without end", kWorker, kBroken, "crash: SIGSEGV in run", overflows_the_stack},
       {"exits", "calls exit(0): a process that ends well", kWorker, kBroken, "exit: status 0 in run", exits},
       {"loops", "never returns", kWorker, kBroken, "timeout: run has not returned", loops},
+      {"leaves_its_group", "goes into another process group, ignores signals and never returns", kWorker, kBroken,
+       "timeout: run has not returned", leaves_its_group},
+      {"doubles_itself", "forks, and lets both processes return", kWorker, kBroken,
+       "memory: the process answered what makes no sense", doubles_itself},
       {"prints", "prints a line at every call", kWorker, kBroken, "output: ", prints},
       {"spams", "prints a megabyte at every call", kWorker, kBroken, "output: ", spams},
       {"allocates", "allocates until there is nothing left", kWorker, kBroken, "memory: run answered out_of_memory",

@@ -12,10 +12,12 @@ const backgauge_implementation* wrapped = nullptr;
 
 std::vector<Hostile> make_all() {
   std::vector<Hostile> all;
-  for (const auto& habits : {cheating_habits(), remembering_habits(), touching_habits(), dying_habits()}) {
+  for (const auto& habits : {cheating_habits(), remembering_habits(), touching_habits(), planning_habits(),
+                             speaking_habits(), dying_habits()}) {
     for (const Habit& habit : habits) {
       Hostile hostile{habit.id, habit.what, habit.trial, habit.verdict, habit.reason, *wrapped};
-      hostile.table.name = habit.id;
+      hostile.table.name = habit.name != nullptr ? habit.name : habit.id;
+      if (habit.version != nullptr) hostile.table.version = habit.version;
       hostile.table.description = habit.what;
       if (habit.run != nullptr) hostile.table.run = habit.run;
       if (habit.prepare != nullptr) hostile.table.prepare = habit.prepare;

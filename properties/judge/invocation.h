@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function of an implementation called: what it answers, and what it does to the thread that calls it.
+#pragma once
+
+#include <functional>
+
+#include "properties/judge/run.h"
+
+namespace backgauge {
+
+using CallObserver = std::function<void(const char* function, bool inside)>;
+
+// Calls `body` as `function` (prepare, run, forward, dropout_mask). On output function, status and message of `result`;
+// exceptions, answers that are no status and a floating-point environment left changed are violations, and the
+// environment is as it was. Throws nothing.
+void invoke(const char* function, const CallObserver& observer, RunResult& result,
+            const std::function<backgauge_status(backgauge_message&)>& body);
+
+}  // namespace backgauge

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/worker/process_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string_view>
+#include <thread>
+
+#include "properties/judge/worker/channel.h"
+
+namespace backgauge {
+namespace {
+
+constexpr std::string_view kName = "BACKGAUGE_WORKER";
+
+// What forks while it is being ended is found by looking again; each round ends a generation.
+constexpr int kMostRounds = 100;
+constexpr std::chrono::milliseconds kBetweenRounds{1};
+
+std::string content_of(pid_t process, const char* file) {
+  const Descriptor descriptor(open(fmt::format("/proc/{}/{}", process, file).c_str(), O_RDONLY | O_CLOEXEC));
+  std::string content;
+  char block[4096];
+  for (ssize_t got = 0; (got = read(descriptor.get(), block, sizeof block)) > 0;) {
+    content.append(block, static_cast<std::size_t>(got));
+  }
+  return content;
+}
+
+bool bears(pid_t process, const std::string& mark) {
+  const std::string environment = '\0' + content_of(process, "environ");
+  return environment.find('\0' + mark + '\0') != std::string::npos;
+}
+
+struct Kin {
+  pid_t parent = 0;
+  bool dead = true;             // a zombie has nothing left to end
+  unsigned long long born = 0;  // in ticks since boot
+};
+
+// "PID (NAME) STATE PARENT ...", where NAME may hold anything; field 22 is the beginning.
+Kin kin_of(pid_t process) {
+  const std::string stat = content_of(process, "stat");
+  const std::size_t end = stat.rfind(')');
+  if (end == std::string::npos) return {};
+  Kin kin;
+  char state = 'X';
+  constexpr const char* kFields = ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu";
+  if (std::sscanf(stat.c_str() + end, kFields, &state, &kin.parent, &kin.born) != 3) return {};
+  kin.dead = state == 'Z' || state == 'X';
+  return kin;
+}
+
+std::map<pid_t, Kin> all_processes() {
+  std::map<pid_t, Kin> out;
+  DIR* folder = opendir("/proc");
+  if (folder == nullptr) return out;
+  while (const dirent* entry = readdir(folder)) {
+    const std::string_view name = entry->d_name;
+    pid_t process = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), process).ptr != name.data() + name.size()) continue;
+    out.emplace(process, kin_of(process));
+  }
+  closedir(folder);
+  return out;
+}
+
+// Living ones. What is older than the mark does not bear it, and is not asked: a machine has hundreds of processes, and
+// a run may end thousands of workers.
+std::set<pid_t> marked_processes(const std::string& mark) {
+  const unsigned long long since = std::strtoull(mark.c_str() + mark.rfind('.') + 1, nullptr, 10);
+  const std::map<pid_t, Kin> all = all_processes();
+  std::set<pid_t> found;
+  for (const auto& [process, kin] : all) {
+    if (process != getpid() && kin.born >= since && bears(process, mark)) found.insert(process);
+  }
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& [process, kin] : all) {
+      if (process != getpid() && found.contains(kin.parent)) more = found.insert(process).second || more;
+    }
+  }
+  std::erase_if(found, [&](pid_t process) { return all.at(process).dead; });
+  return found;
+}
+
+// A number may be another process's by now: the handle is taken first, and what it stands for looked at again.
+void end_one(pid_t process, const std::string& mark, const std::set<pid_t>& found) {
+  const Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+  if (handle.get() < 0) return;
+  if (bears(process, mark) || found.contains(kin_of(process).parent)) {
+    syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
+  }
+}
+
+// As the kernel counts the beginning of a process, rounded down as it does.
+unsigned long long ticks_since_boot() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto per_second = static_cast<unsigned long long>(sysconf(_SC_CLK_TCK));
+  constexpr unsigned long long kNanoseconds = 1'000'000'000;
+  return static_cast<unsigned long long>(now.tv_sec) * per_second +
+         static_cast<unsigned long long>(now.tv_nsec) * per_second / kNanoseconds;
+}
+
+}  // namespace
+
+std::string new_worker_mark() {
+  static std::atomic<unsigned> number{0};
+  return fmt::format("{}={}.{}.{}", kName, getpid(), ++number, ticks_since_boot());
+}
+
+std::string own_worker_mark() {
+  const char* value = std::getenv(kName.data());
+  return value == nullptr ? "" : fmt::format("{}={}", kName, value);
+}
+
+void end_marked(const std::string& mark) {
+  if (mark.empty()) return;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const std::set<pid_t> found = marked_processes(mark);
+    if (found.empty()) return;
+    for (const pid_t process : found) end_one(process, mark, found);
+    std::this_thread::sleep_for(kBetweenRounds);
+  }
+}
+
+}  // namespace backgauge

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Habits of prepare: formulas that overflow, and answers that are none. All of them show in legal calls; some are tried
+// on malformed ones, where prepare gets the legal call that they are made from.
+#include <stdexcept>
+
+#include "properties/saboteurs/hostile/habit.h"
+
+namespace backgauge::saboteurs {
+namespace {
+
+using Call = const backgauge_call*;
+using Plan = backgauge_plan*;
+using Message = backgauge_message*;
+
+backgauge_status planned(Call call, Plan plan, Message message) { return correct().prepare(call, plan, message); }
+
+// 4 * H * H * 4 bytes in 32 bits that went below zero, and then became 64.
+backgauge_status asks_for_less_than_nothing(Call call, Plan plan, Message message) {
+  const backgauge_status status = planned(call, plan, message);
+  plan->workspace_bytes = static_cast<std::uint64_t>(std::int64_t{-64});
+  return status;
+}
+
+backgauge_status asks_for_every_address(Call call, Plan plan, Message message) {
+  const backgauge_status status = planned(call, plan, message);
+  plan->workspace_bytes = std::uint64_t{1} << 63;
+  return status;
+}
+
+// Bits where bytes were meant, and T * B counted twice: a number that a process has addresses for, and no machine
+// memory.
+backgauge_status asks_for_more_than_there_is(Call call, Plan plan, Message message) {
+  const backgauge_status status = planned(call, plan, message);
+  plan->workspace_bytes = std::uint64_t{1} << 45;
+  return status;
+}
+
+backgauge_status asks_for_an_odd_alignment(Call call, Plan plan, Message message) {
+  const backgauge_status status = planned(call, plan, message);
+  plan->workspace_alignment = 0xdeadbeef;
+  return status;
+}
+
+backgauge_status asks_for_a_vast_alignment(Call call, Plan plan, Message message) {
+  const backgauge_status status = planned(call, plan, message);
+  plan->workspace_alignment = std::uint32_t{1} << 31;
+  return status;
+}
+
+bool has_reserve_space(Call call) {
+  return call->op == BACKGAUGE_CUDNN_RNN || call->op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+}
+
+backgauge_status asks_for_negative_reserve_space(Call call, Plan plan, Message message) {
+  const backgauge_status status = planned(call, plan, message);
+  if (has_reserve_space(call)) plan->reserve_space_length = -1;
+  return status;
+}
+
+backgauge_status asks_for_vast_reserve_space(Call call, Plan plan, Message message) {
+  const backgauge_status status = planned(call, plan, message);
+  if (has_reserve_space(call)) plan->reserve_space_length = std::int64_t{1} << 60;
+  return status;
+}
+
+backgauge_status throws_while_preparing(Call, Plan, Message) { throw std::runtime_error("thrown through C"); }
+
+backgauge_status prepares_with_no_status(Call call, Plan plan, Message message) {
+  planned(call, plan, message);
+  int none = 77;
+  backgauge_status status{};
+  static_assert(sizeof status == sizeof none);
+  std::memcpy(&status, &none, sizeof status);
+  return status;
+}
+
+backgauge_status refuses_to_prepare(Call, Plan, Message) { return BACKGAUGE_INTERNAL; }
+
+}  // namespace
+
+std::vector<Habit> planning_habits() {
+  using enum Hostile::Trial;
+  using enum Hostile::Verdict;
+  return {
+      {"asks_for_less_than_nothing", "prepare asks for 2^64 - 64 bytes", kCases, kFailed,
+       "prepare asked for 18446744073709551552 bytes of workspace", nullptr, asks_for_less_than_nothing},
+      {"asks_for_every_address", "prepare asks for 2^63 bytes", kMalformed, kFailed,
+       "prepare asked for 2^63 bytes of workspace", nullptr, asks_for_every_address},
+      {"asks_for_more_than_there_is", "prepare asks for 2^45 bytes", kCases, kBroken,
+       "memory: prepare asked for 2^45 bytes of workspace", nullptr, asks_for_more_than_there_is},
+      {"asks_for_an_odd_alignment", "prepare asks for an alignment that is no power of two", kMalformed, kFailed,
+       "no power of two", nullptr, asks_for_an_odd_alignment},
+      {"asks_for_a_vast_alignment", "prepare asks for an alignment of 2 GiB", kCases, kFailed,
+       "prepare asked for an alignment of 2 GiB", nullptr, asks_for_a_vast_alignment},
+      {"asks_for_negative_reserve_space", "prepare asks for a reserve_space of -1 elements", kMalformed, kFailed,
+       "prepare asked for a reserve_space of -1 elements", nullptr, asks_for_negative_reserve_space},
+      {"asks_for_vast_reserve_space", "prepare asks for a reserve_space of 2^60 elements", kCases, kFailed,
+       "prepare asked for a reserve_space of 1152921504606846976 elements", nullptr, asks_for_vast_reserve_space},
+      {"throws_while_preparing", "prepare throws through the C table", kMalformed, kFailed,
+       "prepare threw an exception", nullptr, throws_while_preparing},
+      {"prepares_with_no_status", "prepare answers 77", kMalformed, kFailed, "prepare answered 77", nullptr,
+       prepares_with_no_status},
+      {"refuses_to_prepare", "prepare answers INTERNAL", kMalformed, kFailed, "prepare answered internal", nullptr,
+       refuses_to_prepare},
+  };
+}
+
+}  // namespace backgauge::saboteurs

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Habits of speaking: texts that a terminal would obey, and that no report could hold.
+#include <cstdio>
+
+#include "properties/saboteurs/hostile/habit.h"
+
+namespace backgauge::saboteurs {
+namespace {
+
+using Call = const backgauge_call*;
+using Message = backgauge_message*;
+
+// Clears the screen and forges a line; then a C1 control character, a byte that is no UTF-8, and half a character.
+constexpr const char kEvil[] = "\x1b[2J\rsummary: all passed\n<&\"']]>\xc2\x9b\xff\xe2\x82";
+
+// One word, as a name must be.
+constexpr const char kEvilName[] = "\x1b[2J<&\"']]>\xc2\x9b\xff\xe2\x82";
+
+backgauge_status refuses_with_escapes(Call, Message message) {
+  std::memcpy(message->text, kEvil, sizeof kEvil);
+  return BACKGAUGE_UNSUPPORTED;
+}
+
+backgauge_status refuses_without_an_end(Call, Message message) {
+  std::memset(message->text, 0xe2, sizeof message->text);
+  return BACKGAUGE_UNSUPPORTED;
+}
+
+backgauge_status prints_escapes(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  std::fwrite(kEvil, 1, sizeof kEvil - 1, stderr);
+  return status;
+}
+
+backgauge_status wrong(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status == BACKGAUGE_OK) spoil(*call);
+  return status;
+}
+
+}  // namespace
+
+std::vector<Habit> speaking_habits() {
+  using enum Hostile::Trial;
+  using enum Hostile::Verdict;
+  return {
+      {"refuses_with_escapes", "refuses in escape sequences", kCases, kFailed,
+       "\\x1b[2J\\x0dsummary: all passed\\n<&\"']]>\\x9b\\xff\\xe2\\x82", refuses_with_escapes},
+      {"refuses_without_an_end", "refuses in 512 bytes that are no text and do not end", kCases, kFailed, "\\xe2\\xe2",
+       refuses_without_an_end},
+      {"prints_escapes", "prints escape sequences", kWorker, kBroken, "\\x1b[2J\\x0dsummary", prints_escapes},
+      {.id = "calls_itself_escapes",
+       .what = "has a name and a version that a terminal would obey",
+       .trial = kCases,
+       .verdict = kFailed,
+       .reason = "elements wrong",
+       .run = wrong,
+       .name = kEvilName,
+       .version = kEvil},
+  };
+}
+
+}  // namespace backgauge::saboteurs
