@@ -85,16 +85,17 @@ Flat roots(Flat variance, double scale) {
   return variance;
 }
 
-// Whether half of the elements of some output would gain a bit or more.
+// Whether half of the elements of some output would gain a bit or more, or one of them everything.
 bool worthwhile(const Flat& variance, const Flat& bound, double scale) {
   constexpr double kLeastGain = 2;
   for (std::size_t t = 0; t < variance.size(); ++t) {
     std::size_t counted = 0, gaining = 0;
     for (std::size_t k = 0; k < variance[t].size(); ++k) {
-      if (bound[t][k] == 0) continue;
+      if (bound[t][k] == 0 || !std::isfinite(variance[t][k])) continue;
+      if (!std::isfinite(bound[t][k])) return true;  // else nothing would be known of it
       ++counted;
       const double likely = kLeastGain * kDeviations * std::sqrt(variance[t][k]) / scale;
-      if (!(likely > bound[t][k])) ++gaining;  // a bound that overflowed is not a number
+      if (likely <= bound[t][k]) ++gaining;
     }
     if (counted > 0 && 2 * gaining >= counted) return true;
   }

@@ -6,9 +6,6 @@
 
 namespace backgauge {
 
-// 2 exp(-8^2 / 2) = 2.5e-14 is the chance that an error of random roundings is larger than so many deviations.
-inline constexpr double kDeviations = 8;
-
 // The larger of both estimates for every element.
 Flat deviations(const Problem& problem, const RoundingModel& model);
 

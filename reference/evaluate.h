@@ -74,7 +74,8 @@ class Unpacked {
     if (e.lstm) out.input_c = steps("input_c", e.L * e.D, e.B, e.H);
     const Index width = e.D * e.H;
     if (p.attributes.dropout == 1 && p.keep.empty()) {
-      const std::vector<M> nothing(static_cast<std::size_t>(e.T), a.zeros(e.B, width));
+      const std::vector<std::uint8_t> none(static_cast<std::size_t>(e.B * width), 0);
+      const std::vector<M> nothing(static_cast<std::size_t>(e.T), a.dropout_mask(none.data(), 1, e.B, width));
       out.masks.assign(static_cast<std::size_t>(e.L - 1), nothing);
     }
     for (const std::vector<std::uint8_t>& keep : p.keep) {

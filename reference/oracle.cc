@@ -43,21 +43,18 @@ std::vector<ErrorModel> bounded(const Problem& problem, const RoundingModel& mod
   return problem.dtype == BACKGAUGE_FLOAT64 ? bounded<long double>(problem, model) : bounded<double>(problem, model);
 }
 
-// operand_largest: of the model. Where an operand may exceed it, the bound is infinite, and the result may be anything.
-std::vector<Wanted> wanted_by(const Problem& problem, std::vector<ErrorModel> tensors, double operand_largest) {
+// Where neither bound nor deviations say anything the result may be anything, a NaN too: bounds.md 3.11.
+std::vector<Wanted> wanted_by(const Problem& problem, std::vector<ErrorModel> tensors) {
   std::vector<Wanted> out;
   for (ErrorModel& tensor : tensors) {
     Wanted wanted{tensor.name, shape_of(spec_of(problem), tensor.name, problem.extents), std::move(tensor.value), {}};
     for (std::size_t k = 0; k < wanted.value.size(); ++k) {
       const double value = static_cast<double>(wanted.value[k]);
       double allowed = stored(value, tensor.bound[k], problem.dtype);
-      if (std::isfinite(value) && !std::isfinite(tensor.bound[k]) && std::isfinite(operand_largest)) {
-        wanted.value[k] = NAN;  // with an infinite allowance: anything, of infinities that meet too
-        allowed = INFINITY;
-      } else if (!tensor.deviation.empty() && std::isfinite(value)) {
-        const double likely = stored(value, kDeviations * tensor.deviation[k], problem.dtype);
-        if (likely < allowed) allowed = likely;
+      if (!tensor.deviation.empty() && std::isfinite(value)) {
+        allowed = std::min(allowed, stored(value, kDeviations * tensor.deviation[k], problem.dtype));
       }
+      if (std::isinf(allowed)) wanted.value[k] = NAN;
       wanted.allowed.push_back(allowed);
     }
     const auto elements = static_cast<std::size_t>(element_count(wanted.shape).value());
@@ -81,7 +78,7 @@ std::vector<std::vector<V>> exact_values(const Problem& problem) {
 
 std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Values values) {
   const RoundingModel model = rounding_model(problem, declared);
-  if (values == Values::kStructured) return wanted_by(problem, bounded(problem, model), model.operand_largest);
+  if (values == Values::kStructured) return wanted_by(problem, bounded(problem, model));
   // Beside each other, or one after the other.
   const auto launch = is_large(problem) ? std::launch::async : std::launch::deferred;
   std::future<FirstEstimate> first = std::async(launch, [&] { return first_estimate(problem, model); });
@@ -89,7 +86,7 @@ std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Val
   Flat bound;
   for (const ErrorModel& tensor : tensors) bound.push_back(tensor.bound);
   add_deviations(tensors, deviations_below(first.get(), problem, model, bound));
-  return wanted_by(problem, std::move(tensors), model.operand_largest);
+  return wanted_by(problem, std::move(tensors));
 }
 
 std::vector<ErrorModel> error_model(const Problem& problem, const Declared& declared) {

@@ -25,7 +25,9 @@ struct Wanted {
   std::string name;
   Shape shape;
   std::vector<long double> value;  // exact to a part in 2^10 of `allowed` or better
-  std::vector<double> allowed;     // largest permitted |got - value|; 0: exactly zero of either sign; inf: says nothing
+  // Largest permitted |got - value|. 0: exactly zero of either sign, or this infinity or a NaN. inf: may be anything, a
+  // NaN too; value is a NaN then.
+  std::vector<double> allowed;
 };
 
 // On input a problem whose inputs are complete but for reserve_space, output, output_h and output_c, which are not

@@ -99,5 +99,25 @@ TEST(Oracle, LeavesTheNoiseOutOnlyWhereLittleWouldBeGained) {
   EXPECT_GT(made, 5);
 }
 
+// bounds.md 6: where the bound cannot tell that nothing overflows, 8 deviations may.
+TEST(Oracle, RandomValuesAreJudgedWhereTheyCannotOverflowWithinEightDeviations) {
+  int open_by_bound = 0, open = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Problem problem = problem_of(BACKGAUGE_CUDNN_RNN_BACKPROP, BACKGAUGE_HALF, seed, 12);
+    const Declared declared{.half_class = BACKGAUGE_CLASS_B};
+    const std::vector<Wanted> random = oracle(problem, declared, Values::kRandom),
+                              rigorous = oracle(problem, declared, Values::kStructured);
+    for (std::size_t t = 0; t < random.size(); ++t) {
+      for (std::size_t k = 0; k < random[t].allowed.size(); ++k) {
+        open += std::isinf(random[t].allowed[k]) ? 1 : 0;
+        open_by_bound += std::isinf(rigorous[t].allowed[k]) ? 1 : 0;
+        EXPECT_EQ(std::isnan(random[t].value[k]), std::isinf(random[t].allowed[k]));
+      }
+    }
+  }
+  EXPECT_GT(open_by_bound, 100);
+  EXPECT_LT(open, open_by_bound / 10);
+}
+
 }  // namespace
 }  // namespace backgauge

@@ -14,12 +14,14 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
       half && declared.half_class != BACKGAUGE_CLASS_B ? float_format(BACKGAUGE_FLOAT32) : storage;
   RoundingModel model;
   model.unit_roundoff = compute.unit_roundoff;
+  model.largest = compute.largest;
   // Half arithmetic keeps its subnormals and so loses half of the least one; wider formats may be flushed.
   model.least_normal =
       half && declared.half_class == BACKGAUGE_CLASS_B ? storage.least_positive / 2 : compute.least_normal;
   if (half && declared.half_class == BACKGAUGE_CLASS_A_PRIME) {
     model.carry_roundoff = storage.unit_roundoff;
     model.carry_underflow = storage.least_positive / 2;
+    model.carry_largest = storage.largest;
   }
   switch (declared.numerical_contract) {
     case BACKGAUGE_FP32_TF32: model.operand_roundoff = 0x1p-11; break;

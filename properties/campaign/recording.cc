@@ -91,6 +91,14 @@ Recorded Recording::sum(const std::vector<Matrix>& terms) const {
   return sum_of(pointers);
 }
 
+Recorded Recording::difference(const Matrix& x, const Matrix& y) const {
+  const Matrix subtracted = negative(y);
+  Matrix out{bound_.difference(x.b, y.b), sum_name({&x, &subtracted})};
+  record(x.name, x.b.v, out.b);
+  record(subtracted.name, subtracted.b.v, out.b);
+  return out;
+}
+
 std::string Recording::product_name(const std::vector<const Matrix*>& factors) {
   std::string out;
   for (const Matrix* factor : factors) {

@@ -56,6 +56,7 @@ class Recording {
     return {bound_.product(first.b, rest.b...), product_name({&first, &rest...}), first.beside, first.below};
   }
   Matrix negative(const Matrix& x) const { return {bound_.negative(x.b), "-" + x.name, x.beside, x.below}; }
+  Matrix difference(const Matrix& x, const Matrix& y) const;
   Matrix matmul(const Matrix& x, const Matrix& y) const;
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const;
   Matrix column_sums(const Matrix& x) const;

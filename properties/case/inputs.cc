@@ -97,7 +97,6 @@ void draw(const Case& c, Filled& filled) {
     }
   }
   // Underflow loses the same part of everything, which is no random rounding.
-  filled.facts.near_overflow = c.data == DataClass::kHuge && c.dtype == BACKGAUGE_HALF;
   filled.facts.structured =
       c.data == DataClass::kConstant || c.data == DataClass::kPlain || c.data == DataClass::kTiny || regime.exact_gates;
   poison_unread(c, regime, filled.problem, filled.facts);

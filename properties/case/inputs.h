@@ -13,7 +13,6 @@ namespace backgauge {
 struct DataFacts {
   bool structured = false;       // few distinct values: roundings are not independent
   bool consistent_saved = true;  // saved tensors come from a forward pass, and co == tanh(cs) at every step, cs intact
-  bool near_overflow = false;    // half, and gradients up to what it holds: what is rounded on the way may overflow
   bool nonfinite = false;        // NaN or Inf in elements that are read
 };
 

@@ -313,10 +313,9 @@ Verdict judge_along(const Slopes& slopes, const Problem& problem, const std::vec
   }
   forward_reports.insert(forward_reports.end(), reports.begin(), reports.end());
   Verdict verdict = conclude(std::move(forward_reports));
-  verdict.note =
-      fmt::format("masks not told: adjoint identity along {} directions, {} of them telling, worst ratio {:.3g}",
-                  slopes.slopes.size(), telling, worst);
-  if (verdict.status == Status::kPassed && telling == 0) {
+  verdict.note = fmt::format("{}: adjoint identity along {} directions, {} of them telling, worst ratio {:.3g}",
+                             kMasksNotTold, slopes.slopes.size(), telling, worst);
+  if (verdict.status != Status::kFailed && telling == 0) {
     verdict.status = Status::kMistrusted;
     verdict.reason = "masks not told, and no direction tells gradient and forward apart";
   }

@@ -24,6 +24,9 @@ struct StandIn {
   // allow, no dropout at all and two draws.
   std::vector<std::vector<double>> forward_errors, gradient_errors;
 
+  // Whether all of it is finite, and stays so when it is stored, whatever it is off by.
+  bool in_range = true;
+
   // Whether a slope is to be trusted only as far as draws of the masks show that it is one; elsewhere they are asked
   // where both sides disagree.
   bool long_steps = false;

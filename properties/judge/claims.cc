@@ -22,9 +22,6 @@ std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem,
   if (claims == nullptr) return fmt::format("{} is not claimed", spec->tensorflow);
   const backgauge_attributes& a = problem.attributes;
   if (!has(claims->dtypes, problem.dtype)) return fmt::format("dtype {} is not claimed", dtype_word(problem.dtype));
-  if (facts.near_overflow && claims->half_class != BACKGAUGE_CLASS_A) {
-    return "gradients near the largest half, and the accuracy class rounds on the way to them";
-  }
   if (!spec->is_cudnn()) {
     if (!has(claims->use_peephole, a.use_peephole))
       return fmt::format("use_peephole {} is not claimed", a.use_peephole);

@@ -23,7 +23,7 @@ class Judge {
         claims_(claims),
         oracle_(options.oracle),
         seed_(options.seed),
-        nonfinite_(facts.nonfinite || facts.near_overflow),
+        nonfinite_(facts.nonfinite),
         declared_(declared(claims, dtype)),
         values_(facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom) {
     first_.num_threads = options.num_threads;
@@ -107,11 +107,11 @@ class Judge {
     elsewhere.placement = first_.placement.opposite();
     const RunResult again = runner_.run(forward, {}, elsewhere);
     if (auto verdict = trouble(again)) return *verdict;
+    const StandIn known = stand_in(problem, oracle_, declared_, values_, seed_, !nonfinite_);
     Slopes slopes;
-    if (!nonfinite_) slopes = measure_slopes(runner_, problem, made.outputs, declared_, first_, seed_);
+    if (known.in_range) slopes = measure_slopes(runner_, problem, made.outputs, declared_, first_, seed_);
     if (slopes.trouble) return *slopes.trouble;
 
-    const StandIn known = stand_in(problem, oracle_, declared_, values_, seed_, !nonfinite_);
     const bool repeats = claims_.determinism != BACKGAUGE_NOT_DETERMINISTIC;
     if (const std::string change = changed(made, again, known, repeats, problem.dtype); !change.empty()) {
       return failed("masks that are not told must be the same in every forward of the same call: " + change);
@@ -138,7 +138,7 @@ class Judge {
       more.reason = how + ": " + more.reason;
       return more;
     }
-    if (nonfinite_) {
+    if (!known.in_range) {
       return {Status::kSkipped,
               "masks not told, and values that the adjoint identity says nothing of: not finite, or near overflow",
               {}};

@@ -22,6 +22,7 @@ std::string got_and_want(double got, double want) {
 
 std::string tensor_text(const TensorReport& tensor) {
   std::string text = tensor.name;
+  if (tensor.bad == 0 && tensor.elements > 0 && tensor.judged == 0) return text + ": no element was judged";
   if (tensor.bad == 0) {
     return text + (tensor.vacuous
                        ? fmt::format(": its bound says nothing (median want / allowed {:.2g})", tensor.resolution)
@@ -50,7 +51,8 @@ std::string verdict_text(const Verdict& verdict) {
   std::vector<std::string> right;
   bool said = verdict.reason.empty();
   for (const TensorReport& tensor : verdict.tensors) {
-    if (tensor.bad == 0 && !tensor.vacuous) {
+    const bool judged = tensor.judged > 0 || tensor.elements == 0;
+    if (tensor.bad == 0 && !tensor.vacuous && judged) {
       right.push_back(tensor.name);
       continue;
     }

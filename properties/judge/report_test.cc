@@ -79,6 +79,26 @@ TEST(Conclude, FailsBeforeItMistrusts) {
   EXPECT_EQ(conclude({vacuous, bad_tensor()}).status, Status::kFailed);
 }
 
+TEST(Conclude, CountsWhatMayBeAnythingAndSkipsWhereThatIsAll) {
+  TensorReport open = good_tensor("dicfo"), some = bad_tensor();
+  open.judged = 0;
+  some.bad = 0;
+  some.judged = 3;
+  const Verdict passed = conclude({good_tensor("wci_grad"), open, some});
+  EXPECT_EQ(passed.status, Status::kPassed);
+  EXPECT_EQ(passed.note, "2 of 6 elements may be anything: values on the way to them may overflow, or are not finite");
+  EXPECT_EQ(verdict_text(passed),
+            "  tensor dicfo: no element was judged\n  wci_grad, cs_prev_grad ok\n  " + passed.note + "\n");
+  const Verdict skipped = conclude({open, open});
+  EXPECT_EQ(skipped.status, Status::kSkipped);
+  EXPECT_EQ(skipped.reason,
+            "all 2 elements may be anything: values on the way to them may overflow, or are not finite");
+  EXPECT_EQ(conclude({open, bad_tensor()}).status, Status::kFailed);
+  TensorReport empty = good_tensor("x_grad");
+  empty.elements = empty.judged = 0;
+  EXPECT_EQ(conclude({empty}).status, Status::kPassed);
+}
+
 Record record(const char* op, Status status) {
   Record r;
   r.id = std::string(op) + " b2 <&\"'>";

@@ -6,6 +6,7 @@
 
 #include "properties/case/random.h"
 #include "properties/judge/adjoint.h"
+#include "reference/contract/storage.h"
 #include "reference/rounding_model.h"
 
 namespace backgauge {
@@ -49,6 +50,16 @@ void raise(std::vector<std::vector<double>>& errors, const std::vector<Wanted>& 
   }
 }
 
+bool is_in_range(const std::vector<Wanted>& wanted, backgauge_dtype dtype) {
+  const auto largest = static_cast<long double>(float_format(dtype).largest);
+  for (const Wanted& tensor : wanted) {
+    for (std::size_t k = 0; k < tensor.value.size(); ++k) {
+      if (!(std::fabs(tensor.value[k]) + static_cast<long double>(tensor.allowed[k]) <= largest)) return false;
+    }
+  }
+  return true;
+}
+
 // A term that is exactly zero where everything is kept is so where less is, except behind a relu: dropping may close
 // its gate, which makes zeros, and open it. With tanh in its place every gate is open.
 std::vector<Wanted> zeros_of(Problem problem, const Oracle& oracle, const Declared& declared) {
@@ -61,6 +72,7 @@ std::vector<Wanted> zeros_of(Problem problem, const Oracle& oracle, const Declar
 StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& declared, Values values,
                  std::uint64_t seed, bool finite) {
   StandIn result;
+  result.in_range = finite;
   const Problem mean = without_dropout(problem);
   const std::vector<Wanted> zeros = zeros_of(mean, oracle, declared);
   for (const Problem& masked : {mean, with_drawn_masks(problem, seed, 0), with_drawn_masks(problem, seed, 1)}) {
@@ -70,6 +82,9 @@ StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& d
     result.gradient = oracle(masked, declared, values);
     raise(result.forward_errors, result.forward, problem.dtype);
     raise(result.gradient_errors, result.gradient, problem.dtype);
+    for (const std::vector<Wanted>* outputs : {&result.forward, &result.gradient}) {
+      result.in_range = result.in_range && is_in_range(*outputs, problem.dtype);
+    }
   }
   // Kinks are seen in the outputs themselves, however long a step is.
   result.long_steps = has_long_steps(problem, declared) && problem.attributes.rnn_mode != BACKGAUGE_RNN_RELU;
@@ -94,8 +109,10 @@ StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& d
       if (zero) wanted.value[k] = 0;
     }
   }
-  if (finite) return result;
-  for (Wanted& wanted : result.gradient) std::ranges::fill(wanted.allowed, kUnknown);
+  if (result.in_range) return result;
+  if (!finite) {
+    for (Wanted& wanted : result.gradient) std::ranges::fill(wanted.allowed, kUnknown);
+  }
   for (std::vector<Wanted>* outputs : {&result.forward, &result.gradient}) {
     for (Wanted& wanted : *outputs) {
       for (std::size_t k = 0; k < wanted.allowed.size(); ++k) {

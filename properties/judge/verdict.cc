@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/judge/verdict.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "properties/judge/report.h"
@@ -43,6 +45,21 @@ Verdict conclude(std::vector<TensorReport> tensors) {
   if (vacuous != verdict.tensors.end() || verdict.tensors.empty()) {
     verdict.status = Status::kMistrusted;
     verdict.reason = verdict.tensors.empty() ? "no output was compared" : tensor_text(*vacuous);
+    return verdict;
+  }
+  std::int64_t elements = 0, judged = 0;
+  for (const TensorReport& tensor : verdict.tensors) {
+    elements += tensor.elements;
+    judged += tensor.judged;
+  }
+  if (judged < elements) {
+    const std::string why = "may be anything: values on the way to them may overflow, or are not finite";
+    if (judged > 0) {
+      verdict.note = fmt::format("{} of {} elements {}", elements - judged, elements, why);
+    } else {
+      verdict.status = Status::kSkipped;
+      verdict.reason = fmt::format("all {} elements {}", elements, why);
+    }
   }
   return verdict;
 }

@@ -42,13 +42,17 @@ struct Verdict {
   Status status = Status::kBroken;    // forgetting to judge is red
   std::string reason = "not judged";  // "" if PASSED
   std::vector<TensorReport> tensors;
-  std::string note{};  // how it was judged, where not element by element; also if PASSED
+  std::string note{};  // what was not judged element by element, and how; also if PASSED
 };
+
+// What the note begins with where the adjoint identity was judged in place of elements.
+inline constexpr std::string_view kMasksNotTold = "masks not told";
 
 // The verdict that the reports of all outputs of a case amount to, if nothing else is wrong with it:
 //   FAILED      an element of an output is bad
 //   MISTRUSTED  an output is vacuous, or there is no output
-//   PASSED      otherwise
+//   SKIPPED     no element was judged, as each may be anything: reference/arithmetic/bounds.md 3.10, 3.11
+//   PASSED      otherwise; the note counts the elements that may be anything
 Verdict conclude(std::vector<TensorReport> tensors);
 
 }  // namespace backgauge

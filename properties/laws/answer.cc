@@ -36,7 +36,7 @@ std::vector<Wanted> truth(const Answer& answer, const Declared& declared, Values
   return out;
 }
 
-// The exact result becomes what was answered.
+// The exact result becomes what was answered, but for what may be anything.
 void measure(Wanted& wanted, const Output& output, backgauge_dtype dtype) {
   const double largest = float_format(dtype).largest;
   for (std::size_t k = 0; k < wanted.value.size(); ++k) {
@@ -46,7 +46,7 @@ void measure(Wanted& wanted, const Output& output, backgauge_dtype dtype) {
     if (!std::isfinite(output.values[k]) && std::isfinite(allowed)) {
       throw std::runtime_error(wanted.name + index_text(wanted.shape, static_cast<std::int64_t>(k)) + " is not finite");
     }
-    wanted.value[k] = static_cast<long double>(output.values[k]);
+    if (!std::isnan(exact)) wanted.value[k] = static_cast<long double>(output.values[k]);
   }
 }
 

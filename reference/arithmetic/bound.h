@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of values and their error bounds: every element carries v, the exact value, and e, so that no IEEE
 // evaluation of the same formulas, in any order of its sums and products, with or without FMA, with or without flushing
-// subnormals, is further than e from v. Derivations: bounds.md, whose section numbers stand beside the operations.
+// subnormals, is further than e from v; what values that are not finite mean is in fate.h. Derivations: bounds.md,
+// whose section numbers stand beside the operations.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <limits>
 
 #include "reference/arithmetic/bounded_dot.h"
+#include "reference/arithmetic/fate.h"
+#include "reference/arithmetic/range.h"
 
 namespace backgauge {
 
@@ -34,6 +37,7 @@ class Bound {
   Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
     Matrix out{exact_.dropout_mask(keep, dropout, rows, cols), {}};
     out.e = model_.gamma(2) * magnitude(out.v);
+    out.choice = true;
     return out;
   }
 
@@ -54,17 +58,28 @@ class Bound {
     return product_of({&first, &rest...});
   }
   Matrix negative(const Matrix& x) const { return {-x.v, x.e}; }
+  Matrix difference(const Matrix& x, const Matrix& y) const {
+    Matrix out = sum(x, negative(y));
+    out.reach = out.e;
+    for (Index k = 0; k < out.size(); ++k) {
+      out.reach.data()[k] = reach_of_difference(size_of(x, k), size_of(y, k), size_of(out, k));
+    }
+    return out;
+  }
 
   // bounds.md 3.3, of split operands 2.1
   Matrix matmul(const Matrix& x, const Matrix& y) const {
     const BoundedDot<V> dot(model_, x, y);
+    const DotFates<V> fates(model_, x, y);
     Matrix out{dot.value, dot.propagated};
     for (Index k = 0; k < out.size(); ++k) {
       const double n = dot.terms.data()[k];
-      out.e.data()[k] = n == 0 ? 0
-                               : out.e.data()[k] + (model_.dot_gamma(n, 1) + dot.operands) * dot.sizes.data()[k] +
-                                     dot.underflow.data()[k];
-      if (!finite(out.v.data()[k])) settle(out, k, dot_fate(x, y, k / out.cols(), k % out.cols()));
+      const double e = n == 0 ? 0
+                              : out.e.data()[k] + (model_.dot_gamma(n, 1) + dot.operands) * dot.sizes.data()[k] +
+                                    dot.underflow.data()[k];
+      double met = dot.sizes.data()[k];
+      const Fate fate = fates.of(k / out.cols(), k % out.cols(), met);
+      settle(out, k, e, fate, met * model_.growth(n));
     }
     return out;
   }
@@ -72,19 +87,20 @@ class Bound {
   // bounds.md 3.4: c joins the sum anywhere, or is added to a product that has passed through storage.
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
     const BoundedDot<V> dot(model_, x, y);
+    const DotFates<V> fates(model_, x, y);
     Matrix out{c.v + dot.value, c.e};
     for (Index k = 0; k < out.size(); ++k) {
-      const double n = dot.terms.data()[k];
-      if (!finite(out.v.data()[k])) {
-        settle(out, k, dot_fate(x, y, k / out.cols(), k % out.cols()).joined(fate_of(c, k)));
-        continue;
+      const double n = dot.terms.data()[k], size = dot.sizes.data()[k];
+      double e = c.e.data()[k], met = size;
+      Fate fate = fates.of(k / out.cols(), k % out.cols(), met).joined(fate_of(c, k));
+      const double c_size = is_finite(c.v.data()[k]) ? size_of(c, k) : 0;
+      if (n > 0) {
+        e += dot.propagated.data()[k] + model_.dot_gamma(n, 2) * (size + c_size) + dot.operands * size +
+             dot.underflow.data()[k] + model_.carry_roundoff * size +
+             (model_.carry_roundoff > 0 ? model_.carry_underflow : 0);
       }
-      if (n == 0) continue;
-      const double size = dot.sizes.data()[k];
-      const double c_size = magnitude(c.v.data()[k]) + c.e.data()[k];
-      out.e.data()[k] += dot.propagated.data()[k] + model_.dot_gamma(n, 2) * (size + c_size) + dot.operands * size +
-                         dot.underflow.data()[k] + model_.carry_roundoff * size +
-                         (model_.carry_roundoff > 0 ? model_.carry_underflow : 0);
+      fate.open = fate.open || met * model_.growth(n) > model_.carry_largest;
+      settle(out, k, e, fate, (met + c_size) * model_.growth(n + 1));
     }
     return out;
   }
@@ -93,14 +109,9 @@ class Bound {
     Matrix out = zeros(1, x.cols());
     out.v = x.v.colwise().sum();
     for (Index c = 0; c < x.cols(); ++c) {
-      double error = 0, size = 0, terms = 0;
-      Fate fate;
-      for (Index r = 0; r < x.rows(); ++r) {
-        add_term(x, r * x.cols() + c, error, size, terms);
-        fate = fate.joined(fate_of(x, r * x.cols() + c));
-      }
-      out.e(0, c) = sum_error(error, size, terms);
-      if (!finite(out.v(0, c))) settle(out, c, fate);
+      Terms terms;
+      for (Index r = 0; r < x.rows(); ++r) terms.add(x, r * x.cols() + c);
+      settle(out, c, terms);
     }
     return out;
   }
@@ -111,8 +122,7 @@ class Bound {
     for (Index k = 0; k < out.size(); ++k) {
       const double s = magnitude(out.v.data()[k]), e = argument_error(x, k);
       const double slope = std::min(0.25, s * (1 - s) + 0.097 * e);
-      out.e.data()[k] = slope * e + model_.activation_relative() * s + model_.sigmoid_absolute();
-      if (!finite(out.v.data()[k])) settle(out, k, fate_of(x, k));
+      settle(out, k, slope * e + model_.activation_relative() * s + model_.sigmoid_absolute(), fate_of(x, k));
     }
     return out;
   }
@@ -121,57 +131,62 @@ class Bound {
     for (Index k = 0; k < out.size(); ++k) {
       const double t = magnitude(out.v.data()[k]), e = argument_error(x, k);
       const double slope = std::min(1.0, 1 - t * t + 0.77 * e);
-      out.e.data()[k] = slope * e + model_.activation_relative() * t + (t + e > 0 ? model_.least_normal : 0);
-      if (!finite(out.v.data()[k])) settle(out, k, fate_of(x, k));
+      settle(out, k, slope * e + model_.activation_relative() * t + (t + e > 0 ? model_.least_normal : 0),
+             fate_of(x, k));
     }
     return out;
   }
   Matrix relu(const Matrix& x) const {
     Matrix out{exact_.relu(x.v), x.e};
     for (Index k = 0; k < out.size(); ++k) {
-      if (!(x.v.data()[k] > 0)) {
-        out.e.data()[k] = std::max(0.0, static_cast<double>(x.v.data()[k]) + x.e.data()[k]);
-      }
+      Fate fate = fate_of(x, k);
+      fate = {false, fate.open || fate.nan};  // the larger of 0 and a NaN is not settled: semantics.md
+      const double v = static_cast<double>(x.v.data()[k]), e = x.e.data()[k];
+      settle(out, k, v > 0 ? e : std::max(0.0, v + e), fate);
     }
     return out;
   }
 
   // bounds.md 3.5: one operation each, whichever of its forms is computed; exact at 0 and at saturation.
   Matrix sigmoid_slope(const Matrix& s) const {
-    Matrix out{exact_.sigmoid_slope(s.v), s.e};
+    Matrix out{exact_.sigmoid_slope(s.v), s.e, s.e};
     for (Index k = 0; k < out.size(); ++k) {
       const double v = magnitude(s.v.data()[k]), e = s.e.data()[k];
       const bool exactly = e == 0 && (v == 0 || s.v.data()[k] == V(1));
-      out.e.data()[k] =
-          exactly ? 0 : std::abs(1 - 2 * v) * e + e * e + 2 * model_.unit_roundoff * (v + v * v) + model_.least_normal;
-      if (!finite(out.v.data()[k])) {
-        Fate fate = fate_of(s, k);
-        if (s.v.data()[k] > 0) fate.open = true;  // s - s s is a NaN where s(1-s) is infinite
-        settle(out, k, fate);
-      }
+      Fate fate = fate_of(s, k);
+      // s - s s is a NaN where s(1-s) is infinite
+      fate.open = fate.open || (is_infinite(s, k) && s.v.data()[k] > 0);
+      out.reach.data()[k] = reach_of_sigmoid_slope(static_cast<double>(s.v.data()[k]), e);
+      settle(
+          out, k,
+          exactly ? 0 : std::abs(1 - 2 * v) * e + e * e + 2 * model_.unit_roundoff * (v + v * v) + model_.least_normal,
+          fate, is_finite(s.v.data()[k]) ? out.reach.data()[k] : 0);
     }
     return out;
   }
   Matrix tanh_slope(const Matrix& t) const {
-    Matrix out{exact_.tanh_slope(t.v), t.e};
+    Matrix out{exact_.tanh_slope(t.v), t.e, t.e};
     for (Index k = 0; k < out.size(); ++k) {
       const double v = magnitude(t.v.data()[k]), e = t.e.data()[k];
       const bool exactly = e == 0 && (v == 0 || v == 1);
-      out.e.data()[k] = exactly ? 0 : 2 * v * e + e * e + 3 * model_.unit_roundoff * (1 + v * v) + model_.least_normal;
-      if (!finite(out.v.data()[k])) settle(out, k, fate_of(t, k));
+      out.reach.data()[k] = reach_of_tanh_slope(v, e);
+      settle(out, k, exactly ? 0 : 2 * v * e + e * e + 3 * model_.unit_roundoff * (1 + v * v) + model_.least_normal,
+             fate_of(t, k), is_finite(t.v.data()[k]) ? out.reach.data()[k] : 0);
     }
     return out;
   }
 
   // bounds.md 3.7: where the sign of h is not certain, an implementation may take either side.
   Matrix where_positive(const Matrix& h, const Matrix& x) const {
-    Matrix out = x;
+    Matrix out{x.v, x.e};
     for (Index k = 0; k < out.size(); ++k) {
       const double value = static_cast<double>(h.v.data()[k]), e = h.e.data()[k];
       if (value > e) continue;
-      const double either = value > 0 || e > 0 ? magnitude(x.v.data()[k]) + x.e.data()[k] : 0;
-      out.e.data()[k] = either;
+      const Fate of_h = fate_of(h, k), of_x = fate_of(x, k);
+      const Fate fate{false, of_h.nan || of_h.open || of_x.nan || of_x.open || is_infinite(x, k)};
+      const double either = value > 0 || e > 0 ? size_of(x, k) : 0;
       if (!(value > 0)) out.v.data()[k] = V(0);
+      settle(out, k, either, fate);
     }
     return out;
   }
@@ -184,28 +199,27 @@ class Bound {
       const double zs = magnitude(z.v.data()[k]) + ez, hs = magnitude(h.v.data()[k]) + eh;
       const double ns = magnitude(n.v.data()[k]) + en;
       const double rest = magnitude(V(1) - z.v.data()[k]);
-      if (hs + ns == 0) {
-        out.e.data()[k] = 0;
-        continue;
-      }
-      out.e.data()[k] = magnitude(h.v.data()[k] - n.v.data()[k]) * ez + zs * eh + (rest + ez) * en + ez * (eh + en) +
-                        model_.gamma(4) * ((rest + ez) * ns + zs * (hs + ns)) + 4 * model_.least_normal;
-      if (!finite(out.v.data()[k])) {
-        Fate fate = fate_of(z, k).joined(fate_of(h, k)).joined(fate_of(n, k));
-        fate.open = true;  // the forms treat infinities differently; only a NaN goes through all of them
-        settle(out, k, fate);
-      }
+      const double roundings = (rest + ez) * ns + zs * (hs + ns);
+      const double error = magnitude(h.v.data()[k] - n.v.data()[k]) * ez + zs * eh + (rest + ez) * en + ez * (eh + en) +
+                           model_.gamma(4) * roundings + 4 * model_.least_normal;
+      Fate fate = fate_of(z, k).joined(fate_of(h, k)).joined(fate_of(n, k));
+      // the forms treat infinities differently; only a NaN goes through all of them
+      fate.open = fate.open || is_infinite(z, k) || is_infinite(h, k) || is_infinite(n, k);
+      const double met = std::max({rest + ez, hs + ns, roundings}) * model_.growth(4);
+      settle(out, k, hs + ns == 0 ? 0 : error, fate, fate.nan || fate.open ? 0 : met);
     }
     return out;
   }
   Matrix clip(const Matrix& x, double limit) const { return {exact_.clip(x.v, limit), x.e}; }
 
   Matrix carried(const Matrix& x) const {
-    if (model_.carry_roundoff == 0) return x;
-    Matrix out = x;
+    Matrix out{x.v, x.e};
+    if (model_.carry_roundoff == 0) return out;
     for (Index k = 0; k < out.size(); ++k) {
-      const double size = magnitude(x.v.data()[k]) + x.e.data()[k];
-      if (size > 0 && finite(x.v.data()[k])) out.e.data()[k] += model_.carry_roundoff * size + model_.carry_underflow;
+      if (!is_finite(x.v.data()[k])) continue;
+      const double size = size_of(x, k);
+      if (size > 0) out.e.data()[k] += model_.carry_roundoff * size + model_.carry_underflow;
+      if (size > model_.carry_largest) out.e.data()[k] = std::numeric_limits<double>::infinity();
     }
     return out;
   }
@@ -230,106 +244,91 @@ class Bound {
   }
 
  private:
-  // What becomes of an element whose value is not finite: a NaN went in (it comes out in every order), or something
-  // that may be anything did.
-  struct Fate {
-    bool nan = false;
-    bool open = false;
-    Fate joined(const Fate& other) const { return {nan || other.nan, open || other.open}; }
-  };
-  static bool finite(const V& v) { return std::isfinite(static_cast<double>(v)); }
-  static bool is_infinite(const Matrix& x, Index k) { return std::isinf(static_cast<double>(x.v.data()[k])); }
-  static Fate fate_of(const Matrix& x, Index k) {
-    const bool nan = std::isnan(static_cast<double>(x.v.data()[k])), open = std::isinf(x.e.data()[k]);
-    return {nan && !open, open};
-  }
-  // Of a product with a factor that is not finite: infinity times what may be zero, or may have either sign.
-  static Fate product_fate(const Matrix& x, Index k, const Matrix& y, Index m) {
-    Fate fate = fate_of(x, k).joined(fate_of(y, m));
-    const auto uncertain = [](const Matrix& a, Index at) {
-      return a.e.data()[at] > 0 && finite(a.v.data()[at]) && magnitude(a.v.data()[at]) <= a.e.data()[at];
-    };
-    if ((is_infinite(x, k) || is_infinite(y, m)) && (uncertain(x, k) || uncertain(y, m))) fate.open = true;
-    return fate;
-  }
-  Fate dot_fate(const Matrix& x, const Matrix& y, Index row, Index column) const {
-    Fate fate;
-    for (Index n = 0; n < x.cols(); ++n) {
-      const Index k = row * x.cols() + n, m = n * y.cols() + column;
-      fate = fate.joined(product_fate(x, k, y, m));
-      // The lower part of an infinite operand is a NaN, or that of the other one is zero.
-      fate.open = fate.open || (model_.part_roundoff > 0 && (is_infinite(x, k) || is_infinite(y, m)));
-    }
-    return fate;
-  }
-  static void settle(Matrix& out, Index k, const Fate& fate) {
-    out.e.data()[k] = 0;
-    if (fate.nan) {
-      out.v.data()[k] = std::numeric_limits<V>::quiet_NaN();
-    } else if (fate.open) {
-      out.v.data()[k] = std::numeric_limits<V>::quiet_NaN();
-      out.e.data()[k] = std::numeric_limits<double>::infinity();
-    }
+  static double size_of(const Matrix& x, Index k) { return magnitude(x.v.data()[k]) + x.e.data()[k]; }
+
+  // e: the error of an element, if it is finite. met: the largest finite number on the way to it. bounds.md 3.10, 3.11
+  void settle(Matrix& out, Index k, double e, const Fate& fate, double met = 0) const {
+    V& v = out.v.data()[k];
+    const bool open = fate.open || !(met <= model_.largest);
+    if (fate.nan || (open && !is_finite(v))) v = std::numeric_limits<V>::quiet_NaN();
+    out.e.data()[k] = fate.nan ? 0 : open ? std::numeric_limits<double>::infinity() : is_finite(v) ? e : 0;
   }
 
   // An infinite argument is infinite in every order of its sum, so it brings no error.
-  static double argument_error(const Matrix& x, Index k) { return finite(x.v.data()[k]) ? x.e.data()[k] : 0; }
+  static double argument_error(const Matrix& x, Index k) { return is_finite(x.v.data()[k]) ? x.e.data()[k] : 0; }
 
-  static void add_term(const Matrix& x, Index k, double& error, double& size, double& terms) {
-    const double magnitude_and_error = magnitude(x.v.data()[k]) + x.e.data()[k];
-    error += x.e.data()[k];
-    size += magnitude_and_error;
-    if (magnitude_and_error != 0) ++terms;
-  }
-  double sum_error(double error, double size, double terms) const {
-    return terms == 0 ? 0 : error + model_.gamma(terms - 1) * size + terms * model_.least_normal;
+  // Of a sum; error and size are those of the finite ones.
+  struct Terms {
+    double error = 0, size = 0, count = 0;
+    Fate fate{};
+
+    void add(const Matrix& x, Index k) {
+      fate = fate.joined(fate_of(x, k));
+      if (!is_finite(x.v.data()[k])) return;
+      error += x.e.data()[k];
+      size += size_of(x, k);
+      if (size_of(x, k) != 0) ++count;
+    }
+  };
+  void settle(Matrix& out, Index k, const Terms& terms) const {
+    const double e = terms.count == 0
+                         ? 0
+                         : terms.error + model_.gamma(terms.count - 1) * terms.size + terms.count * model_.least_normal;
+    settle(out, k, e, terms.fate, terms.size * model_.growth(terms.count));
   }
 
   Matrix sum_of(const std::vector<const Matrix*>& parts) const {
-    Matrix out = *parts.front();
+    Matrix out{parts.front()->v, parts.front()->e};
     for (std::size_t p = 1; p < parts.size(); ++p) out.v += parts[p]->v;
     for (Index k = 0; k < out.size(); ++k) {
-      double error = 0, size = 0, terms = 0;
-      Fate fate;
-      for (const Matrix* part : parts) {
-        add_term(*part, k, error, size, terms);
-        fate = fate.joined(fate_of(*part, k));
-      }
-      out.e.data()[k] = sum_error(error, size, terms);
-      if (!finite(out.v.data()[k])) settle(out, k, fate);
+      Terms terms;
+      for (const Matrix* part : parts) terms.add(*part, k);
+      settle(out, k, terms);
     }
     return out;
   }
 
+  // Of a product. error and exact_size are those of the finite ones, met and least the largest and the least number
+  // that any of them make together, differences multiplied out.
+  struct Factors {
+    double error = 0, exact_size = 1, underflow, met = 1, least = 1;
+    bool zero = false, infinite = false, difference = false, dropped = false;
+    Fate fate{};
+
+    void add(const Matrix& x, Index k) {
+      fate = fate.joined(fate_of(x, k));
+      const bool is_difference = x.reach.size() > 0;
+      difference = difference || is_difference;
+      infinite = infinite || is_infinite(x, k);
+      if (!is_finite(x.v.data()[k])) return;
+      const double v = magnitude(x.v.data()[k]), e = x.e.data()[k];
+      zero = zero || v + e == 0;
+      dropped = dropped || (x.choice && v == 0);
+      error = error * (v + e) + exact_size * e;
+      exact_size *= v;
+      underflow *= std::max(1.0, v + e);
+      met *= std::max(1.0, is_difference ? x.reach.data()[k] : v + e);
+      least *= std::min(1.0, v - e);
+    }
+  };
+
   Matrix product_of(const std::vector<const Matrix*>& parts) const {
-    Matrix out = *parts.front();
+    Matrix out{parts.front()->v, parts.front()->e};
     for (std::size_t p = 1; p < parts.size(); ++p) out.v *= parts[p]->v;
     const double roundings = static_cast<double>(parts.size() - 1);
     for (Index k = 0; k < out.size(); ++k) {
-      double error = 0, exact_size = 1, underflow = roundings * model_.least_normal;
-      bool zero = false, infinite = false;
-      for (const Matrix* part : parts) {
-        const double v = magnitude(part->v.data()[k]), e = part->e.data()[k];
-        zero = zero || v + e == 0;
-        infinite = infinite || !std::isfinite(e);
-        error = error * (v + e) + exact_size * e;
-        exact_size *= v;
-        underflow *= std::max(1.0, v + e);
+      Factors factors{.underflow = roundings * model_.least_normal};
+      for (const Matrix* part : parts) factors.add(*part, k);
+      Fate fate = factors.fate;
+      // What is exactly 0 makes a NaN of an infinity in every form.
+      if (factors.infinite && !factors.zero) {
+        fate.open = fate.open || factors.difference || !(factors.least > 2 * model_.least_normal);
       }
-      if (!finite(out.v.data()[k])) {
-        Fate fate;
-        for (const Matrix* part : parts) {
-          for (const Matrix* other : parts) fate = fate.joined(product_fate(*part, k, *other, k));
-        }
-        settle(out, k, fate);
-        continue;
-      }
-      // A factor that is exactly zero makes the product exactly zero, but for an operand that has overflowed.
-      if (zero && infinite && std::isfinite(model_.operand_largest)) {
-        out.e.data()[k] = std::numeric_limits<double>::infinity();
-        continue;
-      }
-      out.e.data()[k] = zero ? 0 : error + model_.gamma(roundings) * (exact_size + error) + underflow;
+      // Three more roundings of a factor that is multiplied out.
+      const double met = factors.met * model_.growth(4 * roundings);
+      if (factors.dropped && (factors.infinite || fate.nan)) fate = {false, true};
+      const double e = factors.error + model_.gamma(roundings) * (factors.exact_size + factors.error);
+      settle(out, k, factors.zero ? 0 : e + factors.underflow, fate, met);
     }
     return out;
   }

@@ -182,6 +182,104 @@ TEST(Bound, AnInfiniteOperandOfTwoPartsOpensItsProductAndANaNDoesNot) {
   EXPECT_EQ(product(NAN, 1, true).e(0, 0), 0);
 }
 
+const RoundingModel kHalf{.unit_roundoff = 0x1p-11, .least_normal = 0x1p-25, .largest = 65504};
+
+bool is_open(const M& x) { return std::isinf(x.e(0, 0)); }
+
+TEST(Bound, WhatMayOverflowOnTheWayIsOpenAndNothingElse) {
+  const B a(kHalf);
+  const auto column = [&](const std::vector<double>& values) { return a.transpose(row(values)); };
+  EXPECT_TRUE(is_open(a.sum(row({4e4}), row({4e4}), row({-4e4})))) << "4e4 + 4e4 comes first";
+  EXPECT_FALSE(is_open(a.sum(row({4e4}), row({2e4}), row({-4e3}))));
+  EXPECT_TRUE(is_open(a.sum(row({4e4}), row({4e4}), row({-INFINITY})))) << "inf - inf";
+  EXPECT_EQ(a.sum(row({4e4}), row({-INFINITY})).v(0, 0), -INFINITY);
+  EXPECT_TRUE(is_open(a.column_sums(column({4e4, -4e4}))));
+  EXPECT_TRUE(is_open(a.product(row({300}), row({300}), row({1e-3})))) << "300 * 300 comes first";
+  EXPECT_TRUE(is_open(a.product(row({300}), row({300}), row({0})))) << "inf * 0";
+  EXPECT_FALSE(is_open(a.product(row({200}), row({300}))));
+  EXPECT_TRUE(is_open(a.matmul(row({300, 300}), column({300, -300}))));
+  EXPECT_FALSE(is_open(a.matmul(row({300, 300}), column({100, -100}))));
+  EXPECT_TRUE(is_open(a.add_matmul(row({4e4}), row({200}), column({200}))));
+  EXPECT_TRUE(is_open(a.add_matmul(row({-INFINITY}), row({300}), column({300}))));
+  EXPECT_FALSE(is_open(a.add_matmul(row({2e4}), row({200}), column({200}))));
+  EXPECT_TRUE(is_open(a.blend(row({0.5}), row({4e4}), row({-4e4})))) << "h - n";
+  // Within its error.
+  EXPECT_TRUE(is_open(a.sum(with_error({3e4}, 6e3), row({3e4}))));
+  EXPECT_FALSE(is_open(a.sum(with_error({3e4}, 5e3), row({3e4}))));
+}
+
+TEST(Bound, WhatAnOpenElementEntersIsOpen) {
+  const B a(kHalf);
+  const M open = a.product(row({300, 0.5}), row({300, 0.5}));
+  const M zero = a.zeros(2, 1), dot = a.matmul(open, zero);
+  EXPECT_TRUE(is_open(dot)) << "0 * inf";
+  EXPECT_TRUE(is_open(a.add_matmul(open, row({1}), row({1, 1}))));
+  EXPECT_FALSE(std::isinf(a.add_matmul(open, row({1}), row({1, 1})).e(0, 1)));
+  EXPECT_TRUE(is_open(a.product(open, row({0, 0}))));
+  EXPECT_FALSE(std::isinf(a.product(open, row({0, 0})).e(0, 1)));
+  for (const M& entered : {a.sum(open, open), a.sigmoid(open), a.tanh(open), a.relu(open), a.sigmoid_slope(open),
+                           a.tanh_slope(open), a.where_positive(open, row({1, 1})), a.carried(open), a.negative(open),
+                           a.where_positive(row({-1, -1}), open), a.blend(open, row({0, 0}), row({0, 0}))}) {
+    EXPECT_TRUE(is_open(entered));
+    EXPECT_FALSE(std::isinf(entered.e(0, 1)));
+  }
+  EXPECT_TRUE(std::isnan(a.product(open, row({NAN, 1})).v(0, 0)));
+  EXPECT_EQ(a.product(open, row({NAN, 1})).e(0, 0), 0) << "a NaN comes out whatever it meets";
+}
+
+TEST(Bound, CarriedOverflowsWhereStorageDoes) {
+  RoundingModel model = kFloat;
+  model.carry_roundoff = 0x1p-11;
+  model.carry_largest = 65504;
+  const B a(model);
+  EXPECT_TRUE(is_open(a.carried(row({65505}))));
+  EXPECT_FALSE(is_open(a.carried(row({65504}))));
+  EXPECT_EQ(a.carried(row({INFINITY})).v(0, 0), INFINITY);
+  EXPECT_TRUE(is_open(a.add_matmul(row({-6e4}), row({300}), row({300}))));
+  EXPECT_FALSE(is_open(a.matmul(row({300}), row({300}))));
+}
+
+TEST(Bound, DifferencesCountAsFactorsWithTheirTerms) {
+  const B a(kHalf);
+  const M g = row({500});
+  EXPECT_TRUE(is_open(a.product(g, a.difference(row({200}), row({199.5}))))) << "500 * 200 - 500 * 199.5";
+  EXPECT_FALSE(is_open(a.product(g, a.difference(row({100}), row({99.5})))));
+  EXPECT_TRUE(is_open(a.product(row({4e4}), a.tanh_slope(row({0.9}))))) << "4e4 + 4e4 * 0.9";
+  EXPECT_FALSE(is_open(a.product(row({3e4}), a.tanh_slope(row({0.9})))));
+  EXPECT_FALSE(is_open(a.product(row({6e4}), a.sigmoid_slope(row({0.9})))));
+}
+
+TEST(Bound, AnInfinityTimesADifferenceIsOpenUnlessEveryFormIsANaN) {
+  const B a(kFloat);
+  const M g = row({INFINITY});
+  for (const M& factor : {a.tanh_slope(row({0})), a.tanh_slope(row({-0.5})), a.sigmoid_slope(row({0.25})),
+                          a.difference(row({1}), row({0})), a.difference(row({1}), row({0.5}))}) {
+    EXPECT_TRUE(is_open(a.product(g, factor)));
+    EXPECT_TRUE(is_open(a.product(factor, row({2}), g)));
+  }
+  for (const M& factor : {a.tanh_slope(row({-1})), a.sigmoid_slope(row({1})), a.difference(row({0}), row({0}))}) {
+    EXPECT_TRUE(std::isnan(a.product(g, factor).v(0, 0)));
+    EXPECT_EQ(a.product(g, factor).e(0, 0), 0);
+  }
+  EXPECT_EQ(a.product(g, row({-0.5})).v(0, 0), -INFINITY);
+  EXPECT_EQ(a.product(g, row({-0.5})).e(0, 0), 0);
+  EXPECT_TRUE(is_open(a.product(g, row({1e-30}), row({1e-30})))) << "1e-60 is 0";
+}
+
+TEST(Bound, WhatIsNotFiniteIsOpenBehindAChoice) {
+  const B a(kFloat);
+  const std::uint8_t dropped = 0, kept = 1;
+  const M none = a.dropout_mask(&dropped, 0.5, 1, 1), twice = a.dropout_mask(&kept, 0.5, 1, 1);
+  for (const double value : {INFINITY, -INFINITY, NAN}) {
+    EXPECT_TRUE(is_open(a.product(row({value}), none))) << value;
+    EXPECT_FALSE(is_open(a.product(row({value}), twice))) << value;
+    EXPECT_TRUE(is_open(a.where_positive(row({-1}), row({value})))) << value;
+    EXPECT_FALSE(is_open(a.where_positive(row({1}), row({value})))) << value;
+  }
+  EXPECT_EQ(a.product(row({5}), none).e(0, 0), 0);
+  EXPECT_TRUE(is_open(a.relu(row({NAN}))));
+}
+
 TEST(Bound, GammaEndsWhereTheModelEnds) {
   EXPECT_TRUE(std::isinf(RoundingModel{.unit_roundoff = 0x1p-11}.gamma(2048)));
   EXPECT_TRUE(std::isfinite(RoundingModel{.unit_roundoff = 0x1p-11}.gamma(2047)));

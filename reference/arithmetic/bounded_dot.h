@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values with error bounds, and their products of matrices: what the error of every element is made of. bounds.md 3.3
+// Products of matrices of values with error bounds: what the error of every element is made of. bounds.md 3.3
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
-#include "reference/arithmetic/exact.h"
+#include "reference/arithmetic/bounded.h"
 #include "reference/arithmetic/roundings.h"
 
 namespace backgauge {
-
-template <class V>
-struct Bounded {
-  Plane<V> v;
-  Plane<double> e;
-
-  Index rows() const { return v.rows(); }
-  Index cols() const { return v.cols(); }
-  Index size() const { return v.size(); }
-};
-
-template <class V>
-double magnitude(const V& v) {
-  return static_cast<double>(v < 0 ? -v : v);
-}
-template <class V>
-Plane<double> magnitude(const Plane<V>& v) {
-  return v.abs().template cast<double>();
-}
 
 // A product of matrices and what its error is made of.
 template <class V>
@@ -68,24 +44,6 @@ struct BoundedDot {
       underflow += eta * (plane_product<double>(xs, y_there) + plane_product<double>(x_there, ys)) + eta * eta * terms;
     }
     operands = 2 * u + u * u + model.left_out();
-    if (std::isfinite(model.operand_largest)) open_overflows(model.operand_largest, xs, ys);
-  }
-
- private:
-  // An infinite operand makes anything of its row or column, even where the other one is zero.
-  void open_overflows(double largest, const Plane<double>& xs, const Plane<double>& ys) {
-    std::vector<bool> column_fits(static_cast<std::size_t>(value.cols()));
-    for (Index c = 0; c < value.cols(); ++c) {
-      column_fits[static_cast<std::size_t>(c)] = (ys.col(c) <= largest).all();
-    }
-    for (Index r = 0; r < value.rows(); ++r) {
-      const bool row_fits = (xs.row(r) <= largest).all();
-      for (Index c = 0; c < value.cols(); ++c) {
-        if (row_fits && column_fits[static_cast<std::size_t>(c)]) continue;
-        underflow(r, c) = std::numeric_limits<double>::infinity();
-        terms(r, c) = std::max(terms(r, c), 1.0);
-      }
-    }
   }
 };
 

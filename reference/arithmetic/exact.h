@@ -99,7 +99,7 @@ class Exact {
   Matrix recomputable(const double* values, Index rows, Index cols) const { return input(values, rows, cols); }
   Matrix zeros(Index rows, Index cols) const { return Matrix::Zero(rows, cols); }
   Matrix ones(Index rows, Index cols) const { return Matrix::Ones(rows, cols); }
-  // keep[rows * cols] as 0 or 1/(1-dropout).
+  // keep[rows * cols] as 0 or 1/(1-dropout): a factor, or a choice between 0 and the other factors.
   Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
     Matrix mask = zeros(rows, cols);
     for (Index k = 0; k < rows * cols; ++k) {
@@ -126,6 +126,8 @@ class Exact {
     return out;
   }
   Matrix negative(const Matrix& x) const { return -x; }
+  // x - y as a factor of a product g (x - y), which an implementation may write as g x - g y.
+  Matrix difference(const Matrix& x, const Matrix& y) const { return x - y; }
 
   // [m, n] x [n, p]
   Matrix matmul(const Matrix& x, const Matrix& y) const { return plane_product<V>(x, y); }
@@ -143,6 +145,7 @@ class Exact {
   Matrix relu(const Matrix& x) const {
     return x.unaryExpr([](const V& a) { return std::real(a) > 0 ? a : V(0); });
   }
+  // Differences like the one above, g s - g s s and (g + g t)(1-t).
   Matrix sigmoid_slope(const Matrix& s) const { return s * (V(1) - s); }  // s(1-s)
   Matrix tanh_slope(const Matrix& t) const { return V(1) - t * t; }       // 1-t^2
   // x where h > 0, 0 elsewhere: the derivative of relu at 0 is 0.

@@ -66,6 +66,7 @@ class Noise {
     return out;
   }
   Matrix negative(const Matrix& x) const { return {-x.v, -x.runs}; }
+  Matrix difference(const Matrix& x, const Matrix& y) const { return sum(x, negative(y)); }
 
   Matrix matmul(const Matrix& x, const Matrix& y) const {
     return model_.operand_roundoff == 0 ? dot(x, y) : dot(narrowed(x), narrowed(y));

@@ -2,20 +2,26 @@
 // What the arithmetics of error bounds and of random errors know of an implementation.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 namespace backgauge {
 
+// 2 exp(-8^2 / 2) = 2.5e-14 is the chance that an error of random roundings is larger than so many deviations.
+inline constexpr double kDeviations = 8;
+
 // Where an implementation rounds, and how much: bounds.md 2.
 struct RoundingModel {
-  double unit_roundoff = 0;      // of every scalar operation and of sums
-  double least_normal = 0;       // what underflow, gradual or flushed, may lose in one operation
+  double unit_roundoff = 0;  // of every scalar operation and of sums
+  double least_normal = 0;   // what underflow, gradual or flushed, may lose in one operation
+  double largest = std::numeric_limits<double>::infinity();  // finite number of what it computes in
   double operand_roundoff = 0;   // of the operands of matrix products, when the contract allows narrower ones
   double operand_underflow = 0;  // what an operand may lose below the normal range of a narrower format
   double operand_largest = std::numeric_limits<double>::infinity();  // beyond it an operand may be infinite
   double part_roundoff = 0;   // of each of the two parts that operands of matrix products are split in; 0: they are not
   double carry_roundoff = 0;  // of what passes from step to step through storage; 0: it does not
   double carry_underflow = 0;
+  double carry_largest = std::numeric_limits<double>::infinity();
   double recomputed_co = 0;  // relative deviation of a recomputed co from the saved one; 0: it is not recomputed
 
   // Activations inside an implementation. 4 and 2: bounds.md 3.6.
@@ -31,6 +37,11 @@ struct RoundingModel {
   double gamma(double n) const {
     const double nu = n * unit_roundoff;
     return nu < 1 ? nu / (1 - nu) : std::numeric_limits<double>::infinity();
+  }
+  // How much larger n roundings in a row make a number at most.
+  double growth(double n) const {
+    const double nu = n * unit_roundoff;
+    return nu < 1 ? 1 + nu + nu * nu : std::exp(nu);  // both are at least exp(nu)
   }
   // The same of the sum of n terms of a product of matrices, and `more` roundings.
   double dot_gamma(double n, double more) const {

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of values and the variances of their errors: roundings taken as independent, bounded and of mean zero,
-// propagated to first order. One of the two statistical twins of bound.h; the other is noise.h. bounds.md 6.
+// propagated to first order. One of the two statistical twins of bound.h; the other is noise.h. bounds.md 6. An element
+// whose variance is infinite may be anything: a number on the way to it may overflow within 8 deviations.
+// bounds.md 3.11
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "reference/arithmetic/exact.h"
+#include "reference/arithmetic/range.h"
 #include "reference/arithmetic/roundings.h"
 
 namespace backgauge {
@@ -16,6 +20,9 @@ namespace backgauge {
 struct Spread {
   Plane<double> v;
   Plane<double> q;  // variance
+  // Of a factor that is a difference, for all of its elements: the largest of what the other factors are multiplied by
+  // on the way (range.h). 0: it is none.
+  double reach = 0;
 
   Index rows() const { return v.rows(); }
   Index cols() const { return v.cols(); }
@@ -85,13 +92,18 @@ class Variance {
   }
   template <class... M>
   Matrix product(const Matrix& first, const M&... rest) const {
-    Matrix out = first;
+    Matrix out{first.v, first.q};
     ((out = {out.v * rest.v, out.v.square() * rest.q + rest.v.square() * out.q + out.q * rest.q +
                                  uu_ * (out.v * rest.v).square() + underflow_}),
      ...);
-    return out;
+    return open_products(std::move(out), {&first, &rest...});
   }
   Matrix negative(const Matrix& x) const { return {-x.v, x.q}; }
+  Matrix difference(const Matrix& x, const Matrix& y) const {
+    Matrix out = sum(x, negative(y));
+    out.reach = reach_of_difference(size_of(x), size_of(y), size_of(out));
+    return out;
+  }
 
   Matrix matmul(const Matrix& x, const Matrix& y) const {
     UndisturbedDot dot(model_, x.v, y.v);
@@ -106,18 +118,20 @@ class Variance {
                (plane_product<double>(x.v.square(), Plane<double>::Ones(y.rows(), y.cols())) +
                 plane_product<double>(Plane<double>::Ones(x.rows(), x.cols()), y.v.square()));
     }
-    return out;
+    return open_dots(std::move(out), nullptr, x, y);
   }
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
     const Matrix dot = carried(matmul(x, y));
     const double n = model_.products_of_term() * static_cast<double>(x.cols());
-    return {c.v + dot.v, c.q + dot.q + uu_ * (n + 1) * (c.v.square() + (c.v + dot.v).square())};
+    Matrix out{c.v + dot.v, c.q + dot.q + uu_ * (n + 1) * (c.v.square() + (c.v + dot.v).square())};
+    return open_dots(std::move(out), &c, x, y);
   }
   Matrix column_sums(const Matrix& x) const {
     Matrix out = exactly(x.v.colwise().sum());
     out.q = x.q.colwise().sum();
     out.q += sum_variance(model_, static_cast<double>(x.rows()), x.v.square().colwise().sum(), out.v);
-    return out;
+    if (size_of(x) * static_cast<double>(x.rows()) <= model_.largest) return out;
+    return opened(std::move(out), sizes_of(x).colwise().sum(), model_.largest);
   }
 
   Matrix sigmoid(const Matrix& x) const {
@@ -136,17 +150,26 @@ class Variance {
   Matrix relu(const Matrix& x) const { return {exact_.relu(x.v), x.q}; }
   Matrix sigmoid_slope(const Matrix& s) const {
     const Plane<double> v = exact_.sigmoid_slope(s.v);
-    return {v, (1 - 2 * s.v).square() * s.q + uu_ * (v.square() + s.v.square().square()) + underflow_};
+    Matrix out{v, (1 - 2 * s.v).square() * s.q + uu_ * (v.square() + s.v.square().square()) + underflow_};
+    out.reach = reach_of_sigmoid_slope(size_of(s), 0);
+    return out.reach <= model_.largest ? out : opened(std::move(out), sizes_of(s).square(), model_.largest);
   }
   Matrix tanh_slope(const Matrix& t) const {
     const Plane<double> v = exact_.tanh_slope(t.v);
-    return {v, 4 * t.v.square() * t.q + uu_ * (v.square() + t.v.square().square()) + underflow_};
+    Matrix out{v, 4 * t.v.square() * t.q + uu_ * (v.square() + t.v.square().square()) + underflow_};
+    out.reach = reach_of_tanh_slope(size_of(t), 0);
+    return out.reach <= model_.largest ? out : opened(std::move(out), sizes_of(t).square(), model_.largest);
   }
   // Where the sign of h is within 8 deviations of 0 either side is right: the deviation covers both.
   Matrix where_positive(const Matrix& h, const Matrix& x) const {
     Matrix out{exact_.where_positive(h.v, x.v), x.q};
     for (Index k = 0; k < out.size(); ++k) {
       const double value = h.v.data()[k], q = h.q.data()[k];
+      const bool closed = !(value > kDeviations * std::sqrt(q));
+      if (closed && !(std::isfinite(q) && std::isfinite(x.q.data()[k]))) {  // 0 times what may be infinite
+        out.q.data()[k] = kOpen;
+        continue;
+      }
       const bool uncertain = q > 0 && value * value <= 64 * q;
       if (uncertain) {
         out.q.data()[k] += x.v.data()[k] * x.v.data()[k];
@@ -161,12 +184,15 @@ class Variance {
     out.q = (h.v - n.v).square() * z.q + z.v.square() * h.q + (1 - z.v).square() * n.q +
             4 * uu_ * ((1 - z.v).square() * n.v.square() + z.v.square() * (h.v.square() + n.v.square())) +
             4 * underflow_;
-    return out;
+    const double states = size_of(h) + size_of(n);
+    if ((1 + 2 * size_of(z)) * states <= model_.largest) return out;
+    return opened(std::move(out), (1 + 2 * sizes_of(z)) * (sizes_of(h) + sizes_of(n)), model_.largest);
   }
   Matrix clip(const Matrix& x, double limit) const { return {exact_.clip(x.v, limit), x.q}; }
   Matrix carried(const Matrix& x) const {
-    return {x.v, x.q + model_.carry_roundoff * model_.carry_roundoff * x.v.square() +
-                     model_.carry_underflow * model_.carry_underflow};
+    Matrix out{x.v, x.q + model_.carry_roundoff * model_.carry_roundoff * x.v.square() +
+                        model_.carry_underflow * model_.carry_underflow};
+    return size_of(out) <= model_.carry_largest ? out : opened(std::move(out), sizes_of(out), model_.carry_largest);
   }
 
   Matrix transpose(const Matrix& x) const { return {x.v.transpose(), x.q.transpose()}; }
@@ -194,7 +220,7 @@ class Variance {
     return {std::move(v), std::move(q)};
   }
   Matrix sum_of(const std::vector<const Matrix*>& parts) const {
-    Matrix out = *parts.front();
+    Matrix out{parts.front()->v, parts.front()->q};
     Plane<double> squares = out.v.square();
     for (std::size_t p = 1; p < parts.size(); ++p) {
       out.v += parts[p]->v;
@@ -202,7 +228,55 @@ class Variance {
       squares += parts[p]->v.square();
     }
     out.q += sum_variance(model_, static_cast<double>(parts.size()), squares, out.v);
+    double together = 0;
+    for (const Matrix* part : parts) together += size_of(*part);
+    if (together <= model_.largest) return out;
+    Plane<double> met = Plane<double>::Zero(out.rows(), out.cols());
+    for (const Matrix* part : parts) met += sizes_of(*part);
+    return opened(std::move(out), met, model_.largest);
+  }
+
+  // bounds.md 3.11, sizes being |v| and 8 deviations. First of a whole matrix, which nearly always is enough.
+  static constexpr double kOpen = std::numeric_limits<double>::infinity();
+  static double size_of(const Matrix& x) {
+    if (x.size() == 0) return 0;
+    return x.v.abs().maxCoeff<Eigen::PropagateNaN>() + kDeviations * std::sqrt(x.q.maxCoeff<Eigen::PropagateNaN>());
+  }
+  static Plane<double> sizes_of(const Matrix& x) { return x.v.abs() + kDeviations * x.q.sqrt(); }
+  static Matrix opened(Matrix out, const Plane<double>& met, double largest) {
+    for (Index k = 0; k < out.size(); ++k) {
+      if (!(met.data()[k] <= largest)) out.q.data()[k] = kOpen;
+    }
     return out;
+  }
+  Matrix open_products(Matrix out, const std::vector<const Matrix*>& factors) const {
+    const auto reach = [](const Matrix& x) {
+      const double most = x.reach > 0 ? x.reach : size_of(x);
+      return most <= 1 ? 1 : most;
+    };
+    double together = 1;
+    for (const Matrix* factor : factors) together *= reach(*factor);
+    if (together <= model_.largest) return out;
+    Plane<double> met = Plane<double>::Ones(out.rows(), out.cols());
+    for (const Matrix* factor : factors) {
+      const Plane<double> sizes = sizes_of(*factor);
+      const double most = std::max(1.0, factor->reach);
+      met *= (sizes <= most).select(Plane<double>::Constant(out.rows(), out.cols(), most), sizes);
+    }
+    return opened(std::move(out), met, model_.largest);
+  }
+  // c, if there is one, is a term too.
+  Matrix open_dots(Matrix out, const Matrix* c, const Matrix& x, const Matrix& y) const {
+    const double x_size = size_of(x), y_size = size_of(y), c_size = c == nullptr ? 0 : size_of(*c);
+    const double together = static_cast<double>(x.cols()) * x_size * y_size;
+    if (together + c_size <= model_.largest && std::max(x_size, y_size) <= model_.operand_largest) return out;
+    const auto operand = [&](const Matrix& z) {
+      const Plane<double> sizes = sizes_of(z);
+      return Plane<double>((sizes <= model_.operand_largest).select(sizes, kOpen));
+    };
+    Plane<double> met = plane_product<double>(operand(x), operand(y));
+    if (c != nullptr) met += sizes_of(*c);
+    return opened(std::move(out), met, model_.largest);
   }
   RoundingModel model_;
   double uu_, underflow_;  // variances of a relative and of an absolute rounding

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of an implementation: float, every result rounded to half where its class says so, and products
+// written in one of the forms that the equations leave open. Each is as right as any other.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "reference/arithmetic/exact.h"
+#include "reference/oracle.h"
+
+namespace backgauge::testing {
+
+struct Forms {
+  // Of g (1-t^2): as it stands, g ((1-t)(1+t)), g - g t t, (g + g t)(1-t).
+  enum class Tanh { kSquare, kFactors, kSquareTimesG, kFactorsTimesG } tanh = Tanh::kSquare;
+  // Of g s(1-s): as it stands, g (s - s s), g s - g s s, (g - g s) s.
+  enum class Sigmoid { kFactors, kSquare, kSquareTimesG, kFactorsTimesG } sigmoid = Sigmoid::kFactors;
+  bool differences_times_g = false;  // g x - g y, and n + z (h - n) forwards
+  bool choices = false;              // masks and gates of relu choose between 0 and a value instead of multiplying it
+  bool backwards = false;            // sums and products from their last term
+};
+std::vector<Forms> all_forms();
+
+class WrittenOut {
+ public:
+  struct Matrix {
+    Plane<float> v;
+    enum class Factor { kPlain, kTanhSlope, kSigmoidSlope, kDifference, kMask } factor = Factor::kPlain;
+    Plane<float> x{}, y{};  // of a difference, or the argument of a slope
+
+    Index rows() const { return v.rows(); }
+    Index cols() const { return v.cols(); }
+    Index size() const { return v.size(); }
+  };
+
+  WrittenOut(const Forms& forms, backgauge_dtype dtype, backgauge_accuracy_class half_class)
+      : forms_(forms),
+        rounds_(dtype == BACKGAUGE_HALF && half_class == BACKGAUGE_CLASS_B),
+        carries_(dtype == BACKGAUGE_HALF && half_class == BACKGAUGE_CLASS_A_PRIME) {}
+
+  Matrix input(const double* values, Index rows, Index cols) const { return {exact_.input(values, rows, cols)}; }
+  Matrix recomputable(const double* values, Index rows, Index cols) const { return input(values, rows, cols); }
+  Matrix zeros(Index rows, Index cols) const { return {exact_.zeros(rows, cols)}; }
+  Matrix ones(Index rows, Index cols) const { return {exact_.ones(rows, cols)}; }
+  Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
+    return {rounded(exact_.dropout_mask(keep, dropout, rows, cols)), Matrix::Factor::kMask};
+  }
+
+  template <class... M>
+  Matrix sum(const Matrix& first, const M&... rest) const {
+    return sum(std::vector<Matrix>{first, rest...});
+  }
+  Matrix sum(std::vector<Matrix> terms) const;
+  template <class... M>
+  Matrix product(const Matrix& first, const M&... rest) const {
+    return product(std::vector<Matrix>{first, rest...});
+  }
+  Matrix product(std::vector<Matrix> factors) const;
+  Matrix negative(const Matrix& x) const { return {-x.v}; }
+  Matrix difference(const Matrix& x, const Matrix& y) const {
+    return {rounded(x.v - y.v), Matrix::Factor::kDifference, x.v, y.v};
+  }
+
+  Matrix matmul(const Matrix& x, const Matrix& y) const { return {dot(zeros(x.rows(), y.cols()).v, x.v, y.v)}; }
+  Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
+    return forms_.backwards ? Matrix{dot(c.v, x.v, y.v)} : sum(c, carried(matmul(x, y)));
+  }
+  Matrix column_sums(const Matrix& x) const {
+    const Plane<float> ones = Plane<float>::Ones(1, x.rows());
+    return {dot(zeros(1, x.cols()).v, ones, x.v)};
+  }
+
+  Matrix sigmoid(const Matrix& x) const { return {rounded(exact_.sigmoid(x.v))}; }
+  Matrix tanh(const Matrix& x) const { return {rounded(exact_.tanh(x.v))}; }
+  Matrix relu(const Matrix& x) const;
+  Matrix sigmoid_slope(const Matrix& s) const;
+  Matrix tanh_slope(const Matrix& t) const;
+  Matrix where_positive(const Matrix& h, const Matrix& x) const;
+  Matrix blend(const Matrix& z, const Matrix& h, const Matrix& n) const;
+  Matrix clip(const Matrix& x, double limit) const { return {exact_.clip(x.v, limit)}; }
+  Matrix carried(const Matrix& x) const { return {carries_ ? to_half(x.v) : x.v}; }
+
+  Matrix transpose(const Matrix& x) const { return {x.v.transpose()}; }
+  Matrix rows(const Matrix& x, Index begin, Index count) const { return {x.v.middleRows(begin, count)}; }
+  Matrix columns(const Matrix& x, Index begin, Index count) const { return {x.v.middleCols(begin, count)}; }
+  Matrix repeat_row(const Matrix& row, Index count) const { return {row.v.replicate(count, 1)}; }
+  Matrix beside(const std::vector<const Matrix*>& parts) const {
+    return {stack_columns(planes_of(parts, &Matrix::v), parts.front()->rows())};
+  }
+  Matrix below(const std::vector<const Matrix*>& parts) const {
+    return {stack_rows(planes_of(parts, &Matrix::v), parts.front()->cols())};
+  }
+
+ private:
+  static Plane<float> to_half(const Plane<float>& x);
+  Plane<float> rounded(const Plane<float>& x) const { return rounds_ ? to_half(x) : x; }
+  Plane<float> dot(Plane<float> sum, const Plane<float>& x, const Plane<float>& y) const;
+  bool multiplied_out(const Matrix& factor) const;
+  Plane<float> multiply_out(const Plane<float>& g, const Matrix& factor) const;
+
+  const Forms forms_;
+  const bool rounds_, carries_;
+  static inline const Exact<float> exact_{};
+};
+
+// The outputs in the order of the op's table, as they are stored; rows at the end that are zero by contract are left
+// out.
+std::vector<std::vector<double>> written_out(const Problem& problem, const Forms& forms,
+                                             backgauge_accuracy_class half_class);
+
+}  // namespace backgauge::testing
