@@ -14,7 +14,7 @@ enum ExitCode : int {
   kFailed = 1,  // FAILED or BROKEN(implementation)
   kUsage = 2,
   kNotLoaded = 3,     // the implementation
-  kInconclusive = 5,  // MISTRUSTED, cases not run, or nothing judged, under --strict
+  kInconclusive = 5,  // nothing judged; under --strict also MISTRUSTED, or cases not run
   kSelfCheck = 6,     // BROKEN(harness)
   kInterrupted = 130
 };

@@ -14,6 +14,7 @@
 #include "ci/interrupt.h"
 #include "ci/last_words.h"
 #include "ci/preflight.h"
+#include "ci/redraw.h"
 #include "properties/case/inputs.h"
 #include "properties/judge/judge.h"
 #include "properties/judge/printable.h"
@@ -39,10 +40,6 @@ Record record_of(const Case& c, std::string_view name, std::string_view version)
 
 Verdict broken_harness(const std::string& text) { return {Status::kBroken, "harness: " + text, {}}; }
 
-// Saturated and chaotic draws happen, and of a few saturated GRU units two draws of three prove nothing; nine in a row
-// mean that the shape itself does not.
-constexpr int kMostRedraws = 8;
-
 Verdict judge_filled(Runner& runner, const Case& c, const Filled& filled, int num_threads) {
   if (!filled.error.empty()) return broken_harness(filled.error);
   return judge_case(runner, filled.problem, filled.facts,
@@ -58,10 +55,9 @@ Verdict judge_malformed(Runner& runner, const Case& c) {
 
 Record judge_with_redraws(Runner& runner, Case c, const JudgingOptions& options) {
   Record record = judge_line(runner, c, options.num_threads);
-  // A line with a checksum means its own values.
-  const bool drawn = options.redraw && c.data != DataClass::kGolden && !c.checksum;
+  const bool drawn = options.redraw && may_be_redrawn(c);
   for (int redraws = 1; drawn && record.verdict.status == Status::kMistrusted && redraws <= kMostRedraws; ++redraws) {
-    c.seed = (c.seed * 0x9e3779b97f4a7c15u + 1) >> 32;
+    c = redrawn(c);
     record = judge_line(runner, c, options.num_threads);
     record.redraws = redraws;
   }
@@ -97,16 +93,12 @@ Record judge_line(Runner& runner, const Case& c, int num_threads) {
 }
 
 StoredOutputs::StoredOutputs(const GoldenData& data)
-    : dtype(data.problem.dtype),
+    : problem(data.problem),
       // TensorFlow's CPU kernels round every half operation: class B (semantics.md 1.4).
-      declared{.half_class = BACKGAUGE_CLASS_B} {
-  const Values values = data.facts.structured ? Values::kStructured : Values::kRandom;
-  if (data.problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
-    wanted = oracle(forward_problem(data.problem), declared, values);
-  }
-  for (Wanted& tensor : oracle(data.problem, declared, values)) wanted.push_back(std::move(tensor));
+      declared{.half_class = BACKGAUGE_CLASS_B},
+      wanted(everything_wanted(data.problem, data.facts, declared)) {
   for (const std::vector<Tensor>* stored : {&data.forward, &data.outputs}) {
-    for (const Tensor& tensor : *stored) given.push_back({tensor.name, tensor.shape, dtype, tensor.values});
+    for (const Tensor& tensor : *stored) given.push_back({tensor.name, tensor.shape, problem.dtype, tensor.values});
   }
 }
 

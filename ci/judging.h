@@ -18,8 +18,7 @@ namespace backgauge::cli {
 struct JudgingOptions {
   int workers = 2;      // cases judged at once
   int num_threads = 1;  // of the implementation, per call
-  bool redraw =
-      false;  // a generated case that turns out to prove nothing (MISTRUSTED) gets other values, twice at most
+  bool redraw = false;  // a generated case that proves nothing (MISTRUSTED) gets other values: redraw.h
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();  // no case starts later
   // Gets each record as soon as its case has ended, in any order, from any thread, one at a time.
@@ -29,15 +28,15 @@ struct JudgingOptions {
 // One case, judged. A case whose inputs cannot be made is BROKEN(harness).
 Record judge_line(Runner& runner, const Case& c, int num_threads);
 
-// What the maker of a golden vector computed, to be judged like an implementation's outputs.
+// What the maker of a golden vector computed, to be judged like an implementation's outputs. `data` must outlive it.
 struct StoredOutputs {
+  const Problem& problem;
+  Declared declared;
   std::vector<Wanted> wanted;
   std::vector<GivenTensor> given;
-  backgauge_dtype dtype;
-  Declared declared;
 
   explicit StoredOutputs(const GoldenData& data);
-  Verdict judge() const { return judge_values(wanted, given, dtype, declared); }
+  Verdict judge() const { return judge_values(wanted, given, problem, declared); }
 };
 Record judge_golden_producer(const Case& golden);
 

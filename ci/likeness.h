@@ -5,17 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "properties/judge/judge_values.h"
 #include "properties/judge/runner.h"
 #include "reference/oracle.h"
 
 namespace backgauge::cli {
 
-// Runs the forward of a gradient first, where it has one, in the same runner.
-RunResult run_gradient(Runner& runner, const Problem& problem, const RunOptions& options);
+// The gradient, and before it the forward of a gradient that has one, in the same runner.
+std::vector<RunResult> run_everything(Runner& runner, const Problem& problem, const RunOptions& options);
+
+// The outputs of such results, as stored outputs.
+std::vector<GivenTensor> given_of(const std::vector<RunResult>& results, backgauge_dtype dtype);
 
 // On input a problem without random dropout, what is wanted of it, and what was computed instead. On output "the same
-// numbers as with: dcs' not carried (lstm) [B6]", or with two or three such faults, if all elements of all outputs are
-// met as closely as properties/judge/hint.h asks; "" if no known fault does that, or more than three do.
-std::string likeness(const Problem& problem, const std::vector<Wanted>& wanted, const std::vector<Output>& outputs);
+// numbers as with: dcs' not carried (lstm)", or with two or three such faults, if all elements of all outputs are met
+// as closely as properties/judge/hint.h asks; "" if no known fault does that, or more than three do. Faults that
+// somebody has described go before those that are made by rule.
+std::string likeness(const Problem& problem, const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given);
 
 }  // namespace backgauge::cli

@@ -3,17 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "ci/candidate.h"
 #include "ci/command.h"
+#include "ci/declaration.h"
+#include "ci/progress.h"
+#include "ci/redraw.h"
 #include "ci/words.h"
 #include "ci/workspace.h"
 #include "impl/registry.h"
 #include "properties/campaign/campaign.h"
 #include "properties/campaign/coverage.h"
 #include "properties/campaign/significance.h"
-#include "properties/case/inputs.h"
 #include "properties/judge/printable.h"
 #include "reference/contract/op_spec.h"
 
@@ -25,7 +30,8 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::string ops, impl, tier = "ci", format = "text";
   std::uint64_t seed = 1;
-  bool cases = false, coverage = false;
+  bool cases = false, as_planned = false, coverage = false;
+  DeclarationOptions declaration{};
 };
 
 template <class Word>
@@ -201,13 +207,35 @@ int list_coverage(const Options& options) {
   return kGood;
 }
 
+// The lines that verify judges, in its order; which ones it draws again takes the oracle to tell.
 int list_cases(const Options& options) {
-  for (Case c : plan({.tier = chosen_tier(options), .seed = options.seed, .ops = parse_ops(options.ops)})) {
-    const Filled filled = fill(c);
-    if (!filled.error.empty()) throw CommandError{kSelfCheck, to_string(c) + ": " + filled.error};
-    c.checksum = filled.checksum;
-    fmt::print("{}\n", to_string(c));
+  const Declared declared = options.declaration.declared();
+  const std::vector<Case> cases =
+      plan({.tier = chosen_tier(options), .seed = options.seed, .ops = parse_ops(options.ops)});
+  std::vector<std::string> lines(cases.size());
+  std::atomic<std::size_t> next{0}, done{0};
+  std::mutex mutex;
+  std::string trouble;
+  Progress progress(cases.size());
+  const auto work = [&] {
+    for (std::size_t k = next++; k < cases.size(); k = next++) {
+      try {
+        lines[k] = to_string(judged_in_place_of(cases[k], declared, options.as_planned ? 0 : kMostRedraws));
+      } catch (const std::exception& error) {
+        const std::lock_guard lock(mutex);
+        trouble = error.what();
+        next = cases.size();
+      }
+      progress.show_phase("finding the values that prove something", ++done, cases.size());
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    for (unsigned k = 0; k < std::max(1u, std::thread::hardware_concurrency()); ++k) workers.emplace_back(work);
   }
+  progress.clear();
+  if (!trouble.empty()) throw CommandError{kSelfCheck, trouble};
+  for (const std::string& line : lines) fmt::print("{}\n", line);
   return kGood;
 }
 
@@ -257,7 +285,11 @@ void add_list(CLI::App& app, Action& chosen) {
   CLI::App* command = app.add_subcommand("list", "ops with their tensors, implementations with their claims, cases");
   command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
   command->add_option("--impl", options->impl, "only this implementation: a name or a path of a shared library");
-  command->add_flag("--cases", options->cases, "print the case lines of a tier, with checksums of their inputs");
+  command->add_flag("--cases", options->cases,
+                    "print the case lines that verify judges for what is declared, with checksums of their inputs");
+  command->add_flag("--as-planned", options->as_planned,
+                    "with --cases: at once, without drawing again what would prove nothing");
+  add_declaration_options(*command, options->declaration);
   command->add_flag("--coverage", options->coverage, "what the cases of a tier cover, in numbers");
   command->add_option("--tier", options->tier, std::string(kTierWords))->envname("BACKGAUGE_TIER");
   command->add_option("--seed", options->seed, "seed of the tier's random choices")

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "ci/command.h"
+#include "ci/failures.h"
 #include "ci/run_folder.h"
 #include "ci/shard.h"
-#include "ci/shrinking.h"
 #include "ci/summary.h"
 #include "ci/version.h"
 #include "ci/words.h"
@@ -64,12 +64,17 @@ class Merger {
     return out;
   }
 
-  // Of the parts' shrunk failures those that one run would have shrunk: the first of each kind.
-  RecordsByIndex shrunk() const {
+  FailureKinds kinds() const {
     FailureKinds kinds;
     for (const auto& [index, record] : records_) kinds.add(index, record);
+    return kinds;
+  }
+
+  // Of the parts' shrunk failures those that one run would have shrunk: the first of each kind.
+  RecordsByIndex shrunk() const {
+    const FailureKinds all = kinds();
     RecordsByIndex out;
-    for (const FailureKinds::Kind& kind : kinds.kinds()) {
+    for (const FailureKind& kind : all.in_order()) {
       if (const auto found = shrunk_.find(kind.index); found != shrunk_.end()) out.insert(*found);
     }
     return out;
@@ -136,17 +141,19 @@ int merge(const Options& options) {
              counted(merger.records().size(), "case"), counted(options.parts.size(), "part"),
              plan.tier.empty() ? "" : fmt::format(", tier {}, seed {}", plan.tier, plan.seed));
   Summary summary;
-  for (const auto& [index, record] : merger.records()) {
-    summary.add(parse_case_or_throw(record.id), record);
-    if (record.verdict.status == Status::kPassed || record.verdict.status == Status::kSkipped) continue;
-    fmt::print("{} {}\n{}", status_word(record.verdict.status), record.id, verdict_text(record.verdict));
-  }
+  for (const auto& [index, record] : merger.records()) summary.add(parse_case_or_throw(record.id), record);
   summary.add_checks(merger.checks());
+  const RecordsByIndex shrunk = merger.shrunk();
+  RunFolder(options.out, merger.head(), false).finish(merger.records(), shrunk, merger.checks(), "");
+  const auto look = [&](const FailureKind& kind) -> ShownFailure {
+    const auto found = shrunk.find(kind.index);
+    return {found == shrunk.end() ? merger.records().at(kind.index) : found->second, ""};
+  };
+  tell(merger.kinds(), kMostKindsTold, look, "");
   for (const Record& check : merger.checks()) {
     fmt::print("{} {}\n{}", status_word(check.verdict.status), check.id, verdict_text(check.verdict));
   }
-  RunFolder(options.out, merger.head(), false).finish(merger.records(), merger.shrunk(), merger.checks(), "");
-  fmt::print("{}", summary.text(!plan.tier.empty()));
+  fmt::print("{}", summary.text({.tier = !plan.tier.empty()}));
   if (!complete) fmt::print("{}\n", merger.gaps());
   return summary.exit_code(options.strict, complete);
 }
@@ -159,7 +166,7 @@ void add_merge(CLI::App& app, Action& chosen) {
   command->add_option("parts", options->parts, "folders of verify --out, or records.jsonl of them")->required();
   command->add_option("--out", options->out, "folder for the joined records.jsonl and junit.xml")->required();
   command->add_flag("--partial", options->partial, "merge although cases are missing");
-  command->add_flag("--strict", options->strict, "MISTRUSTED, cases not run, or nothing judged, is exit code 5");
+  command->add_flag("--strict", options->strict, "MISTRUSTED, or cases not run, is exit code 5");
   command->callback([options, &chosen] { chosen = [options] { return merge(*options); }; });
 }
 

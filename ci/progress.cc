@@ -5,12 +5,19 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
 namespace {
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kRedraw{100};  // often enough to look alive, too seldom to cost anything
+
+// On a terminal often enough to look alive and too seldom to cost anything; in a log seldom enough not to fill it.
+constexpr std::chrono::milliseconds kRedraw{100};
+constexpr std::chrono::seconds kHeartbeat{10};
+
+// A run says how long it will take after this long and this share of its work: the first cases, regressions and golden
+// vectors, tell little of the others.
+constexpr std::chrono::seconds kFirstEstimate{2};
+constexpr double kFirstShare = 0.01;
 
 // A longer line would wrap, and could not be redrawn.
 std::size_t columns() {
@@ -20,32 +27,61 @@ std::size_t columns() {
 
 }  // namespace
 
-Progress::Progress(std::size_t total) : terminal_(isatty(STDERR_FILENO) == 1), total_(total), start_(Clock::now()) {}
+double expected_work(const Case& c) {
+  // Products of matrices that take as long as everything else of a small case.
+  constexpr double kProducts = 20'000;
+  if (c.data == DataClass::kMalformed) return 0.1;
+  const Extents e = extents_of(c);
+  const double steps = c.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD ? 1 : static_cast<double>(e.T * e.L * e.D);
+  return 1 + 4 * steps * static_cast<double>(e.B * e.H) * static_cast<double>(e.I + e.H) / kProducts;
+}
+
+Progress::Progress(std::size_t total) : Progress(total, stderr, isatty(STDERR_FILENO) == 1, Clock::now) {}
+
+Progress::Progress(std::size_t total, std::FILE* stream, bool terminal, std::function<Clock::time_point()> now)
+    : stream_(stream), terminal_(terminal), now_(std::move(now)), total_(total), start_(now_()), last_(start_) {}
+
 Progress::~Progress() { clear(); }
 
-void Progress::show(std::size_t done, std::size_t failed, const std::string& current) {
-  if (!terminal_ || Clock::now() - last_ < kRedraw) return;
-  last_ = Clock::now();
+bool Progress::is_due() {
+  const Clock::time_point now = now_();
+  if (now - last_ < (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kHeartbeat))) return false;
+  last_ = now;
+  return true;
+}
+
+void Progress::print(const std::string& line) {
+  if (terminal_) {
+    fmt::print(stream_, "\r\033[K{:.{}}", line, columns());
+  } else {
+    fmt::print(stream_, "backgauge: {}\n", line);
+  }
+  std::fflush(stream_);
+}
+
+std::string Progress::time_left(double share) const {
+  const double done = share - first_share_;
+  if (last_ - start_ < kFirstEstimate || done < kFirstShare) return "";
   const double elapsed = std::chrono::duration<double>(last_ - start_).count();
-  const double left = done > 0 ? elapsed * static_cast<double>(total_ - done) / static_cast<double>(done) : 0;
-  const std::string line =
-      fmt::format("[{}/{}] {} failed, about {:.0f} s left  {}", done, total_, failed, left, current);
-  fmt::print(stderr, "\r\033[K{:.{}}", line, columns());
-  std::fflush(stderr);
+  return fmt::format(", about {:.0f} s left", elapsed * (1 - share) / done);
+}
+
+void Progress::show(std::size_t done, std::size_t failed, double share, const std::string& current) {
+  const std::lock_guard lock(mutex_);
+  if (!is_due()) return;
+  print(fmt::format("[{}/{}] {} failed{}{}", done, total_, failed, time_left(share), terminal_ ? "  " + current : ""));
 }
 
 void Progress::show_phase(const std::string& phase, std::size_t done, std::size_t total) {
   const std::lock_guard lock(mutex_);
-  if (!terminal_ || Clock::now() - last_ < kRedraw) return;
-  last_ = Clock::now();
-  fmt::print(stderr, "\r\033[K{:.{}}", fmt::format("[{}/{}] {}", done, total, phase), columns());
-  std::fflush(stderr);
+  if (is_due()) print(fmt::format("[{}/{}] {}", done, total, phase));
 }
 
 void Progress::clear() {
+  const std::lock_guard lock(mutex_);
   if (!terminal_) return;
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  fmt::print(stream_, "\r\033[K");
+  std::fflush(stream_);
 }
 
 }  // namespace backgauge::cli

@@ -1,28 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line on stderr that is redrawn in place; nothing at all where stderr is not a terminal.
+// How far a run is, on stderr: on a terminal one line that is redrawn in place, elsewhere a line from time to time.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
+#include <functional>
 #include <mutex>
 #include <string>
 
+#include "properties/case/case.h"
+
 namespace backgauge::cli {
+
+// About how long a case takes to be judged, in units of what a case takes at least: for shares of a whole.
+double expected_work(const Case& c);
 
 class Progress {
  public:
+  using Clock = std::chrono::steady_clock;
+
   explicit Progress(std::size_t total);
+  // The same with a clock, a stream and a kind of stream of its own, for tests.
+  Progress(std::size_t total, std::FILE* stream, bool terminal, std::function<Clock::time_point()> now);
   ~Progress();  // clears the line
-  void show(std::size_t done, std::size_t failed, const std::string& current);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // What is done already when the run begins, as a share of the whole: an earlier run did it.
+  void start_at(double share) { first_share_ = share; }
+
+  // `share`: of the whole work, in [0, 1]. How long the rest will take is said as soon as there is something to go by.
+  void show(std::size_t done, std::size_t failed, double share, const std::string& current);
+
   // Of a run in phases; from any thread.
   void show_phase(const std::string& phase, std::size_t done, std::size_t total);
   void clear();  // before something else is printed
 
  private:
+  bool is_due();
+  void print(const std::string& line);
+  std::string time_left(double share) const;
+
   std::mutex mutex_{};
+  std::FILE* stream_;
   bool terminal_;
+  std::function<Clock::time_point()> now_;
   std::size_t total_;
-  std::chrono::steady_clock::time_point start_, last_{};
+  double first_share_ = 0;
+  Clock::time_point start_, last_;
 };
 
 }  // namespace backgauge::cli

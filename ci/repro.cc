@@ -5,10 +5,12 @@
 #include <memory>
 
 #include "ci/command.h"
+#include "ci/diagnosis.h"
 #include "ci/interrupt.h"
 #include "ci/judging.h"
 #include "ci/last_words.h"
 #include "ci/preflight.h"
+#include "ci/show.h"
 #include "ci/shrinking.h"
 #include "ci/summary.h"
 #include "ci/words.h"
@@ -21,7 +23,7 @@ namespace {
 struct Options {
   std::string impl = "cpu", line;
   int threads = 1;
-  bool strict = false, shrink = false;
+  bool strict = false, shrink = false, show = false;
   std::string add_regression;
   IsolationOptions isolation{};
 };
@@ -38,9 +40,9 @@ bool tell_plainest(Candidate& candidate, const Options& options, const Record& r
       return true;
     }
     line = shrunk.record.id;
-    fmt::print("\nshrunk in {}\n{}\n{}", shrunk.effort, line, verdict_text(shrunk.record.verdict));
+    fmt::print("\n{}\n{}\n{}", shrunk.effort, line, verdict_text(shrunk.record.verdict));
   }
-  return options.add_regression.empty() || keep_regression(options.add_regression, line);
+  return options.add_regression.empty() || keep_regressions(options.add_regression, {line});
 }
 
 int repro(const Options& options) {
@@ -51,13 +53,15 @@ int repro(const Options& options) {
   fmt::print("{}\n", to_string(c));
   if (!candidate.isolated()) install_last_words();
   Summary summary;
-  const Record record = judge_line(candidate.runner(), c, options.threads);
+  Record record = judge_line(candidate.runner(), c, options.threads);
+  diagnose(candidate.runner(), c, options.threads, record.verdict);
   summary.add(c, record);
   fmt::print("{} {} {}\n{}", record.impl_name, record.impl_version, status_word(record.verdict.status),
              verdict_text(record.verdict));
   for (const TensorReport& tensor : record.verdict.tensors) {
     fmt::print("  {}\n", tensor_line(tensor));
   }
+  if (options.show) fmt::print("{}", numbers_text(candidate.runner(), c, record.verdict, options.threads));
   const bool tells = summary.failed() > 0 && (options.shrink || !options.add_regression.empty());
   if (tells && !tell_plainest(candidate, options, record)) return kSelfCheck;
   return summary.exit_code(options.strict, true);
@@ -70,6 +74,7 @@ void add_repro(CLI::App& app, Action& chosen) {
   CLI::App* command = app.add_subcommand("repro", "judge one case line and tell all about it");
   command->add_option("case", options->line, "the case line, in quotes")->required();
   command->add_flag("--shrink", options->shrink, "look for the plainest case that fails in the same way");
+  command->add_flag("--show", options->show, "the numbers around the first wrong element, and the inputs there");
   add_regression_option(*command, options->add_regression);
   add_implementation_options(*command, options->impl, options->threads, options->strict);
   add_isolation_options(*command, options->isolation);

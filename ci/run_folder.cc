@@ -2,17 +2,20 @@
 #include "ci/run_folder.h"
 
 #include <fcntl.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 #include <fstream>
 #include <system_error>
 #include <vector>
 
 #include "ci/command.h"
+#include "perf/machine.h"
 #include "properties/case/npy.h"
-#include "properties/judge/junit.h"
 
 namespace backgauge::cli {
 namespace {
@@ -46,6 +49,28 @@ RecordsByIndex resumed(const std::filesystem::path& directory, const RunHead& he
   return records;
 }
 
+// Now, as ISO 8601 has it, in UTC.
+std::string timestamp() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+JunitRun told_of(const RunHead& head) {
+  char hostname[256] = "";
+  if (gethostname(hostname, sizeof hostname - 1) != 0) hostname[0] = '\0';
+  const Machine machine = this_machine();
+  JunitRun run{hostname, timestamp(), {}};
+  run.properties = {{"version", head.version},
+                    {"implementation", head.impl_name + " " + head.impl_version},
+                    {"machine", machine.cpu_model},
+                    {"isa", machine.isa},
+                    {"threads", std::to_string(head.threads)},
+                    {"shard", head.shard}};
+  if (!head.library.empty()) run.properties.emplace_back("library", head.library);
+  if (!head.plan.tier.empty()) {
+    run.properties.emplace_back("tier", head.plan.tier);
+    run.properties.emplace_back("seed", std::to_string(head.plan.seed));
+  }
+  return run;
+}
+
 }  // namespace
 
 bool same_result(const Record& a, const Record& b) {
@@ -76,7 +101,8 @@ RecordsByIndex read_records(const std::filesystem::path& file, std::vector<Recor
   return records;
 }
 
-RunFolder::RunFolder(const std::string& directory, const RunHead& head, bool resume) : directory_(directory) {
+RunFolder::RunFolder(const std::string& directory, const RunHead& head, bool resume)
+    : directory_(directory), told_(directory.empty() ? JunitRun{} : told_of(head)) {
   if (directory.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(directory_, error);
@@ -118,7 +144,7 @@ void RunFolder::finish(const RecordsByIndex& records, const RecordsByIndex& shru
   for (const auto& [index, record] : records) in_order.push_back(record);
   in_order.insert(in_order.end(), checks.begin(), checks.end());
   for (Record& record : in_order) record.impl_given = impl_given;
-  write(kJUnit, junit(in_order));
+  write(kJUnit, junit(in_order, told_));
 }
 
 // A file is there as a whole or as it was before.

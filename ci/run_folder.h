@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ci/run_head.h"
+#include "properties/judge/junit.h"
 #include "properties/judge/record.h"
 #include "properties/judge/worker/channel.h"
 
@@ -48,6 +49,7 @@ class RunFolder {
 
   std::filesystem::path directory_;
   Descriptor lock_;  // of the folder itself, for as long as this lives
+  JunitRun told_;
   std::optional<RecordWriter> writer_;
   RecordsByIndex kept_;
 };

@@ -22,17 +22,21 @@ std::string tensor_line(const TensorReport& tensor);
 class Summary {
  public:
   void add(const Case& c, const Record& record);
-  void add_producer(const Case& c, const Record& record);
+  void add_producer(const Record& record);
   void add_walk(Walk walked) { walk_ = std::move(walked); }
   void add_checks(const std::vector<Record>& failed);  // counts those that the harness could not make
   void add_determinism(std::vector<OpDeterminism> measured) { determinism_ = std::move(measured); }
 
-  // The table of ops and dtypes; with `coverage` how many cases had each setting; the line of totals.
-  std::string text(bool coverage) const;
+  struct Detail {
+    bool tier = false;     // the cases were chosen to cover something: say how far they did
+    bool verbose = false;  // all there is, and all of it where something failed, too
+  };
+  // The table of ops and dtypes that were judged, what was left out and why, the line of totals. Where something failed
+  // it says no more of what went well.
+  std::string text(const Detail& detail) const;
 
-  // As properties/README.md has it. `complete`: no planned case was left out.
-  int exit_code(bool strict, bool complete) const;
-  std::size_t cases() const;
+  // As properties/README.md has it. `complete`: no planned case was left out; `part`: others judge the rest of the run.
+  int exit_code(bool strict, bool complete, bool part = false) const;
   std::size_t failed() const { return count(Status::kFailed) + count(Status::kBroken); }
 
  private:
@@ -47,21 +51,29 @@ class Summary {
     std::string text() const;
   };
   struct Row {
-    Count golden, generated, malformed, producers;
-    Worst worst, producer_worst;
+    Count golden, generated, malformed;
+    Worst worst;
   };
   std::size_t count(Status status) const { return counts_[static_cast<std::size_t>(status)]; }
+  std::size_t judged() const { return count(Status::kPassed) + count(Status::kFailed) + count(Status::kMistrusted); }
+  bool keeps_state() const { return walk_ && !walk_->failure.empty(); }
+  std::string table() const;
+  std::string coverage(bool verbose) const;
+  std::string behaviour(bool all) const;
+  std::string left_out() const;
 
   std::map<std::pair<backgauge_op, backgauge_dtype>, Row> rows_;
-  std::vector<Case> cases_;              // judged: neither SKIPPED nor BROKEN
-  std::array<std::size_t, 5> counts_{};  // per Status
+  std::vector<Case> cases_, skipped_cases_;  // cases_: judged, neither SKIPPED nor BROKEN; malformed calls in neither
+  std::array<std::size_t, 5> counts_{};      // per Status
   std::size_t checks_failed_ = 0, broken_checks_ = 0;
   std::string check_troubles_;
   std::size_t broken_harness_ = 0, producers_failed_ = 0, redrawn_ = 0, by_identity_ = 0;
   std::map<std::string, std::size_t> skip_reasons_;
+  std::string first_mistrusted_;  // its line and its reason
+  Count producers_;
   std::optional<Walk> walk_;
   std::vector<OpDeterminism> determinism_;
-  Worst worst_;
+  Worst worst_, producer_worst_;
 };
 
 }  // namespace backgauge::cli

@@ -10,6 +10,8 @@
 
 #include "ci/checks.h"
 #include "ci/command.h"
+#include "ci/diagnosis.h"
+#include "ci/failures.h"
 #include "ci/interrupt.h"
 #include "ci/judging.h"
 #include "ci/last_words.h"
@@ -53,11 +55,6 @@ Shard shard_of(const Options& options) {
   return options.lines.empty() || !options.shard.empty() ? chosen_shard(options.shard) : Shard{};
 }
 
-bool deserves_a_word(const Record& record, int verbosity) {
-  return verbosity > 0 || record.verdict.status == Status::kFailed || record.verdict.status == Status::kBroken ||
-         record.verdict.status == Status::kMistrusted;
-}
-
 class Run {
  public:
   explicit Run(const Options& options)
@@ -68,7 +65,9 @@ class Run {
         folder_(options.out, head(), options.resume) {
     if (!options.add_regression.empty()) require_writable("--add-regression", options.add_regression);
     for (std::size_t index = 0; index < plan_.cases.size(); ++index) {
-      if (shard_.has(index)) mine_.push_back(index);
+      if (!shard_.has(index)) continue;
+      mine_.push_back(index);
+      all_work_ += expected_work(plan_.cases[index]);
     }
   }
 
@@ -79,10 +78,11 @@ class Run {
     {
       Progress progress(mine_.size());
       judge_producers(progress);
-      for (const auto& [index, record] : folder_.kept()) take(index, record, progress);
+      for (const auto& [index, record] : folder_.kept()) take(index, record);
+      progress.start_at(work_done_ / all_work_);
       judge_rest(progress);
     }
-    if (!interrupted()) tell_failures();
+    tell_failures();
     if (is_tier() && complete()) {
       const bool walks = options_.tier != tier_word(Tier::kSmoke) && shard_.is_first();
       if (walks) checks_.attempt("state walk", [&] { walk_through_configurations(); });
@@ -106,8 +106,6 @@ class Run {
     }
   }
 
-  void keep(const std::string& line) { kept_ = keep_regression(options_.add_regression, line) && kept_; }
-
   bool is_tier() const { return options_.lines.empty(); }
 
   RunHead head() const {
@@ -130,23 +128,19 @@ class Run {
       const Case& c = plan_.cases[index];
       if (c.data != DataClass::kGolden || interrupted()) continue;
       const Record record = judge_golden_producer(c);
-      summary_.add_producer(c, record);
-      if (!deserves_a_word(record, options_.verbosity)) continue;
+      summary_.add_producer(record);
+      if (record.verdict.status == Status::kPassed && options_.verbosity == 0) continue;
       progress.clear();
       fmt::print("stored golden {} {}\n{}", status_word(record.verdict.status), record.id,
                  verdict_text(record.verdict));
     }
   }
 
-  void take(std::size_t index, const Record& record, Progress& progress) {
+  void take(std::size_t index, const Record& record) {
     summary_.add(plan_.cases[index], record);
     taken_.emplace(index, record);
     kinds_.add(index, record);
-    if (deserves_a_word(record, options_.verbosity)) {
-      progress.clear();
-      print_case(record);
-    }
-    progress.show(taken_.size(), summary_.failed(), record.id);
+    work_done_ += expected_work(plan_.cases[index]);
   }
 
   void print_case(const Record& record) const {
@@ -175,40 +169,51 @@ class Run {
     judging.ended = [&](std::size_t turn, const Record& record) { folder_.add(placed(turn, record)); };
     std::size_t turn = 0;
     judge_all(candidate_, cases, judging, [&](const Record& record) {
-      take(todo[turn], placed(turn, record), progress);
+      take(todo[turn], placed(turn, record));
+      if (options_.verbosity > 0) {
+        progress.clear();
+        print_case(record);
+      }
+      progress.show(taken_.size(), summary_.failed(), work_done_ / all_work_, record.id);
       ++turn;
       return !enough();
     });
   }
 
-  // One failure of each kind, after all others have ended, so that each runs alone.
+  // One failure of each kind is looked into, after all others have ended, so that each runs alone.
   void tell_failures() {
-    if (options_.no_shrink && options_.add_regression.empty()) return;
-    for (const FailureKinds::Kind& kind : kinds_.kinds()) {
-      Record& first = taken_.at(kind.index);
-      fmt::print("\n{}: {}", kind.text, counted(kind.cases, "failure"));
-      if (options_.no_shrink) {
-        fmt::print("\n");
-        keep(first.id);
-        continue;
-      }
-      const ShrunkFailure shrunk =
-          shrink_failure(candidate_.runner(), parse_case_or_throw(first.id), first, options_.threads);
+    Progress progress(0);
+    std::size_t looked_at = 0;
+    const auto look = [&](const FailureKind& kind) {
+      progress.show_phase("looking into " + kind.text, ++looked_at, kinds_.in_order().size());
+      ShownFailure shown = look_into(kind);
+      progress.clear();
+      return shown;
+    };
+    tell(kinds_, options_.verbosity > 0 ? kinds_.in_order().size() : kMostKindsTold, look, shell_quoted(options_.impl));
+    if (!options_.add_regression.empty()) kept_ = keep_regressions(options_.add_regression, to_keep_);
+  }
+
+  ShownFailure look_into(const FailureKind& kind) {
+    Record& first = taken_.at(kind.index);
+    if (kind.of_harness || interrupted()) return {first, ""};
+    const Case c = parse_case_or_throw(first.id);
+    ShownFailure shown{first, ""};
+    if (!options_.no_shrink) {
+      ShrunkFailure shrunk = shrink_failure(candidate_.runner(), c, first, options_.threads);
       if (shrunk.flaky) {
-        fmt::print(", the first does not fail again when it runs alone: flaky\n");
         first.flaky = true;
-        continue;
+        return {first, "the first does not fail again when it runs alone: flaky"};
       }
-      fmt::print(", shrunk in {}\n{}", shrunk.effort, verdict_text(shrunk.record.verdict));
-      // The case as it was has more values to go by.
-      const std::string hint =
-          hint_of(candidate_.runner(), parse_case_or_throw(first.id), first.verdict, options_.threads);
-      if (!hint.empty()) fmt::print("  hint: {}\n", hint);
-      fmt::print("  repro: backgauge repro '{}' --impl={}\n", shrunk.record.id, shell_quoted(options_.impl));
-      if (!shrunk.record.shrunk_from.empty()) shrunk_.emplace(kind.index, shrunk.record);
-      if (!options_.add_regression.empty()) keep(shrunk.record.id);
+      shown = {std::move(shrunk.record), std::move(shrunk.effort)};
     }
-    if (!kinds_.kinds().empty()) fmt::print("\n");
+    // The case as it was has more values to go by.
+    diagnose(candidate_.runner(), c, options_.threads, first.verdict);
+    shown.record.verdict.hint = first.verdict.hint;
+    shown.record.verdict.passes_as = first.verdict.passes_as;
+    if (!shown.record.shrunk_from.empty()) shrunk_.emplace(kind.index, shown.record);
+    to_keep_.push_back(shown.record.id);
+    return shown;
   }
 
   // In one process that has seen them all: a shard would show no more than the first one does.
@@ -229,14 +234,14 @@ class Run {
   }
 
   int conclude() const {
-    fmt::print("{}", summary_.text(is_tier()));
+    fmt::print("{}", summary_.text({.tier = is_tier(), .verbose = options_.verbosity > 0}));
     if (interrupted()) {
       fmt::print("interrupted after {} of {} cases\n", taken_.size(), mine_.size());
       return kInterrupted;
     }
     const std::size_t missing = mine_.size() - taken_.size();
     if (missing > 0 && !enough()) fmt::print("not run: {} of {} cases, --max-time was over\n", missing, mine_.size());
-    return summary_.exit_code(options_.strict, missing == 0);
+    return summary_.exit_code(options_.strict, missing == 0, !shard_.is_whole());
   }
 
   const Options& options_;
@@ -244,9 +249,11 @@ class Run {
   const RunPlan plan_;
   const Shard shard_;
   RunFolder folder_;
-  std::vector<std::size_t> mine_;  // places in the plan
+  std::vector<std::size_t> mine_;        // places in the plan
+  double all_work_ = 0, work_done_ = 0;  // of these, as expected_work() counts
   RecordsByIndex taken_, shrunk_;
   Checks checks_{candidate_.runner()};
+  std::vector<std::string> to_keep_;  // the lines that tell the kinds of failure
   FailureKinds kinds_;
   bool kept_ = true;  // every regression that was to be kept
   Summary summary_;
@@ -282,7 +289,8 @@ void add_verify(CLI::App& app, Action& chosen) {
       ->expected(0, 1)
       ->check(whole_number())
       ->default_str("1");
-  command->add_flag("-v,--verbose", options->verbosity, "every case with its verdict");
+  command->add_flag("-v,--verbose", options->verbosity,
+                    "every case with its verdict, every kind of failure, every setting that was covered");
   command->callback([options, &chosen] {
     if (options->resume && options->out.empty()) throw CLI::RequiresError("--resume", "--out");
     chosen = [options] { return Run(*options)(); };

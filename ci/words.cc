@@ -16,6 +16,16 @@
 #include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
+namespace {
+
+// By the word of files and case lines or by TensorFlow's name; nullptr if it is no gradient op.
+const OpSpec* gradient_op(std::string_view name) {
+  const auto found = std::ranges::find_if(
+      op_specs(), [&](const OpSpec& spec) { return spec.word == name || spec.tensorflow == name; });
+  return found == op_specs().end() || found->op == BACKGAUGE_CUDNN_RNN ? nullptr : &*found;
+}
+
+}  // namespace
 
 std::vector<backgauge_op> parse_ops(const std::string& list) {
   std::vector<backgauge_op> out;
@@ -29,8 +39,8 @@ std::vector<backgauge_op> parse_ops(const std::string& list) {
   while (!list.empty() && begin <= list.size()) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string word = list.substr(begin, end - begin);
-    const OpSpec* spec = find_op(word);
-    if (spec == nullptr || spec->op == BACKGAUGE_CUDNN_RNN) {
+    const OpSpec* spec = gradient_op(word);
+    if (spec == nullptr) {
       throw CommandError{
           kUsage, fmt::format("--ops={}: unknown op \"{}\", expected some of {}", list, word, fmt::join(legal, ", "))};
     }
@@ -92,7 +102,7 @@ void add_implementation_options(CLI::App& command, std::string& impl, int& threa
   command.add_option("--threads", threads, "threads the implementation may use")
       ->check(CLI::Range(1, 1024))
       ->envname("BACKGAUGE_THREADS");
-  command.add_flag("--strict", strict, "MISTRUSTED, cases not run, or nothing judged, is exit code 5");
+  command.add_flag("--strict", strict, "MISTRUSTED, or cases not run, is exit code 5");
 }
 
 void add_regression_option(CLI::App& command, std::string& file) {

@@ -13,7 +13,8 @@
 
 namespace backgauge::cli {
 
-// "a,b" -> ops; "" -> all gradient ops. Throws CommandError(kUsage) on an unknown one.
+// "block_lstm_grad_v2,CudnnRNNBackprop" -> ops, by either of their names; "" -> all gradient ops. Throws
+// CommandError(kUsage) on an unknown one.
 std::vector<backgauge_op> parse_ops(const std::string& list);
 
 // For options that count: digits only, and not more than 64 bits of them (CLI11 itself takes -1 for 2^64 - 1).

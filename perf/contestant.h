@@ -8,6 +8,7 @@
 #include <string>
 
 #include "perf/expected.h"
+#include "properties/case/inputs.h"
 #include "properties/judge/verdict.h"
 
 namespace backgauge {

@@ -29,8 +29,4 @@ std::vector<Wanted> Expected::operator()(const Problem& problem, const Declared&
   return answers_.back().wanted;
 }
 
-Values values_of(const DataFacts& facts) {
-  return facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom;
-}
-
 }  // namespace backgauge

@@ -6,7 +6,6 @@
 #include <list>
 #include <vector>
 
-#include "properties/case/inputs.h"
 #include "reference/oracle.h"
 
 namespace backgauge {
@@ -26,8 +25,5 @@ class Expected {
   };
   std::list<Answer> answers_;
 };
-
-// What the facts of the data make of the roundings.
-Values values_of(const DataFacts& facts);
 
 }  // namespace backgauge

@@ -138,7 +138,11 @@ Verdict PeerContestant::judge_outputs() {
   if (!error.empty()) return failed(error);
 
   const Problem& problem = subject_->filled.problem;
-  const Values values = values_of(subject_->filled.facts);
+  const DataFacts& facts = subject_->filled.facts;
+  if (const std::string reason = undecidable(kDeclared, problem, facts); !reason.empty()) {
+    return {Status::kSkipped, reason, {}};
+  }
+  const Values values = values_of(facts);
   std::vector<Wanted> wanted = subject_->expected(problem, kDeclared, values);
   if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
     for (Wanted& tensor : subject_->expected(forward_problem(problem), kDeclared, values)) {
@@ -148,7 +152,7 @@ Verdict PeerContestant::judge_outputs() {
   std::erase_if(wanted,
                 [&](const Wanted& tensor) { return std::ranges::find(outputs_, tensor.name) == outputs_.end(); });
   if (wanted.empty()) return failed("makes no output of the op");
-  return judge_values(wanted, given, problem.dtype, kDeclared);
+  return judge_values(wanted, given, problem, kDeclared);
 }
 
 }  // namespace backgauge

@@ -42,7 +42,7 @@ Verdict TableContestant::judge_again() try {
   const Declared claimed = declared(*claims_of(runner_.table(), problem.op), problem.dtype);
   if (has_random_dropout(problem)) problem.keep = call_->dropout_masks(problem.extents);
   const std::vector<Wanted> wanted = subject_->expected(problem, claimed, values_of(subject_->filled.facts));
-  return judge_values(wanted, call_->outputs(), problem.dtype, claimed);
+  return judge_values(wanted, call_->outputs(), problem, claimed);
 } catch (const std::runtime_error& error) {
   return failed(error.what());
 }

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -25,10 +26,16 @@ ENVIRONMENT = {key: value for key, value in os.environ.items()
                if key not in SHARDS and key not in ["BACKGAUGE_" + word for word in SETTINGS]}
 
 
+# What stderr says every ten seconds of a run that takes longer: on a busy machine any may.
+HEARTBEAT = re.compile(r"^backgauge: \[\d+/\d+\] .*\n", re.MULTILINE)
+
+
 def run(*arguments, environment=(), **options):
-    """The finished process, with its output as text."""
-    return subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300,
+    """The finished process, with its output as text, heartbeats left out."""
+    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300,
                           stdin=subprocess.DEVNULL, env={**ENVIRONMENT, **dict(environment)}, **options)
+    done.stderr = HEARTBEAT.sub("", done.stderr)
+    return done
 
 
 class CommandTest(unittest.TestCase):

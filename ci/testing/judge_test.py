@@ -103,6 +103,11 @@ class Outputs(JudgeTest):
         for contract in ("fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32", "fp32_3xtf32"):
             self.judge(0, folder, self.save(outputs), f"--contract={contract}")
 
+    def test_a_hint_at_the_fault(self):
+        folder, outputs = self.prepare(CELL)
+        text = self.judge(1, folder, self.save({**outputs, "dicfo": 2 * outputs["dicfo"]}))
+        self.assertRegex(text, r"\n  hint: it is twice as large \(to \d+ digits\)\n")
+
     def test_missing_and_misshapen(self):
         folder, outputs = self.prepare(CELL)
         dicfo = outputs["dicfo"]

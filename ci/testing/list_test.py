@@ -63,6 +63,14 @@ class Ops(CommandTest):
         self.assertIn("no workspace for f32 b64i512h512\n", text)
         self.assertNotRegex(text, r"(?m) $")
 
+    def test_ops_have_two_names(self):
+        both = [self.listed(f"--ops={names}")["ops"]
+                for names in ("BlockLSTMGradV2,lstm_block_cell_grad", "block_lstm_grad_v2,LSTMBlockCellGrad")]
+        self.assertEqual([op["op"] for op in both[0]], ["lstm_block_cell_grad", "block_lstm_grad_v2"])
+        self.assertEqual(*both)
+        for name in ("CudnnRNN", "cudnn_rnn", "blocklstmgradv2"):
+            self.expect_complaint(2, f'"{name}"', "list", f"--ops={name}")
+
     def test_choosing(self):
         self.assertEqual([op["op"] for op in self.listed("--ops=cudnn_rnn_backprop")["ops"]],
                          ["cudnn_rnn_backprop", "cudnn_rnn"])

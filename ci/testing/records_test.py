@@ -8,7 +8,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as xml
 
-from command import CommandTest, run
+from command import VERSION, CommandTest, run
 
 REGRESSION = "lstm_block_cell_grad b1i1h1 peep=0 dt=f32 data=strat:0x1"
 COUNTS = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -46,7 +46,13 @@ class Records(CommandTest):
         ids = [record["id"] for record in self.records[1:] if "data=golden:" not in record["id"]]
         generated = [line for line in ids if "data=malformed:" not in line]
         self.assertEqual(len(ids) - len(generated), 70)  # 10 for each op and dtype
-        planned = run("list", "--cases", "--tier=smoke").stdout.splitlines()
+        # The lines that list has are those that were judged; those that it has of the plan alone, before some were redrawn.
+        judged, planned = (run("list", "--cases", "--tier=smoke", *option).stdout.splitlines()
+                           for option in ([], ["--as-planned"]))
+        told = [not re.search(r" drop=0\.\d", line) for line in generated]  # else its own masks decide what proves something
+        self.assertGreater(sum(told), 1000)
+        self.assertEqual([line for line, each in zip(generated, told) if each],
+                         [line for line, each in zip(judged, told) if each])
         self.assertEqual([without_values(line) for line in generated], [without_values(line) for line in planned])
         redrawn = re.search(r"drawn again (\d+):", self.done.stdout)
         self.assertEqual(sum(a != b for a, b in zip(generated, planned)), int(redrawn[1]) if redrawn else 0)
@@ -74,8 +80,26 @@ class Records(CommandTest):
         for node in [root, *root.findall("testsuite")]:
             for attribute, element in COUNTS.items():
                 self.assertEqual(int(node.get(attribute)), len(node.findall(f".//{element}")), attribute)
-        names = [case.get("name") for case in root.iter("testcase")]
-        self.assertEqual(sorted(names), sorted(record["id"] for record in self.records))
+        tests = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
+        self.assertEqual(len(set(tests)), len(tests))
+        cases = [int(each.get("value")) for each in root.iterfind(".//testcase/properties/property[@name='cases']")]
+        self.assertEqual((len(cases), sum(cases)), (len(tests), len(self.records)))
+        self.assertIn(("plain.block_lstm_grad_v2", "f16 data=large"), tests)
+
+    def test_junit_says_what_was_judged(self):
+        for suite in xml.parse(self.out / "a" / "junit.xml").getroot().findall("testsuite"):
+            properties = {each.get("name"): each.get("value") for each in suite.findall("properties/property")}
+            self.assertEqual((properties["version"], properties["tier"], properties["seed"]), (VERSION, "smoke", "1"))
+            self.assertTrue(properties["implementation"].startswith("plain "), properties)
+            self.assertIn("machine", properties)
+            self.assertRegex(suite.get("timestamp"), r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+            self.assertTrue(suite.get("hostname"))
+
+    def test_junit_stays_small(self):
+        # As many tests as there are classes of data for each dtype: a larger tier has more cases, not more tests.
+        text = (self.out / "a" / "junit.xml").read_bytes()
+        self.assertLess(len(text), 200_000)
+        self.assertLess(text.count(b"<testcase "), 150)
 
 
 if __name__ == "__main__":

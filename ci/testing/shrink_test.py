@@ -71,7 +71,7 @@ class Regressions(CommandTest):
         for arguments in (["repro", CELL], ["verify", "--no-shrink", "--case", CELL]):
             file = self.folder / arguments[0]
             done = self.expect(1, *arguments, f"--impl={BAD}", f"--add-regression={file}")
-            self.assertIn(f"kept in {file}\n", done.stdout)
+            self.assertIn(f"1 line kept in {file}\n", done.stdout)
             self.assertRegex(file.read_text(), f"^{CELL} chk=....\n$")
         self.assertFalse(self.file.exists())
 

@@ -19,16 +19,6 @@ Case itself(Case c) { return c; }
 // first values.
 constexpr std::uint64_t kSeeds = 4;
 
-// Without numbers and without what an implementation says of itself.
-std::string without_details(const std::string& reason) {
-  constexpr std::string_view kNotRepeatable = "not repeatable: ";
-  const std::size_t begin = reason.starts_with(kNotRepeatable) ? kNotRepeatable.size() : 0;
-  std::string text = reason.substr(0, reason.find_first_of("([:", begin));
-  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
-  while (text.ends_with(' ')) text.pop_back();
-  return text;
-}
-
 // A right implementation would have PASSED, and not been MISTRUSTED: what is kept as a regression must be able to pass.
 bool proves(const Verdict& verdict) { return std::ranges::none_of(verdict.tensors, &TensorReport::vacuous); }
 
@@ -121,17 +111,6 @@ class Shrinker {
 };
 
 }  // namespace
-
-std::string failure_of(const Verdict& verdict) {
-  if (verdict.status == Status::kBroken) {
-    const bool judged = !verdict.reason.starts_with("harness") && !verdict.reason.starts_with(kNotRun);
-    return judged ? "BROKEN " + without_details(verdict.reason) : "";
-  }
-  if (verdict.status != Status::kFailed) return "";
-  const auto bad = std::ranges::find_if(verdict.tensors, [](const TensorReport& tensor) { return tensor.bad > 0; });
-  if (bad == verdict.tensors.end()) return without_details(verdict.reason);
-  return bad->name + (bad->unwritten > 0 ? " unwritten" : bad->nonfinite > 0 ? " non-finite" : " value");
-}
 
 Shrunk shrink(const Case& c, const std::string& failure, const std::function<Verdict(const Case&)>& judge,
               const ShrinkLimits& limits, const std::function<bool()>& stop) {

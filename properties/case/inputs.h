@@ -14,6 +14,8 @@ struct DataFacts {
   bool structured = false;       // few distinct values: roundings are not independent
   bool consistent_saved = true;  // saved tensors come from a forward pass, and co == tanh(cs) at every step, cs intact
   bool nonfinite = false;        // NaN or Inf in elements that are read
+
+  bool operator==(const DataFacts&) const = default;
 };
 
 struct Filled {

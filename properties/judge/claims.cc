@@ -22,12 +22,11 @@ std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem,
   if (claims == nullptr) return fmt::format("{} is not claimed", spec->tensorflow);
   const backgauge_attributes& a = problem.attributes;
   if (!has(claims->dtypes, problem.dtype)) return fmt::format("dtype {} is not claimed", dtype_word(problem.dtype));
+  if (std::string reason = undecidable(declared(*claims, problem.dtype), problem, facts); !reason.empty())
+    return reason;
   if (!spec->is_cudnn()) {
-    if (!has(claims->use_peephole, a.use_peephole))
-      return fmt::format("use_peephole {} is not claimed", a.use_peephole);
-    if (claims->recomputes_co != 0 && !facts.consistent_saved)
-      return "co is recomputed, and differs from tanh(cs) here";
-    return "";
+    if (has(claims->use_peephole, a.use_peephole)) return "";
+    return fmt::format("use_peephole {} is not claimed", a.use_peephole);
   }
   if (!has(claims->rnn_modes, a.rnn_mode)) return fmt::format("rnn_mode {} is not claimed", rnn_mode_word(a.rnn_mode));
   if (!has(claims->input_modes, a.input_mode)) {
@@ -51,6 +50,17 @@ Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype) {
           .numerical_contract =
               static_cast<backgauge_numerical_contract>(own ? claims.half_contract : claims.numerical_contract),
           .recomputes_co = claims.recomputes_co != 0};
+}
+
+std::string undecidable(const Declared& declared, const Problem& problem, const DataFacts& facts) {
+  if (!find_op(problem.op)->is_cudnn() && declared.recomputes_co && !facts.consistent_saved) {
+    return "co is recomputed, and differs from tanh(cs) here";
+  }
+  return "";
+}
+
+Values values_of(const DataFacts& facts) {
+  return facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom;
 }
 
 bool has_random_dropout(const Problem& problem) {

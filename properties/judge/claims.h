@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an implementation says of itself, read for one problem.
+// What an implementation says of itself, read for one problem, and what can be judged of one that says so.
 #pragma once
 
 #include <string>
@@ -19,6 +19,12 @@ std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem,
 std::string untold_masks(const backgauge_implementation& implementation, const Problem& problem);
 
 Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype);
+
+// Why nothing that a program with these declarations makes of a problem is right or wrong; "" if it can be judged.
+std::string undecidable(const Declared& declared, const Problem& problem, const DataFacts& facts);
+
+// What the facts of the data make of the roundings.
+Values values_of(const DataFacts& facts);
 
 // True where masks decide what is right: 0 < dropout < 1 between at least two layers.
 bool has_random_dropout(const Problem& problem);

@@ -31,6 +31,16 @@ std::optional<Verdict> trouble(const RunResult& result) {
   return failed(answer);
 }
 
+TensorReport report_of(const Wanted& wanted, std::span<const double> got, std::span<const std::uint8_t> unwritten,
+                       const Problem& problem, const Declared& declared) {
+  TensorReport report = compare(wanted, got, unwritten, problem.dtype, declared);
+  if (report.bad > 0 && report.name == "params_backprop") {
+    const Extents& e = problem.extents;
+    report.where = params_block(problem.attributes, rnn_params(problem.attributes, e.I, e.H, e.L), report.worst);
+  }
+  return report;
+}
+
 std::vector<TensorReport> compare_outputs(const std::vector<Output>& outputs, const std::vector<Wanted>& wanted,
                                           const Problem& problem, const Declared& declared) {
   std::vector<TensorReport> reports;
@@ -43,12 +53,7 @@ std::vector<TensorReport> compare_outputs(const std::vector<Output>& outputs, co
       throw std::logic_error(fmt::format("oracle: {} has shape {}, expected {}", found->name, to_string(found->shape),
                                          to_string(output.raw.shape)));
     }
-    TensorReport report = compare(*found, output.values, output.unwritten, problem.dtype, declared);
-    if (report.bad > 0 && report.name == "params_backprop") {
-      const Extents& e = problem.extents;
-      report.where = params_block(problem.attributes, rnn_params(problem.attributes, e.I, e.H, e.L), report.worst);
-    }
-    reports.push_back(std::move(report));
+    reports.push_back(report_of(*found, output.values, output.unwritten, problem, declared));
   }
   return reports;
 }

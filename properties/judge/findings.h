@@ -2,7 +2,9 @@
 // From results of runs to verdicts.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,10 @@ Verdict broken(const std::string& what);  // BROKEN("harness: what")
 // What is wrong with a run of a legal, claimed problem, its values aside: violations, no answer, or a status other than
 // OK.
 std::optional<Verdict> trouble(const RunResult& result);
+
+// The report of one output, in words where it lies too. As compare() asks for it.
+TensorReport report_of(const Wanted& wanted, std::span<const double> got, std::span<const std::uint8_t> unwritten,
+                       const Problem& problem, const Declared& declared);
 
 // The reports of all outputs but reserve_space. Throws std::logic_error where the oracle has no value or no usable
 // bound for one: what is not compared must not pass.

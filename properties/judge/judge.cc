@@ -25,7 +25,7 @@ class Judge {
         seed_(options.seed),
         nonfinite_(facts.nonfinite),
         declared_(declared(claims, dtype)),
-        values_(facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom) {
+        values_(values_of(facts)) {
     first_.num_threads = options.num_threads;
     first_.placement = Placement(options.seed);
     if (claims.changes_reserve_space != 0) first_.changed_inputs = {"reserve_space"};

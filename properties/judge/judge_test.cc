@@ -216,15 +216,16 @@ TEST(Judge, EmptyBatchesPass) {
 TEST(JudgeValues, JudgesFilesAndSaysWhatIsWrongWithThem) {
   const std::vector<Wanted> wanted{{"x_grad", {2}, {1, 2}, {1e-6, 1e-6}}};
   const std::vector<GivenTensor> right{{"x_grad", {2}, BACKGAUGE_FLOAT32, {1, 2}}};
-  EXPECT_EQ(judge_values(wanted, right, BACKGAUGE_FLOAT32, {}).status, Status::kPassed);
-  expect_failed(judge_values(wanted, {}, BACKGAUGE_FLOAT32, {}), "x_grad is missing");
-  expect_failed(judge_values(wanted, {{"x_grad", {2}, BACKGAUGE_FLOAT64, {1, 2}}}, BACKGAUGE_FLOAT32, {}),
+  const Problem problem = shaped_problem(cell_case());
+  EXPECT_EQ(judge_values(wanted, right, problem, {}).status, Status::kPassed);
+  expect_failed(judge_values(wanted, {}, problem, {}), "x_grad is missing");
+  expect_failed(judge_values(wanted, {{"x_grad", {2}, BACKGAUGE_FLOAT64, {1, 2}}}, problem, {}),
                 "x_grad: expected dtype f32, got f64");
-  expect_failed(judge_values(wanted, {{"x_grad", {2, 1}, BACKGAUGE_FLOAT32, {1, 2}}}, BACKGAUGE_FLOAT32, {}),
+  expect_failed(judge_values(wanted, {{"x_grad", {2, 1}, BACKGAUGE_FLOAT32, {1, 2}}}, problem, {}),
                 "x_grad: expected shape [2], got [2, 1]");
-  expect_failed(judge_values(wanted, {{"x_grad", {2}, BACKGAUGE_FLOAT32, {1, 3}}}, BACKGAUGE_FLOAT32, {}), "x_grad[1]");
+  expect_failed(judge_values(wanted, {{"x_grad", {2}, BACKGAUGE_FLOAT32, {1, 3}}}, problem, {}), "x_grad[1]");
   const std::vector<Wanted> faulty{{"x_grad", {2}, {1, 2}, {1e-6, std::nan("")}}};
-  EXPECT_EQ(judge_values(faulty, right, BACKGAUGE_FLOAT32, {}).status, Status::kBroken);
+  EXPECT_EQ(judge_values(faulty, right, problem, {}).status, Status::kBroken);
 }
 
 TEST(Findings, AnOutputWithoutWantedValuesIsNotPassed) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges outputs that any other program has made and stored.
+// Judges outputs that any other program has made and stored, by the rules of judge.h as far as values go.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "properties/case/inputs.h"
 #include "properties/judge/verdict.h"
 #include "reference/oracle.h"
 
@@ -17,8 +18,16 @@ struct GivenTensor {
   std::vector<double> values;  // as many as the shape says
 };
 
-// Every wanted tensor must be given, in its shape and in `dtype`; other tensors are not looked at.
-Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given, backgauge_dtype dtype,
+// Everything that the op gives; of CudnnRNNBackprop first what its forward gives.
+std::vector<Wanted> everything_wanted(const Problem& problem, const DataFacts& facts, const Declared& declared);
+
+// Every wanted tensor must be given, in its shape and in the dtype of the problem; other tensors are not looked at.
+Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given, const Problem& problem,
                      const Declared& declared);
+
+// The verdict on outputs of a legal problem, with its dropout masks where it has some: SKIPPED where undecidable()
+// says so (claims.h), otherwise judge_values() of everything_wanted().
+Verdict judge_outputs(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
+                      const Declared& declared);
 
 }  // namespace backgauge

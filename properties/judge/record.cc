@@ -127,6 +127,8 @@ Record from_json(const Json& json) {
   record.verdict.status = *status;
   record.verdict.reason = json.value("reason", "");
   record.verdict.note = json.value("note", "");
+  record.verdict.hint = json.value("hint", "");
+  record.verdict.passes_as = json.value("passes_as", "");
   record.isolated = json.value("isolated", false);
   record.flaky = json.value("flaky", false);
   record.shrunk_from = json.value("shrunk_from", "");
@@ -155,9 +157,13 @@ std::string to_json(const Record& record) {
   json["impl"] = {{"name", printable(record.impl_name, kShownOfName)},
                   {"version", printable(record.impl_version, kShownOfName)}};
   json["status"] = status_word(record.verdict.status);
-  if (!record.verdict.reason.empty())
-    json["reason"] = printable(record.verdict.reason, kShownOfReason, Newlines::kKept);
-  if (!record.verdict.note.empty()) json["note"] = printable(record.verdict.note, kShownOfReason, Newlines::kKept);
+  const auto add_text = [&](const char* key, const std::string& text) {
+    if (!text.empty()) json[key] = printable(text, kShownOfReason, Newlines::kKept);
+  };
+  add_text("reason", record.verdict.reason);
+  add_text("note", record.verdict.note);
+  add_text("hint", record.verdict.hint);
+  add_text("passes_as", record.verdict.passes_as);
   if (record.isolated) json["isolated"] = true;
   if (record.flaky) json["flaky"] = true;
   if (!record.shrunk_from.empty()) json["shrunk_from"] = record.shrunk_from;

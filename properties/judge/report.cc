@@ -18,6 +18,15 @@ std::string got_and_want(double got, double want) {
   return fmt::format("got {:.17g} want {:.17g}", got, want);
 }
 
+// What was found out besides the values.
+std::string findings_text(const Verdict& verdict) {
+  std::string text;
+  if (!verdict.note.empty()) text += "  " + verdict.note + "\n";
+  if (!verdict.passes_as.empty()) text += "  " + verdict.passes_as + "\n";
+  if (!verdict.hint.empty()) text += "  hint: " + verdict.hint + "\n";
+  return text;
+}
+
 }  // namespace
 
 std::string tensor_text(const TensorReport& tensor) {
@@ -62,8 +71,18 @@ std::string verdict_text(const Verdict& verdict) {
   }
   if (!said) text = "  " + verdict.reason + "\n" + text;
   if (!right.empty()) text += fmt::format("  {} ok\n", fmt::join(right, ", "));
-  if (!verdict.note.empty()) text += "  " + verdict.note + "\n";
-  return text;
+  return text + findings_text(verdict);
+}
+
+std::string brief_text(const Verdict& verdict) {
+  std::vector<std::string> bad;
+  for (const TensorReport& tensor : verdict.tensors) {
+    if (tensor.bad > 0) bad.push_back(tensor_text(tensor));
+  }
+  const bool by_tensor = !bad.empty() && bad.front() == verdict.reason;
+  std::string text = fmt::format("  {}{}\n", by_tensor ? "tensor " : "", verdict.reason);
+  if (bad.size() > 1) text += fmt::format("  {} more outputs are wrong\n", bad.size() - 1);
+  return text + findings_text(verdict);
 }
 
 }  // namespace backgauge

@@ -12,7 +12,11 @@ namespace backgauge {
 std::string tensor_text(const TensorReport& tensor);
 
 // What stands below the line of a case that has not passed: the reason unless a tensor says it, one line per bad or
-// vacuous tensor, and which tensors are right. Each line is indented by two spaces and ends with a newline.
+// vacuous tensor, which tensors are right, and what a look into the failure has shown. Each line is indented by two
+// spaces and ends with a newline.
 std::string verdict_text(const Verdict& verdict);
+
+// The same in at most five lines: the reason, how many more outputs are wrong, and what a look into it has shown.
+std::string brief_text(const Verdict& verdict);
 
 }  // namespace backgauge

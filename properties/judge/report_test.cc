@@ -41,6 +41,20 @@ TEST(Report, SaysWhatIsWrongAndWhatIsRight) {
             "  dicfo, wci_grad ok\n");
 }
 
+TEST(Report, IsBriefAboutWhatIsWrong) {
+  TensorReport other = bad_tensor();
+  other.name = "dicfo";
+  Verdict verdict = conclude({good_tensor("wci_grad"), bad_tensor(), other, other});
+  verdict.hint = "it is 0";
+  verdict.passes_as = "FAILED as class A; passes as class B (--half-class=B)";
+  const std::string found = "  FAILED as class A; passes as class B (--half-class=B)\n  hint: it is 0\n";
+  EXPECT_EQ(brief_text(verdict), "  tensor " + verdict.reason + "\n  2 more outputs are wrong\n" + found);
+  EXPECT_TRUE(verdict_text(verdict).ends_with("  wci_grad ok\n" + found)) << verdict_text(verdict);
+  EXPECT_EQ(brief_text({Status::kFailed, "changed the input x", {}}), "  changed the input x\n");
+  verdict.reason = "second run: " + verdict.reason;
+  EXPECT_TRUE(brief_text(verdict).starts_with("  second run: cs_prev_grad[1,0]: got")) << brief_text(verdict);
+}
+
 TEST(Report, ShowsDifferencesInLateDigits) {
   TensorReport report = bad_tensor();
   report.got = report.want + 1e-7;
@@ -109,32 +123,85 @@ Record record(const char* op, Status status) {
   return r;
 }
 
-TEST(Junit, HasOneSuitePerOpAndOneCasePerRecord) {
-  const std::vector<Record> records{record("a", Status::kPassed), record("b", Status::kFailed),
-                                    record("a", Status::kBroken), record("a", Status::kSkipped),
-                                    record("b", Status::kMistrusted)};
+std::string line(const char* dtype, const char* data) {
+  return std::string("lstm_block_cell_grad b1i1h1 peep=0 dt=") + dtype + " data=" + data + ":0x1";
+}
+
+struct Parsed {
   pugi::xml_document document;
-  ASSERT_TRUE(document.load_string(junit(records).c_str()));
-  const pugi::xml_node root = document.child("testsuites");
-  EXPECT_EQ(root.attribute("tests").as_int(), 5);
-  EXPECT_EQ(root.attribute("failures").as_int(), 1);
-  EXPECT_EQ(root.attribute("errors").as_int(), 1);
-  EXPECT_EQ(root.attribute("skipped").as_int(), 2);
-  EXPECT_STREQ(root.attribute("time").value(), "1.250000");
-  const pugi::xml_node a = root.find_child_by_attribute("testsuite", "name", "a");
-  const pugi::xml_node b = root.find_child_by_attribute("testsuite", "name", "b");
-  EXPECT_EQ(a.attribute("tests").as_int(), 3);
-  EXPECT_EQ(b.attribute("skipped").as_int(), 1);
-  const pugi::xml_node passed = a.child("testcase");
-  EXPECT_STREQ(passed.attribute("name").value(), records[0].id.c_str());
+  pugi::xml_node root;
+
+  explicit Parsed(const std::vector<Record>& records, const JunitRun& run = {}) {
+    EXPECT_TRUE(document.load_string(junit(records, run).c_str()));
+    root = document.child("testsuites");
+  }
+  pugi::xml_node suite(const char* op) const { return root.find_child_by_attribute("testsuite", "name", op); }
+  pugi::xml_node test(const char* op, const char* name) const {
+    return suite(op).find_child_by_attribute("testcase", "name", name);
+  }
+};
+
+std::string property(pugi::xml_node node, const char* name) {
+  return node.child("properties").find_child_by_attribute("property", "name", name).attribute("value").value();
+}
+
+TEST(Junit, HasOneSuitePerOpAndOneTestPerRecordOfNoCase) {
+  const std::vector<Record> records{record("a", Status::kPassed), record("b", Status::kFailed)};
+  const Parsed parsed(records);
+  EXPECT_EQ(parsed.root.attribute("tests").as_int(), 2);
+  EXPECT_EQ(parsed.root.attribute("failures").as_int(), 1);
+  EXPECT_STREQ(parsed.root.attribute("time").value(), "0.500000");
+  const pugi::xml_node passed = parsed.test("a", records[0].id.c_str());
   EXPECT_STREQ(passed.attribute("time").value(), "0.250000");
-  EXPECT_STREQ(passed.child("properties").child("property").attribute("value").value(), records[0].repro().c_str());
   EXPECT_FALSE(passed.child("failure") || passed.child("error") || passed.child("skipped"));
-  const pugi::xml_node failure = b.child("testcase").child("failure");
-  EXPECT_STREQ(failure.attribute("message").value(), "because\\x01");
+  const pugi::xml_node failure = parsed.suite("b").child("testcase").child("failure");
+  EXPECT_STREQ(failure.attribute("type").value(), "FAILED");
+  EXPECT_NE(std::string(failure.text().get()).find("because\\x01"), std::string::npos);
   EXPECT_NE(std::string(failure.text().get()).find("repro: " + records[1].repro()), std::string::npos);
-  EXPECT_TRUE(passed.next_sibling().child("error"));
-  EXPECT_STREQ(b.child("testcase").next_sibling().child("skipped").attribute("type").value(), "MISTRUSTED");
+}
+
+TEST(Junit, SumsCasesByDtypeAndDataAndWhatIsSkippedByItsReason) {
+  std::vector<Record> records;
+  const auto add = [&](const char* dtype, const char* data, Status status, const char* reason) {
+    Record r = record("lstm_block_cell_grad", status);
+    r.id = line(dtype, data);
+    r.verdict.reason = reason;
+    records.push_back(r);
+  };
+  for (int k = 0; k < 3; ++k) add("f32", "strat", Status::kPassed, "");
+  for (int k = 0; k < 2; ++k) add("f32", "large", Status::kPassed, "");
+  add("f32", "large", Status::kFailed, "changed the input x");
+  add("f32", "large", Status::kFailed, "changed the input x");
+  add("f32", "large", Status::kBroken, "crash: SIGSEGV in run");
+  add("f32", "zeros", Status::kBroken, "crash: SIGSEGV in run");
+  for (int k = 0; k < 4; ++k) add("f16", "strat", Status::kSkipped, "dtype f16 is not claimed");
+  for (int k = 0; k < 2; ++k) add("f16", "strat", Status::kMistrusted, "too wide");
+  records[5].verdict.hint = "it is 0";
+  const Parsed parsed(records);
+  EXPECT_EQ(parsed.root.attribute("tests").as_int(), 5);
+  EXPECT_EQ(parsed.root.attribute("failures").as_int(), 1);
+  EXPECT_EQ(parsed.root.attribute("errors").as_int(), 1);
+  EXPECT_EQ(parsed.root.attribute("skipped").as_int(), 2);
+  const auto test = [&](const char* name) { return parsed.test("lstm_block_cell_grad", name); };
+  EXPECT_EQ(property(test("f32 data=strat"), "cases"), "3");
+  EXPECT_EQ(property(test("f32 data=large"), "cases"), "5");
+  const pugi::xml_node failure = test("f32 data=large").child("failure");
+  EXPECT_STREQ(failure.attribute("message").value(), "3 of 5 cases: changed the input x (2) BROKEN crash (1)");
+  const std::string text = failure.text().get();
+  EXPECT_EQ(text.find("changed the input x"), text.rfind("changed the input x")) << text;
+  EXPECT_NE(text.find("  hint: it is 0\n"), std::string::npos) << text;
+  EXPECT_TRUE(test("f32 data=zeros").child("error"));
+  EXPECT_EQ(std::string(test("skipped: dtype f16 is not claimed").child("skipped").attribute("message").value())
+                .find("4 cases, the first: "),
+            0u);
+  EXPECT_STREQ(test("mistrusted").child("skipped").attribute("type").value(), "MISTRUSTED");
+}
+
+TEST(Junit, SaysWhatWasJudgedWhereAndWhen) {
+  const Parsed parsed({record("a", Status::kPassed)}, {"host", "2020-01-02T03:04:05Z", {{"seed", "7"}}});
+  EXPECT_STREQ(parsed.suite("a").attribute("hostname").value(), "host");
+  EXPECT_STREQ(parsed.suite("a").attribute("timestamp").value(), "2020-01-02T03:04:05Z");
+  EXPECT_EQ(property(parsed.suite("a"), "seed"), "7");
 }
 
 }  // namespace

@@ -13,6 +13,16 @@ namespace {
 constexpr Status kStatuses[] = {Status::kPassed, Status::kFailed, Status::kMistrusted, Status::kSkipped,
                                 Status::kBroken};
 
+// Without numbers and without what an implementation says of itself.
+std::string without_details(const std::string& reason) {
+  constexpr std::string_view kNotRepeatable = "not repeatable: ";
+  const std::size_t begin = reason.starts_with(kNotRepeatable) ? kNotRepeatable.size() : 0;
+  std::string text = reason.substr(0, reason.find_first_of("([:", begin));
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  while (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 std::string_view status_word(Status status) {
@@ -31,6 +41,17 @@ std::optional<Status> parse_status(std::string_view word) {
     if (status_word(status) == word) return status;
   }
   return std::nullopt;
+}
+
+std::string failure_of(const Verdict& verdict) {
+  if (verdict.status == Status::kBroken) {
+    const bool judged = !verdict.reason.starts_with("harness") && !verdict.reason.starts_with(kNotRun);
+    return judged ? "BROKEN " + without_details(verdict.reason) : "";
+  }
+  if (verdict.status != Status::kFailed) return "";
+  const auto first = std::ranges::find_if(verdict.tensors, [](const TensorReport& tensor) { return tensor.bad > 0; });
+  if (first == verdict.tensors.end()) return without_details(verdict.reason);
+  return first->name + (first->unwritten > 0 ? " unwritten" : first->nonfinite > 0 ? " non-finite" : " value");
 }
 
 Verdict conclude(std::vector<TensorReport> tensors) {

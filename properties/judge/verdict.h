@@ -43,10 +43,19 @@ struct Verdict {
   std::string reason = "not judged";  // "" if PASSED
   std::vector<TensorReport> tensors;
   std::string note{};  // what was not judged element by element, and how; also if PASSED
+  // Of a failure that was looked into: what the wrong values look like (hint.h), and of half the wider accuracy class
+  // that the same outputs pass as. "" where there is nothing to say.
+  std::string hint{};
+  std::string passes_as{};
 };
 
 // What the note begins with where the adjoint identity was judged in place of elements.
 inline constexpr std::string_view kMasksNotTold = "masks not told";
+
+// What makes two failures the same: the first bad tensor and the class of its fault ("w_grad value", "dicfo unwritten",
+// "h_grad non-finite"), or what was seen besides values, without its numbers ("wrote past the end of dicfo", "not
+// repeatable: x_grad"). "" where the implementation did not fail.
+std::string failure_of(const Verdict& verdict);
 
 // The verdict that the reports of all outputs of a case amount to, if nothing else is wrong with it:
 //   FAILED      an element of an output is bad

@@ -57,29 +57,48 @@ std::uint32_t ops_of(Where where) {
 
 struct Rule {
   Change change;
-  const char* word;
+  const char* word;  // in the id
   bool each_operand;
+  const char* what;  // after what the operation computes
 };
 
 // A product has one sign, a sum has one for each term.
 std::vector<Rule> rules_of(SiteKind kind) {
   switch (kind) {
     case SiteKind::sum:
-      return {{Change::kDrop, "drop", true}, {Change::kNegate, "negate", true}, {Change::kTwice, "twice", true}};
+      return {{Change::kDrop, "drop", true, "without its {} term"},
+              {Change::kNegate, "negate", true, "with the other sign of its {} term"},
+              {Change::kTwice, "twice", true, "with its {} term counted twice"}};
     case SiteKind::product:
-      return {{Change::kDrop, "drop", true}, {Change::kNegate, "negate", false}, {Change::kNext, "next", true}};
+      return {{Change::kDrop, "drop", true, "without its {} factor"},
+              {Change::kNegate, "negate", false, "with the other sign"},
+              {Change::kNext, "next", true, "with another factor in place of its {}"}};
     case SiteKind::sigmoid_slope:
-      return {
-          {Change::kConstant, "constant", false}, {Change::kDrop, "drop", false}, {Change::kNegate, "negate", false}};
+      return {{Change::kConstant, "constant", false, "with 2 in place of 1"},
+              {Change::kDrop, "drop", false, "without the factor in brackets"},
+              {Change::kNegate, "negate", false, "with + in place of -"}};
     case SiteKind::tanh_slope:
-      return {{Change::kConstant, "constant", false},
-              {Change::kDrop, "drop", false},
-              {Change::kNegate, "negate", false},
-              {Change::kTwice, "twice", false}};
-    case SiteKind::dot: return {{Change::kDrop, "drop", true}, {Change::kNegate, "negate", false}};
-    case SiteKind::index: return {{Change::kUp, "up", false}, {Change::kDown, "down", false}};
+      return {{Change::kConstant, "constant", false, "with 2 in place of 1"},
+              {Change::kDrop, "drop", false, "without the square"},
+              {Change::kNegate, "negate", false, "with + in place of -"},
+              {Change::kTwice, "twice", false, "with the cube in place of the square"}};
+    case SiteKind::dot:
+      return {{Change::kDrop, "drop", true, "without its {} term"},
+              {Change::kNegate, "negate", false, "with the other sign"}};
+    case SiteKind::index:
+      return {{Change::kUp, "up", false, "one too high"}, {Change::kDown, "down", false, "one too low"}};
   }
   return {};
+}
+
+// "without its first term"; of a dot the two operands are its first and its last term.
+std::string told(const Rule& rule, SiteKind kind, int operand) {
+  constexpr const char* kPlaces[] = {"first", "second", "third", "fourth"};
+  std::string text = rule.what;
+  if (const std::size_t gap = text.find("{}"); gap != text.npos) {
+    text.replace(gap, 2, kind == SiteKind::dot && operand == 1 ? "last" : kPlaces[operand]);
+  }
+  return text;
 }
 
 void add_operator_faults(std::vector<Variant>& out) {
@@ -105,7 +124,7 @@ void add_operator_faults(std::vector<Variant>& out) {
           const std::string number = rule.each_operand ? std::to_string(operand + 1) : "";
           Variant variant{.id = id_for(std::string(row.name) + "_" + rule.word + number, bit),
                           .group = "operator",
-                          .what = std::string(row.what) + ": " + rule.word + " " + number,
+                          .what = std::string(row.what) + " " + told(rule, row.kind, operand),
                           .op = op};
           variant.site = row.site;
           variant.change = rule.change;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of failure of a run, and how they are told: one plain case of each of the commonest, the rest by name.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "properties/judge/record.h"
+
+namespace backgauge::cli {
+
+// What failed for one reason: of an op, the first bad tensor and the class of its fault, or what was touched or
+// answered.
+struct FailureKind {
+  std::string text;   // "lstm_block_cell_grad wcf_grad unwritten"
+  std::size_t index;  // the first case, in the plan
+  std::size_t cases = 0;
+  bool of_harness = false;  // BROKEN by the machine or the harness, or not run: no call to look into
+};
+
+class FailureKinds {
+ public:
+  void add(std::size_t index, const Record& record);
+  const std::vector<FailureKind>& in_order() const { return kinds_; }  // of their first cases
+
+ private:
+  std::vector<FailureKind> kinds_;
+};
+
+// What a kind is told by: the plainest record of it that there is, and what was done to find that ("shrunk in 143 runs,
+// 2.1 s", or "").
+struct ShownFailure {
+  Record record;
+  std::string effort;
+};
+
+// Told with a case: with the heading, the table of ops and the totals they fit on a screen of 45 lines.
+inline constexpr std::size_t kMostKindsTold = 4;
+
+// Prints the kinds, the commonest first: `most` of them with what `look` gives, which is asked of every kind, the
+// others by name in one line. `impl_given`: how the user named the implementation, quoted for a shell; "": by its own
+// name.
+void tell(const FailureKinds& kinds, std::size_t most, const std::function<ShownFailure(const FailureKind&)>& look,
+          const std::string& impl_given);
+
+}  // namespace backgauge::cli

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers around a wrong element, for people: what went in, what is wanted and allowed, what came out.
+#pragma once
+
+#include <string>
+
+#include "properties/case/case.h"
+#include "properties/judge/runner.h"
+#include "properties/judge/verdict.h"
+
+namespace backgauge::cli {
+
+// Runs the case once more. On output text of some lines on the first wrong element of the first wrong output; where
+// nothing is wrong, on the element that comes closest to its limit; why there is nothing to show, where no output was
+// compared or masks are the implementation's own.
+std::string numbers_text(Runner& runner, const Case& c, const Verdict& verdict, int num_threads);
+
+}  // namespace backgauge::cli

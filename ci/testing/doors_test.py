@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""verify, repro and judge decide alike: the same outputs, right and wrong, as a plug-in's and as files."""
+
+import json
+import re
+import shutil
+import unittest
+
+import numpy
+
+from command import C_PLUGINS, CELL, CommandTest, run
+
+PLUGIN = C_PLUGINS / "answers_from_files.so"
+
+# line, options of judge. What the verdict is decided by differs: the dtype and its class, values that are random,
+# structured or not finite, saved tensors of no forward pass, gradients near the largest half, bounds that say nothing.
+LINES = [
+    (CELL, []),
+    ("lstm_block_cell_grad b17i19h23 peep=1 dt=f16 data=strat:0x1", []),
+    ("lstm_block_cell_grad b3i2h4 peep=1 dt=f32 data=strat:0x1", ["--recomputes-co"]),
+    ("lstm_block_cell_grad b3i2h4 peep=1 dt=f32 data=linear:0x1", ["--recomputes-co"]),
+    ("lstm_block_cell_grad b3i4h5 peep=1 dt=f32 data=zeros:0x1", []),
+    ("cudnn_rnn_backprop t2b5i5h5 mode=lstm dir=bi layers=1 in=skip dt=f16 data=saturated:0xa0987bd1", []),
+    ("block_lstm_grad_v2 t5b3i17h4 peep=1 seq=4 dt=f32 data=strat:0x1f2e", []),
+    ("block_lstm_grad_v2 t5b3i17h4 peep=1 seq=4 dt=f16 data=constant:0x1", ["--half-class=B"]),
+    ("block_lstm_grad_v2 t3b2i4h5 peep=0 dt=f32 data=nan:0x2", []),
+    ("block_lstm_grad_v2 t3b2i4h5 peep=0 dt=f16 data=huge:0x3", ["--half-class=A'"]),
+    ("block_lstm_grad_v2 t3b2i4h5 peep=0 dt=f16 data=huge:0x3", []),
+    ("cudnn_rnn_backprop t7b2i1h7 mode=gru dir=uni layers=1 in=linear dt=f16 data=huge:0x389fa264", ["--half-class=B"]),
+    ("cudnn_rnn_backprop t4b3i5h4 mode=gru dir=bi layers=2 in=linear dt=f64 data=strat:0x1", []),
+    ("cudnn_rnn_backprop t4b3i5h4 mode=lstm dir=uni layers=1 in=linear dt=f32 data=inf:0x4", []),
+]
+CLASSES = {"--half-class=A'": "2", "--half-class=B": "3"}
+
+
+class AnswersTest(CommandTest):
+    def prepare(self, line):
+        """What is wanted of a case and allowed, by name, and the line with its checksum."""
+        self.case = self.folder / "case"
+        shutil.rmtree(self.case, ignore_errors=True)
+        self.expect(0, "oracle", "--case", line, "--dir", self.case)
+        document = json.loads((self.case / "case.json").read_text())
+        arrays = {(entry["role"], entry["name"]): numpy.load(self.case / entry["file"]) for entry in document["tensors"]}
+        self.dtype = numpy.dtype(document["dtype"])
+        self.want = {name: array for (role, name), array in arrays.items() if role == "want"}
+        self.allowed = {name: array for (role, name), array in arrays.items() if role == "allowed"}
+        return document["case"]
+
+    def variants(self):
+        """Outputs that are right, and some in which the first or the last that has elements is wrong."""
+        with numpy.errstate(over="ignore"):
+            right = {name: array.astype(self.dtype) for name, array in self.want.items()}
+            yield "right", right
+            names = [name for name, array in right.items() if array.size > 0]
+            for name in (names[0], names[-1]):
+                array = right[name]
+                wrong = array.copy()
+                wrong.flat[array.size // 2] = numpy.nan
+                yield f"NaN in {name}", {**right, name: wrong}
+                allowed = self.allowed[name].flat[array.size // 2]
+                far = self.want[name].flat[array.size // 2] + 3 * (allowed if numpy.isfinite(allowed) else 1)
+                wrong = array.copy()
+                wrong.flat[array.size // 2] = far
+                yield f"three times what is allowed in {name}", {**right, name: wrong}
+
+    def decisions(self, outputs, line, options):
+        """(status, reason, exit code) of each door."""
+        files, answers = self.folder / "files.npz", self.folder / "answers"
+        answers.mkdir(exist_ok=True)
+        numpy.savez(files, **outputs)
+        for name, array in outputs.items():
+            (answers / name).write_bytes(array.tobytes())
+        environment = {"ANSWERS": str(answers)}
+        for option in options:
+            if option == "--recomputes-co":
+                environment["ANSWERS_RECOMPUTES_CO"] = "1"
+            else:
+                environment["ANSWERS_HALF_CLASS"] = CLASSES[option]
+        found = {}
+        out = self.folder / "out"
+        done = self.run_any("verify", "--case", line, "--no-shrink", f"--impl={PLUGIN}", f"--out={out}", environment=environment)
+        record = json.loads((out / "records.jsonl").read_text())
+        self.assertEqual(record["id"], line)
+        found["verify"] = (record["status"], record.get("reason", ""), done.returncode)
+        done = self.run_any("repro", line, f"--impl={PLUGIN}", environment=environment)
+        self.assertEqual(done.stdout.splitlines()[0], line)
+        found["repro"] = (re.search(r"^answers_from_files 1 (\w+)$", done.stdout, re.MULTILINE)[1],
+                          record.get("reason", "") if record.get("reason", "") in done.stdout else done.stdout, done.returncode)
+        done = self.run_any("judge", "--dir", self.case, "--outputs", files, *options)
+        found["judge"] = (done.stdout.split()[0],
+                          record.get("reason", "") if record.get("reason", "") in done.stdout else done.stdout, done.returncode)
+        return found
+
+    def run_any(self, *arguments, **options):
+        done = run(*arguments, **options)
+        self.assertIn(done.returncode, (0, 1, 5), done.stdout + done.stderr)
+        return done
+
+
+class Doors(AnswersTest):
+    def test_verify_repro_and_judge_decide_alike(self):
+        statuses = set()
+        for line, options in LINES:
+            line = self.prepare(line)
+            for what, outputs in self.variants():
+                with self.subTest(line=line, options=options, what=what):
+                    found = self.decisions(outputs, line, options)
+                    self.assertEqual(found["repro"], found["verify"])
+                    self.assertEqual(found["judge"], found["verify"])
+                    statuses.add(found["verify"][0])
+        self.assertEqual(statuses, {"PASSED", "FAILED", "MISTRUSTED", "SKIPPED"})
+
+
+class OtherClass(AnswersTest):
+    def test_half_that_passes_as_another_class_says_so(self):
+        line = self.prepare("block_lstm_grad_v2 t5b3i17h4 peep=0 dt=f16 data=strat:0x1f2e")
+        outputs = {name: array.astype(self.dtype) for name, array in self.want.items()}
+        far = outputs["w_grad"].copy()
+        far[2, 3] = self.want["w_grad"][2, 3] + 2 * self.allowed["w_grad"][2, 3]
+        while abs(far[2, 3] - self.want["w_grad"][2, 3]) <= 2 * self.allowed["w_grad"][2, 3]:
+            far[2, 3] = numpy.nextafter(far[2, 3], numpy.float16(numpy.inf))
+        numpy.savez(self.folder / "files.npz", **{**outputs, "w_grad": far})
+        judge = ["judge", "--dir", self.case, "--outputs", self.folder / "files.npz"]
+        said = re.search(r"\n  FAILED as class A; passes as class (A'|B) \((--half-class=\S+)\)\n",
+                         self.expect(1, *judge).stdout)
+        self.assertTrue(said)
+        self.expect(0, *judge, said[2])
+
+        answers = self.folder / "answers"
+        answers.mkdir()
+        for name, array in {**outputs, "w_grad": far}.items():
+            (answers / name).write_bytes(array.tobytes())
+        environment = {"ANSWERS": str(answers)}
+        word = f"FAILED as class A; passes as class {said[1]} (half_class of its claims: {said[1]})"
+        self.assertIn(word, self.expect(1, "repro", line, f"--impl={PLUGIN}", environment=environment).stdout)
+        out = self.folder / "out"
+        done = self.expect(1, "verify", "--case", line, "--no-shrink", f"--impl={PLUGIN}", f"--out={out}",
+                           environment=environment)
+        self.assertIn(word, done.stdout)
+        self.assertEqual(json.loads((out / "records.jsonl").read_text())["passes_as"], word)
+        self.assertIn(word, (out / "junit.xml").read_text())
+        wider = {**environment, "ANSWERS_HALF_CLASS": CLASSES[said[2]]}
+        self.expect(0, "repro", line, f"--impl={PLUGIN}", environment=wider)
+
+        far[2, 3] = 1000  # wrong in every class
+        numpy.savez(self.folder / "files.npz", **{**outputs, "w_grad": far})
+        self.assertNotIn("passes as", self.expect(1, *judge).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
