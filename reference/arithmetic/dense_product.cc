@@ -2,49 +2,60 @@
 #include "reference/arithmetic/dense_product.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "reference/arithmetic/dense_product_scratch.h"
 
 namespace backgauge {
 
 template <class V>
-using DenseProduct = void(const V* x, const V* y, V* out, std::ptrdiff_t rows, std::ptrdiff_t inner,
-                          std::ptrdiff_t cols);
-template <class V>
-DenseProduct<V> dense_product_baseline;
+void dense_product_baseline(const Product<V>& product);
 #ifdef BACKGAUGE_X86_VECTORS
 template <class V>
-DenseProduct<V> dense_product_avx2;
+void dense_product_avx2(const Product<V>& product, const ProductScratch<V>& scratch);
+template <class V>
+void dense_product_avx512(const Product<V>& product, const ProductScratch<V>& scratch);
 #endif
 
 namespace {
 
 template <class V>
-DenseProduct<V>* choose() {
+using Blocked = void (*)(const Product<V>&, const ProductScratch<V>&);
+
+// nullptr: the machine has no fused multiply-add in vectors.
+template <class V>
+Blocked<V> choose() {
 #ifdef BACKGAUGE_X86_VECTORS
+  if (__builtin_cpu_supports("avx512f")) return dense_product_avx512<V>;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return dense_product_avx2<V>;
 #endif
-  return dense_product_baseline<V>;
+  return nullptr;
 }
 
-// Smaller ones take ways through Eigen that depend on how their memory is aligned for vectors as long as AVX2's: the
-// same product would not always have the same bits. They are also not where the time goes.
-bool is_large(std::ptrdiff_t rows, std::ptrdiff_t inner, std::ptrdiff_t cols) {
+// Packing pays where every element is read several times. Smaller products have the same bits on all machines.
+template <class V>
+bool is_large(const Product<V>& p) {
   constexpr std::ptrdiff_t kLeastSide = 8, kLeastTerms = 1 << 15;
-  return rows >= kLeastSide && cols >= kLeastSide && rows * inner * cols >= kLeastTerms;
+  return p.rows >= kLeastSide && p.cols >= kLeastSide && p.rows * p.inner * p.cols >= kLeastTerms;
 }
 
 }  // namespace
 
 template <class V>
-void dense_product(const V* x, const V* y, V* out, std::ptrdiff_t rows, std::ptrdiff_t inner, std::ptrdiff_t cols) {
-  if (inner == 0) {
-    std::fill_n(out, rows * cols, V{0});
+void dense_product(const Product<V>& product) {
+  if (product.inner == 0) {
+    if (!product.add) std::fill_n(product.out, product.rows * product.cols, V{0});
     return;
   }
-  static DenseProduct<V>* const chosen = choose<V>();
-  (is_large(rows, inner, cols) ? chosen : dense_product_baseline<V>)(x, y, out, rows, inner, cols);
+  static const Blocked<V> blocked = choose<V>();
+  if (blocked == nullptr || !is_large(product)) return dense_product_baseline(product);
+  const std::ptrdiff_t terms = std::min(kBlockTerms, product.inner);
+  std::vector<V> x(static_cast<std::size_t>((kBlockRows + kMostTileRows) * terms));
+  std::vector<V> y(static_cast<std::size_t>((product.cols + kMostTileColumns) * terms));
+  blocked(product, {x.data(), y.data()});
 }
 
-template void dense_product(const double*, const double*, double*, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t);
-template void dense_product(const float*, const float*, float*, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t);
+template void dense_product(const Product<double>&);
+template void dense_product(const Product<float>&);
 
 }  // namespace backgauge

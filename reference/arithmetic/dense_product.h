@@ -6,13 +6,23 @@
 
 namespace backgauge {
 
-// out[rows, cols] = x[rows, inner] y[inner, cols], all contiguous and row-major; 0 where inner is 0. Large ones with
-// AVX2 and FMA where the machine has them: there the last bits may differ from machine to machine.
+// What is to be multiplied: all matrices are contiguous and row-major.
+template <class V>
+struct Product {
+  const V* x;  // [rows, inner]; [inner, rows] if x_transposed
+  const V* y;  // [inner, cols]
+  V* out;      // [rows, cols]
+  std::ptrdiff_t rows, inner, cols;
+  bool x_transposed = false;  // x^T y
+  bool add = false;           // to what `out` holds, instead of in its place
+};
+
+// out = x y, or out += x y; an empty sum is 0. Large ones with fused multiply-add in AVX2 or AVX-512 where the machine
+// has them, with the same bits in both; without them the last bits may differ.
 // V: double, or float where a factor of 2 in time is worth more than digits.
 template <class V>
-void dense_product(const V* x, const V* y, V* out, std::ptrdiff_t rows, std::ptrdiff_t inner, std::ptrdiff_t cols);
-extern template void dense_product(const double*, const double*, double*, std::ptrdiff_t, std::ptrdiff_t,
-                                   std::ptrdiff_t);
-extern template void dense_product(const float*, const float*, float*, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t);
+void dense_product(const Product<V>& product);
+extern template void dense_product(const Product<double>&);
+extern template void dense_product(const Product<float>&);
 
 }  // namespace backgauge

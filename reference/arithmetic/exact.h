@@ -30,7 +30,7 @@ template <class V>
 Plane<V> plane_product(const Plane<V>& x, const Plane<V>& y) {
   if constexpr (std::is_same_v<V, double>) {
     Plane<double> out(x.rows(), y.cols());
-    dense_product(x.data(), y.data(), out.data(), x.rows(), x.cols(), y.cols());
+    dense_product(Product<double>{x.data(), y.data(), out.data(), x.rows(), x.cols(), y.cols()});
     return out;
   } else {
     if (x.cols() == 0) return Plane<V>::Zero(x.rows(), y.cols());

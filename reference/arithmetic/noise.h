@@ -210,7 +210,8 @@ class Noise {
   };
   static void add_product(const Scaled& x, const Scaled& y, double* to) {
     Plane<float> product(x.values.rows(), y.values.cols());
-    dense_product(x.values.data(), y.values.data(), product.data(), product.rows(), x.values.cols(), product.cols());
+    dense_product(Product<float>{x.values.data(), y.values.data(), product.data(), product.rows(), x.values.cols(),
+                                 product.cols()});
     for (Index k = 0; k < product.size(); ++k) to[k] += static_cast<double>(product.data()[k]) * x.scale * y.scale;
   }
 
