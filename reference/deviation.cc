@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <future>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -24,13 +25,19 @@ RoundingModel scaled(RoundingModel model) {
   return model;
 }
 
-// How many runs are made at a time. The matrices of a small step should stay in a cache. Those of a large one will not,
-// and a product with a matrix that no run disturbs is faster for many: then as many as there is memory for, gate
-// gradients twice and gradients of inputs of every step being kept.
-Index runs_at_a_time(const Extents& e, Index runs) {
-  constexpr double kCached = 256.0 * 1024, kKept = 768.0 * 1024 * 1024;
-  const double step = sizeof(double) * static_cast<double>(e.B * (e.H + e.I) + 1);
-  const double kept = step * 9 * static_cast<double>(e.T * e.L * e.D);
+// How many runs are made at a time: what a run is does not depend on it. The matrices of a small step should stay in a
+// cache. Those of a large one will not, and a product with a matrix that no run disturbs is faster for many: then as
+// many as there is memory for, gradients of weights and, of CudnnRNNBackprop, what the backward needs of every step
+// being kept.
+Index runs_at_a_time(const Problem& problem, Index runs) {
+  constexpr double kCached = 256.0 * 1024, kKept = 192.0 * 1024 * 1024;
+  const Extents& e = problem.extents;
+  const bool block = problem.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 || problem.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  const double step = sizeof(float) * static_cast<double>(e.B * (e.H + e.I) + 1);
+  // Of lstm seven planes of the forward, four of the backward, and the input of the layer.
+  const double steps = block ? 0 : sizeof(float) * 12.0 * static_cast<double>(e.T * e.B * e.H * e.L * e.D);
+  const double weights = sizeof(float) * 4.0 * static_cast<double>(e.H * (e.I + e.H));
+  const double kept = steps + weights + 16 * step;
   return std::clamp<Index>(static_cast<Index>(std::max(kCached / step, std::min(kKept / kept, 6.0))), 1, runs);
 }
 
@@ -48,31 +55,40 @@ void for_each_of(Index count, const Problem& problem, const Task& task) {
   for (std::future<void>& other : others) other.get();
 }
 
+// sum + term; an empty sum is 0.
+void add(Flat& sum, Flat&& term) {
+  if (sum.empty()) {
+    sum = std::move(term);
+    return;
+  }
+  for (std::size_t t = 0; t < sum.size(); ++t) {
+    for (std::size_t k = 0; k < sum[t].size(); ++k) sum[t][k] += term[t][k];
+  }
+  term.clear();
+}
+
 // The variance, raised to the mean square of what the runs are off by.
 Flat raised_by_noise(FirstEstimate first, const Problem& problem, const RoundingModel& model) {
   // With 24 runs the chance that their root mean square is below a third of the deviation is 2e-9.
   constexpr Index kRuns = 24;
-  const Index most = runs_at_a_time(problem.extents, kRuns);
-  std::vector<Flat> squares(static_cast<std::size_t>((kRuns + most - 1) / most));  // of each time
-  for_each_of(std::ssize(squares), problem, [&](Index time) {
+  const Index most = runs_at_a_time(problem, kRuns), times = (kRuns + most - 1) / most;
+  std::vector<Flat> squares(static_cast<std::size_t>(times));  // of each time
+  Flat sum;                                                    // of the first `added` of them, in this order
+  std::size_t added = 0;
+  std::mutex adding;
+  for_each_of(times, problem, [&](Index time) {
     const Index done = time * most, runs = std::min(most, kRuns - done);
-    const auto square_sum = [runs](const Noisy& part, Index k) {
-      double square = 0;
-      for (Index r = 0; r < runs; ++r) {
-        const double off = part.run(r)[k] - part.v.data()[k];
-        square += off * off;
-      }
-      return square;
-    };
-    squares[static_cast<std::size_t>(time)] =
-        flatten(Noise(model, runs, static_cast<std::uint64_t>(done), &first.dots), problem, square_sum);
+    Flat mine = flatten(Noise(model, runs, static_cast<std::uint64_t>(done), &first.dots), problem,
+                        [runs](const Noisy& part, Index k) { return part.square_sum(k, runs); });
+    const std::lock_guard lock(adding);
+    squares[static_cast<std::size_t>(time)] = std::move(mine);
+    for (; added < squares.size() && !squares[added].empty(); ++added) add(sum, std::move(squares[added]));
   });
   Flat variance = std::move(first.variance);
   for (std::size_t t = 0; t < variance.size(); ++t) {
     for (std::size_t k = 0; k < variance[t].size(); ++k) {
-      double sum = 0;
-      for (const Flat& some : squares) sum += some[t][k];
-      variance[t][k] = std::max(variance[t][k], sum / kRuns);
+      const double square = sum[t][k] / kRuns;
+      variance[t][k] = std::isnan(square) ? INFINITY : std::max(variance[t][k], square);  // a NaN tells nothing
     }
   }
   return variance;

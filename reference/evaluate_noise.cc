@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/arithmetic/noise.h"
+#include "reference/arithmetic/noisy_over_steps.h"
 #include "reference/evaluate.h"
 
 namespace backgauge {

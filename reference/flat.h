@@ -8,6 +8,7 @@
 #include "reference/arithmetic/bound.h"
 #include "reference/arithmetic/exact.h"
 #include "reference/arithmetic/noise.h"
+#include "reference/arithmetic/noisy_over_steps.h"
 #include "reference/arithmetic/variance.h"
 #include "reference/evaluate.h"
 

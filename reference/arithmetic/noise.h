@@ -3,49 +3,52 @@
 // is disturbed as a rounding would. They show how far roundings carry together through shared sub-expressions, which
 // variance.h takes as independent. bounds.md 6.
 //
-// All runs go through an operation at once: a product with a matrix that no run disturbs is one product. What Variance
-// has made of the same problem without disturbances is not made again.
+// Every operation says what it makes of what its operands are off by, up to the order that matters, and adds its own
+// rounding: nothing is lost by taking differences of nearly equal numbers, so floats are enough. How large a rounding
+// is comes from the undisturbed result. All runs go through an operation at once: a product with a matrix that no run
+// disturbs is one product. What Variance has made of the same problem without disturbances is not made again.
 #pragma once
 
+#include <array>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "reference/arithmetic/noisy.h"
 #include "reference/arithmetic/uniform.h"
 #include "reference/arithmetic/variance.h"
 
 namespace backgauge {
 
-struct Noisy {
-  Plane<double> v;     // undisturbed
-  Plane<double> runs;  // one run below the other, [runs * rows, cols]; empty where they are all equal to v
-
-  Index rows() const { return v.rows(); }
-  Index cols() const { return v.cols(); }
-  Index size() const { return v.size(); }
-  bool certain() const { return runs.size() == 0; }
-  const double* run(Index r) const { return certain() ? v.data() : runs.data() + r * v.size(); }
-};
+class NoisyProductOverSteps;
+class NoisySumOverSteps;
 
 class Noise {
  public:
   using Matrix = Noisy;
+  using ProductOverSteps = NoisyProductOverSteps;
+  using SumOverSteps = NoisySumOverSteps;
 
-  // Equal seeds, equal disturbances. dots: of Variance, for the problem that is evaluated, once, and the same model;
-  // nullptr: they are computed again.
-  Noise(const RoundingModel& model, Index runs, std::uint64_t seed, const std::vector<UndisturbedDot>* dots = nullptr)
-      : model_(model), runs_(runs), uniform_(seed), dots_(dots) {}
-
-  Matrix input(const double* values, Index rows, Index cols) const { return {exact_.input(values, rows, cols), {}}; }
-  Matrix recomputable(const double* values, Index rows, Index cols) const {
-    return disturbed(input(values, rows, cols), model_.recomputed_co, 0);
+  // `runs` of a larger number of them, from `first_run` on. A run is disturbed by its own numbers: equal ones for equal
+  // numbers of a run, whichever runs are made together.
+  // dots: of Variance, for the problem that is evaluated, once, and the same model; nullptr: they are computed again.
+  Noise(const RoundingModel& model, Index runs, std::uint64_t first_run,
+        const std::vector<UndisturbedDot>* dots = nullptr)
+      : model_(model), dots_(dots) {
+    for (Index r = 0; r < runs; ++r) generators_.emplace_back(first_run + static_cast<std::uint64_t>(r));
   }
-  Matrix zeros(Index rows, Index cols) const { return {exact_.zeros(rows, cols), {}}; }
-  Matrix ones(Index rows, Index cols) const { return {exact_.ones(rows, cols), {}}; }
+  Index runs() const { return std::ssize(generators_); }
+
+  Matrix input(const double* values, Index rows, Index cols) const { return exact_.input(values, rows, cols); }
+  Matrix recomputable(const double* values, Index rows, Index cols) const {
+    return rounded(input(values, rows, cols), model_.recomputed_co, 0);
+  }
+  Matrix zeros(Index rows, Index cols) const { return exact_.zeros(rows, cols); }
+  Matrix ones(Index rows, Index cols) const { return exact_.ones(rows, cols); }
   Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
-    return rounded(rounded({exact_.dropout_mask(keep, dropout, rows, cols), {}}));
+    const double u = model_.unit_roundoff;
+    return rounded(rounded(exact_.dropout_mask(keep, dropout, rows, cols), u, 0), u, 0);
   }
 
   template <class... M>
@@ -65,7 +68,7 @@ class Noise {
     (multiply(out, rest), ...);
     return out;
   }
-  Matrix negative(const Matrix& x) const { return {-x.v, -x.runs}; }
+  Matrix negative(const Matrix& x) const { return {-x.v, -x.off, x.unit}; }
   Matrix difference(const Matrix& x, const Matrix& y) const { return sum(x, negative(y)); }
 
   Matrix matmul(const Matrix& x, const Matrix& y) const {
@@ -73,265 +76,343 @@ class Noise {
   }
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const { return sum(c, carried(matmul(x, y))); }
   Matrix column_sums(const Matrix& x) const {
-    Matrix out{x.v.colwise().sum(), {}};
+    Matrix out = Plane<double>(x.v.colwise().sum());
     if (!x.certain()) {
-      out.runs.resize(runs_, x.cols());
-      for (Index r = 0; r < runs_; ++r) out.runs.row(r) = block(x, r).colwise().sum();
+      out.unit = x.unit;
+      out.off.resize(runs(), x.cols());
+      for (Index r = 0; r < runs(); ++r) out.off.row(r) = block(x, r).colwise().sum();
     }
     const Plane<double> squares = x.v.square().colwise().sum();
     const Plane<double> variance = sum_variance(model_, static_cast<double>(x.rows()), squares, out.v);
     return with_noise(std::move(out), variance.sqrt());
   }
 
+  // Of the undisturbed values only slopes and sizes of roundings are taken: forms that compilers make vectors of, whose
+  // errors of 2^-52 are none.
   Matrix sigmoid(const Matrix& x) const {
     Matrix out = activated(
-        x, exact_.sigmoid(x.v), [](const Plane<double>& at) { return exact_.sigmoid(at); },
+        x, 1 / (1 + (-x.v).exp()), [](const Plane<double>& at) { return exact_.sigmoid(at); },
         [](double s) {
           const double slope = s * (1 - s), bend = slope * (1 - 2 * s);
           return Derivatives{slope, bend, slope * (1 - 6 * slope)};
         });
-    return with_noise(std::move(out),
-                      model_.activation_relative() * out.v + model_.sigmoid_absolute() + model_.least_normal);
+    const Plane<double> size = model_.activation_relative() * out.v + model_.sigmoid_absolute() + model_.least_normal;
+    return with_noise(std::move(out), size);
   }
   Matrix tanh(const Matrix& x) const {
     Matrix out = activated(
-        x, exact_.tanh(x.v), [](const Plane<double>& at) { return exact_.tanh(at); },
+        x, 1 - 2 / ((2 * x.v).exp() + 1), [](const Plane<double>& at) { return exact_.tanh(at); },
         [](double t) {
           const double slope = 1 - t * t;
           return Derivatives{slope, -2 * t * slope, slope * (6 * t * t - 2)};
         });
-    return with_noise(std::move(out), model_.activation_relative() * out.v.abs() + model_.least_normal);
+    const Plane<double> size = model_.activation_relative() * out.v.abs() + model_.least_normal;
+    return with_noise(std::move(out), size);
   }
-  Matrix relu(const Matrix& x) const { return {exact_.relu(x.v), exact_.relu(x.runs)}; }
-  Matrix sigmoid_slope(const Matrix& s) const {
-    Matrix out{exact_.sigmoid_slope(s.v), exact_.sigmoid_slope(s.runs)};
-    return with_noise(std::move(out), model_.unit_roundoff * s.v + model_.least_normal);  // u (s(1-s) + s^2)
+  Matrix relu(const Matrix& x) const {
+    Matrix out = exact_.relu(x.v);
+    if (x.certain()) return out;
+    out.unit = x.unit;
+    out.off = x.off;
+    const Plane<float> v = (x.v / x.unit).cast<float>();
+    for_each(out, [&](float& off, Index k, Index) {
+      off = v.data()[k] > 0 ? std::max(off, -v.data()[k]) : std::max(v.data()[k] + off, 0.0f);
+    });
+    return out;
   }
-  Matrix tanh_slope(const Matrix& t) const {
-    Matrix out{exact_.tanh_slope(t.v), exact_.tanh_slope(t.runs)};
+  Matrix sigmoid_slope(const Matrix& s) const {  // (s+d)(1-s-d) - s(1-s) = d (1 - 2s - d)
+    Matrix out{exact_.sigmoid_slope(s.v), s.off, s.unit};
+    const Plane<float> first = (1 - 2 * s.v).cast<float>();
+    const float unit = static_cast<float>(s.unit);
+    for_each(out, [&](float& off, Index k, Index) { off *= first.data()[k] - unit * off; });
+    return with_noise(std::move(out), model_.unit_roundoff * s.v.abs() + model_.least_normal);  // u (s(1-s) + s^2)
+  }
+  Matrix tanh_slope(const Matrix& t) const {  // t^2 - (t+d)^2 = -d (2t + d)
+    Matrix out{exact_.tanh_slope(t.v), t.off, t.unit};
+    const Plane<float> first = (-2 * t.v).cast<float>();
+    const float unit = static_cast<float>(t.unit);
+    for_each(out, [&](float& off, Index k, Index) { off *= first.data()[k] - unit * off; });
     const double size = model_.unit_roundoff + model_.least_normal;  // u (1-t^2 + t^2)
     return with_noise(std::move(out), Plane<double>::Constant(t.rows(), t.cols(), size));
   }
   Matrix where_positive(const Matrix& h, const Matrix& x) const {
-    Matrix out{exact_.where_positive(h.v, x.v), x.runs};
+    Matrix out = exact_.where_positive(h.v, x.v);
     if (h.certain() && x.certain()) return out;
-    spread(out, x);
-    for (Index r = 0; r < runs_; ++r) {
-      double* to = out.runs.data() + r * out.size();
-      const double* gate = h.run(r);
-      for (Index k = 0; k < out.size(); ++k) {
-        if (!(gate[k] > 0)) to[k] = 0;
+    spread(out, x, std::max(x.unit, power_of_two_below(model_.unit_roundoff * largest_of(x.v))));
+    const Plane<float> v = (x.v / out.unit).cast<float>();
+    const Plane<float> gate =
+        h.certain() ? Plane<float>(h.v.cast<float>()) : Plane<float>((h.v / h.unit).cast<float>());
+    for_each(out, [&](float& off, Index k, Index r) {
+      const float moved = h.certain() ? 0 : h.off_run(r)[k];
+      const bool was_open = h.v.data()[k] > 0, is_open = h.certain() ? was_open : gate.data()[k] + moved > 0;
+      if (is_open) {
+        if (!was_open) off += v.data()[k];
+      } else {
+        off = was_open ? -v.data()[k] : 0;
       }
-    }
+    });
     return out;
   }
   Matrix blend(const Matrix& z, const Matrix& h, const Matrix& n) const {
     return sum(product(sum(ones(z.rows(), z.cols()), negative(z)), n), product(z, h));
   }
-  Matrix clip(const Matrix& x, double limit) const { return {exact_.clip(x.v, limit), exact_.clip(x.runs, limit)}; }
-  Matrix carried(const Matrix& x) const { return disturbed(x, model_.carry_roundoff, model_.carry_underflow); }
+  Matrix clip(const Matrix& x, double limit) const {
+    Matrix out = exact_.clip(x.v, limit);
+    if (x.certain()) return out;
+    spread(out, x, x.unit);
+    if (!(limit > 0)) return out;
+    for_each(out, [&](float& off, Index k, Index) {
+      const double run = x.v.data()[k] + x.unit * static_cast<double>(off);
+      off = static_cast<float>((std::min(std::max(run, -limit), limit) - out.v.data()[k]) / x.unit);
+    });
+    return out;
+  }
+  Matrix carried(const Matrix& x) const { return rounded(x, model_.carry_roundoff, model_.carry_underflow); }
 
   Matrix transpose(const Matrix& x) const {
-    Matrix out{x.v.transpose(), {}};
-    if (x.certain()) return out;
-    out.runs.resize(runs_ * x.cols(), x.rows());
-    for (Index r = 0; r < runs_; ++r) out.runs.middleRows(r * x.cols(), x.cols()) = block(x, r).transpose();
-    return out;
+    return moved(x, x.v.transpose(), [](const auto& from) { return from.transpose(); });
   }
   Matrix rows(const Matrix& x, Index begin, Index count) const {
-    Matrix out{x.v.middleRows(begin, count), {}};
-    if (x.certain()) return out;
-    out.runs.resize(runs_ * count, x.cols());
-    for (Index r = 0; r < runs_; ++r) out.runs.middleRows(r * count, count) = block(x, r).middleRows(begin, count);
-    return out;
+    return moved(x, x.v.middleRows(begin, count), [=](const auto& from) { return from.middleRows(begin, count); });
   }
   Matrix columns(const Matrix& x, Index begin, Index count) const {
-    if (x.certain()) return {x.v.middleCols(begin, count), {}};
-    return {x.v.middleCols(begin, count), x.runs.middleCols(begin, count)};
+    if (x.certain()) return Plane<double>(x.v.middleCols(begin, count));
+    return {x.v.middleCols(begin, count), x.off.middleCols(begin, count), x.unit};
   }
   Matrix repeat_row(const Matrix& row, Index count) const {
-    Matrix out{row.v.replicate(count, 1), {}};
-    if (row.certain()) return out;
-    out.runs.resize(runs_ * count, row.cols());
-    for (Index r = 0; r < runs_; ++r) out.runs.middleRows(r * count, count) = block(row, r).replicate(count, 1);
-    return out;
+    return moved(row, row.v.replicate(count, 1), [=](const auto& from) { return from.replicate(count, 1); });
   }
   Matrix beside(const std::vector<const Matrix*>& parts) const {
-    const Index rows = parts.front()->rows();
-    Matrix out{stack_columns(planes_of(parts, &Matrix::v), rows), {}};
-    if (all_certain(parts)) return out;
-    out.runs.resize(runs_ * rows, out.cols());
+    Matrix out = stack_columns(planes_of(parts, &Matrix::v), parts.front()->rows());
+    if (!unite(out, parts)) return out;
     Index at = 0;
     for (const Matrix* part : parts) {
-      if (part->certain()) {
-        out.runs.middleCols(at, part->cols()) = part->v.replicate(runs_, 1);
-      } else {
-        out.runs.middleCols(at, part->cols()) = part->runs;
-      }
+      if (!part->certain()) out.off.middleCols(at, part->cols()) = part->off * scale(*part, out);
       at += part->cols();
     }
     return out;
   }
   Matrix below(const std::vector<const Matrix*>& parts) const {
-    const Index cols = parts.front()->cols();
-    Matrix out{stack_rows(planes_of(parts, &Matrix::v), cols), {}};
-    if (all_certain(parts)) return out;
-    out.runs.resize(runs_ * out.rows(), cols);
-    double* to = out.runs.data();
-    for (Index r = 0; r < runs_; ++r) {
-      for (const Matrix* part : parts) to = std::copy_n(part->run(r), part->size(), to);
+    Matrix out = stack_rows(planes_of(parts, &Matrix::v), parts.front()->cols());
+    if (!unite(out, parts)) return out;
+    for (Index r = 0; r < runs(); ++r) {
+      Index at = r * out.rows();
+      for (const Matrix* part : parts) {
+        if (!part->certain()) out.off.middleRows(at, part->rows()) = block(*part, r) * scale(*part, out);
+        at += part->rows();
+      }
     }
     return out;
   }
 
+  // Nothing but the squares is wanted of an output.
+  Matrix output(const Matrix& x) const {
+    Matrix out = x.v;
+    out.square = Plane<double>::Zero(x.rows(), x.cols());
+    if (x.certain()) return out;
+    for (Index r = 0; r < runs(); ++r) out.square += block(x, r).cast<double>().square();
+    out.square *= x.unit * x.unit;
+    return out;
+  }
+
  private:
-  using Block = Eigen::Map<const Plane<double>>;
+  friend NoisyProductOverSteps;
+  friend NoisySumOverSteps;
+
+  using Block = Eigen::Map<const Plane<float>>;
   struct Derivatives {
     double first, second, third;
   };
+  static constexpr std::array<float, Uniform::kMost> kZeros{};
 
-  // What runs are off by, as floats: a disturbance need not be known to more digits. Divided by a power of two, so that
-  // the largest is about 1; those 2^-126 times smaller vanish, and count in Variance alone.
-  struct Scaled {
-    Plane<float> values;
-    double scale;
+  static Block block(const Matrix& x, Index r) { return Block(x.off_run(r), x.rows(), x.cols()); }
+  static float scale(const Matrix& from, const Matrix& to) { return static_cast<float>(from.unit / to.unit); }
 
-    template <class Expression>
-    explicit Scaled(const Expression& of) {
-      const Plane<double> x = of;
-      double largest = 0;
-      for (Index k = 0; k < x.size(); ++k) {
-        const double size = std::abs(x.data()[k]);
-        if (size > largest && size <= std::numeric_limits<double>::max()) largest = size;
-      }
-      scale = largest == 0 ? 1 : std::ldexp(1, std::ilogb(largest));
-      values = (x / scale).template cast<float>();
+  // Gives `out` what the runs of `like` are off by, in another unit; 0: any.
+  void spread(Matrix& out, const Matrix& like, double unit) const {
+    out.unit = unit > 0 ? unit : 1;
+    if (like.certain()) {
+      out.off = Plane<float>::Zero(runs() * out.rows(), out.cols());
+    } else {
+      out.off = like.off * scale(like, out);
     }
+  }
+  // Room for what the runs of `out` are off by, being put together of `parts`; false where none of them is off.
+  bool unite(Matrix& out, const std::vector<const Matrix*>& parts) const {
+    for (const Matrix* part : parts) out.unit = std::max(out.unit, part->unit);
+    if (std::all_of(parts.begin(), parts.end(), [](const Matrix* part) { return part->certain(); })) return false;
+    out.off = Plane<float>::Zero(runs() * out.rows(), out.cols());
+    return true;
+  }
+  template <class Move>
+  Matrix moved(const Matrix& x, Plane<double> v, Move move) const {
+    Matrix out = std::move(v);
+    if (x.certain()) return out;
+    out.unit = x.unit;
+    out.off.resize(runs() * out.rows(), out.cols());
+    for (Index r = 0; r < runs(); ++r) out.off.middleRows(r * out.rows(), out.rows()) = move(block(x, r));
+    return out;
+  }
+  // change(off, k, r) for element k of run r, where runs are off at all.
+  template <class Change>
+  void for_each(Matrix& out, Change change) const {
+    if (out.certain()) return;
+    for (Index r = 0; r < runs(); ++r) {
+      float* const run = out.off.data() + r * out.size();
+      for (Index k = 0; k < out.size(); ++k) change(run[k], k, r);
+    }
+  }
+
+  // A rounding of `out`, whose v is known: change(to, from, random, most, at,
+  // count) for pieces of every run, `from` being what `other` is off by there. Sets the unit, which is `least` or more.
+  struct Rounding {
+    double unit;
+    Plane<float> most;  // of a rounding, in units
   };
-  static void add_product(const Scaled& x, const Scaled& y, double* to) {
-    Plane<float> product(x.values.rows(), y.values.cols());
-    dense_product(Product<float>{x.values.data(), y.values.data(), product.data(), product.rows(), x.values.cols(),
-                                 product.cols()});
-    for (Index k = 0; k < product.size(); ++k) to[k] += static_cast<double>(product.data()[k]) * x.scale * y.scale;
-  }
-
-  static Block block(const Matrix& x, Index r) { return Block(x.run(r), x.rows(), x.cols()); }
-  static bool all_certain(const std::vector<const Matrix*>& parts) {
-    return std::all_of(parts.begin(), parts.end(), [](const Matrix* part) { return part->certain(); });
-  }
-  // Gives `out` runs of its own, those of a certain `x` being equal.
-  void spread(Matrix& out, const Matrix& x) const {
-    if (out.certain()) out.runs = x.v.replicate(runs_, 1);
-  }
-
-  // Every element of every run changed by what `change` makes of it, of the one of `other` at its place, and of a
-  // random number.
-  template <class Change>
-  void disturb(Matrix& out, const Matrix& other, Change change) const {
-    spread(out, out);
-    if (!other.certain()) return disturb(out.runs.data(), other.runs.data(), out.runs.size(), change);
-    for (Index r = 0; r < runs_; ++r) disturb(out.runs.data() + r * out.size(), other.v.data(), out.size(), change);
+  // The unit is that of the roundings, not of what the operands bring in: through many steps it would move away from
+  // what runs are off by, by the size of the weights in each. Floats have room for what is 2^60 of it and for its
+  // squares.
+  static Rounding rounding_of(const Plane<double>& size, double of_operands) {
+    double unit = std::max(of_operands * 0x1p-60, power_of_two_below(largest_of(size)));
+    if (unit == 0) unit = 1;
+    return {unit, (size / unit).cast<float>()};
   }
   template <class Change>
-  void disturb(double* to, const double* from, Index size, Change change) const {
-    for (; size > 0; size -= Uniform::kMost, to += Uniform::kMost, from += Uniform::kMost) {
-      const int count = static_cast<int>(std::min<Index>(Uniform::kMost, size));
-      const double* random = uniform_.next(count);
-      for (int k = 0; k < count; ++k) to[k] = change(to[k], from[k], random[k]);
+  void disturb(Matrix& out, const Matrix& other, const Rounding& rounding, Change change) const {
+    if (out.certain()) out.off = Plane<float>::Zero(runs() * out.rows(), out.cols());
+    out.unit = rounding.unit;
+    const Index size = out.size();
+    for (Index r = 0; r < runs(); ++r) {
+      for (Index at = 0; at < size; at += Uniform::kMost) {
+        const int count = static_cast<int>(std::min<Index>(Uniform::kMost, size - at));
+        const float* const from = other.certain() ? kZeros.data() : other.off_run(r) + at;
+        change(out.off.data() + r * size + at, from, generators_[static_cast<std::size_t>(r)].next(count),
+               rounding.most.data() + at, at, count);
+      }
     }
   }
   void add(Matrix& out, const Matrix& term) const {
-    const double u = model_.unit_roundoff, eta = model_.least_normal;
-    disturb(out, term, [u, eta](double x, double y, double random) {
-      const double value = x + y;
-      return value + (u * std::abs(value) + eta) * random;
-    });
+    const double own = out.unit;
     out.v += term.v;
+    const Rounding to = rounding_of(model_.unit_roundoff * out.v.abs() + model_.least_normal, std::max(own, term.unit));
+    const float a = static_cast<float>(own / to.unit), b = static_cast<float>(term.unit / to.unit);
+    disturb(out, term, to,
+            [a, b](float* __restrict off, const float* __restrict from, const float* __restrict random,
+                   const float* __restrict most, Index, int count) {
+              for (int k = 0; k < count; ++k) off[k] = a * off[k] + b * from[k] + most[k] * random[k];
+            });
   }
-  void multiply(Matrix& out, const Matrix& factor) const {
-    const double u = model_.unit_roundoff, eta = model_.least_normal;
-    disturb(out, factor, [u, eta](double x, double y, double random) {
-      const double value = x * y;
-      return value + (u * std::abs(value) + eta) * random;
-    });
+  void multiply(Matrix& out, const Matrix& factor) const {  // (x+d)(y+e) - xy = d y + e x + d e
+    const double own = out.unit;
+    const Plane<double> x = out.v;
     out.v *= factor.v;
+    const Rounding to = rounding_of(
+        model_.unit_roundoff * out.v.abs() + model_.least_normal,
+        std::max(own * power_of_two_below(largest_of(factor.v)), factor.unit * power_of_two_below(largest_of(x))));
+    const Plane<float> of_own = (factor.v * (own / to.unit)).cast<float>();
+    const Plane<float> of_other = (x * (factor.unit / to.unit)).cast<float>();
+    const float both = static_cast<float>(own * (factor.unit / to.unit));
+    const float *const a = of_own.data(), *const b = of_other.data();
+    disturb(out, factor, to,
+            [a, b, both](float* __restrict off, const float* __restrict from, const float* __restrict random,
+                         const float* __restrict most, Index at, int count) {
+              for (int k = 0; k < count; ++k) {
+                off[k] = off[k] * (a[at + k] + both * from[k]) + from[k] * b[at + k] + most[k] * random[k];
+              }
+            });
   }
-  // The size of the disturbance is that of the undisturbed result: it differs from that of a run in second order.
-  Matrix with_noise(Matrix x, Plane<double> size) const {
-    const Matrix sizes{std::move(size), {}};
-    disturb(x, sizes, [](double value, double most, double random) { return value + most * random; });
+  Matrix with_noise(Matrix x, const Plane<double>& size) const {
+    const double own = x.unit;
+    const Rounding to = rounding_of(size, own);
+    const float a = static_cast<float>(own / to.unit);
+    disturb(
+        x, x, to,
+        [a](float* off, const float*, const float* __restrict random, const float* __restrict most, Index, int count) {
+          for (int k = 0; k < count; ++k) off[k] = a * off[k] + most[k] * random[k];
+        });
     return x;
   }
-  Matrix disturbed(Matrix x, double relative, double absolute) const {
+  Matrix rounded(Matrix x, double relative, double absolute) const {
     if (relative == 0) return x;
-    disturb(x, x, [relative, absolute](double value, double, double random) {
-      return value + (relative * std::abs(value) + absolute) * random;
-    });
-    return x;
+    const Plane<double> size = relative * x.v.abs() + absolute;
+    return with_noise(std::move(x), size);
   }
   // An operand is rounded alike by every product that reads it: the disturbance is a function of the number.
-  Matrix narrowed(Matrix x) const {
-    spread(x, x);
-    for (Index r = 0; r < runs_; ++r) {
-      double* to = x.runs.data() + r * x.size();
+  Matrix narrowed(const Matrix& x) const {
+    Matrix out = x.v;
+    const Rounding to = rounding_of(model_.operand_roundoff * x.v.abs() + model_.operand_underflow, x.unit);
+    spread(out, x, to.unit);
+    for (Index r = 0; r < runs(); ++r) {
+      const Uniform& numbers = generators_[static_cast<std::size_t>(r)];
+      float* const off = out.off.data() + r * x.size();
       for (Index k = 0; k < x.size(); ++k) {
-        const double most = model_.operand_roundoff * std::abs(to[k]) + model_.operand_underflow;
-        to[k] += most * uniform_.of(to[k], static_cast<std::uint64_t>(r));
+        const double run = x.v.data()[k] + (x.certain() ? 0 : x.unit * static_cast<double>(x.off_run(r)[k]));
+        off[k] += to.most.data()[k] * static_cast<float>(numbers.of(run, 0));
       }
     }
-    return x;
+    return out;
   }
-  Matrix rounded(Matrix x) const { return disturbed(std::move(x), model_.unit_roundoff, 0); }
 
   Matrix dot(const Matrix& x, const Matrix& y) const {
     std::optional<UndisturbedDot> own;
     if (dots_ == nullptr) own.emplace(model_, x.v, y.v);
-    const UndisturbedDot& undisturbed = own ? *own : dots_->at(dots_done_++);
-    Matrix out{undisturbed.value, {}};
-    if (!x.certain() || !y.certain()) spread(out, out);
+    const UndisturbedDot& undisturbed = own ? *own : next_dot();
+    Matrix out = undisturbed.value;
+    const Index rows = x.rows(), inner = x.cols(), cols = y.cols();
+    if (!x.certain() || !y.certain()) out.off.resize(runs() * rows, cols);
     // x' y' - x y = (x' - x) y' + x (y' - y)
     if (!x.certain() && y.certain()) {
-      add_product(Scaled(x.runs - x.v.replicate(runs_, 1)), Scaled(y.v), out.runs.data());
+      out.unit = x.unit * y.as_floats().scale;
+      dense_product(
+          Product<float>{x.off.data(), y.as_floats().values.data(), out.off.data(), runs() * rows, inner, cols});
     } else if (!y.certain()) {
-      const Scaled left(x.v);
-      for (Index r = 0; r < runs_; ++r) {
-        double* const to = out.runs.data() + r * out.size();
-        if (!x.certain()) add_product(Scaled(block(x, r) - x.v), Scaled(block(y, r)), to);
-        add_product(left, Scaled(block(y, r) - y.v), to);
+      const double scale = std::max(power_of_two_below(largest_of(y.v)), std::numeric_limits<double>::min());
+      out.unit = x.certain() ? y.unit * x.as_floats().scale : x.unit * scale;
+      const Plane<float> left = (x.v * (y.unit / out.unit)).cast<float>();
+      for (Index r = 0; r < runs(); ++r) {
+        float* const to = out.off.data() + r * rows * cols;
+        dense_product(Product<float>{left.data(), y.off_run(r), to, rows, inner, cols});
+        if (x.certain()) continue;
+        const Plane<float> right = (y.run(r) / scale).cast<float>();
+        dense_product(Product<float>{x.off_run(r), right.data(), to, rows, inner, cols, false, true});
       }
     }
     return with_noise(std::move(out), undisturbed.variance.sqrt());
   }
+  const UndisturbedDot& next_dot() const { return dots_->at(dots_done_++); }
 
   // f of every run, from the value and the derivatives of f where no run is disturbed.
   template <class Function, class Slopes>
   Matrix activated(const Matrix& x, Plane<double> value, Function function, Slopes derivatives) const {
-    Matrix out{std::move(value), {}};
+    Matrix out = std::move(value);
     if (x.certain()) return out;
-    // What follows the third derivative is below 2^-52 of the value: (2^-13)^4, both functions having fourth
-    // derivatives of the size of their value at most.
+    // What follows the third derivative is below 2^-39 of the first: (2^-13)^3, both functions having derivatives of
+    // about the size of their slope at most.
     constexpr double kNear = 0x1p-13;
-    Plane<Derivatives> slopes(x.rows(), x.cols());
-    for (Index k = 0; k < x.size(); ++k) slopes.data()[k] = derivatives(out.v.data()[k]);
-    out.runs.resize(x.runs.rows(), x.cols());
-    for (Index r = 0; r < runs_; ++r) {
-      const double* from = x.run(r);
-      double* to = out.runs.data() + r * x.size();
-      double farthest = 0;
+    spread(out, x, x.unit);
+    if (out.off.abs().maxCoeff<Eigen::PropagateNaN>() * static_cast<float>(x.unit / kNear) <= 1) {
+      Plane<float> first(x.rows(), x.cols()), second = first, third = first;
       for (Index k = 0; k < x.size(); ++k) {
-        const Derivatives& d = slopes.data()[k];
-        const double off = from[k] - x.v.data()[k];
-        farthest = std::max(farthest, std::abs(off));
-        to[k] = out.v.data()[k] + off * (d.first + off * (d.second / 2 + off * (d.third / 6)));
+        const Derivatives d = derivatives(out.v.data()[k]);
+        first.data()[k] = static_cast<float>(d.first);
+        second.data()[k] = static_cast<float>(d.second / 2 * x.unit);
+        third.data()[k] = static_cast<float>(d.third / 6 * x.unit * x.unit);
       }
-      if (!(farthest <= kNear)) Eigen::Map<Plane<double>>(to, x.rows(), x.cols()) = function(block(x, r));
+      for_each(out, [&](float& off, Index k, Index) {
+        off *= first.data()[k] + off * (second.data()[k] + off * third.data()[k]);
+      });
+      return out;
+    }
+    const Plane<double> undisturbed = function(x.v);
+    for (Index r = 0; r < runs(); ++r) {
+      const Plane<double> off = (function(x.run(r)) - undisturbed) / x.unit;
+      out.off.middleRows(r * x.rows(), x.rows()) = off.cast<float>();
     }
     return out;
   }
 
   RoundingModel model_;
-  Index runs_;
-  mutable Uniform uniform_;
+  mutable std::vector<Uniform> generators_;  // of each run
   const std::vector<UndisturbedDot>* dots_;
   mutable std::size_t dots_done_ = 0;
   static inline const Exact<double> exact_{};

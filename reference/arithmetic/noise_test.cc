@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The disturbed runs are what evaluating each of them by itself would give, and as far apart as variance.h says.
-#include "reference/arithmetic/noise.h"
-
 #include <gtest/gtest.h>
+
+#include "reference/arithmetic/noisy_over_steps.h"
 
 namespace backgauge {
 namespace {
@@ -12,15 +12,13 @@ constexpr Index kRuns = 5;
 
 class NoiseOfRuns : public testing::Test {
  protected:
-  Noisy certain(Index rows, Index cols) const { return {Plane<double>::Random(rows, cols), {}}; }
+  Noisy certain(Index rows, Index cols) const { return Plane<double>(Plane<double>::Random(rows, cols)); }
   // Runs that differ by so much; the operations under test must carry them through.
   Noisy spread(Index rows, Index cols, double off = 0.25) const {
     Noisy out = certain(rows, cols);
-    out.runs = out.v.replicate(kRuns, 1) + off * Plane<double>::Random(kRuns * rows, cols);
+    out.unit = std::ldexp(off, -2);
+    out.off = 4 * Plane<float>::Random(kRuns * rows, cols);
     return out;
-  }
-  static Plane<double> run(const Noisy& x, Index r) {
-    return Eigen::Map<const Plane<double>>(x.run(r), x.rows(), x.cols());
   }
   template <class Operation>
   void expect_each_run(Operation operation, const std::vector<const Noisy*>& operands, double tolerance) const {
@@ -29,10 +27,10 @@ class NoiseOfRuns : public testing::Test {
     for (Index r = -1; r < kRuns; ++r) {
       std::vector<const Plane<double>*> at;
       for (std::size_t k = 0; k < operands.size(); ++k) {
-        planes[k] = r < 0 ? operands[k]->v : run(*operands[k], r);
+        planes[k] = r < 0 ? operands[k]->v : operands[k]->run(r);
         at.push_back(&planes[k]);
       }
-      const Plane<double> want = operation(Exact<double>(), at), got = r < 0 ? out.v : run(out, r);
+      const Plane<double> want = operation(Exact<double>(), at), got = r < 0 ? out.v : out.run(r);
       ASSERT_EQ(got.rows(), want.rows());
       ASSERT_EQ(got.cols(), want.cols());
       EXPECT_LE((got - want).abs().maxCoeff(), tolerance) << "run " << r;
@@ -43,7 +41,7 @@ class NoiseOfRuns : public testing::Test {
 
 TEST_F(NoiseOfRuns, EveryOperationCarriesEveryRun) {
   const Noisy x = spread(3, 4), y = spread(3, 4), z = certain(3, 4), w = spread(4, 2), v = certain(4, 2);
-  constexpr double kSomeRoundings = 20 * 0x1p-24;
+  constexpr double kSomeRoundings = 20 * 0x1p-24, kFloat24 = 4 * 0x1p-24;  // of roundings, and of what a float keeps
   const auto check = [&](auto operation, const std::vector<const Noisy*>& operands, double tolerance) {
     expect_each_run(operation, operands, tolerance);
   };
@@ -51,20 +49,20 @@ TEST_F(NoiseOfRuns, EveryOperationCarriesEveryRun) {
     for (const Noisy* right : {&y, &z}) {
       check([](const auto& a, const auto& m) { return a.sum(*m[0], *m[1]); }, {left, right}, kSomeRoundings);
       check([](const auto& a, const auto& m) { return a.product(*m[0], *m[1]); }, {left, right}, kSomeRoundings);
-      check([](const auto& a, const auto& m) { return a.where_positive(*m[0], *m[1]); }, {left, right}, 0);
-      check([](const auto& a, const auto& m) { return a.beside(m); }, {left, right}, 0);
-      check([](const auto& a, const auto& m) { return a.below(m); }, {left, right}, 0);
+      check([](const auto& a, const auto& m) { return a.where_positive(*m[0], *m[1]); }, {left, right}, kFloat24);
+      check([](const auto& a, const auto& m) { return a.beside(m); }, {left, right}, kFloat24);
+      check([](const auto& a, const auto& m) { return a.below(m); }, {left, right}, kFloat24);
       check([](const auto& a, const auto& m) { return a.blend(*m[0], *m[1], *m[0]); }, {left, right}, kSomeRoundings);
     }
     for (const Noisy* right : {&w, &v}) {
       check([](const auto& a, const auto& m) { return a.matmul(*m[0], *m[1]); }, {left, right}, kSomeRoundings);
     }
     check([](const auto& a, const auto& m) { return a.column_sums(*m[0]); }, {left}, kSomeRoundings);
-    check([](const auto& a, const auto& m) { return a.transpose(*m[0]); }, {left}, 0);
-    check([](const auto& a, const auto& m) { return a.rows(*m[0], 1, 2); }, {left}, 0);
-    check([](const auto& a, const auto& m) { return a.columns(*m[0], 1, 2); }, {left}, 0);
-    check([](const auto& a, const auto& m) { return a.repeat_row(a.rows(*m[0], 1, 1), 3); }, {left}, 0);
-    check([](const auto& a, const auto& m) { return a.negative(a.clip(a.relu(*m[0]), 0.5)); }, {left}, 0);
+    check([](const auto& a, const auto& m) { return a.transpose(*m[0]); }, {left}, kFloat24);
+    check([](const auto& a, const auto& m) { return a.rows(*m[0], 1, 2); }, {left}, kFloat24);
+    check([](const auto& a, const auto& m) { return a.columns(*m[0], 1, 2); }, {left}, kFloat24);
+    check([](const auto& a, const auto& m) { return a.repeat_row(a.rows(*m[0], 1, 1), 3); }, {left}, kFloat24);
+    check([](const auto& a, const auto& m) { return a.negative(a.clip(a.relu(*m[0]), 0.5)); }, {left}, kFloat24);
     check([](const auto& a, const auto& m) { return a.sigmoid_slope(*m[0]); }, {left}, kSomeRoundings);
     check([](const auto& a, const auto& m) { return a.tanh_slope(*m[0]); }, {left}, kSomeRoundings);
   }
@@ -73,11 +71,77 @@ TEST_F(NoiseOfRuns, EveryOperationCarriesEveryRun) {
 TEST_F(NoiseOfRuns, ActivationsFarAndNearAreTheFunctionsThemselves) {
   const RoundingModel silent{.unit_roundoff = 0x1p-80};
   noise_ = Noise(silent, kRuns, 1);
-  constexpr double kTwoRoundings = 0x1p-51;
-  for (const double off : {0x1p-14, 0.25}) {  // expanded, and evaluated
+  for (const double off : {0x1p-14, 0.25}) {  // expanded, and evaluated; floats keep 24 bits of it
     const Noisy x = spread(40, 3, off);
-    expect_each_run([](const auto& a, const auto& m) { return a.sigmoid(*m[0]); }, {&x}, kTwoRoundings);
-    expect_each_run([](const auto& a, const auto& m) { return a.tanh(*m[0]); }, {&x}, kTwoRoundings);
+    expect_each_run([](const auto& a, const auto& m) { return a.sigmoid(*m[0]); }, {&x}, off * 0x1p-22);
+    expect_each_run([](const auto& a, const auto& m) { return a.tanh(*m[0]); }, {&x}, off * 0x1p-22);
+  }
+}
+
+// The same as stacking the steps and multiplying once, and no step is lost whichever operand is off.
+TEST_F(NoiseOfRuns, AProductOverStepsIsTheProductOfAllRows) {
+  const Index rows = 150;  // the second step fills a queue
+  for (const bool x_is_certain : {false, true}) {
+    for (const bool y_is_certain : {false, true}) {
+      const auto some = [&](bool is_certain, Index cols) {
+        return std::make_shared<const Noisy>(is_certain ? certain(rows, cols) : spread(rows, cols));
+      };
+      ProductOverSteps<Noise> product(noise_, 3);
+      SumOverSteps<Noise> sum(noise_, 3);
+      std::vector<Plane<double>> want(kRuns, Plane<double>::Zero(4, 5)), want_sum(kRuns, Plane<double>::Zero(1, 4));
+      for (const std::size_t step : {2, 0, 1}) {
+        const auto x = some(x_is_certain, 4), y = some(y_is_certain, 5);
+        product.add(step, x, y);
+        sum.add(step, x);
+        for (Index r = 0; r < kRuns; ++r) {
+          want[static_cast<std::size_t>(r)] += (x->run(r).matrix().transpose() * y->run(r).matrix()).array();
+          want_sum[static_cast<std::size_t>(r)] += x->run(r).colwise().sum();
+        }
+      }
+      const Noisy got = product.total(), got_sum = sum.total();
+      // 450 terms below 1.6, each of them rounded, and floats of what is off.
+      constexpr double kRoundings = 450 * 1.6 * 20 * 0x1p-24;
+      for (Index r = 0; r < kRuns; ++r) {
+        EXPECT_LE((got.run(r) - want[static_cast<std::size_t>(r)]).abs().maxCoeff(), kRoundings);
+        EXPECT_LE((got_sum.run(r) - want_sum[static_cast<std::size_t>(r)]).abs().maxCoeff(), kRoundings);
+      }
+    }
+  }
+}
+
+TEST(Noise, ARunIsTheSameWithOthersAndByItself) {
+  const Noise all(kFloat, 4, 0), last(kFloat, 1, 3);
+  const auto chain = [](const Noise& a) {
+    const Noisy x = Plane<double>(Plane<double>::Constant(3, 5, 0.75)), y = Plane<double>(x.v.transpose());
+    return a.product(a.tanh(a.matmul(a.product(x, x), y)), a.sum(a.ones(3, 3), a.ones(3, 3)));
+  };
+  const Noisy of_all = chain(all), of_last = chain(last);
+  EXPECT_LE((of_all.run(3) - of_last.run(0)).abs().maxCoeff(), 0x1p-44);  // floats of 2^-20 at most
+  EXPECT_GT((of_all.run(2) - of_last.run(0)).abs().maxCoeff(), 0x1p-26);
+}
+
+// Weights above 1 must not carry the unit away from what it measures, nor weights below 1.
+TEST(Noise, StaysInRangeThroughManySteps) {
+  for (const double weight : {0x1p-6, 0.5, 3.0}) {
+    const Noise noise(kFloat, 3, 0);
+    const Noisy weights = Plane<double>(weight * Plane<double>::Random(4, 4));
+    Noisy x = Plane<double>(Plane<double>::Random(2, 4));
+    for (int step = 0; step < 300; ++step) x = noise.product(noise.tanh(noise.matmul(x, weights)), noise.ones(2, 4));
+    EXPECT_TRUE(x.off.isFinite().all()) << weight;
+    for (Index k = 0; k < x.size(); ++k) {
+      const double rounding = kFloat.unit_roundoff * std::abs(x.v.data()[k]) + kFloat.least_normal;
+      EXPECT_GT(x.square_sum(k, 3), rounding * rounding * 0x1p-10) << weight;
+    }
+  }
+}
+
+TEST(Noise, OfAnOutputTheSquaresAreLeft) {
+  const Noise noise(kFloat, 6, 0);
+  const Noisy x = Plane<double>(Plane<double>::Random(2, 3)), y = noise.product(x, x), left = noise.output(y);
+  EXPECT_EQ(left.off.size(), 0);
+  for (Index k = 0; k < y.size(); ++k) {
+    EXPECT_GT(left.square_sum(k, 6), 0);
+    EXPECT_NEAR(left.square_sum(k, 6) / y.square_sum(k, 6), 1, 0x1p-20);
   }
 }
 
@@ -88,16 +152,15 @@ TEST(Noise, RoundsAsFarAsTheVarianceSays) {
   const Variance variance(half);
   const Plane<double> x = Plane<double>::Random(1, 30), y = Plane<double>::Random(30, 1);
   const auto check = [](const Noisy& got, const Spread& want) {
-    const Plane<double> off = got.runs - got.v.replicate(kMany, 1);
+    const Plane<double> off = got.unit * got.off.cast<double>();
     // A number uniform in [-1, 1) has a variance of 1/3.
     const double ratio = off.square().mean() / (want.q.mean() / 3);
     EXPECT_NEAR(ratio, 1, 0.05);
   };
-  check(noise.matmul({x, {}}, {y, {}}),
-        variance.matmul({x, Plane<double>::Zero(1, 30)}, {y, Plane<double>::Zero(30, 1)}));
-  check(noise.column_sums({y, {}}), variance.column_sums({y, Plane<double>::Zero(30, 1)}));
+  check(noise.matmul(x, y), variance.matmul({x, Plane<double>::Zero(1, 30)}, {y, Plane<double>::Zero(30, 1)}));
+  check(noise.column_sums(y), variance.column_sums({y, Plane<double>::Zero(30, 1)}));
   const Plane<double> zero = Plane<double>::Zero(1, 1), tiny = Plane<double>::Constant(1, 1, 0x1p-20);
-  const Noisy factor{tiny, {}};
+  const Noisy factor = tiny;
   const Spread same{tiny, zero};
   check(noise.product(factor, factor), variance.product(same, same));  // underflows
 }
@@ -105,14 +168,15 @@ TEST(Noise, RoundsAsFarAsTheVarianceSays) {
 TEST(Noise, NarrowsAnOperandAlikeInEveryProduct) {
   const RoundingModel narrow{.operand_roundoff = 0x1p-8};
   const Noise noise(narrow, 4, 3);
-  const Noisy x{Plane<double>::Constant(1, 1, 0.7), {}}, y{Plane<double>::Constant(1, 1, 1.3), {}};
+  const Noisy x = Plane<double>(Plane<double>::Constant(1, 1, 0.7)),
+              y = Plane<double>(Plane<double>::Constant(1, 1, 1.3));
   const Noisy once = noise.matmul(x, y), again = noise.matmul(x, y);
-  ASSERT_EQ(once.runs.size(), 4);
+  ASSERT_EQ(once.off.size(), 4);
   for (Index r = 0; r < 4; ++r) {
-    EXPECT_EQ(once.runs(r), again.runs(r));
-    EXPECT_NE(once.runs(r), once.v(0));
+    EXPECT_EQ(once.off(r), again.off(r));
+    EXPECT_NE(once.off(r), 0);
   }
-  EXPECT_NE(once.runs(0), once.runs(1));
+  EXPECT_NE(once.off(0), once.off(1));
 }
 
 TEST(Uniform, IsUniformAndRepeats) {
@@ -120,12 +184,12 @@ TEST(Uniform, IsUniformAndRepeats) {
   double sum = 0, squares = 0;
   bool differs = false;
   for (int round = 0; round < 1000; ++round) {
-    const double *a = one.next(200), *b = two.next(200), *c = other.next(200);
+    const float *a = one.next(200), *b = two.next(200), *c = other.next(200);
     for (int k = 0; k < 200; ++k) {
       ASSERT_EQ(a[k], b[k]);
       EXPECT_EQ(one.of(a[k], 1), two.of(a[k], 1));
       EXPECT_LE(std::abs(one.of(a[k], 1)), 1);
-      ASSERT_LT(std::abs(a[k]), 1.0000001);
+      ASSERT_LE(std::abs(a[k]), 1);
       differs = differs || a[k] != c[k];
       sum += a[k];
       squares += a[k] * a[k];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many uniform random numbers at a time: four xoshiro128+ generators side by side, in a form that compilers turn into
+// Many uniform random numbers at a time: eight xoshiro128+ generators side by side, in a form that compilers turn into
 // vector instructions. Equal seeds, equal numbers, on any compiler.
 #pragma once
 
@@ -18,24 +18,13 @@ class Uniform {
     }
   }
 
-  // The next `count` numbers in [-1, 1), valid until the next call. 32 bits are enough for the size of a rounding.
+  // The next `count` numbers in [-1, 1], valid until the next call. 24 bits are enough for the size of a rounding.
   static constexpr int kMost = 256;
-  const double* next(int count) {
-    Lanes a = state_[0], b = state_[1], c = state_[2], d = state_[3];
-    for (int k = 0; k < count; k += kLanes) {
-      const Lanes sum = a + d, shifted = b << 9;
-      c ^= a;
-      d ^= b;
-      b ^= c;
-      a ^= d;
-      c ^= shifted;
-      d = (d << 11) | (d >> 21);
-      for (int lane = 0; lane < kLanes; ++lane) {
-        numbers_[k + lane] = static_cast<double>(static_cast<std::int32_t>(sum[lane])) * 0x1p-31;
-      }
-    }
-    state_ = {a, b, c, d};
-    return numbers_.data();
+  const float* next(int count) {
+    if (kMost - used_ < count) refill();
+    const float* const out = numbers_.data() + used_;
+    used_ += count;
+    return out;
   }
 
   // A number in [-1, 1) that depends on nothing but the seed, the value and the stream.
@@ -46,8 +35,26 @@ class Uniform {
   }
 
  private:
-  static constexpr int kLanes = 4;
+  static constexpr int kLanes = 8;
   typedef std::uint32_t Lanes __attribute__((vector_size(4 * kLanes)));  // gcc and clang alike
+
+  void refill() {
+    Lanes a = state_[0], b = state_[1], c = state_[2], d = state_[3];
+    for (int k = 0; k < kMost; k += kLanes) {
+      const Lanes sum = a + d, shifted = b << 9;
+      c ^= a;
+      d ^= b;
+      b ^= c;
+      a ^= d;
+      c ^= shifted;
+      d = (d << 11) | (d >> 21);
+      for (int lane = 0; lane < kLanes; ++lane) {
+        numbers_[k + lane] = static_cast<float>(static_cast<std::int32_t>(sum[lane])) * 0x1p-31f;
+      }
+    }
+    state_ = {a, b, c, d};
+    used_ = 0;
+  }
 
   static std::uint64_t splitmix64(std::uint64_t& state) {
     std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
@@ -58,7 +65,8 @@ class Uniform {
 
   std::uint64_t seed_;
   std::array<Lanes, 4> state_;
-  std::array<double, kMost> numbers_;
+  std::array<float, kMost> numbers_;
+  int used_ = kMost;
 };
 
 }  // namespace backgauge

@@ -3,8 +3,11 @@
 // Steps are vectors of [B, .] matrices of length S: what lies beyond seq_len_max does not exist here.
 #pragma once
 
+#include <memory>
+#include <utility>
 #include <vector>
 
+#include "reference/arithmetic/over_steps.h"
 #include "reference/equations/lstm_cell.h"
 
 namespace backgauge::equations {
@@ -54,41 +57,39 @@ BlockLstmGradients<M> block_lstm_backward(const A& a, const BlockLstmSequence<M>
   const M x_weights = a.transpose(a.rows(w, 0, I));  // [4H, I]
   const M h_weights = a.transpose(a.rows(w, I, H));  // [4H, H]
 
-  std::vector<M> dgates(S), xh(S), di_cp(S), df_cp(S), do_cs(S);
+  BlockLstmGradients<M> out;
+  out.x.resize(S);
+  ProductOverSteps<A> w_grad(a, S);
+  SumOverSteps<A> b_grad(a, S), wci_grad(a, S), wcf_grad(a, S), wco_grad(a, S);
+  const auto kept = [](M rows) { return std::make_shared<const M>(std::move(rows)); };
   M cs_carry = a.zeros(B, H);
+  std::shared_ptr<const M> dgates;  // of the step that was computed last
   for (std::size_t t = S; t-- > 0;) {
     const M& cs_prev = t == 0 ? sequence.cs_prev : sequence.saved[t - 1].cs;
     const M& h_prev = t == 0 ? sequence.h_prev : sequence.h[t - 1];
     const M cs_total = a.carried(a.sum(cs_carry, cs_grad[t]));  // (3)
     const M h_total = t + 1 == S ? h_grad[t]                    // (4)
-                                 : a.carried(a.add_matmul(h_grad[t], dgates[t + 1], h_weights));
+                                 : a.carried(a.add_matmul(h_grad[t], *dgates, h_weights));
     const LstmCellGradients<M> d = lstm_cell_backward(a, sequence.saved[t], cs_prev, cs_total, h_total, p);  // (5)
-    dgates[t] = a.beside({&d.gates.i, &d.gates.f, &d.gates.ci, &d.gates.o});                                 // (6)
+    dgates = kept(a.beside({&d.gates.i, &d.gates.f, &d.gates.ci, &d.gates.o}));                              // (6)
     cs_carry = a.carried(d.cs_prev);
-    xh[t] = a.beside({&sequence.x[t], &h_prev});
-    if (p) {
-      di_cp[t] = a.product(d.gates.i, cs_prev);
-      df_cp[t] = a.product(d.gates.f, cs_prev);
-      do_cs[t] = a.product(d.gates.o, sequence.saved[t].cs);
+    out.x[t] = output(a, a.matmul(*dgates, x_weights));                // (7)
+    w_grad.add(t, kept(a.beside({&sequence.x[t], &h_prev})), dgates);  // (9)
+    b_grad.add(t, dgates);                                             // (10)
+    if (p) {                                                           // (11)
+      wci_grad.add(t, kept(a.product(d.gates.i, cs_prev)));
+      wcf_grad.add(t, kept(a.product(d.gates.f, cs_prev)));
+      wco_grad.add(t, kept(a.product(d.gates.o, sequence.saved[t].cs)));
     }
   }
-
-  const auto all_rows = [&a](const std::vector<M>& steps) {
-    std::vector<const M*> parts;
-    for (const M& step : steps) parts.push_back(&step);
-    return a.below(parts);
-  };
-  BlockLstmGradients<M> out;
-  for (std::size_t t = 0; t < S; ++t) out.x.push_back(a.matmul(dgates[t], x_weights));  // (7)
   out.cs_prev = cs_carry;
-  out.h_prev = a.matmul(dgates[0], h_weights);               // (8)
-  const M dgates_rows = all_rows(dgates);                    // [S*B, 4H]
-  out.w = a.matmul(a.transpose(all_rows(xh)), dgates_rows);  // (9)
-  out.b = a.column_sums(dgates_rows);                        // (10)
+  out.h_prev = a.matmul(*dgates, h_weights);  // (8)
+  out.w = output(a, w_grad.total());
+  out.b = b_grad.total();
   if (p) {
-    out.wci = a.column_sums(all_rows(di_cp));  // (11)
-    out.wcf = a.column_sums(all_rows(df_cp));
-    out.wco = a.column_sums(all_rows(do_cs));
+    out.wci = wci_grad.total();
+    out.wcf = wcf_grad.total();
+    out.wco = wco_grad.total();
   }
   return out;
 }

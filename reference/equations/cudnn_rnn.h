@@ -4,9 +4,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "reference/arithmetic/over_steps.h"
 #include "reference/contract/backgauge.h"
 #include "reference/equations/lstm_cell.h"
 
@@ -31,9 +33,8 @@ struct RnnNet {
 
 template <class M>
 struct RnnStep {  // what the backward needs of one step of one pseudo-layer
-  M h_prev, h;    // [B, H]
+  M h;            // [B, H]
   LstmSaved<M> lstm;
-  M cs_prev;
   M r, z, n, hn;  // gru; hn = R_n h_prev + bR_n
 };
 
@@ -66,53 +67,81 @@ M under_every_gate(const A& a, const M& x, Eigen::Index gates) {
   return a.beside(std::vector<const M*>(static_cast<std::size_t>(gates), &x));
 }
 
+// The weights of a pseudo-layer as its steps read them: of some gates, with the biases as rows below.
+template <class M>
+struct RnnStepWeights {
+  M both_sides;   // (1) of all gates; gru: of r and z. [in + H + 2, .]; with skip_input [H + 2, .]
+  M n_input;      // gru: [in + 1, H]; with skip_input the bias alone, [1, H]
+  M n_recurrent;  // gru: [H + 1, H]
+};
+
 template <class A, class M>
-RnnStep<M> rnn_step_forward(const A& a, const RnnNet<M>& net, const RnnWeights<M>& layer, bool skip, const M& x,
-                            const M& h_prev, const M* cs_prev) {
-  const auto B = h_prev.rows(), H = h_prev.cols(), G = layer.R.rows() / H;
-  const M ones = a.ones(B, 1);
+RnnStepWeights<M> step_weights(const A& a, const RnnNet<M>& net, const RnnWeights<M>& layer, bool skip) {
+  const auto H = layer.R.cols(), G = layer.R.rows() / H;
   const M Rt = a.transpose(layer.R);
-  // a-side: W x + bW; with skip_input x itself. r-side: R h + bR.
-  const auto a_side = [&](Eigen::Index first, Eigen::Index count) {
-    const M bias = a.columns(layer.bW, first * H, count * H);
-    if (skip) return a.sum(under_every_gate(a, x, count), a.repeat_row(bias, B));
-    const M Wt = a.transpose(a.rows(layer.W, first * H, count * H));
-    return a.matmul(a.beside({&x, &ones}), a.below({&Wt, &bias}));
+  const auto input_side = [&](Eigen::Index first, Eigen::Index count) {
+    return a.transpose(a.rows(layer.W, first * H, count * H));
   };
-  const auto both_sides = [&](Eigen::Index first, Eigen::Index count) {  // (1): one sum of in + H + 2 terms
-    const M recurrent = a.columns(Rt, first * H, count * H);
-    const M bR = a.columns(layer.bR, first * H, count * H);
-    const M bW = a.columns(layer.bW, first * H, count * H);
+  const auto of_gates = [&](const M& x, Eigen::Index first, Eigen::Index count) {
+    return a.columns(x, first * H, count * H);
+  };
+  const bool gru = net.mode == BACKGAUGE_GRU;
+  const Eigen::Index count = gru ? 2 : G;
+  const M recurrent = of_gates(Rt, 0, count), bR = of_gates(layer.bR, 0, count), bW = of_gates(layer.bW, 0, count);
+  RnnStepWeights<M> out;
+  if (skip) {
+    out.both_sides = a.below({&recurrent, &bR, &bW});
+  } else {
+    const M Wt = input_side(0, count);
+    out.both_sides = a.below({&Wt, &recurrent, &bR, &bW});
+  }
+  if (gru) {
+    const M n_recurrent = of_gates(Rt, 2, 1), n_bR = of_gates(layer.bR, 2, 1), n_bW = of_gates(layer.bW, 2, 1);
+    out.n_recurrent = a.below({&n_recurrent, &n_bR});
     if (skip) {
-      return a.add_matmul(under_every_gate(a, x, count), a.beside({&h_prev, &ones, &ones}),
-                          a.below({&recurrent, &bR, &bW}));
+      out.n_input = n_bW;
+    } else {
+      const M n_Wt = input_side(2, 1);
+      out.n_input = a.below({&n_Wt, &n_bW});
     }
-    const M Wt = a.transpose(a.rows(layer.W, first * H, count * H));
-    return a.matmul(a.beside({&x, &h_prev, &ones, &ones}), a.below({&Wt, &recurrent, &bR, &bW}));
+  }
+  return out;
+}
+
+template <class A, class M>
+RnnStep<M> rnn_step_forward(const A& a, backgauge_rnn_mode mode, const RnnStepWeights<M>& weights, bool skip,
+                            const M& x, const M& h_prev, const M* cs_prev) {
+  const auto B = h_prev.rows(), H = h_prev.cols();
+  const M ones = a.ones(B, 1);
+  const auto both_sides = [&] {  // (1): one sum of in + H + 2 terms
+    if (skip) {
+      return a.add_matmul(under_every_gate(a, x, weights.both_sides.cols() / H), a.beside({&h_prev, &ones, &ones}),
+                          weights.both_sides);
+    }
+    return a.matmul(a.beside({&x, &h_prev, &ones, &ones}), weights.both_sides);
   };
 
   RnnStep<M> step;
-  step.h_prev = h_prev;
-  switch (net.mode) {
-    case BACKGAUGE_RNN_RELU: step.h = a.carried(a.relu(both_sides(0, 1))); break;  // (2)
-    case BACKGAUGE_RNN_TANH: step.h = a.carried(a.tanh(both_sides(0, 1))); break;  // (3)
-    case BACKGAUGE_LSTM: {                                                         // (4): i, f, n, o
-      const M g = both_sides(0, G);
+  switch (mode) {
+    case BACKGAUGE_RNN_RELU: step.h = a.carried(a.relu(both_sides())); break;  // (2)
+    case BACKGAUGE_RNN_TANH: step.h = a.carried(a.tanh(both_sides())); break;  // (3)
+    case BACKGAUGE_LSTM: {                                                     // (4): i, f, n, o
+      const M g = both_sides();
       const LstmGates<M> gates{
           .i = gate(a, g, 0, H), .ci = gate(a, g, 2, H), .f = gate(a, g, 1, H), .o = gate(a, g, 3, H)};
-      step.cs_prev = *cs_prev;
       step.lstm = lstm_cell_forward(a, gates, *cs_prev, static_cast<const Peepholes<M>*>(nullptr), 0.0);
       step.h = a.carried(a.product(step.lstm.o, step.lstm.co));
       break;
     }
     case BACKGAUGE_GRU: {  // r, z, n
-      const M rz = a.sigmoid(both_sides(0, 2));
-      step.r = gate(a, rz, 0, H);  // (5)
-      step.z = gate(a, rz, 1, H);  // (6)
-      const M recurrent = a.columns(Rt, 2 * H, H), bR = a.columns(layer.bR, 2 * H, H);
-      step.hn = a.matmul(a.beside({&h_prev, &ones}), a.below({&recurrent, &bR}));  // (7)
-      step.n = a.tanh(a.sum(a_side(2, 1), a.product(step.r, step.hn)));            // (8)
-      step.h = a.carried(a.blend(step.z, h_prev, step.n));                         // (9)
+      const M rz = a.sigmoid(both_sides());
+      step.r = gate(a, rz, 0, H);                                             // (5)
+      step.z = gate(a, rz, 1, H);                                             // (6)
+      step.hn = a.matmul(a.beside({&h_prev, &ones}), weights.n_recurrent);    // (7)
+      const M input_side = skip ? a.sum(x, a.repeat_row(weights.n_input, B))  // W_n x + bW_n
+                                : a.matmul(a.beside({&x, &ones}), weights.n_input);
+      step.n = a.tanh(a.sum(input_side, a.product(step.r, step.hn)));  // (8)
+      step.h = a.carried(a.blend(step.z, h_prev, step.n));             // (9)
       break;
     }
   }
@@ -128,15 +157,15 @@ struct RnnStepGradients {
 };
 
 template <class A, class M>
-RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const RnnStep<M>& step, const M& dh,
-                                      const M& dc) {
+RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const RnnStep<M>& step, const M& h_prev,
+                                      const M* cs_prev, const M& dh, const M& dc) {
   RnnStepGradients<M> d;
   switch (mode) {
     case BACKGAUGE_RNN_RELU: d.da = d.dr = a.where_positive(step.h, dh); break;         // (10)
     case BACKGAUGE_RNN_TANH: d.da = d.dr = a.product(a.tanh_slope(step.h), dh); break;  // (11)
     case BACKGAUGE_LSTM: {                                                              // (12)
       const LstmCellGradients<M> c =
-          lstm_cell_backward(a, step.lstm, step.cs_prev, dc, dh, static_cast<const Peepholes<M>*>(nullptr));
+          lstm_cell_backward(a, step.lstm, *cs_prev, dc, dh, static_cast<const Peepholes<M>*>(nullptr));
       d.da = d.dr = a.beside({&c.gates.i, &c.gates.f, &c.gates.ci, &c.gates.o});
       d.cs_prev = c.cs_prev;
       break;
@@ -144,9 +173,10 @@ RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const
     case BACKGAUGE_GRU: {
       const M one = a.ones(dh.rows(), dh.cols());
       const M one_minus_z = a.difference(one, step.z);
-      const M dn = a.product(dh, one_minus_z, a.tanh_slope(step.n));                           // (13)
-      const M dz = a.product(dh, a.difference(step.h_prev, step.n), a.sigmoid_slope(step.z));  // (14)
-      const M dr = a.product(dn, step.hn, a.sigmoid_slope(step.r));                            // (15)
+      const M dn = a.product(dh, one_minus_z, a.tanh_slope(step.n));                      // (13)
+      const M dz = a.product(dh, a.difference(h_prev, step.n), a.sigmoid_slope(step.z));  // (14)
+      const M dr = a.product(dn, step.hn, a.sigmoid_slope(step.r));                       // (15)
+      const M dr = a.product(dn, step.hn, a.sigmoid_slope(step.r));                       // (15)
       const M dn_r = a.product(dn, step.r);
       d.da = a.beside({&dr, &dz, &dn});
       d.dr = a.beside({&dr, &dz, &dn_r});  // (16)
@@ -167,22 +197,23 @@ RnnTrace<M> cudnn_rnn_forward(const A& a, const RnnNet<M>& net, const std::vecto
   RnnTrace<M> trace;
   trace.layer_input.push_back(input);
   for (std::size_t l = 0; l < L; ++l) {
-    const std::vector<M> x = trace.layer_input[l];
+    const std::vector<M>& x = trace.layer_input[l];
     for (std::size_t d = 0; d < D; ++d) {
       const std::size_t pl = l * D + d;
       std::vector<RnnStep<M>> steps(T);
-      M h = net.input_h[pl];
-      M cs = lstm ? net.input_c[pl] : M();
+      const bool skip = net.skip_input && l == 0;
+      const auto weights = detail::step_weights(a, net, net.layers[pl], skip);
+      const M* h = &net.input_h[pl];
+      const M* cs = lstm ? &net.input_c[pl] : nullptr;
       for (std::size_t k = 0; k < T; ++k) {
         const std::size_t t = d == 0 ? k : T - 1 - k;
-        steps[t] =
-            detail::rnn_step_forward(a, net, net.layers[pl], net.skip_input && l == 0, x[t], h, lstm ? &cs : nullptr);
-        h = steps[t].h;
-        if (lstm) cs = steps[t].lstm.cs;
+        steps[t] = detail::rnn_step_forward(a, net.mode, weights, skip, x[t], *h, cs);
+        h = &steps[t].h;
+        if (lstm) cs = &steps[t].lstm.cs;
       }
+      trace.output_h.push_back(*h);
+      if (lstm) trace.output_c.push_back(*cs);
       trace.steps.push_back(std::move(steps));
-      trace.output_h.push_back(h);
-      if (lstm) trace.output_c.push_back(cs);
     }
     std::vector<M> y(T);
     for (std::size_t t = 0; t < T; ++t) {
@@ -210,11 +241,7 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const RnnTr
   const std::size_t L = net.layers.size() / D;
   const auto H = output_h_backprop[0].cols();
   const bool lstm = net.mode == BACKGAUGE_LSTM;
-  const auto all_rows = [&a](const std::vector<M>& steps) {
-    std::vector<const M*> parts;
-    for (const M& step : steps) parts.push_back(&step);
-    return a.below(parts);
-  };
+  const auto kept = [](M rows) { return std::make_shared<const M>(std::move(rows)); };
 
   RnnGradients<M> out;
   out.input_h.resize(L * D);
@@ -223,53 +250,58 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const RnnTr
   std::vector<M> dy = output_backprop;
   for (std::size_t l = L; l-- > 0;) {
     const bool skip = net.skip_input && l == 0;
-    std::vector<std::vector<M>> da(D, std::vector<M>(T));
+    std::vector<std::vector<std::shared_ptr<const M>>> da(D, std::vector<std::shared_ptr<const M>>(T));
     for (std::size_t d = 0; d < D; ++d) {
       const std::size_t pl = l * D + d;
       const RnnWeights<M>& layer = net.layers[pl];
-      std::vector<M> dr(T), h_prev(T);
+      const std::vector<RnnStep<M>>& steps = trace.steps[pl];
+      ProductOverSteps<A> W_grad(a, T), R_grad(a, T);
+      SumOverSteps<A> bW_grad(a, T), bR_grad(a, T);
       M dh_carry = output_h_backprop[pl];
       M dc = lstm ? output_c_backprop[pl] : M();
       for (std::size_t k = 0; k < T; ++k) {
         const std::size_t t = d == 0 ? T - 1 - k : k;
         const M dh = a.carried(a.sum(dh_carry, a.columns(dy[t], static_cast<Eigen::Index>(d) * H, H)));  // (19)
-        const auto g = detail::rnn_step_backward(a, net.mode, trace.steps[pl][t], dh, dc);
+        const std::size_t before = d == 0 ? t - 1 : t + 1;  // in the order of the forward
+        const bool is_first = k + 1 == T;
+        const M& h_prev = is_first ? net.input_h[pl] : steps[before].h;
+        const M* cs_prev = !lstm ? nullptr : is_first ? &net.input_c[pl] : &steps[before].lstm.cs;
+        auto g = detail::rnn_step_backward(a, net.mode, steps[t], h_prev, cs_prev, dh, dc);
         dh_carry = a.carried(net.mode == BACKGAUGE_GRU ? a.add_matmul(g.h_direct, g.dr, layer.R)  // (20)
                                                        : a.matmul(g.dr, layer.R));
         if (lstm) dc = a.carried(g.cs_prev);  // (21)
-        da[d][t] = g.da;
-        dr[t] = g.dr;
-        h_prev[t] = trace.steps[pl][t].h_prev;
+        da[d][t] = kept(std::move(g.da));
+        const std::shared_ptr<const M> dr = net.mode == BACKGAUGE_GRU ? kept(std::move(g.dr)) : da[d][t];
+        if (!skip) W_grad.add(t, da[d][t], kept(trace.layer_input[l][t]));  // (22)
+        R_grad.add(t, dr, kept(h_prev));                                    // (23)
+        bW_grad.add(t, da[d][t]);                                           // (24)
+        bR_grad.add(t, dr);
       }
       out.input_h[pl] = dh_carry;
       if (lstm) out.input_c[pl] = dc;
-      const M da_rows = all_rows(da[d]), dr_rows = all_rows(dr);  // [T*B, G*H]
       RnnWeights<M>& gradient = out.layers[pl];
-      if (skip) {
-        gradient.W = a.zeros(layer.W.rows(), 0);
-      } else {
-        gradient.W = a.matmul(a.transpose(da_rows), all_rows(trace.layer_input[l]));  // (22)
-      }
-      gradient.R = a.matmul(a.transpose(dr_rows), all_rows(h_prev));  // (23)
-      gradient.bW = a.column_sums(da_rows);                           // (24)
-      gradient.bR = a.column_sums(dr_rows);
+      gradient.W = skip ? a.zeros(layer.W.rows(), 0) : output(a, W_grad.total());
+      gradient.R = output(a, R_grad.total());
+      gradient.bW = bW_grad.total();
+      gradient.bR = bR_grad.total();
     }
     std::vector<M> dx(T);
+    std::vector<const M*> weights;
+    for (std::size_t d = 0; d < D; ++d) weights.push_back(&net.layers[l * D + d].W);
+    const M both_weights = skip ? M() : a.below(weights);
     for (std::size_t t = 0; t < T; ++t) {
-      std::vector<const M*> sides, weights;
-      for (std::size_t d = 0; d < D; ++d) {
-        sides.push_back(&da[d][t]);
-        weights.push_back(&net.layers[l * D + d].W);
-      }
+      std::vector<const M*> sides;
+      for (std::size_t d = 0; d < D; ++d) sides.push_back(da[d][t].get());
       const M all_gates = a.beside(sides);
       if (skip) {  // (25)
         std::vector<M> terms;
         for (Eigen::Index g = 0; g < all_gates.cols() / H; ++g) terms.push_back(a.columns(all_gates, g * H, H));
         dx[t] = a.sum(terms);
       } else {
-        dx[t] = a.matmul(all_gates, a.below(weights));  // (26)
+        dx[t] = a.matmul(all_gates, both_weights);  // (26)
       }
       if (l > 0 && !net.masks.empty()) dx[t] = a.product(dx[t], net.masks[l - 1][t]);  // (27)
+      if (l == 0) dx[t] = output(a, std::move(dx[t]));
     }
     if (l > 0) {
       dy = std::move(dx);
