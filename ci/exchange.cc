@@ -15,12 +15,14 @@
 #include "properties/judge/judge_values.h"
 #include "properties/judge/report.h"
 #include "reference/oracle.h"
+#include "reference/profile.h"
 
 namespace backgauge::cli {
 namespace {
 
 struct OracleOptions {
   std::string line, directory;
+  bool profile = false;
 };
 struct JudgeOptions {
   std::string directory, outputs;
@@ -35,12 +37,30 @@ backgauge_dtype dtype_of(NpyType type) {
   return BACKGAUGE_INT64;  // no output has it: the judge will say so
 }
 
+void print_profile(const Problem& problem) {
+  const ProductLimit limit = measured_product_limit();
+  constexpr double kGiga = 1e9, kMega = 1e6;
+  fmt::print("limit of a core, measured: {:.1f} GFLOP/s double, {:.1f} float\n\n", limit.double_flops / kGiga,
+             limit.float_flops / kGiga);
+  fmt::print("{:<10}{:>10}{:>10}{:>14}{:>14}{:>12}{:>10}{:>12}\n", "phase", "elapsed s", "CPU s", "GFLOP double",
+             "GFLOP float", "GFLOP/s", "of limit", "peak MB");
+  for (const Phase& phase : profile_oracle(problem, Declared{})) {
+    const double flops = phase.double_flops + phase.float_flops;
+    fmt::print("{:<10}{:>10.2f}{:>10.2f}{:>14.1f}{:>14.1f}{:>12.1f}{:>9.0f}%{:>12.0f}\n", phase.name, phase.elapsed,
+               phase.cpu, phase.double_flops / kGiga, phase.float_flops / kGiga, flops / phase.cpu / kGiga,
+               100 * share_of_limit(phase, limit), phase.peak_bytes / kMega);
+  }
+}
+
 int write_oracle(const OracleOptions& options) {
+  if (options.directory.empty() && !options.profile) throw CommandError{kUsage, "--dir: expected a folder to write"};
   const Case c = parse_case_or_throw(options.line);
   require_makeable(c);
   Filled filled = fill(c);
   if (!filled.error.empty()) throw CommandError{kUsage, fmt::format("case \"{}\": {}", options.line, filled.error)};
   draw_dropout_masks(c, filled.problem);
+  if (options.profile) print_profile(filled.problem);
+  if (options.directory.empty()) return kGood;
   const auto asked = std::chrono::steady_clock::now();
   const std::vector<Wanted> wanted = everything_wanted(filled.problem, filled.facts, Declared{});
   const std::chrono::duration<double> answered = std::chrono::steady_clock::now() - asked;
@@ -89,7 +109,9 @@ void add_oracle(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<OracleOptions>();
   CLI::App* command = app.add_subcommand("oracle", "write a case, its right answers and allowed errors as .npy files");
   command->add_option("--case", options->line, "the case line")->required();
-  command->add_option("--dir", options->directory, "folder to write")->required();
+  command->add_option("--dir", options->directory, "folder to write");
+  command->add_flag("--profile", options->profile,
+                    "print what each evaluation takes: time, GFLOP/s and share of the machine's limit, memory");
   command->callback([options, &chosen] { chosen = [options] { return write_oracle(*options); }; });
 }
 

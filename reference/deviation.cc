@@ -132,13 +132,13 @@ FirstEstimate first_estimate(const Problem& problem, const RoundingModel& model)
   return out;
 }
 
-Flat deviations(const Problem& problem, const RoundingModel& model) {
-  return roots(raised_by_noise(first_estimate(problem, model), problem, scaled(model)), scale_of(model));
+Flat deviations(FirstEstimate first, const Problem& problem, const RoundingModel& model) {
+  return roots(raised_by_noise(std::move(first), problem, scaled(model)), scale_of(model));
 }
 
 Flat deviations_below(FirstEstimate first, const Problem& problem, const RoundingModel& model, const Flat& bound) {
   if (!worthwhile(first.variance, bound, scale_of(model))) return {};
-  return roots(raised_by_noise(std::move(first), problem, scaled(model)), scale_of(model));
+  return deviations(std::move(first), problem, model);
 }
 
 }  // namespace backgauge

@@ -6,15 +6,15 @@
 
 namespace backgauge {
 
-// The larger of both estimates for every element.
-Flat deviations(const Problem& problem, const RoundingModel& model);
-
 // The cheaper of the estimates, and what the other one needs of it.
 struct FirstEstimate {
   Flat variance;
   std::vector<UndisturbedDot> dots;
 };
 FirstEstimate first_estimate(const Problem& problem, const RoundingModel& model);
+
+// The larger of both estimates for every element, on input what first_estimate gave.
+Flat deviations(FirstEstimate first, const Problem& problem, const RoundingModel& model);
 
 // The same as deviations, on input what first_estimate gave; or nothing where kDeviations of them would hardly be less
 // than `bound`, the rigorous errors: then the costlier estimate is not made.

@@ -92,7 +92,7 @@ std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Val
 std::vector<ErrorModel> error_model(const Problem& problem, const Declared& declared) {
   const RoundingModel model = rounding_model(problem, declared);
   std::vector<ErrorModel> tensors = bounded(problem, model);
-  add_deviations(tensors, deviations(problem, model));
+  add_deviations(tensors, deviations(first_estimate(problem, model), problem, model));
   return tensors;
 }
 

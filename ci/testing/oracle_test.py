@@ -81,6 +81,14 @@ class Oracle(CommandTest):
         self.assertEqual(first, second)
         self.expect(0, "judge", "--dir", folder, "--outputs", self.rounded(folder, first))
 
+    def test_profile_writes_nothing(self):
+        done = self.expect(0, "oracle", "--case", CELL, "--profile")
+        rows = [line.split() for line in done.stdout.splitlines()]
+        self.assertEqual([row[0] for row in rows[-5:]], ["value", "bound", "variance", "noise", "oracle"])
+        for row in rows[-5:]:
+            self.assertEqual(len(row), 8, row)
+            self.assertGreater(float(row[-1]), 1, row)  # MB
+
     def rounded(self, folder, document):
         outputs = self.folder / "outputs"
         outputs.mkdir()

@@ -2,9 +2,13 @@
 #include "reference/arithmetic/dense_product.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "reference/arithmetic/dense_product_scratch.h"
+#include "reference/arithmetic/product_work.h"
 
 namespace backgauge {
 
@@ -32,6 +36,8 @@ Blocked<V> choose() {
   return nullptr;
 }
 
+std::atomic<std::uint64_t> double_products, float_products;
+
 // Packing pays where every element is read several times. Smaller products have the same bits on all machines.
 template <class V>
 bool is_large(const Product<V>& p) {
@@ -47,12 +53,18 @@ void dense_product(const Product<V>& product) {
     if (!product.add) std::fill_n(product.out, product.rows * product.cols, V{0});
     return;
   }
+  (std::is_same_v<V, float> ? float_products : double_products)
+      .fetch_add(static_cast<std::uint64_t>(product.rows * product.inner * product.cols), std::memory_order_relaxed);
   static const Blocked<V> blocked = choose<V>();
   if (blocked == nullptr || !is_large(product)) return dense_product_baseline(product);
   const std::ptrdiff_t terms = std::min(kBlockTerms, product.inner);
   std::vector<V> x(static_cast<std::size_t>((kBlockRows + kMostTileRows) * terms));
   std::vector<V> y(static_cast<std::size_t>((product.cols + kMostTileColumns) * terms));
   blocked(product, {x.data(), y.data()});
+}
+
+ProductWork product_work() {
+  return {2.0 * static_cast<double>(double_products.load()), 2.0 * static_cast<double>(float_products.load())};
 }
 
 template void dense_product(const Product<double>&);

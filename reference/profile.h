@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the oracle's time and memory go: each of its evaluations by itself, and all of them as `oracle` makes them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reference/oracle.h"
+
+namespace backgauge {
+
+struct Phase {
+  std::string name;
+  double elapsed = 0, cpu = 0;  // s; cpu: of all threads, in this process
+  double double_flops = 0,
+         float_flops = 0;  // of products of matrices; 0 of those of long double, which are not counted
+  double peak_bytes = 0;   // largest resident set of the process meanwhile, inputs and earlier results included
+};
+
+// What one core can do: products of matrices that stay in its caches, the best of some tries.
+struct ProductLimit {
+  double double_flops = 0, float_flops = 0;  // per second
+};
+ProductLimit measured_product_limit();
+
+// Value, bound, variance, noise, each once, and the whole oracle for random values. problem: as `oracle` takes it.
+std::vector<Phase> profile_oracle(const Problem& problem, const Declared& declared);
+
+// The share of the limit at which the products of a phase would run if it did nothing else: 0 .. 1.
+double share_of_limit(const Phase& phase, const ProductLimit& limit);
+
+}  // namespace backgauge
