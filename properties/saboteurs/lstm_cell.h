@@ -3,6 +3,7 @@
 // for all three ops.
 #pragma once
 
+#include "properties/saboteurs/slopes.h"
 #include "properties/saboteurs/work.h"
 
 namespace backgauge::saboteurs {
@@ -43,13 +44,22 @@ template <class Real>
 LstmGradient<Real> lstm_cell_backward(const Work<Real>& w, const LstmElement<Real>& saved,
                                       const Peepholes<Real>* peepholes) {
   const LstmElement<Real> e = misread(w, saved);
+  const bool slope_last = w.style().through_slope != ThroughSlope::kSlope;
+  const auto gate = [&](Site product, Site slope, Real s, Real a, Real b) {
+    if (slope_last) return through_sigmoid(w, w.product(Site::kNone, {a, b}), s);
+    return w.product(product, {w.sigmoid_slope(slope, s), a, b});
+  };
+  const auto candidate = [&](Site product, Real slope, Real t, Real a, Real b) {
+    if (slope_last) return through_tanh(w, w.product(Site::kNone, {a, b}), t);
+    return w.product(product, {slope, a, b});
+  };
   LstmGradient<Real> d;
-  d.o = w.product(Site::k_do_, {w.sigmoid_slope(Site::k_o_slope, e.o), e.h_grad, e.co});
+  d.o = gate(Site::k_do_, Site::k_o_slope, e.o, e.h_grad, e.co);
 
   Real co_slope = w.tanh_slope(Site::k_co_slope, e.co);
   if (w.is(Fault::kA15)) co_slope = 1 - std::tanh(e.co) * std::tanh(e.co);
   if (w.is(Fault::kA17)) co_slope = 1 - e.co;
-  const Real through_co = w.product(Site::k_through_co, {co_slope, e.h_grad, e.o});
+  const Real through_co = candidate(Site::k_through_co, co_slope, e.co, e.h_grad, e.o);
   Real dcs = w.sum(Site::k_dcs, {through_co, e.cs_grad});
   const Real dcs_before_o = dcs;
   // o saw the new cs, i and f the old one.
@@ -62,10 +72,10 @@ LstmGradient<Real> lstm_cell_backward(const Work<Real>& w, const LstmElement<Rea
   Real ci_slope = w.tanh_slope(Site::k_ci_slope, e.ci);
   if (w.is(Fault::kA14)) ci_slope = 1 - std::tanh(e.ci) * std::tanh(e.ci);
   if (w.is(Fault::kA17b)) ci_slope = e.ci * (1 - e.ci);
-  d.ci = w.product(Site::k_dci, {ci_slope, dcs, w.is(Fault::kA19b) ? 1 : e.i});
+  d.ci = candidate(Site::k_dci, ci_slope, e.ci, dcs, w.is(Fault::kA19b) ? 1 : e.i);
   const Real cs_prev = w.is(Fault::kA20) ? e.cs : e.cs_prev;
-  d.f = w.product(Site::k_df, {w.sigmoid_slope(Site::k_f_slope, e.f), dcs, cs_prev});
-  d.i = w.product(Site::k_di, {w.sigmoid_slope(Site::k_i_slope, e.i), dcs, w.is(Fault::kA19) ? 1 : e.ci});
+  d.f = gate(Site::k_df, Site::k_f_slope, e.f, dcs, cs_prev);
+  d.i = gate(Site::k_di, Site::k_i_slope, e.i, dcs, w.is(Fault::kA19) ? 1 : e.ci);
 
   const Real dcs_used = w.is(Fault::kA5) ? dcs_before_o : dcs;
   d.cs_prev = w.product(Site::k_dcs_prev, {dcs_used, w.is(Fault::kA21) ? 1 : e.f});

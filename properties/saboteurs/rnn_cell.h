@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "properties/saboteurs/rnn_net.h"
+#include "properties/saboteurs/slopes.h"
 #include "properties/saboteurs/work.h"
 
 namespace backgauge::saboteurs {
@@ -26,6 +27,7 @@ Real tanh_slope_of_state(const Work<Real>& w, Site site, Real t) {
 
 template <class Real>
 Real tanh_backward(const Work<Real>& w, Real h, Real dh) {
+  if (w.style().through_slope != ThroughSlope::kSlope) return through_tanh(w, dh, h);
   return w.product(Site::k_tanh_da, {dh, tanh_slope_of_state(w, Site::k_tanh_slope, h)});
 }
 
@@ -47,8 +49,32 @@ struct GruGradient {
   Real h_prev;       // past the gates
 };
 
+// The same gradients as gru_backward, in the forms of slopes.h.
+template <class Real>
+GruGradient<Real> gru_backward_expanded(const Work<Real>& w, const GruElement<Real>& e, Real dh) {
+  const Style& style = w.style();
+  const bool slope_last = style.through_slope != ThroughSlope::kSlope;
+  const auto gate = [&](Real g, Real s) {
+    return slope_last ? through_sigmoid(w, g, s) : w.rounded(g * w.sigmoid_slope(Site::kNone, s));
+  };
+  const Real fresh =
+      style.blend == Blend::kWeighted ? w.rounded(dh * w.rounded(1 - e.z)) : w.rounded(dh - w.rounded(dh * e.z));
+  const Real moved = style.blend == Blend::kMultipliedOut ? multiplied_out(w, dh, e.h_prev, e.n)
+                                                          : w.rounded(dh * w.rounded(e.h_prev - e.n));
+  GruGradient<Real> d;
+  d.n = slope_last ? through_tanh(w, fresh, e.n) : w.rounded(fresh * w.tanh_slope(Site::kNone, e.n));
+  d.z = gate(moved, e.z);
+  d.r = gate(w.rounded(d.n * e.hn), e.r);
+  d.hn = w.rounded(d.n * e.r);
+  d.h_prev = w.rounded(dh * e.z);
+  return d;
+}
+
 template <class Real>
 GruGradient<Real> gru_backward(const Work<Real>& w, const GruElement<Real>& e, Real dh) {
+  if (w.style().through_slope != ThroughSlope::kSlope || w.style().blend != Blend::kWeighted) {
+    return gru_backward_expanded(w, e, dh);
+  }
   GruGradient<Real> d;
   const Real one_minus_z = w.is(Fault::kE9) ? e.z : w.sum(Site::k_one_minus_z, {1, -e.z});
   const Real n_slope = w.is(Fault::kE13) ? 1 - e.n : tanh_slope_of_state(w, Site::k_n_slope, e.n);
@@ -102,8 +128,11 @@ class RnnCell {
           const Real r = sigmoid(both_sides(x, h_prev, 0, j)), z = sigmoid(both_sides(x, h_prev, 1, j));
           const Real hn = recurrent_side(h_prev, j, true);
           const Real n = tanh(w.sum(Site::k_n_sum, {input_side(x, j), w.product(Site::k_r_hn, {r, hn})}));
-          const Real fresh = w.product(Site::k_fresh_n, {w.sum(Site::k_fresh_z, {1, -z}), n});
-          h[j] = w.carried(w.sum(Site::k_gru_h, {fresh, w.product(Site::k_z_h, {z, h_prev[j]})}));
+          if (w.style().blend == Blend::kInterpolated) {
+            h[j] = w.carried(w.rounded(n + w.rounded(z * w.rounded(h_prev[j] - n))));
+          } else {
+            h[j] = w.carried(weighted(z, n, h_prev[j]));
+          }
           record(0)[j] = r;
           record(1)[j] = z;
           record(2)[j] = n;
@@ -120,6 +149,10 @@ class RnnCell {
   }
 
  private:
+  Real weighted(Real z, Real n, Real h_prev) const {
+    const Real fresh = w.product(Site::k_fresh_n, {w.sum(Site::k_fresh_z, {1, -z}), n});
+    return w.sum(Site::k_gru_h, {fresh, w.product(Site::k_z_h, {z, h_prev})});
+  }
   Real both_sides(const Real* x, const Real* h, std::int64_t g, std::int64_t j) const {
     return w.sum(Site::k_gate, {through_W(x, g, j), through_R(h, g, j), input_bias(g, j), recurrent_bias(h, g, j)});
   }

@@ -42,12 +42,28 @@ enum class SumOrder : std::uint8_t { kForward, kReverse, kPairwise, kLanes8, kLa
 enum class SigmoidSlope : std::uint8_t { kProduct, kDifference };              // s (1 - s), s - s s
 enum class TanhSlope : std::uint8_t { kSquare, kProduct, kFusedMultiplyAdd };  // 1 - t t, (1 - t)(1 + t), fma(-t, t, 1)
 
+// A gradient g through an activation whose result is s or t.
+enum class ThroughSlope : std::uint8_t {
+  kSlope,       // the slope first, then all factors
+  kFactors,     // g (1 - s) s and (g + g t)(1 - t), as automatic differentiation multiplies
+  kDifferences  // g s - g s s and g - g t t, multiplied out
+};
+
+// GRU: h from z, n and h_prev, and what the gradient dh gives to n and z.
+enum class Blend : std::uint8_t {
+  kWeighted,      // (1 - z) n + z h_prev, dh (1 - z), dh (h_prev - n)
+  kInterpolated,  // n + z (h_prev - n), dh - dh z, dh (h_prev - n)
+  kMultipliedOut  // (1 - z) n + z h_prev, dh - dh z, dh h_prev - dh n
+};
+
 // Choices that no equation makes. Every combination is right within the bound of what it claims.
 struct Style {
   SumOrder order = SumOrder::kForward;
   bool fma = false;  // dots
   SigmoidSlope sigmoid_slope = SigmoidSlope::kProduct;
   TanhSlope tanh_slope = TanhSlope::kSquare;
+  ThroughSlope through_slope = ThroughSlope::kSlope;
+  Blend blend = Blend::kWeighted;
   bool factors_from_the_right = false;
   bool merged_weight_sums = false;  // weight gradients as one sum over all steps and examples
   int time_block = 0;               // > 0: weight gradients in blocks of so many steps

@@ -161,6 +161,12 @@ void add_correct_variants(std::vector<Variant>& out) {
               {.sigmoid_slope = SigmoidSlope::kDifference});
   add_correct(out, "tanh_product", "(1 - t)(1 + t) as the slope of tanh", {.tanh_slope = TanhSlope::kProduct});
   add_correct(out, "tanh_fma", "fma(-t, t, 1) as the slope of tanh", {.tanh_slope = TanhSlope::kFusedMultiplyAdd});
+  add_correct(out, "slopes_as_factors", "g (1 - s) s and (g + g t)(1 - t): a gradient through an activation",
+              {.through_slope = ThroughSlope::kFactors});
+  add_correct(out, "slopes_multiplied_out", "g s - g s s and g - g t t: a gradient through an activation",
+              {.through_slope = ThroughSlope::kDifferences});
+  add_correct(out, "blend_interpolated", "GRU: n + z (h - n), dh - dh z", {.blend = Blend::kInterpolated});
+  add_correct(out, "blend_multiplied_out", "GRU: dh - dh z, dh h - dh n", {.blend = Blend::kMultipliedOut});
   add_correct(out, "factors_from_the_right", "short sums and products from the right",
               {.factors_from_the_right = true});
   add_correct(out, "merged_weight_sums", "weight gradients as one sum over steps and examples",
@@ -183,9 +189,22 @@ void add_correct_variants(std::vector<Variant>& out) {
   add_correct(out, "half_everywhere", "half: every operation rounded, class B", {.half_class = BACKGAUGE_CLASS_B});
   add_correct(out, "half_everywhere_pairwise", "half: every operation rounded, sums as balanced trees, class B",
               {.order = SumOrder::kPairwise, .half_class = BACKGAUGE_CLASS_B});
+  add_correct(out, "half_carries_lanes8_fma", "half: what passes from step to step rounded, fused in 8 lanes, class A'",
+              {.order = SumOrder::kLanes8, .fma = true, .half_class = BACKGAUGE_CLASS_A_PRIME});
+  add_correct(
+      out, "half_everywhere_as_factors", "half: every operation rounded, slopes as factors, GRU interpolated, class B",
+      {.through_slope = ThroughSlope::kFactors, .blend = Blend::kInterpolated, .half_class = BACKGAUGE_CLASS_B});
+  add_correct(out, "half_everywhere_multiplied_out",
+              "half: every operation rounded, slopes and blend multiplied out, sums in 8 lanes, class B",
+              {.order = SumOrder::kLanes8,
+               .through_slope = ThroughSlope::kDifferences,
+               .blend = Blend::kMultipliedOut,
+               .half_class = BACKGAUGE_CLASS_B});
   add_correct(out, "tf32", "operands of products of matrices in TF32, declared", {.contract = BACKGAUGE_FP32_TF32});
   add_correct(out, "bf16", "operands of products of matrices in bfloat16, declared",
               {.contract = BACKGAUGE_BF16_ACC32});
+  add_correct(out, "fp32_3xtf32", "operands of products of matrices in two parts of TF32, declared",
+              {.contract = BACKGAUGE_FP32_3XTF32});
   add_correct(out, "all_at_once", "padded gates, merged sums in 16 lanes of 7 shares, fused, factors from the right",
               {.order = SumOrder::kLanes16,
                .fma = true,

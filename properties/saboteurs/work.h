@@ -103,9 +103,12 @@ class Work {
   Real dot(Site site, Index n, A a, B b) const {
     const auto [begin, end] = terms(site, n);
     if (end <= begin) return 0;
-    const auto left = [&, first = begin](Index k) { return operand(a(first + k)); };
-    const auto right = [&, first = begin](Index k) { return operand(b(first + k)); };
-    return sign(site) * ordered(end - begin, left, right);
+    const auto left = [&, first = begin](Index k) { return a(first + k); };
+    const auto right = [&, first = begin](Index k) { return b(first + k); };
+    if (style().contract == BACKGAUGE_FP32_3XTF32 && !half_) return sign(site) * in_parts(end - begin, left, right);
+    return sign(site) *
+           ordered(
+               end - begin, [&](Index k) { return operand(left(k)); }, [&](Index k) { return operand(right(k)); });
   }
 
   // Sum of a(k) for k below n.
@@ -145,10 +148,10 @@ class Work {
   static constexpr Real times_(Real a, Real b) { return a * b; }
 
   Real fold(Site site, std::initializer_list<Real> list, Real neutral, Real (*combine)(Real, Real)) const {
-    Real v[8];
+    Real v[8] = {};
     int n = 0;
     for (const Real each : list) v[n++] = each;
-    if (variant_.site == site && variant_.operand < n) {
+    if (site != Site::kNone && variant_.site == site && variant_.operand < n) {
       Real& chosen = v[variant_.operand];
       switch (variant_.change) {
         case Change::kDrop: chosen = neutral; break;
@@ -242,6 +245,19 @@ class Work {
       sum = next;
     }
     return rounded(sum);
+  }
+
+  // Each operand in two parts of 11 bits; the product of the lower ones is left out.
+  template <class A, class B>
+  Real in_parts(Index n, const A& a, const B& b) const {
+    const auto upper = [](Real v) { return to_significant_bits(v, 11); };
+    const auto lower = [&](Real v) { return to_significant_bits(v - upper(v), 11); };
+    const Real small = ordered(
+                           n, [&](Index k) { return lower(a(k)); }, [&](Index k) { return upper(b(k)); }) +
+                       ordered(
+                           n, [&](Index k) { return upper(a(k)); }, [&](Index k) { return lower(b(k)); });
+    return small + ordered(
+                       n, [&](Index k) { return upper(a(k)); }, [&](Index k) { return upper(b(k)); });
   }
 
   template <class A, class B>
