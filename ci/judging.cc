@@ -43,14 +43,7 @@ Verdict broken_harness(const std::string& text) { return {Status::kBroken, "harn
 Verdict judge_filled(Runner& runner, const Case& c, const Filled& filled, int num_threads) {
   if (!filled.error.empty()) return broken_harness(filled.error);
   return judge_case(runner, filled.problem, filled.facts,
-                    {.seed = c.data == DataClass::kGolden ? filled.checksum : c.seed, .num_threads = num_threads});
-}
-
-Verdict judge_malformed(Runner& runner, const Case& c) {
-  const std::uint64_t count = malformed_case_count(c.op, c.dtype);
-  if (c.seed < count) return judge_refusal(runner, malformed_of_case(c.op, c.dtype, c.seed));
-  return broken_harness(fmt::format("data=malformed:{:#x}: {} {} has {:#x} malformed calls", c.seed,
-                                    find_op(c.op)->word, dtype_word(c.dtype), count));
+                    {.seed = placement_seed(c, filled), .num_threads = num_threads});
 }
 
 Record judge_with_redraws(Runner& runner, Case c, const JudgingOptions& options) {
@@ -65,6 +58,17 @@ Record judge_with_redraws(Runner& runner, Case c, const JudgingOptions& options)
 }
 
 }  // namespace
+
+std::uint64_t placement_seed(const Case& c, const Filled& filled) {
+  return c.data == DataClass::kGolden ? filled.checksum : c.seed;
+}
+
+Verdict judge_malformed(Runner& runner, const Case& c) {
+  const std::uint64_t count = malformed_case_count(c.op, c.dtype);
+  if (c.seed < count) return judge_refusal(runner, malformed_of_case(c.op, c.dtype, c.seed));
+  return broken_harness(fmt::format("data=malformed:{:#x}: {} {} has {:#x} malformed calls", c.seed,
+                                    find_op(c.op)->word, dtype_word(c.dtype), count));
+}
 
 Record judge_line(Runner& runner, const Case& c, int num_threads) {
   const Clock::time_point start = Clock::now();

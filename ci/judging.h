@@ -10,6 +10,7 @@
 #include "ci/candidate.h"
 #include "properties/case/case.h"
 #include "properties/case/golden.h"
+#include "properties/case/inputs.h"
 #include "properties/judge/judge_values.h"
 #include "properties/judge/record.h"
 
@@ -24,6 +25,12 @@ struct JudgingOptions {
   // Gets each record as soon as its case has ended, in any order, from any thread, one at a time.
   std::function<void(std::size_t index, const Record&)> ended{};
 };
+
+// What decides where the tensors of a case lie in memory.
+std::uint64_t placement_seed(const Case& c, const Filled& filled);
+
+// A malformed call, data=malformed:N.
+Verdict judge_malformed(Runner& runner, const Case& c);
 
 // One case, judged. A case whose inputs cannot be made is BROKEN(harness).
 Record judge_line(Runner& runner, const Case& c, int num_threads);

@@ -12,6 +12,7 @@
 #include "ci/interrupt.h"
 #include "ci/progress.h"
 #include "ci/proof/correct.h"
+#include "ci/proof/correct_trial.h"
 #include "ci/proof/proof.h"
 #include "ci/version.h"
 #include "ci/words.h"
@@ -31,23 +32,25 @@ constexpr std::size_t kFullCalibration = 400, kShortCalibration = 20;
 constexpr std::size_t kOracleStep = 10;  // of these cases one in so many is evaluated again with more digits
 
 struct Options {
-  bool full = false, json = false, calibrate = false;
+  bool full = false, json = false, calibrate = false, correct = false;
   std::string ops, only, readme;
   std::uint64_t seed = 1;
   int workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 64u));
+  CorrectTrialOptions trial{};
 };
 
-// Replaces what stands between the two marks of a Markdown file.
-void replace_section(const std::filesystem::path& path, const std::string& section) {
-  constexpr std::string_view kBegin = "<!-- proof: written by backgauge self --full --readme -->\n",
-                             kEnd = "<!-- end of proof -->";
+// Replaces what stands between the two marks of a Markdown file: <!-- NAME: written by backgauge self HOW -->.
+void replace_section(const std::filesystem::path& path, const std::string& name, const std::string& how,
+                     const std::string& section) {
+  const std::string begin_mark = fmt::format("<!-- {}: written by backgauge self {} -->\n", name, how),
+                    end_mark = fmt::format("<!-- end of {} -->", name);
   std::ifstream in(path);
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  const std::size_t begin = text.find(kBegin), end = text.find(kEnd);
+  const std::size_t begin = text.find(begin_mark), end = text.find(end_mark);
   if (begin == std::string::npos || end == std::string::npos || end < begin) {
-    throw CommandError{kUsage, path.string() + ": expected the marks of the proof"};
+    throw CommandError{kUsage, fmt::format("{}: expected the marks {}… {}", path.string(), begin_mark, end_mark)};
   }
-  text.replace(begin + kBegin.size(), end - begin - kBegin.size(), section);
+  text.replace(begin + begin_mark.size(), end - begin - begin_mark.size(), section);
   std::ofstream out(path);
   out << text;
   if (!out.flush()) throw CommandError{kUsage, path.string() + ": cannot be written"};
@@ -111,8 +114,31 @@ void require_saboteurs(const Options& options) {
   }
 }
 
+// The other side of the proof: nobody who is right is accused.
+int try_correct_ones(const Options& options) {
+  const InterruptGuard guard;
+  CorrectTrialOptions asked = options.trial;
+  asked.ops = options.ops;
+  asked.workers = options.workers;
+  CorrectTrial trial;
+  {
+    Progress progress(0);
+    asked.progress = [&progress](const std::string& phase, std::size_t done, std::size_t total) {
+      progress.show_phase(phase, done, total);
+    };
+    trial = try_correct(asked);
+  }
+  fmt::print("{}", options.json ? correct_json(trial) : correct_text(trial));
+  if (trial.interrupted) return kInterrupted;
+  if (!options.readme.empty()) {
+    replace_section(options.readme, "correct", "--correct --readme", correct_markdown(trial));
+  }
+  return trial.holds() ? kGood : kSelfCheck;
+}
+
 int self(const Options& options) {
   if (options.calibrate) return calibrate(options);
+  if (options.correct) return try_correct_ones(options);
   require_saboteurs(options);
   const InterruptGuard guard;
   if (!options.json)
@@ -131,7 +157,7 @@ int self(const Options& options) {
   }
   fmt::print("{}", options.json ? proof_json(proof) : proof_text(proof));
   if (proof.interrupted) return kInterrupted;
-  if (!options.readme.empty()) replace_section(options.readme, proof_markdown(proof));
+  if (!options.readme.empty()) replace_section(options.readme, "proof", "--full --readme", proof_markdown(proof));
   return proof.holds() ? kGood : kSelfCheck;
 }
 
@@ -143,6 +169,16 @@ void add_self(CLI::App& app, Action& chosen) {
   command->add_flag("--full", options->full, "everything: laws, every scale, all correct implementations (minutes)");
   command->add_flag("--calibrate", options->calibrate,
                     "instead: how close correct implementations come to what they are allowed");
+  CLI::Option* correct = command->add_flag("--correct", options->correct,
+                                           "instead: correct implementations through whole tiers; none may be accused");
+  command->add_option("--impl", options->trial.implementations, "those to judge, comma-separated (default: all)")
+      ->delimiter(',')
+      ->needs(correct);
+  command->add_option("--tier", options->trial.tier, std::string(kTierWords))->needs(correct);
+  command->add_option("--seeds", options->trial.seeds, "seeds of the tier, comma-separated")
+      ->delimiter(',')
+      ->needs(correct);
+  command->add_option("--cases", options->trial.cases, "of each seed, evenly over the tier; 0: all")->needs(correct);
   command->add_flag("--json", options->json, "the whole result as JSON");
   command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
   command->add_option("--only", options->only, "saboteurs whose id begins so");

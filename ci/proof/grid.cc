@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 
 #include "ci/command.h"
 #include "ci/interrupt.h"
+#include "ci/judging.h"
 #include "properties/case/inputs.h"
 #include "properties/judge/claims.h"
 #include "properties/judge/judge.h"
@@ -65,49 +68,57 @@ Judged summarized(const Verdict& verdict) {
   return judged;
 }
 
-std::vector<Judged> judge_row(const Case& c, const std::vector<const backgauge_implementation*>& implementations,
-                              int scale) {
-  Filled filled = fill(c);
-  if (!filled.error.empty()) throw CommandError{kSelfCheck, to_string(c) + ": " + filled.error};
-  if (scale != 0) {
-    change_upstream(filled.problem,
-                    [&](std::string_view, std::int64_t, double value) { return std::ldexp(value, scale); });
-  }
-  OracleMemo memo;
-  JudgeOptions options;
-  options.seed = c.seed;
-  options.oracle = [&memo](const Problem& problem, const Declared& declared, Values values) {
-    return memo(problem, declared, values);
-  };
-  std::vector<Judged> row;
-  for (const backgauge_implementation* implementation : implementations) {
-    if (claims_of(*implementation, c.op) == nullptr) {
-      row.push_back({Status::kSkipped, 0, ""});
-      continue;
+// One case for everybody. What it is made of is made once.
+class Row {
+ public:
+  Row(const Case& c, int scale) : case_(c) {
+    if (c.data == DataClass::kMalformed) return;
+    filled_ = fill(c);
+    if (!filled_.error.empty()) throw CommandError{kSelfCheck, to_string(c) + ": " + filled_.error};
+    if (scale != 0) {
+      change_upstream(filled_.problem,
+                      [&](std::string_view, std::int64_t, double value) { return std::ldexp(value, scale); });
     }
-    const Verdict verdict = judge_case(*implementation, filled.problem, filled.facts, options);
+    options_.seed = placement_seed(c, filled_);
+    options_.oracle = [this](const Problem& problem, const Declared& declared, Values values) {
+      return memo_(problem, declared, values);
+    };
+  }
+
+  Judged judged(Runner& runner) {
+    if (claims_of(runner.table(), case_.op) == nullptr) return {Status::kSkipped, 0, ""};
+    const Verdict verdict = case_.data == DataClass::kMalformed
+                                ? judge_malformed(runner, case_)
+                                : judge_case(runner, filled_.problem, filled_.facts, options_);
     if (verdict.status == Status::kBroken && verdict.reason.starts_with("harness")) {
-      throw CommandError{kSelfCheck, std::string(implementation->name) + " on " + to_string(c) + ": " + verdict.reason};
+      throw CommandError{kSelfCheck,
+                         std::string(runner.table().name) + " on " + to_string(case_) + ": " + verdict.reason};
     }
-    row.push_back(summarized(verdict));
+    return summarized(verdict);
   }
-  return row;
-}
+
+ private:
+  const Case& case_;
+  Filled filled_;
+  OracleMemo memo_;
+  JudgeOptions options_;
+};
 
 }  // namespace
 
-Grid judge_grid(const std::vector<Case>& cases, const std::vector<const backgauge_implementation*>& implementations,
+Grid judge_grid(const std::vector<Case>& cases, const std::vector<std::vector<Runner*>>& runners,
                 const GridOptions& options) {
   Grid grid(cases.size());
   std::atomic<std::size_t> next{0}, done{0};
   std::mutex mutex;
   std::optional<CommandError> trouble;
-  const auto work = [&] {
+  const auto work = [&](const std::vector<Runner*>& mine) {
     for (;;) {
-      const std::size_t mine = next++;
-      if (mine >= cases.size() || interrupted()) return;
+      const std::size_t turn = next++;
+      if (turn >= cases.size() || interrupted()) return;
       try {
-        grid[mine] = judge_row(cases[mine], implementations, options.scale);
+        Row row(cases[turn], options.scale);
+        for (Runner* runner : mine) grid[turn].push_back(row.judged(*runner));
       } catch (const CommandError& error) {
         const std::lock_guard lock(mutex);
         trouble = error;
@@ -119,11 +130,23 @@ Grid judge_grid(const std::vector<Case>& cases, const std::vector<const backgaug
   };
   {
     std::vector<std::jthread> workers;
-    for (int k = 0; k < options.workers; ++k) workers.emplace_back(work);
+    for (const std::vector<Runner*>& mine : runners) workers.emplace_back(work, std::cref(mine));
   }
   if (trouble) throw *trouble;
   if (interrupted()) std::erase_if(grid, [](const std::vector<Judged>& row) { return row.empty(); });
   return grid;
+}
+
+Grid judge_grid(const std::vector<Case>& cases, const std::vector<const backgauge_implementation*>& implementations,
+                const GridOptions& options) {
+  std::vector<std::unique_ptr<Runner>> owned;
+  std::vector<std::vector<Runner*>> runners(static_cast<std::size_t>(options.workers));
+  for (std::vector<Runner*>& row : runners) {
+    for (const backgauge_implementation* implementation : implementations) {
+      row.push_back(owned.emplace_back(std::make_unique<InProcessRunner>(*implementation)).get());
+    }
+  }
+  return judge_grid(cases, runners, options);
 }
 
 }  // namespace backgauge::cli

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "properties/case/case.h"
+#include "properties/judge/runner.h"
 #include "properties/judge/verdict.h"
 #include "reference/contract/backgauge.h"
 
@@ -20,15 +21,22 @@ struct Judged {
 };
 
 struct GridOptions {
-  int workers = 2;
+  int workers = 2;                                 // of judge_grid() in this process
   int scale = 0;                                   // gradients from above are multiplied by 2^scale
   std::function<void(std::size_t done)> progress;  // cases done so far, from any thread
 };
 
-// judged[case][implementation]; an implementation that does not claim the op of a case is SKIPPED there. Ends early,
-// with fewer cases, when the user interrupts. Throws CommandError(kSelfCheck) where the harness itself fails.
+// judged[case][implementation]; an implementation that does not claim a case is SKIPPED there. Ends early, with fewer
+// cases, when the user interrupts. Throws CommandError(kSelfCheck) where the harness itself fails.
 using Grid = std::vector<std::vector<Judged>>;
+
+// The implementations in this process.
 Grid judge_grid(const std::vector<Case>& cases, const std::vector<const backgauge_implementation*>& implementations,
+                const GridOptions& options);
+
+// The same wherever the runners have them: runners[job][implementation], for as many jobs at once as there are rows.
+// The cases may be of any kind that `backgauge verify` judges.
+Grid judge_grid(const std::vector<Case>& cases, const std::vector<std::vector<Runner*>>& runners,
                 const GridOptions& options);
 
 }  // namespace backgauge::cli

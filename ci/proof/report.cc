@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "ci/proof/correct_json.h"
 #include "ci/proof/proof.h"
 #include "ci/version.h"
 #include "reference/contract/op_spec.h"
@@ -100,6 +101,17 @@ std::string share(const Fate& fate) { return fmt::format("{}/{}", fate.kills, fa
 
 }  // namespace
 
+nlohmann::ordered_json correct_result_json(const CorrectResult& result) {
+  return {{"name", result.name},
+          {"what", result.what},
+          {"runs", result.runs},
+          {"passed", result.passed},
+          {"mistrusted", result.mistrusted},
+          {"skipped", result.skipped},
+          {"worst_ratio", result.worst_ratio},
+          {"false_alarms", result.false_alarms}};
+}
+
 std::string proof_text(const Proof& proof) {
   std::string out;
   const auto line = [&out]<class... Args>(fmt::format_string<Args...> format, Args&&... args) {
@@ -184,14 +196,7 @@ std::string proof_json(const Proof& proof) {
   }
   Json& correct = out["correct"] = Json::array();
   for (const CorrectResult& each : proof.correct) {
-    correct.push_back({{"name", each.name},
-                       {"what", each.what},
-                       {"runs", each.runs},
-                       {"passed", each.passed},
-                       {"mistrusted", each.mistrusted},
-                       {"skipped", each.skipped},
-                       {"worst_ratio", each.worst_ratio},
-                       {"false_alarms", each.false_alarms}});
+    correct.push_back(correct_result_json(each));
   }
   out["law_false_alarms"] = proof.law_false_alarms;
   Json& scales = out["scales"] = Json::array();

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""backgauge self --correct: who is right is not accused, who is wrong turns it red, and what it counts is what it did."""
+
+import json
+import os
+import pathlib
+import unittest
+
+import command
+
+VARIANTS = pathlib.Path(os.environ["BACKGAUGE_TEST_VARIANTS"])
+FEW = ("--tier=smoke", "--cases=30", "--ops=lstm_block_cell_grad", "--jobs=2")
+
+
+class SelfTest(command.CommandTest):
+    def test_correct_ones_pass_in_this_process_and_in_others(self):
+        variant = VARIANTS / "pairwise_sums.so"
+        done = self.expect(0, "self", "--correct", *FEW, "--seeds=1,2", f"--impl=plain,{variant}", "--json")
+        told = json.loads(done.stdout)
+        self.assertEqual(told["schema"], "backgauge.correct/1")
+        self.assertTrue(told["holds"])
+        self.assertEqual((told["cases"], told["false_alarms"], told["seeds"]), (60, 0, [1, 2]))
+        self.assertEqual([each["name"] for each in told["implementations"]], ["plain", "pairwise_sums"])
+        for each in told["implementations"]:
+            self.assertEqual(each["runs"] + each["skipped"], 60)
+        self.assertEqual(told["runs"], sum(each["runs"] for each in told["implementations"]))
+
+    def test_a_wrong_one_turns_it_red(self):
+        wrong = command.PLUGINS / "leaves_output_unwritten.so"
+        done = self.expect(6, "self", "--correct", *FEW, f"--impl=plain,{wrong}")
+        self.assertIn("FALSE ALARM leaves_output_unwritten: lstm_block_cell_grad ", done.stdout)
+        self.assertNotIn("FALSE ALARM plain", done.stdout)
+
+    def test_one_that_is_never_judged_turns_it_red(self):
+        done = self.expect(6, "self", "--correct", "--tier=smoke", "--cases=30", "--ops=cudnn_rnn_backprop",
+                           f"--impl={command.C_PLUGINS / 'plugin_in_c.so'}")
+        self.assertIn("NOT JUDGED", done.stdout)
+
+    def test_the_sentence_of_the_readme(self):
+        readme = self.folder / "README.md"
+        begin, end = "<!-- correct: written by backgauge self --correct --readme -->", "<!-- end of correct -->"
+        readme.write_text(f"before\n{begin}\nold\n{end}\nafter\n")
+        self.expect(0, "self", "--correct", *FEW, "--impl=plain", f"--readme={readme}")
+        text = readme.read_text()
+        self.assertRegex(text, f"before\n{begin}\n0 false alarms in [0-9,]+ judged runs of 1 implementations .*\n{end}\nafter")
+
+    def test_options_need_it(self):
+        self.expect_complaint(2, "--correct", "self", "--impl=plain")
+        self.expect_complaint(3, "no_such", "self", "--correct", *FEW, "--impl=no_such")
+        self.expect_complaint(2, "--tier", "self", "--correct", "--tier=tiny", "--impl=plain")
+
+
+if __name__ == "__main__":
+    unittest.main()
