@@ -12,7 +12,6 @@
 #include "ci/interrupt.h"
 #include "ci/proof/correct.h"
 #include "ci/proof/grid.h"
-#include "ci/repeating.h"
 #include "ci/run_plan.h"
 #include "ci/words.h"
 #include "impl/registry.h"
@@ -85,7 +84,7 @@ class Trial {
     }
   }
 
-  // What `backgauge verify` does at the end of a tier.
+  // Calls that follow each other, as `backgauge verify` makes them at the end of a tier.
   void watch_all() {
     std::atomic<std::size_t> next{0};
     std::vector<std::jthread> workers;
@@ -100,9 +99,8 @@ class Trial {
   }
 
   void watch(Runner& runner, CorrectResult& result) const {
-    const std::vector<backgauge_op> ops = parse_ops(trial_.options.ops);
     WalkOptions options;
-    options.ops = ops;
+    options.ops = parse_ops(trial_.options.ops);
     options.seed = trial_.options.seeds.front();
     // A tenth of the walk of a tier. None of them keeps anything: what may be wrong here is the walk.
     options.configurations = 13;
@@ -110,9 +108,6 @@ class Trial {
     if (const Walk walked = walk(runner, options); !walked.failure.empty()) {
       const std::string where = walked.failed ? to_string(*walked.failed) + ": " : std::string();
       result.false_alarms.push_back("state walk: " + where + walked.failure);
-    }
-    for (const OpDeterminism& each : measure_determinism(runner, ops)) {
-      if (each.overclaimed()) result.false_alarms.push_back("determinism: " + each.text());
     }
   }
 

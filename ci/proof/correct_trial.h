@@ -38,7 +38,7 @@ struct CorrectTrial {
   bool holds() const;
 };
 
-// Besides cases, every implementation goes once through the state walk and the measurement of its determinism.
+// Besides cases, every implementation goes once through a short state walk.
 // Throws CommandError(kUsage, kNotLoaded, kSelfCheck).
 CorrectTrial try_correct(const CorrectTrialOptions& options);
 
