@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "properties/case/inputs.h"
+#include "properties/case/structures.h"
 #include "properties/judge/judge_values.h"
 
 namespace backgauge::cli {
@@ -32,7 +33,7 @@ bool may_be_redrawn(const Case& c) {
 }
 
 Case redrawn(Case c) {
-  c.seed = (c.seed * 0x9e3779b97f4a7c15u + 1) >> 32;
+  c.seed = seed_of_same_structure(c, (c.seed * 0x9e3779b97f4a7c15u + 1) >> 32);
   return c;
 }
 

@@ -35,9 +35,16 @@ enum class DataClass {
   kGolden,
   kPlain,     // in no tier: what failures shrink to
   kTraining,  // in no tier: what a training step hands over, for timing
-  kMalformed
+  kMalformed,
+  kTame,   // nets of hundreds of steps or many layers, through which gradients neither grow nor vanish soon
+  kBlank,  // parts of tensors are 0
+  kAlike,  // parts of tensors equal others
+  kExact,  // tensors of one exact value
+  kLone    // one value or part far larger than the others
 };
-// strat saturated linear large zeros tiny huge scales constant nan inf golden plain training malformed
+inline constexpr DataClass kLastDataClass = DataClass::kLone;
+// strat saturated linear large zeros tiny huge scales constant nan inf golden plain training malformed tame blank alike
+// exact lone
 std::string_view data_class_word(DataClass data);
 
 struct Case {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "properties/case/random.h"
+#include "properties/case/structures.h"
 #include "reference/contract/rnn_params.h"
 
 namespace backgauge {
@@ -36,8 +37,12 @@ class CudnnDraw {
     if (relu_) shape_relu();
     for (Tensor& tensor : problem_.inputs) {
       if (tensor.name.ends_with("_backprop")) fill_upstream(c_, regime_, tensor);
-      finish(c_, tensor);
     }
+    if (const Structure* structure = structure_of(c_)) {
+      Draft draft(c_, problem_);
+      structure->impose(draft);
+    }
+    for (Tensor& tensor : problem_.inputs) finish(c_, tensor);
   }
 
  private:

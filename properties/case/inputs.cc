@@ -97,8 +97,9 @@ void draw(const Case& c, Filled& filled) {
     }
   }
   // Underflow loses the same part of everything, which is no random rounding.
-  filled.facts.structured =
-      c.data == DataClass::kConstant || c.data == DataClass::kPlain || c.data == DataClass::kTiny || regime.exact_gates;
+  filled.facts.structured = c.data == DataClass::kConstant || c.data == DataClass::kPlain ||
+                            c.data == DataClass::kTiny || c.data == DataClass::kAlike || c.data == DataClass::kExact ||
+                            c.data == DataClass::kLone || regime.exact_gates;
   poison_unread(c, regime, filled.problem, filled.facts);
   if (c.data == DataClass::kNan || c.data == DataClass::kInf) plant_nonfinite(c, filled.problem, filled.facts);
 }

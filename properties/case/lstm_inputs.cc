@@ -12,6 +12,7 @@
 
 #include "properties/case/forward.h"
 #include "properties/case/random.h"
+#include "properties/case/structures.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {
@@ -30,6 +31,10 @@ class LstmDraw {
     draw_saved();
     for (const char* name : {"cs_grad", "h_grad"}) fill_upstream(c_, regime_, at(name));
     if (c_.data == DataClass::kTraining) keep_last_cs_grad();
+    if (const Structure* structure = structure_of(c_)) {
+      Draft draft(c_, problem_);
+      structure->impose(draft);
+    }
     for (Tensor& tensor : problem_.inputs) finish(c_, tensor);
     const bool affordable = c_.data == DataClass::kTraining || forward_products() <= kLargestForward;
     facts.consistent_saved = regime_.consistent && affordable && has_what_forward_reads();

@@ -110,7 +110,7 @@ std::string parse_data(std::string_view value, Case& c) {
   const std::string_view word = value.substr(0, colon);
   const std::string_view rest = colon == value.npos ? "" : value.substr(colon + 1);
   std::string words;
-  for (int k = 0; k <= static_cast<int>(DataClass::kMalformed); ++k) {
+  for (int k = 0; k <= static_cast<int>(kLastDataClass); ++k) {
     const DataClass data = static_cast<DataClass>(k);
     words.append(words.empty() ? "" : ", ").append(data_class_word(data));
     if (data_class_word(data) != word) continue;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "properties/case/random.h"
+#include "properties/case/structures.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {
@@ -29,6 +30,12 @@ double huge_scale(const Case& c) {
       static_cast<double>(std::max<std::int64_t>(c.B, 1)) * static_cast<double>(std::max<std::int64_t>(c.T, 1));
   return 3e4 / std::sqrt(terms);
 }
+
+// Of kTame. A matrix of independent weights multiplies the length of a gradient by its gain, times the scale of its
+// gate and the slope there: with 0.3 at most 0.3 * 2.25 * 1 behind the tanh of an LSTM and 0.3 * 3.4 / 4, 0.3 * 1.5 / 4
+// and 0.3 / 4 behind its gates, 0.74 together. So a step shrinks what it hands on, and none of a thousand makes it
+// grow.
+constexpr double kTameGain = 0.3;
 
 // Towards 0, to a power of two.
 double plain(double value) {
@@ -73,6 +80,11 @@ Regime regime_of(const Case& c) {
       regime.consistent = true;
       regime.poison = Poison::kPlausible;  // for programs that make the saved tensors themselves
       break;
+    case DataClass::kTame: regime.gain = kTameGain; break;
+    case DataClass::kBlank:
+    case DataClass::kAlike:
+    case DataClass::kExact:
+    case DataClass::kLone: regime.consistent = regime.consistent && !structure_of(c)->chooses_saved; break;
     case DataClass::kHuge:
       regime.upstream = huge_scale(c);
       regime.bounded_upstream = true;

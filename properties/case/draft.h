@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The drawn inputs of a case, addressed by what an element stands for rather than by its index, so that whole parts of
+// tensors can be made special with the same words for every op.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "properties/case/case.h"
+#include "properties/case/random.h"
+#include "reference/contract/call.h"
+
+namespace backgauge {
+
+// kStates: every tensor of states, gates or gradients. The rows of w that x meets are kW, those of h_prev kR; b is kBW.
+enum class Role { kStates, kW, kR, kBW, kBR, kPeephole };
+
+// What an element stands for; 0 for what its tensor does not have. `unit` counts the columns of a state and the
+// features of x and input; `column` is the input or the state that a weight multiplies.
+struct Place {
+  Role role = Role::kStates;
+  std::int64_t step = 0, sample = 0, layer = 0, direction = 0, gate = 0, unit = 0, column = 0;
+
+  auto operator<=>(const Place&) const = default;
+};
+
+// The part of a tensor that a case makes special where there are several: drawn from its seed.
+struct Chosen {
+  std::int64_t step, last_step, sample, layer, direction, gate, unit;
+};
+
+using Names = std::vector<std::string_view>;  // of tensors
+
+class Draft {
+ public:
+  using Where = bool (*)(const Place&, const Chosen&);
+
+  Draft(const Case& c, Problem& problem);
+
+  double clip() const { return c_.cell_clip > 0 ? c_.cell_clip : 1; }
+  // Below the least normal number of the dtype, and in float32 and float64 by so much that a product with another one
+  // of order 1 stays there.
+  double subnormal() const;
+  // How much one value may exceed the others and leave room in the sums of a half.
+  double outlying() const { return c_.dtype == BACKGAUGE_HALF ? 32 : 1024; }
+
+  // Tensors that the op has not are passed over in all of these.
+  void set(const Names& names, Where where, double value);
+  void set(const Names& names, double (*value)(const Place&, const Chosen&));
+  void zero(const Names& names, Where where) { set(names, where, zero_); }  // in a quarter of the cases -0
+  void scale(const Names& names, Where where, double factor);
+  void stand_out(std::string_view name);  // one element: outlying() times the largest
+
+  // Every element becomes what stands at source(its place), where there is such an element. source(source(p)) must be
+  // source(p).
+  void alike(const Names& names, Place (*source)(Place));
+  // Every element of `to` becomes that of `from` at the same place, or there at the first step.
+  void copy(std::string_view to, std::string_view from);
+
+ private:
+  Tensor* find(std::string_view name);
+  const std::vector<Place>& places(const Tensor& tensor);
+  std::vector<Place> params_places() const;
+  std::map<Place, std::size_t> index_of(const Tensor& tensor);
+
+  const Case& c_;
+  Problem& problem_;
+  const RandomStream stream_;
+  Chosen chosen_;
+  double zero_;
+  std::map<std::string_view, std::vector<Place>> places_;
+};
+
+}  // namespace backgauge
