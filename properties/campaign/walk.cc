@@ -8,9 +8,11 @@
 #include "properties/campaign/draws.h"
 #include "properties/campaign/settings.h"
 #include "properties/case/inputs.h"
+#include "properties/case/structures.h"
 #include "properties/judge/claims.h"
 #include "properties/judge/findings.h"
 #include "properties/judge/placement.h"
+#include "properties/judge/refusals.h"
 
 namespace backgauge {
 namespace {
@@ -26,7 +28,15 @@ struct Station {
   Problem problem;
   std::uint64_t placement;                // shared with the configuration that differs in values only
   std::vector<Output> forward, gradient;  // of the first visit; empty before it
+  std::vector<RawTensor> made{};          // by a forward whose gradient is still to come
 };
+
+// Every so many visits the forward of the next station comes before the gradient of this one, a gradient is asked for
+// twice, and a call that must be refused lies between two good ones. Odd and without common factors, so that all of
+// them meet.
+constexpr int kEveryInterleaved = 3, kEveryTwice = 5, kEveryRefused = 7;
+
+constexpr std::int32_t kThreadCounts[] = {0, 1, 2, 3};  // 0: as many as the run has
 
 class Walker {
  public:
@@ -46,10 +56,13 @@ class Walker {
     if (stations_.size() < 2) return walk_;
     std::set<std::pair<int, int>> pairs;
     int before = -1;
-    for (const int now : walk_order(walk_.configurations, options_.calls, options_.seed)) {
+    const std::vector<int> order = walk_order(walk_.configurations, options_.calls, options_.seed);
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const int now = order[k];
       ++walk_.calls;
       if (before >= 0 && before != now) pairs.insert({before, now});
-      walk_.failure = visit(stations_[static_cast<std::size_t>(now)]);
+      Station* next = k + 1 < order.size() ? &stations_[static_cast<std::size_t>(order[k + 1])] : nullptr;
+      walk_.failure = visit(stations_[static_cast<std::size_t>(now)], next);
       if (!walk_.failure.empty()) {
         walk_.failed = stations_[static_cast<std::size_t>(now)].c;
         if (before >= 0) walk_.before = stations_[static_cast<std::size_t>(before)].c;
@@ -66,22 +79,44 @@ class Walker {
     return claims_of(runner_.table(), op)->determinism != BACKGAUGE_NOT_DETERMINISTIC;
   }
 
-  std::string visit(Station& station) {
-    RunOptions run_options;
-    run_options.num_threads = options_.num_threads;
-    run_options.placement = Placement(station.placement);
-    if (claims_of(runner_.table(), station.c.op)->changes_reserve_space != 0) {
-      run_options.changed_inputs = {"reserve_space"};
+  RunOptions options_of(const Station& station) const {
+    const backgauge_op_claims& claims = *claims_of(runner_.table(), station.c.op);
+    RunOptions out;
+    // Up and down between calls, where that must make no difference.
+    const std::int32_t count = kThreadCounts[walk_.calls % std::ssize(kThreadCounts)];
+    out.num_threads = count > 0 && claims.determinism == BACKGAUGE_BITWISE ? count : options_.num_threads;
+    out.placement = Placement(station.placement);
+    if (claims.changes_reserve_space != 0) out.changed_inputs = {"reserve_space"};
+    return out;
+  }
+
+  // The forward that a gradient of CudnnRNN needs, unless it has been made already.
+  std::string make_forward(Station& station) {
+    if (station.c.op != BACKGAUGE_CUDNN_RNN_BACKPROP || !station.made.empty()) return "";
+    return call(forward_problem(station.problem), {}, options_of(station), station.c.op, station.forward,
+                &station.made);
+  }
+
+  std::string visit(Station& station, Station* next) {
+    const int turn = walk_.calls;
+    std::string failure = make_forward(station);
+    if (failure.empty() && next != nullptr && next != &station && turn % kEveryInterleaved == 0) {
+      failure = make_forward(*next);
     }
-    std::vector<RawTensor> raw;
-    std::string failure;
-    if (station.c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
-      failure = call(forward_problem(station.problem), {}, run_options, station.c.op, station.forward, &raw);
+    if (turn % kEveryRefused == 0) refuse(station.c);
+    for (int times = turn % kEveryTwice == 0 ? 2 : 1; times > 0 && failure.empty(); --times) {
+      failure = call(station.problem, station.made, options_of(station), station.c.op, station.gradient, nullptr);
     }
-    if (failure.empty()) failure = call(station.problem, raw, run_options, station.c.op, station.gradient, nullptr);
+    station.made.clear();
     const Runner::CaseEnd end = runner_.end_case();
     if (failure.empty() && !end.violations.empty()) failure = end.violations.front();
     return failure.empty() ? end.broken : failure;
+  }
+
+  // Whether it is refused is judged elsewhere.
+  void refuse(const Case& c) {
+    if (runner_.table().memory_space != BACKGAUGE_HOST) return;
+    (void)runner_.refuse({c.op, c.dtype, static_cast<std::uint64_t>(walk_.calls) % malformed_count(c.op, c.dtype)});
   }
 
   // What is wrong with a call, given the outputs of the first one like it; those are kept if it is the first.
@@ -104,6 +139,42 @@ class Walker {
   Walk walk_;
 };
 
+// The same call with one thing changed, another one for each k: what a plan that is kept by some of the sizes, or by
+// sizes without attributes, mixes up; and the last, smaller batch of an epoch.
+Case sibling_of(Case c, std::size_t k, Draws& draws) {
+  const bool stacked = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+  switch (k % 5) {
+    case 0:
+      if (stacked) {
+        c.direction = c.direction == BACKGAUGE_BIDIRECTIONAL ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL;
+      } else {
+        c.use_peephole = !c.use_peephole;
+      }
+      break;
+    case 1: c.B = c.B > 1 ? c.B - 1 : c.B + 1; break;
+    case 2: c.dtype = c.dtype == BACKGAUGE_FLOAT32 ? BACKGAUGE_HALF : BACKGAUGE_FLOAT32; break;
+    case 3:
+      // Gates alike in number, and params of one length.
+      if (stacked && c.rnn_mode == BACKGAUGE_RNN_TANH) {
+        c.rnn_mode = BACKGAUGE_RNN_RELU;
+      } else if (stacked && c.rnn_mode == BACKGAUGE_RNN_RELU) {
+        c.rnn_mode = BACKGAUGE_RNN_TANH;
+      } else if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+        c.seq_len_max = c.seq_len_max > 1 ? c.seq_len_max - 1 : c.T;
+      } else {
+        c.B += 4;
+      }
+      break;
+    default:
+      // Another shape of as many elements, where B and H differ.
+      if (c.I == c.H && c.input_mode == BACKGAUGE_SKIP_INPUT) c.I = c.B;
+      std::swap(c.B, c.H);
+      break;
+  }
+  c.seed = seed_of_same_structure(c, draws.seed());
+  return c;
+}
+
 }  // namespace
 
 std::vector<Case> walk_configurations(const std::vector<backgauge_op>& ops, int count, std::uint64_t seed) {
@@ -112,9 +183,13 @@ std::vector<Case> walk_configurations(const std::vector<backgauge_op>& ops, int 
   std::vector<std::vector<Row>> rows;
   for (const backgauge_op op : ops) rows.push_back(covering_array(factors_of(op), 2));
   while (!ops.empty() && out.size() < static_cast<std::size_t>(count)) {
+    if (out.size() % 4 == 2) {
+      out.push_back(sibling_of(out.back(), out.size() / 4, draws));
+      continue;
+    }
     if (out.size() % 4 == 3) {
       out.push_back(out.back());
-      out.back().seed = draws.seed();
+      out.back().seed = seed_of_same_structure(out.back(), draws.seed());
       continue;
     }
     const auto which = static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(ops.size())));

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "properties/judge/puppet.h"
+#include "reference/contract/validate.h"
 
 namespace backgauge {
 namespace {
@@ -41,6 +42,26 @@ TEST(WalkConfigurations, DifferAndComeInPairsOfOneShape) {
   }
 }
 
+TEST(WalkConfigurations, HaveSiblingsOfWhichOneThingDiffers) {
+  for (const backgauge_op op :
+       {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
+    const std::vector<Case> cases = walk_configurations({op}, 40, 3);
+    std::set<std::string> changed;
+    for (std::size_t k = 2; k < 40; k += 4) {
+      const Case &one = cases[k - 1], &other = cases[k];
+      changed.insert(one.dtype != other.dtype                 ? "dtype"
+                     : one.direction != other.direction       ? "attribute"
+                     : one.use_peephole != other.use_peephole ? "attribute"
+                     : one.H != other.H                       ? "shape"
+                     : one.B != other.B                       ? "batch"
+                     : one.seq_len_max != other.seq_len_max   ? "steps"
+                     : one.rnn_mode != other.rnn_mode         ? "mode"
+                                                              : "nothing");
+    }
+    for (const char* what : {"dtype", "attribute", "shape", "batch"}) EXPECT_TRUE(changed.contains(what)) << what;
+  }
+}
+
 Walk walk_of(Puppet& puppet, backgauge_op op) {
   puppet.claims.op = op;
   InProcessRunner runner(puppet.table);
@@ -57,7 +78,7 @@ TEST(Walk, PassesWhatKeepsNothing) {
     EXPECT_EQ(done.calls, 200);
     EXPECT_EQ(done.pairs, 12 * 11);
     EXPECT_TRUE(done.bits_compared);
-    EXPECT_EQ(puppet.runs, 200);
+    EXPECT_EQ(puppet.runs, 200 + 200 / 5 + 200 / 7);  // two gradients of one forward, calls that are refused
   }
 }
 
@@ -91,6 +112,60 @@ TEST(Walk, FindsACacheByShape) {
   EXPECT_NE(walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
 }
 
+void spoil(const backgauge_call& call, const char* output) {
+  if (call.dtype == BACKGAUGE_FLOAT32) output_at(call, output, 0) += 1;
+}
+
+TEST(Walk, FindsWhatARefusedCallLeaves) {
+  Puppet puppet;
+  bool refused = false;
+  puppet.before = [&](const backgauge_call& call, backgauge_message&) {
+    refused = refused || !validate_shapes(call).ok();
+    return BACKGAUGE_OK;
+  };
+  puppet.after_run = [&](const backgauge_call& call) {
+    if (refused) spoil(call, "dicfo");
+    refused = false;
+  };
+  EXPECT_NE(walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
+}
+
+TEST(Walk, FindsAnotherNumberOfThreads) {
+  Puppet puppet;
+  std::int32_t before = 0;
+  puppet.after_run = [&](const backgauge_call& call) {
+    if (call.num_threads < before) spoil(call, "dicfo");
+    before = call.num_threads;
+  };
+  EXPECT_NE(walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
+}
+
+// forward A, forward B, gradient A, where the gradient takes what the last forward has left.
+TEST(Walk, FindsWhatTheLastForwardLeavesToAnyGradient) {
+  Puppet puppet;
+  std::int64_t made = 0;
+  puppet.after_forward = [&](const backgauge_call& call) {
+    made = call.inputs[0].shape[0] * 100 + call.inputs[0].shape[1];
+  };
+  puppet.after_run = [&](const backgauge_call& call) {
+    if (made != call.inputs[0].shape[0] * 100 + call.inputs[0].shape[1]) spoil(call, "params_backprop");
+  };
+  EXPECT_NE(walk_of(puppet, BACKGAUGE_CUDNN_RNN_BACKPROP).failure, "");
+}
+
+TEST(Walk, FindsAForwardThatServesOneGradientOnly) {
+  Puppet puppet;
+  int forwards = 0, gradients = 0;
+  puppet.after_forward = [&](const backgauge_call&) { ++forwards; };
+  puppet.after_run = [&](const backgauge_call& call) {
+    if (++gradients > forwards) {
+      spoil(call, "params_backprop");
+      gradients = forwards;
+    }
+  };
+  EXPECT_NE(walk_of(puppet, BACKGAUGE_CUDNN_RNN_BACKPROP).failure, "");
+}
+
 TEST(Walk, ComparesNoBitsThatAreNotPromisedButSeesTrouble) {
   Puppet puppet;
   puppet.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
@@ -101,8 +176,9 @@ TEST(Walk, ComparesNoBitsThatAreNotPromisedButSeesTrouble) {
   EXPECT_EQ(done.failure, "");
   EXPECT_FALSE(done.bits_compared);
 
+  const int last = puppet.runs;
   puppet.before = [&](const backgauge_call&, backgauge_message&) {
-    return puppet.runs == 230 ? BACKGAUGE_INTERNAL : BACKGAUGE_OK;
+    return puppet.runs == last + 30 ? BACKGAUGE_INTERNAL : BACKGAUGE_OK;
   };
   EXPECT_NE(walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
 }
