@@ -5,14 +5,16 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "properties/campaign/containment.h"
 #include "properties/campaign/covering.h"
 #include "properties/campaign/draws.h"
 #include "properties/campaign/random_cases.h"
 #include "properties/campaign/settings.h"
+#include "properties/campaign/structured_cases.h"
 #include "properties/campaign/sweeps.h"
+#include "properties/campaign/training_sizes.h"
 
 namespace backgauge {
 namespace {
@@ -25,12 +27,15 @@ struct Amounts {
   int edges = 1;              // cases for each edge shape
   int containment = 0;        // cases for each place
   bool sweeps = false, thorough_sweeps = false;
+  SizeAmount sizes = SizeAmount::kFrequent;
+  int structured = 1;  // cases for each structure, dtype and mode; in a smoke tier dtypes and modes take turns
 };
 
 Amounts amounts(Tier tier) {
   switch (tier) {
     case Tier::kSmoke: return {.random = 100};
-    case Tier::kCi: return {.strength = 3, .random = 2500, .edges = 2, .containment = 1, .sweeps = true};
+    case Tier::kCi:
+      return {.strength = 3, .random = 2500, .edges = 2, .containment = 1, .sweeps = true, .sizes = SizeAmount::kGate};
     case Tier::kFull: break;
   }
   return {.strength = 3,
@@ -39,16 +44,18 @@ Amounts amounts(Tier tier) {
           .edges = 5,
           .containment = 3,
           .sweeps = true,
-          .thorough_sweeps = true};
+          .thorough_sweeps = true,
+          .sizes = SizeAmount::kEvery,
+          .structured = 3};
 }
 
 // The same for every seed, and some tenths of a second of work.
-const std::vector<Row>& settings_array(backgauge_op op, int strength) {
-  static std::map<std::pair<int, int>, std::vector<Row>> arrays;
+const std::vector<Row>& settings_array(backgauge_op op, int strength, bool structured) {
+  static std::map<std::tuple<int, int, bool>, std::vector<Row>> arrays;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  const auto [found, is_new] = arrays.try_emplace({op, strength});
-  if (is_new) found->second = covering_array(factors_of(op), strength);
+  const auto [found, is_new] = arrays.try_emplace({op, strength, structured});
+  if (is_new) found->second = covering_array(structured ? structured_factors(op) : drawn_factors(op), strength);
   return found->second;
 }
 
@@ -58,19 +65,31 @@ class Planner {
       : tier_(campaign.tier),
         amounts_(amounts(campaign.tier)),
         op_(op),
-        draws_(campaign.seed, "campaign/" + std::string(find_op(op)->word)) {}
+        draws_(campaign.seed, "campaign/" + std::string(find_op(op)->word)),
+        structure_draws_(campaign.seed, "structures/" + std::string(find_op(op)->word)),
+        size_draws_(campaign.seed, "sizes/" + std::string(find_op(op)->word)) {}
 
   std::vector<Case> cases() {
-    for (const Row& row : settings_array(op_, amounts_.strength)) {
-      for (int k = 0; k < amounts_.seeds_per_setting; ++k) out_.push_back(case_of(op_, row, draws_));
-    }
+    settings(false, draws_);
     for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
       if (find_op(op_)->dtypes & BACKGAUGE_BIT(dtype)) of_dtype(dtype);
     }
+    // Kinds that came later draw for themselves, so that the cases before them stayed what they were.
+    settings(true, structure_draws_);
+    for (int k = 0; k < amounts_.structured; ++k) {
+      append(structured_cases(op_, tier_ != Tier::kSmoke, structure_draws_));
+    }
+    append(training_sizes(op_, amounts_.sizes, size_draws_));
     return std::move(out_);
   }
 
  private:
+  void settings(bool structured, Draws& draws) {
+    for (const Row& row : settings_array(op_, amounts_.strength, structured)) {
+      for (int k = 0; k < amounts_.seeds_per_setting; ++k) out_.push_back(case_of(op_, row, draws));
+    }
+  }
+
   void of_dtype(backgauge_dtype dtype) {
     for (int k = 0; k < amounts_.random; ++k) out_.push_back(random_case(op_, dtype, draws_));
     for (int k = 0; k < amounts_.edges; ++k) append(edge_shapes(op_, dtype, draws_));
@@ -88,7 +107,7 @@ class Planner {
   const Tier tier_;
   const Amounts amounts_;
   const backgauge_op op_;
-  Draws draws_;
+  Draws draws_, structure_draws_, size_draws_;
   std::vector<Case> out_;
 };
 

@@ -7,11 +7,19 @@
 namespace backgauge {
 namespace {
 
-// The order of the data classes in Setting::values is that of DataClass before kGolden.
-constexpr int kDataClasses = static_cast<int>(DataClass::kGolden);
+// Setting::values in this order. Those from kBlank on are in an array of their own: drawn_factors().
+constexpr DataClass kDataClasses[] = {
+    DataClass::kStratified, DataClass::kSaturated, DataClass::kLinear, DataClass::kLarge,    DataClass::kZeros,
+    DataClass::kTiny,       DataClass::kHuge,      DataClass::kScales, DataClass::kConstant, DataClass::kNan,
+    DataClass::kInf,        DataClass::kBlank,     DataClass::kAlike,  DataClass::kExact,    DataClass::kLone};
+constexpr int kDrawnClasses = 11;
+static_assert(kDataClasses[kDrawnClasses] == DataClass::kBlank);
 
 int dtype_of(const Case& c) { return c.dtype - BACKGAUGE_HALF; }
-int data_of(const Case& c) { return c.data >= DataClass::kGolden ? kUnset : static_cast<int>(c.data); }
+int data_of(const Case& c) {
+  const auto* const found = std::ranges::find(kDataClasses, c.data);
+  return found == std::end(kDataClasses) ? kUnset : static_cast<int>(found - kDataClasses);
+}
 int mode_of(const Case& c) { return c.rnn_mode - BACKGAUGE_RNN_RELU; }
 int direction_of(const Case& c) { return c.direction - BACKGAUGE_UNIDIRECTIONAL; }
 int input_of(const Case& c) { return c.input_mode - BACKGAUGE_LINEAR_INPUT; }
@@ -30,7 +38,7 @@ int seq_len_max_of(const Case& c) {
 
 std::vector<Setting> lstm_settings(bool steps) {
   std::vector<std::string_view> classes;
-  for (int k = 0; k < kDataClasses; ++k) classes.push_back(data_class_word(static_cast<DataClass>(k)));
+  for (const DataClass data : kDataClasses) classes.push_back(data_class_word(data));
   std::vector<Setting> out = {{"dtype", {"f16", "f32"}, dtype_of},        {"data", classes, data_of},
                               {"B", {"0", "1", "2..7", "8.."}, batch_of}, {"H", {"1", "2..8", "9.."}, hidden_of},
                               {"I", {"0", "<H", "=H", ">H"}, width_of},   {"peephole", {"off", "on"}, peephole_of},
@@ -107,9 +115,14 @@ bool is_legal_stacked(const Reader& row) {
   // States of these are below 1; larger ones saturate everything, and all gradients vanish.
   if (row.is("data", "large") && (row.is("mode", "tanh") || row.is("mode", "gru"))) return false;
   if (row.is("input", "skip") && row.is_other("I", "=H")) return false;
-  if (row.position("data") == kUnset || !needs_short_nets(static_cast<DataClass>(row.position("data")))) return true;
+  if (row.position("data") == kUnset || !needs_short_nets(kDataClasses[row.position("data")])) return true;
   // Of these classes a few rows and units are special, the others carry the evidence.
   return !row.is_other("layers", "1") && !row.is("T", "3..") && !row.is_other("B", "2..7") && !row.is("H", "1");
+}
+
+std::size_t data_setting(backgauge_op op) {
+  const std::vector<Setting>& settings = settings_of(op);
+  return static_cast<std::size_t>(std::ranges::find(settings, "data", &Setting::name) - settings.begin());
 }
 
 constexpr std::int64_t kSmall[] = {2, 3, 5, 7};
@@ -150,7 +163,9 @@ bool needs_short_nets(DataClass data) {
     case DataClass::kStratified:
     case DataClass::kZeros:
     case DataClass::kScales:
-    case DataClass::kHuge: return false;
+    case DataClass::kHuge:
+    case DataClass::kTame:
+    case DataClass::kBlank: return false;
     default: return true;
   }
 }
@@ -173,6 +188,20 @@ Factors factors_of(backgauge_op op) {
   return factors;
 }
 
+Factors drawn_factors(backgauge_op op) {
+  Factors factors = factors_of(op);
+  factors.sizes[data_setting(op)] = kDrawnClasses;
+  return factors;
+}
+
+Factors structured_factors(backgauge_op op) {
+  Factors factors = factors_of(op);
+  factors.legal = [legal = factors.legal, data = data_setting(op)](const Row& row) {
+    return (row[data] == kUnset || row[data] >= kDrawnClasses) && legal(row);
+  };
+  return factors;
+}
+
 Row row_of(const Case& c) {
   Row row;
   for (const Setting& setting : settings_of(c.op)) row.push_back(setting.value_of(c));
@@ -183,7 +212,7 @@ Case case_of(backgauge_op op, const Row& values, Draws& draws) {
   const Reader row(op, values);
   Case c{.op = op};
   c.dtype = static_cast<backgauge_dtype>(BACKGAUGE_HALF + row.position("dtype"));
-  c.data = static_cast<DataClass>(row.position("data"));
+  c.data = kDataClasses[row.position("data")];
   const bool stacked = op == BACKGAUGE_CUDNN_RNN_BACKPROP;
   const bool evidence = stacked ? needs_short_nets(c.data) : c.data == DataClass::kSaturated;
   c.H = draw_hidden(row, evidence, draws);

@@ -24,6 +24,12 @@ const std::vector<Setting>& settings_of(backgauge_op op);
 // Legal: the contract allows it, and a case of it can prove something. README.md has the list of what is left out.
 Factors factors_of(backgauge_op op);
 
+// The same in two parts, each with every legal pair and triple of its own, so that a class that comes into one leaves
+// the cases of the other as they were: classes of which every element is drawn, and those with a structure (blank,
+// alike, exact, lone).
+Factors drawn_factors(backgauge_op op);
+Factors structured_factors(backgauge_op op);
+
 Row row_of(const Case& c);
 
 // On input a legal row without unset values. On output a case with row_of(case) == row; dims, clip and dropout are
