@@ -62,7 +62,9 @@ std::int64_t element_at(const std::byte* address, const std::byte* data, std::si
   return distance >= 0 ? distance / size : -((size - 1 - distance) / size);
 }
 
-std::size_t counted_unit(const Block& block) { return block.role == Block::Role::kWorkspace ? 1 : block.unit; }
+bool counts_bytes(const Block& block) { return block.in_bytes || block.role == Block::Role::kWorkspace; }
+
+std::size_t counted_unit(const Block& block) { return counts_bytes(block) ? 1 : block.unit; }
 
 // Keeps the one nearest to the block.
 void add(Violation violation, std::vector<Violation>& found) {
@@ -85,13 +87,13 @@ std::string Violation::text() const {
     then.late = false;
     return then.text() + " after the call had returned";
   }
-  const bool bytes = block == "workspace";
   const char* verb = access == Access::kRead ? "read" : access == Access::kWrite ? "wrote" : "touched";
-  const std::string where =
-      fmt::format("{} ({} {} of {})", bytes ? "the workspace" : block, bytes ? "byte" : "element", element, elements);
+  const std::string where = fmt::format("{} ({} {} of {})", block == "workspace" ? "the workspace" : block,
+                                        in_bytes ? "byte" : "element", element, elements);
   switch (kind) {
     case Kind::kPastEnd: return fmt::format("{} past the end of {}", verb, where);
     case Kind::kBeforeBeginning: return fmt::format("{} before the beginning of {}", verb, where);
+    case Kind::kWroteInput: return fmt::format("wrote to the input {}", where);
     case Kind::kChangedInput: return fmt::format("changed the input {}", where);
     case Kind::kChangedOutput: return fmt::format("changed the output {}", where);
   }
@@ -155,6 +157,13 @@ void Arena::fill(std::size_t k) {
   std::byte* end = place.data + block.size;
   lay_pattern(canary_of(block), place.pages, place.data, place.data);
   lay_pattern(canary_of(block), end, place.pages + place.pages_size, end);
+  fill_data(k);
+}
+
+void Arena::fill_data(std::size_t k) {
+  const Block& block = blocks_[k];
+  const Place& place = places_[k];
+  std::byte* end = place.data + block.size;
   switch (block.role) {
     case Block::Role::kInput:
     case Block::Role::kChangedInput: std::ranges::copy(block.bytes, place.data); break;
@@ -163,16 +172,41 @@ void Arena::fill(std::size_t k) {
   }
 }
 
+void Arena::write(std::size_t block, std::vector<std::byte> bytes) {
+  blocks_[block].bytes = std::move(bytes);
+  fill_data(block);
+}
+
+void Arena::refill() {
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    const Block::Role role = blocks_[k].role;
+    if (blocks_[k].size > 0 && (role == Block::Role::kOutput || role == Block::Role::kChangedInput)) fill_data(k);
+  }
+}
+
+// A change of protection costs a system call for each input, for what lies between blocks stays closed.
+void Arena::protect_inputs(int protection) {
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    if (blocks_[k].role != Block::Role::kInput || blocks_[k].size == 0) continue;
+    if (mprotect(places_[k].pages, places_[k].pages_size, protection) != 0) throw std::bad_alloc();
+  }
+}
+
 void Arena::guarded(const std::function<void()>& call) {
   GuardWatch watch(mapping_);
-  const auto keep_hits = [&] { hits_.insert(hits_.end(), watch.hits().begin(), watch.hits().end()); };
+  const auto finish = [&] {
+    hits_.insert(hits_.end(), watch.hits().begin(), watch.hits().end());
+    // A thread that a call has left behind is to be seen by what it changes, not to end the process.
+    protect_inputs(PROT_READ | PROT_WRITE);
+  };
+  protect_inputs(PROT_READ);
   try {
     call();
   } catch (...) {
-    keep_hits();
+    finish();
     throw;
   }
-  keep_hits();
+  finish();
 }
 
 std::vector<Violation> Arena::violations() const {
@@ -182,6 +216,14 @@ std::vector<Violation> Arena::violations() const {
     check_canary(k, found);
     if (blocks_[k].role == Block::Role::kInput) check_unchanged(k, blocks_[k].bytes, found);
   }
+  // Where a write has left its mark, the mark is what is told.
+  std::vector<std::string> marked;
+  for (const Violation& violation : found) {
+    if (violation.kind == Violation::Kind::kChangedInput) marked.push_back(violation.block);
+  }
+  std::erase_if(found, [&](const Violation& violation) {
+    return violation.kind == Violation::Kind::kWroteInput && std::ranges::find(marked, violation.block) != marked.end();
+  });
   return found;
 }
 
@@ -208,7 +250,7 @@ std::vector<Violation> Arena::late_violations() const {
   return found;
 }
 
-// The block whose guard pages were hit.
+// The block whose pages, or whose guard pages, were hit.
 void Arena::add_hit(const GuardHit& hit, std::vector<Violation>& found) const {
   const auto* address = reinterpret_cast<const std::byte*>(hit.address);
   const std::size_t guard = kGuardPages * page_bytes();
@@ -218,8 +260,11 @@ void Arena::add_hit(const GuardHit& hit, std::vector<Violation>& found) const {
   const Place& place = places_[k];
   const std::byte* data = place.data == nullptr ? place.pages : place.data;
   const std::size_t unit = counted_unit(block);
-  add({address < data ? Violation::Kind::kBeforeBeginning : Violation::Kind::kPastEnd, hit.access, block.name,
-       element_at(address, data, unit), static_cast<std::int64_t>(block.size / unit)},
+  const Violation::Kind kind = address < data                 ? Violation::Kind::kBeforeBeginning
+                               : address >= data + block.size ? Violation::Kind::kPastEnd
+                                                              : Violation::Kind::kWroteInput;
+  add({kind, hit.access, block.name, element_at(address, data, unit), static_cast<std::int64_t>(block.size / unit),
+       false, counts_bytes(block)},
       found);
 }
 
@@ -232,7 +277,7 @@ void Arena::check_canary(std::size_t k, std::vector<Violation>& found) const {
     if (at == nullptr) return;
     const std::size_t unit = counted_unit(block);
     add({kind, Access::kWrite, block.name, element_at(at, place.data, unit),
-         static_cast<std::int64_t>(block.size / unit)},
+         static_cast<std::int64_t>(block.size / unit), false, counts_bytes(block)},
         found);
   };
   report(last_difference(canary_of(block), place.pages, place.data, place.data), Violation::Kind::kBeforeBeginning);
@@ -245,9 +290,10 @@ void Arena::check_unchanged(std::size_t k, std::span<const std::byte> then, std:
   const std::byte* data = places_[k].data;
   const auto [now, before] = std::mismatch(data, data + then.size(), then.data());
   if (now == data + then.size()) return;
+  const std::size_t unit = counted_unit(block);
   add({block.role == Block::Role::kOutput ? Violation::Kind::kChangedOutput : Violation::Kind::kChangedInput,
-       Access::kWrite, block.name, element_at(now, data, block.unit),
-       static_cast<std::int64_t>(block.size / block.unit)},
+       Access::kWrite, block.name, element_at(now, data, unit), static_cast<std::int64_t>(block.size / unit), false,
+       counts_bytes(block)},
       found);
 }
 

@@ -21,7 +21,7 @@ namespace backgauge {
 // One tensor, or the workspace.
 struct Block {
   enum class Role {
-    kInput,         // begins with `bytes`, and must afterwards
+    kInput,         // begins with `bytes`, and must afterwards; closed for writing while a call runs
     kChangedInput,  // begins with `bytes`
     kOutput,        // holds poison, or `fill`
     kWorkspace      // holds `fill`
@@ -32,19 +32,22 @@ struct Block {
   std::size_t size = 0;  // in bytes
   // Inputs; if fewer than `size`, the rest is zero and takes no memory until it is touched.
   std::vector<std::byte> bytes{};
-  bool poisoned = true;  // outputs
-  std::byte fill{0xff};  // workspace; outputs that are not poisoned
+  bool poisoned = true;   // outputs
+  std::byte fill{0xff};   // workspace; outputs that are not poisoned
+  bool in_bytes = false;  // told in bytes, not in elements; the workspace always is
 };
 
 // Something that an implementation must not do.
 struct Violation {
-  enum class Kind { kPastEnd, kBeforeBeginning, kChangedInput, kChangedOutput };
+  // kWroteInput: and then put back what was there, as far as anybody can see afterwards.
+  enum class Kind { kPastEnd, kBeforeBeginning, kWroteInput, kChangedInput, kChangedOutput };
   Kind kind = Kind::kPastEnd;
   Access access = Access::kWrite;
   std::string block;
-  std::int64_t element = 0;   // the nearest to the block; of the workspace: the byte
+  std::int64_t element = 0;   // the nearest to the block
   std::int64_t elements = 0;  // of the block
   bool late = false;          // after the call had returned
+  bool in_bytes = false;      // element and elements are bytes
 
   bool operator==(const Violation&) const = default;
   std::string text() const;  // "wrote past the end of dicfo (element 84 of 84)"
@@ -68,8 +71,14 @@ class Arena {
   // A block with all that surrounds it between its guards; empty if it has no bytes.
   std::span<std::byte> pages(std::size_t block) const { return {places_[block].pages, places_[block].pages_size}; }
 
-  // Runs `call` and records its touches of guard pages.
+  // Runs `call` and records its touches of guard pages, and its writes to inputs.
   void guarded(const std::function<void()>& call);
+
+  // Makes an input of as many bytes another one, before any call.
+  void write(std::size_t block, std::vector<std::byte> bytes);
+
+  // Puts outputs, and inputs that may change, back to what they held at first.
+  void refill();
 
   // Of all guarded calls, and what canaries and inputs show now: at most one per block, kind and access.
   std::vector<Violation> violations() const;
@@ -90,6 +99,8 @@ class Arena {
 
   void lay_out(const Placement& placement, std::size_t margin, std::byte* cursor);
   void fill(std::size_t block);
+  void fill_data(std::size_t block);
+  void protect_inputs(int protection);
   void add_hit(const GuardHit& hit, std::vector<Violation>& found) const;
   void check_canary(std::size_t block, std::vector<Violation>& found) const;
   void check_unchanged(std::size_t block, std::span<const std::byte> then, std::vector<Violation>& found) const;

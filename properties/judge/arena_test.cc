@@ -87,6 +87,36 @@ TEST_P(ArenaOfUnit, NoticesAChangedBitOfAnInput) {
   EXPECT_EQ(texts(arena), std::vector<std::string>{"changed the input co (element 3 of 84)"});
 }
 
+TEST_P(ArenaOfUnit, NoticesAnInputThatIsOverwrittenAndRestored) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Arena arena(blocks(GetParam(), 84), Placement(seed));
+    arena.guarded([&] {
+      auto* element = reinterpret_cast<volatile unsigned char*>(arena.data(kInput) + 3 * GetParam());
+      const unsigned char before = *element;
+      *element = 0x77;
+      *element = before;
+    });
+    EXPECT_EQ(texts(arena), std::vector<std::string>{"wrote to the input co (element 3 of 84)"}) << seed;
+  }
+}
+
+TEST(Arena, AnInputThatMayChangeMayBeWritten) {
+  std::vector<Block> changed = blocks(4, 84);
+  changed[kInput].role = Block::Role::kChangedInput;
+  Arena arena(changed, Placement(1));
+  arena.guarded([&] { std::memset(arena.data(kInput), 0, changed[kInput].size); });
+  EXPECT_TRUE(arena.violations().empty());
+}
+
+TEST(Arena, AThreadThatIsLateMeetsNoClosedPage) {
+  Arena arena(blocks(4, 84), Placement(1));
+  arena.guarded([] {});
+  EXPECT_TRUE(arena.settle().empty());
+  arena.data(kInput)[8] ^= std::byte{1};
+  ASSERT_EQ(arena.late_violations().size(), 1u);
+  EXPECT_EQ(arena.late_violations()[0].text(), "changed the input co (element 2 of 84) after the call had returned");
+}
+
 std::uint64_t flush_seed(Edge edge) {
   for (std::uint64_t seed = 0;; ++seed) {
     const Placement placement(seed);

@@ -15,6 +15,7 @@ enum class Determinism {
   kBitwise,             // the call alone
   kPerThreadCount,      // and the number of threads
   kPerMemoryPlacement,  // and where the tensors lie, and what the workspace held
+  kPerProcess,          // and the process
   kRunToRun             // nothing is enough
 };
 std::string_view determinism_word(Determinism determinism);  // bitwise, per thread count, ...
@@ -26,8 +27,8 @@ struct Repeats {
 };
 
 // On input a legal, claimed problem with random dropout nowhere (masks are not asked for). Ten runs with each of 1, 2
-// and 7 threads, two placements and two fills of the workspace; of CudnnRNNBackprop the forward as well, every gradient
-// from the same forward.
+// and 7 threads, two placements and two fills of the workspace, and one in a second process where the runner has that;
+// of CudnnRNNBackprop the forward as well, every gradient from the same forward.
 Repeats measure_determinism(Runner& runner, const Problem& problem, std::uint64_t seed);
 
 // Whether a claim promises more than was measured.

@@ -48,7 +48,7 @@ TEST(Judge, TheSecondRunHasAnotherWorkspaceAndOtherThreads) {
 
 TEST(Judge, TheNumbersOfThreadsFollowFromTheSeed) {
   std::set<std::int32_t> seen;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Puppet puppet;
     puppet.before = [&](const backgauge_call& call, backgauge_message&) {
       seen.insert(call.num_threads);
@@ -56,7 +56,7 @@ TEST(Judge, TheNumbersOfThreadsFollowFromTheSeed) {
     };
     EXPECT_EQ(judge(puppet, block_case(), {.seed = seed, .num_threads = 2}).status, Status::kPassed);
   }
-  EXPECT_EQ(seen, (std::set<std::int32_t>{1, 2, 3, 7}));
+  EXPECT_EQ(seen, (std::set<std::int32_t>{1, 2, 3, 4, 5, 7, 8, 16}));
 }
 
 // Which outputs lie in the memory of which inputs.
@@ -177,6 +177,25 @@ TEST(Judge, FailsAChangedFloatingPointEnvironment) {
   expect_failed(judge(puppet, cell_case()), "run left the floating-point environment changed: rounding upward");
   EXPECT_EQ(std::fegetround(), FE_TONEAREST);
 }
+
+#if defined(__x86_64__)
+TEST(Judge, FailsRegistersOfX87AndMmxInUse) {
+  const std::function<void(const backgauge_call&)> acts[] = {[](const backgauge_call&) {
+                                                               asm volatile("fld1" ::: "memory");
+                                                             },
+                                                             [](const backgauge_call&) {
+                                                               asm volatile("pxor %%mm0, %%mm0" ::: "memory");
+                                                             }};
+  for (const auto& act : acts) {
+    Puppet puppet;
+    puppet.after_run = act;
+    expect_failed(judge(puppet, cell_case()),
+                  "run left the floating-point environment changed: registers of x87 or MMX in use");
+    volatile long double one = 1;
+    EXPECT_EQ(one + one, 2);  // not NaN
+  }
+}
+#endif
 
 TEST(Judge, ARunWithoutAnswerIsBrokenByTheImplementation) {
   class Breaking : public InProcessRunner {

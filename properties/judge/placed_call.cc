@@ -44,8 +44,13 @@ bool PlacedCall::prepare() {
   backgauge_plan plan{};
   plan.struct_size = sizeof plan;
   if (implementation_.prepare != nullptr && result_.refusal.empty()) {
-    invoke("prepare", observer_, result_,
-           [&](backgauge_message& message) { return implementation_.prepare(&call_, &plan, &message); });
+    invoke_in_frame(
+        "prepare",
+        [&](const CallFrame& frame) {
+          return implementation_.prepare(frame.call(), reinterpret_cast<backgauge_plan*>(frame.answer()),
+                                         frame.message());
+        },
+        std::as_writable_bytes(std::span(&plan, 1)), "the plan");
     if (result_.status != BACKGAUGE_OK) return false;
   }
   PlanFault fault = plan_fault(plan, spec_->is_cudnn(), problem_.dtype, memory_limit_);
@@ -59,11 +64,37 @@ bool PlacedCall::prepare() {
   return true;
 }
 
-void PlacedCall::invoke_guarded(const char* function, const std::function<backgauge_status(backgauge_message&)>& body) {
-  memory_.arena->guarded([&] { invoke(function, observer_, result_, body); });
+void PlacedCall::invoke_guarded(const char* function, const Body& body, std::span<std::byte> answer,
+                                const char* answer_name) {
+  guarded([&] { invoke_in_frame(function, body, answer, answer_name); });
+}
+
+void PlacedCall::invoke_in_frame(const char* function, const Body& body, std::span<std::byte> answer,
+                                 const char* answer_name) {
+  auto frame = std::make_unique<CallFrame>(call_, answer_name, answer, options_.placement);
+  frame->guarded([&] {
+    invoke(function, observer_, result_, [&](backgauge_message& message) {
+      const backgauge_status status = body(*frame);
+      message = *frame->message();
+      return status;
+    });
+  });
+  std::ranges::copy(frame->answered(), answer.begin());
+  for (std::string& violation : frame->settle()) result_.violations.push_back(function + (" " + violation));
+  memory_.frames.push_back(std::move(frame));
+}
+
+void PlacedCall::guarded(const std::function<void()>& body) {
+  memory_.arena->guarded(body);
   if (memory_.mirror == nullptr) return;
   const std::string report = memory_.mirror->collect();
-  if (!report.empty()) result_.violations.push_back(fmt::format("after {} the device reported: {}", function, report));
+  if (!report.empty()) {
+    result_.violations.push_back(fmt::format("after {} the device reported: {}", result_.function, report));
+  }
+}
+
+void PlacedCall::refill() {
+  if (memory_.mirror == nullptr) memory_.arena->refill();
 }
 
 RunResult PlacedCall::finish() {

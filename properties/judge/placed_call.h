@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "properties/judge/arena.h"
+#include "properties/judge/call_frame.h"
 #include "properties/judge/device_mirror.h"
 #include "properties/judge/invocation.h"
 #include "properties/judge/run.h"
@@ -17,9 +18,11 @@
 namespace backgauge {
 
 // Where a call had its tensors: the arena, and for an implementation in device memory what stands for it there.
+// The frames of its functions stay as long.
 struct CallMemory {
   std::unique_ptr<Arena> arena;
   std::unique_ptr<DeviceMirror> mirror;
+  std::vector<std::unique_ptr<CallFrame>> frames;
 };
 
 class PlacedCall {
@@ -32,8 +35,16 @@ class PlacedCall {
   // Asks prepare, then places everything. False if there is nothing to call.
   bool prepare();
 
-  // Calls a function of the implementation in the arena.
-  void invoke_guarded(const char* function, const std::function<backgauge_status(backgauge_message&)>& body);
+  // Calls a function of the implementation in the arena, with what the frame holds. `answer`: what the function writes
+  // besides outputs and message, and how the frame calls it.
+  using Body = std::function<backgauge_status(const CallFrame&)>;
+  void invoke_guarded(const char* function, const Body& body, std::span<std::byte> answer = {},
+                      const char* answer_name = "");
+
+  // The same for whoever calls it several times: runs `body` with guards up; before each call but the first, refill()
+  // (not in device memory).
+  void guarded(const std::function<void()>& body);
+  void refill();
 
   // What came of it. The memory, if there is any, may be kept to be asked for late violations.
   RunResult finish();
@@ -57,6 +68,7 @@ class PlacedCall {
   void mirror();
   bool on_device() const { return implementation_.memory_space == BACKGAUGE_CUDA; }
   std::size_t shared_block(const Described& output) const;
+  void invoke_in_frame(const char* function, const Body& body, std::span<std::byte> answer, const char* answer_name);
   void collect_outputs();
 
   const backgauge_implementation& implementation_;

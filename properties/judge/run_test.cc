@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <stdexcept>
 
 #include "properties/case/inputs.h"
@@ -115,6 +116,58 @@ TEST(Run, ARefusalMustLeaveOutputsUntouched) {
     EXPECT_EQ(result.message, "no");
     ASSERT_EQ(result.violations.size(), 1u);
     EXPECT_NE(result.violations[0].find("and wrote dicfo (element 3 of 84)"), std::string::npos);
+  }
+}
+
+// Where both ends of a message are tried, and those of a plan.
+std::vector<std::string> violations_of(const Puppet& puppet) {
+  std::set<std::string> all;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    RunOptions options;
+    options.placement = Placement(seed);
+    const RunResult result = run_cell(puppet, options);
+    EXPECT_FALSE(result.violations.empty()) << seed;
+    all.insert(result.violations.begin(), result.violations.end());
+  }
+  return {all.begin(), all.end()};
+}
+
+TEST(Run, NoticesWritesPastTheMessage) {
+  Puppet puppet;
+  puppet.before = [](const backgauge_call&, backgauge_message& message) {
+    const_cast<volatile char*>(message.text)[sizeof message.text] = 0;
+    return BACKGAUGE_OK;
+  };
+  EXPECT_EQ(violations_of(puppet), std::vector<std::string>{"run wrote past the end of the message (byte 512 of 512)"});
+}
+
+TEST(Run, NoticesWritesPastThePlan) {
+  Puppet puppet;
+  puppet.after_prepare = [](backgauge_plan& plan) { (&plan)[1].struct_size = 0; };
+  EXPECT_EQ(violations_of(puppet), std::vector<std::string>{"prepare wrote past the end of the plan (byte 24 of 24)"});
+}
+
+TEST(Run, NoticesWritesToTheCallItsDescriptionsAndNames) {
+  using Act = std::function<void(const backgauge_call&)>;
+  const std::pair<const char*, Act> acts[] = {
+      {"run wrote to the call", [](const backgauge_call& call) { const_cast<backgauge_call&>(call).num_threads = 9; }},
+      {"run wrote to the description of cs_prev",
+       [](const backgauge_call& call) { const_cast<backgauge_tensor*>(call.inputs)[1].shape[0] += 1; }},
+      {"run wrote to the description of dicfo",
+       [](const backgauge_call& call) { const_cast<backgauge_tensor*>(call.outputs)[1].data = nullptr; }},
+      {"run wrote to the name of x",
+       [](const backgauge_call& call) { const_cast<char*>(call.inputs[0].name)[0] = 'y'; }},
+      // Also where it is put back.
+      {"run wrote to the call", [](const backgauge_call& call) {
+         auto& threads = const_cast<volatile std::int32_t&>(call.num_threads);
+         const std::int32_t before = threads;
+         threads = 9;
+         threads = before;
+       }}};
+  for (const auto& [text, act] : acts) {
+    Puppet puppet;
+    puppet.after_run = act;
+    EXPECT_EQ(violations_of(puppet), std::vector<std::string>{text});
   }
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/judge/runner.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <iterator>
 #include <thread>
 
 #include "properties/judge/threads.h"
@@ -36,8 +38,8 @@ RunResult InProcessRunner::run(const Problem& problem, std::span<const RawTensor
   PlacedCall call(implementation_, problem, raw, options, observer_, memory_limit_);
   if (call.prepare()) {
     const bool forward = problem.op == BACKGAUGE_CUDNN_RNN;
-    call.invoke_guarded(forward ? "forward" : "run", [&](backgauge_message& message) {
-      return (forward ? implementation_.forward : implementation_.run)(&call.c(), &message);
+    call.invoke_guarded(forward ? "forward" : "run", [&](const CallFrame& frame) {
+      return (forward ? implementation_.forward : implementation_.run)(frame.call(), frame.message());
     });
   }
   RunResult result = call.finish();
@@ -56,15 +58,35 @@ DropoutMasks InProcessRunner::dropout_masks(const Problem& problem, std::span<co
     for (std::int64_t gap = 0; gap + 1 < e.L && (gap == 0 || call.result().status == BACKGAUGE_OK); ++gap) {
       constexpr std::uint8_t kUnset = 0xff;
       masks.keep.emplace_back(elements, kUnset);
-      call.invoke_guarded("dropout_mask", [&](backgauge_message& message) {
-        return implementation_.dropout_mask(&call.c(), static_cast<std::int32_t>(gap), masks.keep.back().data(),
-                                            &message);
-      });
+      call.invoke_guarded(
+          "dropout_mask",
+          [&](const CallFrame& frame) {
+            return implementation_.dropout_mask(frame.call(), static_cast<std::int32_t>(gap),
+                                                reinterpret_cast<std::uint8_t*>(frame.answer()), frame.message());
+          },
+          std::as_writable_bytes(std::span(masks.keep.back())), "keep");
     }
   }
   masks.result = call.finish();
   if (CallMemory memory = call.take_memory(); memory.arena) memories_.push_back(std::move(memory));
   return masks;
+}
+
+Together InProcessRunner::run_together(const std::vector<TogetherCall>& calls) {
+  const ThreadWatch watch(threads_grew_);
+  constexpr const char* kCalls = "calls at once";  // whichever of the functions
+  if (observer_) observer_(kCalls, true);
+  Together together = call_together(implementation_, calls, memories_);
+  if (observer_) observer_(kCalls, false);
+  return together;
+}
+
+ThreadUse InProcessRunner::thread_use(const Problem& problem, std::span<const RawTensor> raw,
+                                      const RunOptions& options) {
+  if (observer_) observer_("run", true);
+  ThreadUse use = measure_thread_use(implementation_, problem, raw, options);
+  if (observer_) observer_("run", false);
+  return use;
 }
 
 Runner::CaseEnd InProcessRunner::end_case() {
@@ -77,6 +99,8 @@ Runner::CaseEnd InProcessRunner::end_case() {
       if (!report.empty()) end.violations.push_back("after the last call the device reported: " + report);
     }
     for (const Violation& violation : memory.arena->late_violations()) end.violations.push_back(violation.text());
+    for (const auto& frame : memory.frames)
+      std::ranges::move(frame->late_violations(), std::back_inserter(end.violations));
   }
   memories_.clear();
   return end;

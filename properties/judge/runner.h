@@ -10,6 +10,8 @@
 
 #include "properties/judge/arena.h"
 #include "properties/judge/placed_call.h"
+#include "properties/judge/thread_use.h"
+#include "properties/judge/together.h"
 
 namespace backgauge {
 
@@ -28,10 +30,19 @@ class Runner {
   // Whether it runs in a process of its own.
   virtual bool isolated() const { return false; }
 
+  // Between two cases: lets a new process make the next call. False where there is none to be had.
+  virtual bool renew() { return false; }
+
   // As the functions of the same names in run.h say.
   virtual RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) = 0;
   virtual DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
                                      const RunOptions& options) = 0;
+
+  // As together.h says. The calls are made by as many threads as there are of them.
+  virtual Together run_together(const std::vector<TogetherCall>& calls) = 0;
+
+  // As measure_thread_use().
+  virtual ThreadUse thread_use(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) = 0;
 
   // Makes a malformed call of an op that is claimed. On output what was answered; a violation says what was written.
   virtual RunResult refuse(const Malformed& which) = 0;
@@ -60,6 +71,8 @@ class InProcessRunner : public Runner {
   RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
   DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
                              const RunOptions& options) override;
+  Together run_together(const std::vector<TogetherCall>& calls) override;
+  ThreadUse thread_use(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
   RunResult refuse(const Malformed& which) override;
   CaseEnd end_case() override;
 

@@ -19,7 +19,7 @@ std::vector<const TensorSpec*> sharing(const OpSpec& spec) {
 }  // namespace
 
 std::int32_t other_thread_count(std::uint64_t seed, std::int32_t first) {
-  std::vector<std::int32_t> counts = {1, 2, 3, 7};
+  std::vector<std::int32_t> counts = {1, 2, 3, 4, 5, 7, 8, 16};
   std::erase(counts, first);
   return counts[RandomStream(seed, "threads").choice(0, static_cast<std::int64_t>(counts.size()))];
 }

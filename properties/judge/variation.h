@@ -10,7 +10,8 @@
 
 namespace backgauge {
 
-// 1, 2, 3 or 7 threads, and not `first`: one, an even and an odd split of most sizes, and more than some sizes have.
+// 1, 2, 3, 4, 5, 7, 8 or 16 threads, and not `first`: one, even and odd splits of most sizes, more than some sizes
+// have, and the powers of two that programs are told of most.
 std::int32_t other_thread_count(std::uint64_t seed, std::int32_t first);
 
 // Outputs that are to share memory with the input that the table of the op names for them: one of them, or all

@@ -53,6 +53,27 @@ void fields(Archive& archive, V& result) {
   }
 }
 
+template <class Archive, Is<TogetherCall> V>
+void fields(Archive& archive, V& call) {
+  archive(call.problem, call.options, call.repeats);
+}
+
+template <class Archive, Is<Together::Stray> V>
+void fields(Archive& archive, V& stray) {
+  archive(stray.outputs, stray.keep, stray.thread, stray.forward);
+}
+
+// `broken` is the judge's word, as above.
+template <class Archive, Is<Together> V>
+void fields(Archive& archive, V& together) {
+  archive(together.fault, together.strays, together.thread, together.calls, together.overlapped);
+}
+
+template <class Archive, Is<ThreadUse> V>
+void fields(Archive& archive, V& use) {
+  archive(use.unmeasured, use.fault, use.busy, use.samples);
+}
+
 template <class Archive, Is<DropoutMasks> V>
 void fields(Archive& archive, V& masks) {
   archive(masks.result, masks.keep);
@@ -125,6 +146,25 @@ bool complete(const DropoutMasks& masks, const Extents& e) {
          std::ranges::all_of(masks.keep, [&](const auto& keep) { return keep.size() == elements; });
 }
 
+// Whether it says what these calls can give, and if so the values of its outputs.
+bool complete(Together& together, const std::vector<TogetherCall>& calls) {
+  if (together.thread >= calls.size()) return false;
+  for (Together::Stray& stray : together.strays) {
+    if (stray.thread >= calls.size()) return false;
+    const Problem& problem = calls[stray.thread].problem;
+    const OpSpec& spec = *find_op(stray.forward != 0 ? BACKGAUGE_CUDNN_RNN : problem.op);
+    for (Output& output : stray.outputs) {
+      const auto row = std::ranges::find(spec.outputs, output.raw.name, &TensorSpec::name);
+      if (row == spec.outputs.end() || row->name == "reserve_space") return false;
+      if (!complete(output, *row, problem.extents, problem.dtype)) return false;
+    }
+    const Extents& e = problem.extents;
+    const auto elements = static_cast<std::size_t>(e.T * e.B * e.D * e.H);
+    if (std::ranges::any_of(stray.keep, [&](const auto& keep) { return keep.size() != elements; })) return false;
+  }
+  return true;
+}
+
 // The functions of a table that stands for one elsewhere.
 backgauge_status prepare_elsewhere(const backgauge_call*, backgauge_plan*, backgauge_message*) {
   return BACKGAUGE_INTERNAL;
@@ -168,6 +208,9 @@ Writer to_wire(const Introduction& introduction) { return written(introduction);
 Writer to_wire(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) {
   return written(problem, std::vector<RawTensor>(raw.begin(), raw.end()), options);
 }
+Writer to_wire(const std::vector<TogetherCall>& calls) { return written(calls); }
+Writer to_wire(const Together& together) { return written(together); }
+Writer to_wire(const ThreadUse& use) { return written(use); }
 Writer to_wire(const Malformed& which) { return written(which); }
 Writer to_wire(const RunResult& result) { return written(result); }
 Writer to_wire(const DropoutMasks& masks) { return written(masks); }
@@ -187,6 +230,24 @@ std::optional<Request> request_from(std::span<const std::byte> bytes) {
   Request request;
   reader(request.problem, request.raw, request.options);
   return reader.ok() ? std::optional<Request>(std::move(request)) : std::nullopt;
+}
+
+std::optional<std::vector<TogetherCall>> together_calls_from(std::span<const std::byte> bytes) {
+  return read<std::vector<TogetherCall>>(bytes);
+}
+
+std::optional<Together> together_from(std::span<const std::byte> bytes, const std::vector<TogetherCall>& calls) {
+  std::optional<Together> together = read<Together>(bytes);
+  if (together) together->fault = printable(together->fault);
+  return together && complete(*together, calls) ? std::move(together) : std::nullopt;
+}
+
+std::optional<ThreadUse> thread_use_from(std::span<const std::byte> bytes) {
+  std::optional<ThreadUse> use = read<ThreadUse>(bytes);
+  if (!use) return use;
+  use->fault = printable(use->fault);
+  use->unmeasured = printable(use->unmeasured);
+  return use;
 }
 
 std::optional<Malformed> malformed_from(std::span<const std::byte> bytes) { return read<Malformed>(bytes); }

@@ -19,6 +19,8 @@ enum class MessageKind : std::uint32_t {
   kNotLoaded,     // worker: why, one text
   kRun,           // judge: Request; answered by the same with a RunResult
   kDropoutMasks,  // judge: Request; answered by the same with DropoutMasks
+  kTogether,      // judge: TogetherCalls; answered by the same with Together
+  kThreadUse,     // judge: Request; answered by the same with a ThreadUse
   kRefuse,        // judge: Malformed; answered by the same with a RunResult without outputs
   kEndCase,       // judge: nothing; answered by the same with violations
   kNoMemory,      // worker: the arena cannot be had
@@ -50,6 +52,9 @@ struct Request {
 // texts from a worker are printable.
 Writer to_wire(const Introduction& introduction);
 Writer to_wire(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options);
+Writer to_wire(const std::vector<TogetherCall>& calls);
+Writer to_wire(const Together& together);
+Writer to_wire(const ThreadUse& use);
 Writer to_wire(const Malformed& which);
 Writer to_wire(const RunResult& result);
 Writer to_wire(const DropoutMasks& masks);
@@ -57,6 +62,9 @@ Writer to_wire(const std::vector<std::string>& texts);
 
 std::optional<Introduction> introduction_from(std::span<const std::byte> bytes);
 std::optional<Request> request_from(std::span<const std::byte> bytes);
+std::optional<std::vector<TogetherCall>> together_calls_from(std::span<const std::byte> bytes);
+std::optional<Together> together_from(std::span<const std::byte> bytes, const std::vector<TogetherCall>& calls);
+std::optional<ThreadUse> thread_use_from(std::span<const std::byte> bytes);
 std::optional<Malformed> malformed_from(std::span<const std::byte> bytes);
 std::optional<RunResult> refusal_from(std::span<const std::byte> bytes);
 std::optional<RunResult> run_result_from(std::span<const std::byte> bytes, const Problem& problem);

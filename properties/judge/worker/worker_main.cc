@@ -153,6 +153,11 @@ class Server {
  private:
   Writer answer_to(MessageKind kind, std::span<const std::byte> bytes) {
     if (kind == MessageKind::kEndCase) return to_wire(runner_.end_case().violations);
+    if (kind == MessageKind::kTogether) {
+      const std::optional<std::vector<TogetherCall>> calls = together_calls_from(bytes);
+      if (!calls) throw std::runtime_error("worker: a request that makes no sense");
+      return to_wire(runner_.run_together(*calls));
+    }
     if (kind == MessageKind::kRefuse) {
       const std::optional<Malformed> which = malformed_from(bytes);
       if (!which) throw std::runtime_error("worker: a request that makes no sense");
@@ -160,6 +165,9 @@ class Server {
     }
     const std::optional<Request> request = request_from(bytes);
     if (!request) throw std::runtime_error("worker: a request that makes no sense");
+    if (kind == MessageKind::kThreadUse) {
+      return to_wire(runner_.thread_use(request->problem, request->raw, request->options));
+    }
     if (kind == MessageKind::kDropoutMasks) {
       DropoutMasks masks = runner_.dropout_masks(request->problem, request->raw, request->options);
       masks.result.outputs.clear();

@@ -65,6 +65,11 @@ std::size_t threads_allowed(std::int32_t most_threads) {
 
 WorkerRunner::WorkerRunner(WorkerOptions options) : options_(std::move(options)) { start(); }
 
+bool WorkerRunner::renew() {
+  process_.reset();
+  return true;
+}
+
 void WorkerRunner::start() {
   const auto fail = [&](const std::string& why) {
     process_.reset();
@@ -127,6 +132,36 @@ DropoutMasks WorkerRunner::dropout_masks(const Problem& problem, std::span<const
                                          const RunOptions& options) {
   return call<DropoutMasks>(MessageKind::kDropoutMasks, problem.op, to_wire(problem, raw, options),
                             [&](std::span<const std::byte> bytes) { return dropout_masks_from(bytes, problem); });
+}
+
+Together WorkerRunner::run_together(const std::vector<TogetherCall>& calls) {
+  std::int32_t threads = 0;
+  for (const TogetherCall& call : calls) threads += call.options.num_threads;
+  most_threads_ = std::max(most_threads_, threads);
+  const Answer answer = ask(MessageKind::kTogether, to_wire(calls).bytes());
+  std::optional<Together> together;
+  if (answer.message) together = together_from(answer.message->bytes, calls);
+  if (!together) {
+    together.emplace();
+    together->broken = answer.message ? give_up(nonsense()) : answer.broken;
+    return *together;
+  }
+  RunResult result;
+  result.function = "calls at once";
+  together->broken = misbehaviour(result);
+  return *together;
+}
+
+ThreadUse WorkerRunner::thread_use(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) {
+  most_threads_ = std::max(most_threads_, options.num_threads);
+  const Answer answer = ask(MessageKind::kThreadUse, to_wire(problem, raw, options).bytes());
+  std::optional<ThreadUse> use;
+  if (answer.message) use = thread_use_from(answer.message->bytes);
+  if (!use) {
+    use.emplace();
+    use->broken = answer.message ? give_up(nonsense()) : answer.broken;
+  }
+  return *use;
 }
 
 RunResult WorkerRunner::refuse(const Malformed& which) {

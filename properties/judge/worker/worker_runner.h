@@ -41,9 +41,12 @@ class WorkerRunner : public Runner {
 
   const backgauge_implementation& table() const override { return table_; }
   bool isolated() const override { return true; }
+  bool renew() override;
   RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
   DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
                              const RunOptions& options) override;
+  Together run_together(const std::vector<TogetherCall>& calls) override;
+  ThreadUse thread_use(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
   RunResult refuse(const Malformed& which) override;
   CaseEnd end_case() override;
   void forget_timeouts() override { options_.patience->renew(); }
