@@ -107,9 +107,11 @@ TEST(Adjoint, NamesThePartOfTheParams) {
 
 TEST(Adjoint, FailsMasksThatChange) {
   int forwards = 0;
+  // The first with these values is the first of all, two ask whether seeds decide the masks.
+  constexpr int kSecond = 4;
   Silent puppet;
   puppet.after_forward = [&](const backgauge_call& call) {
-    if (++forwards == 2) multiply(call, "output", 2);
+    if (++forwards == kSecond) multiply(call, "output", 2);
   };
   expect_failed(judge(puppet, dropout_case()), "the same in every forward of the same call: output[0,0,0]");
   forwards = 0;
@@ -118,7 +120,7 @@ TEST(Adjoint, FailsMasksThatChange) {
   // By a rounding it may.
   forwards = 0;
   puppet.after_forward = [&](const backgauge_call& call) {
-    if (++forwards == 2) multiply(call, "output", 1 + 0x1p-23F);
+    if (++forwards == kSecond) multiply(call, "output", 1 + 0x1p-23F);
   };
   const Verdict verdict = judge(puppet, dropout_case());
   EXPECT_EQ(verdict.status, Status::kPassed) << verdict_text(verdict);

@@ -9,6 +9,7 @@
 #include "properties/device/runtime.h"
 #include "properties/judge/adjoint.h"
 #include "properties/judge/claims.h"
+#include "properties/judge/dropout_seeds.h"
 #include "properties/judge/findings.h"
 #include "properties/judge/variation.h"
 
@@ -62,6 +63,9 @@ class Judge {
 
     bool told = true;
     if (auto verdict = reveal_masks(problem, raw, told)) return *verdict;
+    if (has_random_dropout(problem)) {
+      if (auto verdict = judge_seeds(problem, told)) return *verdict;
+    }
     const Runs runs = run_all(problem, raw);
     if (!told) return without_masks(problem, forward, made, runs);
     forward.keep = problem.keep;
@@ -201,6 +205,12 @@ class Judge {
     }
     problem.keep = std::move(masks.keep);
     return std::nullopt;
+  }
+
+  std::optional<Verdict> judge_seeds(const Problem& problem, bool told) const {
+    RunOptions options = first_;
+    options.changed_inputs.clear();
+    return judge_dropout_seeds(runner_, problem, options, told, claims_.determinism != BACKGAUGE_NOT_DETERMINISTIC);
   }
 
   Runner& runner_;

@@ -94,10 +94,54 @@ TEST(JudgeRnn, MasksMustBePlausible) {
   expect_failed(judge(all_kept, c), "dropout mask of gap 0: keeps 210 of 210 elements");
 }
 
+TEST(JudgeRnn, NoMaskIsWrittenPastItsEnd) {
+  Puppet puppet;
+  puppet.after_dropout_mask = [](std::uint8_t* keep, std::size_t count) { keep[count] = 1; };
+  expect_failed(judge(puppet, rnn_case(BACKGAUGE_GRU, 0.5)), "dropout_mask wrote past the end of keep (byte 36 of 36)");
+}
+
 TEST(JudgeRnn, TheMaskThatIsRevealedIsTheOneThatIsJudged) {
   Puppet puppet;
   puppet.after_dropout_mask = [](std::uint8_t* keep, std::size_t) { keep[0] ^= 1; };
   EXPECT_EQ(judge(puppet, rnn_case(BACKGAUGE_LSTM, 0.5)).status, Status::kFailed);
+}
+
+// Elements enough for 64 bits of mask; masks told, and not.
+class DropoutSeeds : public ::testing::TestWithParam<bool> {
+ protected:
+  DropoutSeeds() : c_(rnn_case(BACKGAUGE_LSTM, 0.5)) {
+    c_.T = 5;
+    c_.B = 3;
+    if (!GetParam()) puppet_.table.dropout_mask = nullptr;
+  }
+  void expect_wrong_seeds(const std::string& reason) {
+    expect_failed(judge(puppet_, c_), "dropout mask: ");
+    expect_failed(judge(puppet_, c_), reason);
+  }
+  Case c_;
+  Puppet puppet_;
+};
+INSTANTIATE_TEST_SUITE_P(Told, DropoutSeeds, ::testing::Bool());
+
+TEST_P(DropoutSeeds, MustDecideTheMask) {
+  EXPECT_EQ(judge(puppet_, c_).status, Status::kPassed) << judge(puppet_, c_).reason;
+  puppet_.seeds = [](backgauge_attributes a) { return a.seed = a.seed2 = 1, a; };
+  expect_wrong_seeds("with another seed (seed");
+}
+
+TEST_P(DropoutSeeds, MustBothDecideTheMask) {
+  puppet_.seeds = [](backgauge_attributes a) { return a.seed2 = 1, a; };
+  expect_wrong_seeds("with another seed2 (seed");
+  puppet_.seeds = [](backgauge_attributes a) { return a.seed = 1, a; };
+  expect_wrong_seeds("with another seed (seed");
+}
+
+TEST_P(DropoutSeeds, MustAloneDecideTheMask) {
+  std::int64_t calls = 0;
+  puppet_.seeds = [&calls](backgauge_attributes a) { return a.seed2 += ++calls, a; };
+  expect_wrong_seeds("in the second forward with the same seed and seed2");
+  puppet_.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
+  EXPECT_EQ(judge(puppet_, c_).status, Status::kFailed);
 }
 
 TEST(JudgeRnn, SkipsWhatIsNotClaimed) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "properties/case/random.h"
 #include "reference/contract/rnn_params.h"
 #include "reference/contract/storage.h"
 #include "reference/contract/validate.h"
@@ -46,11 +47,11 @@ std::vector<double> decoded(const backgauge_call& call, const backgauge_tensor& 
   return values;
 }
 
-// Masks as drawn by forward: every third element is dropped with dropout 1/2 or so, all or none with 1 or 0.
+// Masks as drawn by forward: a function of the seeds and the element, whatever its tensors hold.
 double keep_value(const backgauge_attributes& attributes, std::int64_t index) {
-  if (attributes.dropout == 0) return 1;
-  if (attributes.dropout == 1) return 0;
-  return index % 5 < 2 || index % 7 == 0 ? 0 : 1;
+  const RandomStream stream(
+      static_cast<std::uint64_t>(attributes.seed) << 32 ^ static_cast<std::uint64_t>(attributes.seed2), "puppet");
+  return stream.uniform(index) < static_cast<double>(attributes.dropout) ? 0 : 1;
 }
 
 void take_masks(const backgauge_call& call, Problem& problem) {
@@ -107,7 +108,7 @@ backgauge_status forward(const backgauge_call* call, backgauge_message* message)
   for (std::int64_t gap = 0; gap + 1 < problem.extents.L; ++gap) {
     std::vector<std::uint8_t> keep;
     for (std::int64_t k = 0; k < mask_elements(problem.extents); ++k) {
-      reserve.push_back(keep_value(call->attributes, k));
+      reserve.push_back(keep_value(current->seeds ? current->seeds(call->attributes) : call->attributes, k));
       keep.push_back(static_cast<std::uint8_t>(reserve.back()));
     }
     problem.keep.push_back(std::move(keep));

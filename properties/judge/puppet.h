@@ -2,6 +2,7 @@
 // An implementation for the tests of the judge: it answers what the reference says, and misbehaves as it is told.
 #pragma once
 
+#include <atomic>
 #include <functional>
 
 #include "reference/contract/call.h"
@@ -23,7 +24,8 @@ struct Puppet {
   std::function<void(const backgauge_call&)> after_forward;  // of forward
   std::function<void(backgauge_plan&)> after_prepare;
   std::function<void(std::uint8_t*, std::size_t)> after_dropout_mask;
-  int runs = 0;  // calls of run so far
+  std::function<backgauge_attributes(backgauge_attributes)> seeds;  // what forward draws masks from
+  std::atomic<int> runs{0};                                         // calls of run so far
 };
 
 // Element `index` of a tensor of a float32 call.

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/dropout_seeds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "properties/case/inputs.h"
+#include "properties/case/random.h"
+#include "properties/judge/findings.h"
+#include "reference/contract/storage.h"
+
+namespace backgauge {
+namespace {
+
+constexpr double kBits = 64;
+
+// Positive everywhere, and weights that add up to about a half: no relu is closed, no gate is near its ends, and each
+// element of a layer moves all of the next one, by amounts that differ. Values decide no mask.
+void fill_for_masks(Problem& problem) {
+  const Extents& e = problem.extents;
+  const double fan_in = static_cast<double>(std::max({e.I, e.D * e.H, std::int64_t{1}}));
+  for (Tensor& tensor : problem.inputs) {
+    const double scale = tensor.name == "params" ? 0.5 / fan_in : 0.5;
+    const RandomStream stream(1, "dropout_seeds/" + tensor.name);
+    for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+      tensor.values[k] = round_to(problem.dtype, scale * (0.5 + stream.uniform(static_cast<std::int64_t>(k))));
+    }
+  }
+}
+
+// What one forward has drawn: its masks where they are told, else its outputs.
+struct Drawn {
+  std::optional<Verdict> trouble;
+  std::vector<std::vector<std::uint8_t>> keep;
+  std::vector<Output> outputs;
+};
+
+class Trial {
+ public:
+  Trial(Runner& runner, const Problem& problem, const RunOptions& options, bool told)
+      : runner_(runner), problem_(problem), options_(options), told_(told) {
+    // With a negative seed2 the high half of cuDNN's seed is all ones, and seed need not count.
+    problem_.attributes.seed &= 0x7fffffff;
+    problem_.attributes.seed2 &= 0x7fffffff;
+    fill_for_masks(problem_);
+  }
+
+  Drawn draw(std::int64_t seed_change, std::int64_t seed2_change) {
+    Problem changed = problem_;
+    changed.attributes.seed ^= seed_change;
+    changed.attributes.seed2 ^= seed2_change;
+    Drawn drawn;
+    RunResult made = runner_.run(forward_problem(changed), {}, options_);
+    drawn.trouble = trouble(made);
+    if (drawn.trouble) return drawn;
+    if (told_) {
+      std::vector<RawTensor> raw;
+      for (const Output& output : made.outputs) raw.push_back(output.raw);
+      DropoutMasks masks = runner_.dropout_masks(changed, raw, options_);
+      drawn.trouble = trouble(masks.result);
+      drawn.keep = std::move(masks.keep);
+    } else {
+      drawn.outputs = std::move(made.outputs);
+    }
+    return drawn;
+  }
+
+  const Problem& problem() const { return problem_; }
+
+ private:
+  Runner& runner_;
+  Problem problem_;
+  RunOptions options_;
+  bool told_;
+};
+
+double largest_difference(const std::vector<Output>& a, const std::vector<Output>& b) {
+  double largest = 0;
+  for (std::size_t t = 0; t < a.size(); ++t) {
+    for (std::size_t k = 0; k < a[t].values.size(); ++k) {
+      largest = std::max(largest, std::fabs(a[t].values[k] - b[t].values[k]));
+    }
+  }
+  return largest;
+}
+
+// Outputs whose bits need not repeat differ by roundings; one mask in the place of another moves them by many of these.
+constexpr double kManyTimes = 4;
+
+}  // namespace
+
+double mask_bits(const Problem& problem) {
+  const Extents& e = problem.extents;
+  const double elements = static_cast<double>(e.L - 1) * static_cast<double>(e.T) * static_cast<double>(e.B) *
+                          static_cast<double>(e.D * e.H);
+  const double drop = static_cast<double>(problem.attributes.dropout);
+  return -elements * std::log2(drop * drop + (1 - drop) * (1 - drop));
+}
+
+std::optional<Verdict> judge_dropout_seeds(Runner& runner, const Problem& problem, const RunOptions& options, bool told,
+                                           bool repeats) {
+  Trial trial(runner, problem, options, told);
+  const Drawn first = trial.draw(0, 0);
+  if (first.trouble) return first.trouble;
+  const Drawn again = trial.draw(0, 0);
+  if (again.trouble) return again.trouble;
+  const auto of = [&](const char* what) {
+    const backgauge_attributes& a = trial.problem().attributes;
+    return fmt::format("dropout mask: {} (seed {}, seed2 {})", what, a.seed, a.seed2);
+  };
+  if (first.keep != again.keep) return failed(of("another one in the second forward with the same seed and seed2"));
+  const double noise = told ? 0 : largest_difference(first.outputs, again.outputs);
+  if (repeats && noise > 0) return failed(of("other outputs in the second forward with the same seed and seed2"));
+  if (mask_bits(problem) < kBits) return std::nullopt;
+
+  for (const bool second : {false, true}) {
+    const Drawn other = trial.draw(second ? 0 : 1, second ? 1 : 0);
+    if (other.trouble) return other.trouble;
+    const bool same =
+        told ? first.keep == other.keep : largest_difference(first.outputs, other.outputs) <= kManyTimes * noise;
+    if (!same) continue;
+    return failed(of(second ? told ? "the same with another seed2" : "the same outputs with another seed2"
+                     : told ? "the same with another seed"
+                            : "the same outputs with another seed"));
+  }
+  return std::nullopt;
+}
+
+}  // namespace backgauge
