@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/campaign/thread_counts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "properties/case/inputs.h"
+#include "properties/judge/claims.h"
+#include "properties/judge/findings.h"
+
+namespace backgauge {
+namespace {
+
+// More would need more processors than small machines have to tell a thread too many from one that waits its turn.
+constexpr std::int32_t kThreads[] = {1, 2};
+
+// The first that a set has.
+template <class Enumerator>
+Enumerator first_of(std::uint32_t set, std::initializer_list<Enumerator> all) {
+  const auto found = std::ranges::find_if(all, [&](Enumerator each) { return (set & BACKGAUGE_BIT(each)) != 0; });
+  return found == all.end() ? *all.begin() : *found;
+}
+
+// Of what is claimed, and large enough that a call takes longer than waking a thread: ten million multiplications.
+Case case_for(const backgauge_op_claims& claims) {
+  Case c;
+  c.op = static_cast<backgauge_op>(claims.op);
+  c.dtype = first_of(claims.dtypes, {BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64, BACKGAUGE_HALF});
+  c.B = 32;
+  c.I = c.H = 64;
+  c.seed = 1;
+  if (c.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) c.T = c.seq_len_max = 8;
+  if (find_op(c.op)->is_cudnn()) {
+    c.rnn_mode = first_of(claims.rnn_modes, {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU});
+    c.direction = first_of(claims.directions, {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL});
+    c.input_mode = first_of(claims.input_modes, {BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT});
+    c.seq_len_max = 1;
+  } else {
+    c.use_peephole = (claims.use_peephole & BACKGAUGE_BIT(0)) == 0;
+  }
+  return c;
+}
+
+}  // namespace
+
+ThreadCounts count_threads(Runner& runner, const std::vector<backgauge_op>& ops) {
+  ThreadCounts out;
+  for (const backgauge_op op : ops) {
+    const backgauge_op_claims* claims = claims_of(runner.table(), op);
+    if (claims == nullptr || runner.table().memory_space != BACKGAUGE_HOST) continue;
+    const Case c = case_for(*claims);
+    const Filled filled = fill(c);
+    if (!filled.error.empty() || !unclaimed(claims, filled.problem, filled.facts).empty()) continue;
+    for (const std::int32_t threads : kThreads) {
+      RunOptions options;
+      options.num_threads = threads;
+      std::vector<RawTensor> raw;
+      if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+        const RunResult made = runner.run(forward_problem(filled.problem), {}, options);
+        if (trouble(made)) continue;  // the cases tell of that
+        for (const Output& output : made.outputs) raw.push_back(output.raw);
+      }
+      if (claims->changes_reserve_space != 0) options.changed_inputs = {"reserve_space"};
+      const ThreadUse use = runner.thread_use(filled.problem, raw, options);
+      runner.end_case();
+      const std::string what = fmt::format("{} with num_threads = {}", to_string(c), threads);
+      const std::string wrong = !use.broken.empty() ? use.broken : use.fault;
+      if (!wrong.empty()) {
+        out.failure = fmt::format("{}: {}", what, wrong);
+        return out;
+      }
+      if (!use.unmeasured.empty()) {
+        out.unmeasured.push_back(fmt::format("{}: {}", what, use.unmeasured));
+        continue;
+      }
+      ++out.calls;
+      out.worst = std::max(out.worst, use.busy / threads);
+      if (!use.too_many(threads)) continue;
+      out.failure = fmt::format("{} keeps {:.1f} threads busy", what, use.busy);
+      return out;
+    }
+  }
+  return out;
+}
+
+}  // namespace backgauge
