@@ -40,6 +40,18 @@ void Checks::add(const std::vector<OpDeterminism>& measured) {
   }
 }
 
+void Checks::add(const Crowd& judged) {
+  const Status status = judged.worst.status;
+  if (status != Status::kFailed && status != Status::kBroken) return;
+  Verdict verdict = judged.worst;
+  verdict.reason += "; " + at_once_words(judged.cases);
+  add("calls at once", "calls_at_once", std::move(verdict));
+}
+
+void Checks::add(const ThreadCounts& counted) {
+  if (!counted.failure.empty()) add("threads", "threads", backgauge::failed(counted.failure));
+}
+
 void Checks::attempt(const std::string& what, const std::function<void()>& check) {
   try {
     check();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run asks of an implementation as a whole (the state walk, determinism), as records where it failed: of no case
-// and with no place in a plan.
+// What a run asks of an implementation as a whole (the state walk, determinism, calls at once, threads), as records
+// where it failed: of no case and with no place in a plan.
 #pragma once
 
 #include <functional>
@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "ci/repeating.h"
+#include "properties/campaign/crowd.h"
+#include "properties/campaign/thread_counts.h"
 #include "properties/campaign/walk.h"
 #include "properties/judge/record.h"
 
@@ -20,6 +22,8 @@ class Checks {
 
   void add(const Walk& walked);
   void add(const std::vector<OpDeterminism>& measured);
+  void add(const Crowd& judged);
+  void add(const ThreadCounts& counted);
 
   // Runs a check. What it throws is the harness's trouble, and costs neither the others nor the run.
   void attempt(const std::string& what, const std::function<void()>& check);

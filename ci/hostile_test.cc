@@ -30,6 +30,17 @@ TEST_P(EveryHostile, IsFoundOut) {
 INSTANTIATE_TEST_SUITE_P(Suite, EveryHostile, testing::Range<std::size_t>(0, hostile_ones().size()),
                          [](const auto& each) { return hostile_ones()[each.param].id; });
 
+class EveryTwin : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(EveryTwin, IsNotAccused) {
+  const saboteurs::Hostile& twin = twins_of_hostile_ones()[GetParam()];
+  const HostileOutcome outcome = try_hostile(twin);
+  EXPECT_TRUE(outcome.detected) << twin.id << ": " << outcome.verdict;
+}
+
+INSTANTIATE_TEST_SUITE_P(Suite, EveryTwin, testing::Range<std::size_t>(0, twins_of_hostile_ones().size()),
+                         [](const auto& each) { return twins_of_hostile_ones()[each.param].id; });
+
 TEST(Hostile, AreManyAndDiffer) {
   std::set<std::string> ids;
   for (const saboteurs::Hostile& hostile : hostile_ones()) ids.insert(hostile.id);

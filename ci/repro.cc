@@ -14,6 +14,7 @@
 #include "ci/shrinking.h"
 #include "ci/summary.h"
 #include "ci/words.h"
+#include "properties/campaign/crowd.h"
 #include "properties/campaign/shrink.h"
 #include "properties/judge/report.h"
 
@@ -25,6 +26,7 @@ struct Options {
   int threads = 1;
   bool strict = false, shrink = false, show = false;
   std::string add_regression;
+  std::vector<std::string> concurrent;
   IsolationOptions isolation{};
 };
 
@@ -45,8 +47,25 @@ bool tell_plainest(Candidate& candidate, const Options& options, const Record& r
   return options.add_regression.empty() || keep_regressions(options.add_regression, {line});
 }
 
+// The case and others, each in a thread of its own.
+int repro_at_once(Candidate& candidate, const Options& options) {
+  std::vector<Case> cases{parse_case_or_throw(options.line)};
+  for (const std::string& line : options.concurrent) cases.push_back(parse_case_or_throw(line));
+  for (const Case& c : cases) fmt::print("{}\n", to_string(c));
+  const CrowdVerdict judged = judge_at_once(candidate.runner(), cases, options.threads);
+  fmt::print("{} {} {}, {} calls, {} of them overlapped\n{}", candidate.table().name, candidate.table().version,
+             status_word(judged.verdict.status), judged.calls, judged.overlapped, verdict_text(judged.verdict));
+  switch (judged.verdict.status) {
+    case Status::kPassed: return kGood;
+    case Status::kFailed:
+    case Status::kBroken: return kFailed;
+    default: return options.strict ? kInconclusive : kGood;
+  }
+}
+
 int repro(const Options& options) {
   Candidate candidate(options.impl, options.isolation);
+  if (!options.concurrent.empty()) return repro_at_once(candidate, options);
   const Case c = parse_case_or_throw(options.line);
   require_makeable(c);
   if (!options.add_regression.empty()) require_writable("--add-regression", options.add_regression);
@@ -75,6 +94,10 @@ void add_repro(CLI::App& app, Action& chosen) {
   command->add_option("case", options->line, "the case line, in quotes")->required();
   command->add_flag("--shrink", options->shrink, "look for the plainest case that fails in the same way");
   command->add_flag("--show", options->show, "the numbers around the first wrong element, and the inputs there");
+  command
+      ->add_option("--concurrent", options->concurrent,
+                   "another case line, called at the same time; may be repeated, each has a thread of its own")
+      ->default_str("");
   add_regression_option(*command, options->add_regression);
   add_implementation_options(*command, options->impl, options->threads, options->strict);
   add_isolation_options(*command, options->isolation);

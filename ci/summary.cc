@@ -78,7 +78,8 @@ void Summary::add_producer(const Record& record) {
 
 void Summary::add_checks(const std::vector<Record>& failed) {
   for (const Record& record : failed) {
-    checks_failed_ += record.verdict.status == Status::kFailed;
+    const bool broken = record.verdict.status == Status::kBroken && !is_harness(record.verdict);
+    checks_failed_ += record.verdict.status == Status::kFailed || broken;
     broken_checks_ += is_harness(record.verdict);
     if (is_harness(record.verdict)) check_troubles_ += fmt::format("{}: {}\n", record.id, record.verdict.reason);
   }
@@ -131,6 +132,19 @@ std::string Summary::behaviour(bool all) const {
     if (!walk_->failure.empty()) out += fmt::format("  {}\n", walk_->failure);
     if (walk_->failed) out += fmt::format("  in   {}\n", to_string(*walk_->failed));
     if (walk_->before) out += fmt::format("  after {}\n", to_string(*walk_->before));
+  }
+  if (crowd_ && crowd_->sets > 0 && (all || crowd_->worst.status != Status::kPassed)) {
+    const Verdict& worst = crowd_->worst;
+    out += fmt::format("\ncalls at once: {} sets of cases, {} calls, {} of them overlapped{}\n", crowd_->sets,
+                       crowd_->calls, crowd_->overlapped,
+                       worst.status == Status::kPassed ? "" : fmt::format(": {}", status_word(worst.status)));
+    if (worst.status != Status::kPassed) out += fmt::format("  {}\n  {}\n", worst.reason, at_once_words(crowd_->cases));
+  }
+  if (threads_ && (!threads_->failure.empty() || (all && (threads_->calls > 0 || !threads_->unmeasured.empty())))) {
+    out += fmt::format("\nthreads: {} calls measured, at most {:.2f} busy for each they were given{}\n",
+                       threads_->calls, threads_->worst, threads_->failure.empty() ? "" : ": FAILED");
+    if (!threads_->failure.empty()) out += fmt::format("  {}\n", threads_->failure);
+    for (const std::string& why : threads_->unmeasured) out += fmt::format("  not measured: {}\n", why);
   }
   std::string measured;
   for (const OpDeterminism& op : determinism_) {
@@ -186,7 +200,8 @@ int Summary::exit_code(bool strict, bool complete, bool part) const {
   if (broken_harness_ > 0 || broken_checks_ > 0 || producers_failed_ > 0) return kSelfCheck;
   if (failed() > 0 || checks_failed_ > 0) return kFailed;
   if (judged() == 0 && !part) return kInconclusive;
-  if (strict && (count(Status::kMistrusted) > 0 || !complete)) return kInconclusive;
+  const bool mistrusted = count(Status::kMistrusted) > 0 || (crowd_ && crowd_->worst.status == Status::kMistrusted);
+  if (strict && (mistrusted || !complete)) return kInconclusive;
   return kGood;
 }
 

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "ci/repeating.h"
+#include "properties/campaign/crowd.h"
+#include "properties/campaign/thread_counts.h"
 #include "properties/campaign/walk.h"
 #include "properties/case/case.h"
 #include "properties/judge/record.h"
@@ -24,6 +26,8 @@ class Summary {
   void add(const Case& c, const Record& record);
   void add_producer(const Record& record);
   void add_walk(Walk walked) { walk_ = std::move(walked); }
+  void add_threads(ThreadCounts counted) { threads_ = std::move(counted); }
+  void add_crowd(Crowd judged) { crowd_ = std::move(judged); }
   void add_checks(const std::vector<Record>& failed);  // counts those that the harness could not make
   void add_determinism(std::vector<OpDeterminism> measured) { determinism_ = std::move(measured); }
 
@@ -72,6 +76,8 @@ class Summary {
   std::string first_mistrusted_;  // its line and its reason
   Count producers_;
   std::optional<Walk> walk_;
+  std::optional<Crowd> crowd_;
+  std::optional<ThreadCounts> threads_;
   std::vector<OpDeterminism> determinism_;
   Worst worst_, producer_worst_;
 };

@@ -25,6 +25,8 @@
 #include "ci/version.h"
 #include "ci/words.h"
 #include "properties/campaign/campaign.h"
+#include "properties/campaign/crowd.h"
+#include "properties/campaign/thread_counts.h"
 #include "properties/campaign/walk.h"
 #include "properties/judge/printable.h"
 #include "properties/judge/report.h"
@@ -84,6 +86,10 @@ class Run {
     }
     tell_failures();
     if (is_tier() && complete()) {
+      if (shard_.is_first()) {
+        checks_.attempt("calls at once", [&] { call_at_once(); });
+        checks_.attempt("threads", [&] { count_busy_threads(); });
+      }
       const bool walks = options_.tier != tier_word(Tier::kSmoke) && shard_.is_first();
       if (walks) checks_.attempt("state walk", [&] { walk_through_configurations(); });
       checks_.attempt("determinism", [&] { measure_determinism_of_ops(); });
@@ -214,6 +220,22 @@ class Run {
     if (!shown.record.shrunk_from.empty()) shrunk_.emplace(kind.index, shown.record);
     to_keep_.push_back(shown.record.id);
     return shown;
+  }
+
+  void call_at_once() {
+    CrowdOptions options;
+    options.ops = parse_ops(options_.ops);
+    options.seed = options_.seed;
+    options.num_threads = options_.threads;
+    const Crowd judged = crowd(candidate_.runner(), options);
+    checks_.add(judged);
+    summary_.add_crowd(judged);
+  }
+
+  void count_busy_threads() {
+    const ThreadCounts counted = count_threads(candidate_.runner(), parse_ops(options_.ops));
+    checks_.add(counted);
+    summary_.add_threads(counted);
   }
 
   // In one process that has seen them all: a shard would show no more than the first one does.

@@ -147,10 +147,12 @@ const backgauge_implementation& load_implementation(const std::string& name) {
     return *saboteur;
   }
   if (name.starts_with(kHostilePrefix)) {
-    const auto& all = saboteurs::hostile_implementations(load_implementation("plain"));
-    const auto hostile = std::ranges::find(all, name.substr(kHostilePrefix.size()), &saboteurs::Hostile::id);
-    if (hostile == all.end()) throw CommandError{kNotLoaded, name + ": unknown, see properties/saboteurs/hostile"};
-    return hostile->table;
+    for (const auto list : {saboteurs::hostile_implementations, saboteurs::correct_twins}) {
+      const auto& all = list(load_implementation("plain"));
+      const auto found = std::ranges::find(all, name.substr(kHostilePrefix.size()), &saboteurs::Hostile::id);
+      if (found != all.end()) return found->table;
+    }
+    throw CommandError{kNotLoaded, name + ": unknown, see properties/saboteurs/hostile"};
   }
   std::string error;
   const backgauge_implementation* implementation = open_implementation(name, error);

@@ -7,7 +7,11 @@
 #include <memory>
 
 #include "ci/words.h"
+#include "properties/campaign/crowd.h"
+#include "properties/campaign/thread_counts.h"
 #include "properties/case/inputs.h"
+#include "properties/judge/claims.h"
+#include "properties/judge/determinism.h"
 #include "properties/judge/judge.h"
 #include "properties/judge/refusals.h"
 #include "properties/judge/worker/worker_runner.h"
@@ -50,6 +54,9 @@ std::string text_of(const Verdict& verdict) {
 }
 
 bool as_expected(const Verdict& verdict, const Hostile& hostile) {
+  if (hostile.verdict == Hostile::Verdict::kPassed) {
+    return verdict.status == Status::kPassed || verdict.status == Status::kSkipped;
+  }
   const Status wanted = hostile.verdict == Hostile::Verdict::kBroken ? Status::kBroken : Status::kFailed;
   return verdict.status == wanted && verdict.reason.find("harness") != 0 &&
          verdict.reason.find(hostile.reason) != std::string::npos;
@@ -67,20 +74,59 @@ HostileOutcome try_malformed(const Hostile& hostile) {
   return {false, "every malformed call was refused"};
 }
 
-std::unique_ptr<Runner> runner_for(const Hostile& hostile) {
-  if (hostile.trial != Hostile::Trial::kWorker) return std::make_unique<InProcessRunner>(hostile.table);
+HostileOutcome try_at_once(const Hostile& hostile) {
+  InProcessRunner runner(hostile.table);
+  const Crowd together = crowd(
+      runner, {.ops = {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}});
+  return {as_expected(together.worst, hostile), text_of(together.worst)};
+}
+
+std::unique_ptr<Runner> worker_for(const Hostile& hostile) {
   return std::make_unique<WorkerRunner>(
       WorkerOptions{.implementation = std::string(kHostilePrefix) + hostile.id,
                     .timeout = std::chrono::seconds(2),  // for calls that take microseconds
                     .memory_limit = std::uint64_t{1} << 30});
 }
 
+std::unique_ptr<Runner> runner_for(const Hostile& hostile) {
+  if (hostile.trial == Hostile::Trial::kWorker) return worker_for(hostile);
+  return std::make_unique<InProcessRunner>(hostile.table);
+}
+
+HostileOutcome try_threads(const Hostile& hostile) {
+  const std::unique_ptr<Runner> runner = worker_for(hostile);
+  const ThreadCounts counted = count_threads(*runner, {BACKGAUGE_BLOCK_LSTM_GRAD_V2});
+  Verdict verdict{Status::kPassed, "", {}};
+  if (!counted.failure.empty()) verdict = {Status::kFailed, counted.failure, {}};
+  if (counted.calls == 0 && counted.failure.empty()) verdict = {Status::kMistrusted, "nothing was measured", {}};
+  return {as_expected(verdict, hostile), text_of(verdict)};
+}
+
+HostileOutcome try_repeated(const Hostile& hostile) {
+  const std::unique_ptr<Runner> runner = worker_for(hostile);
+  const Case c = trial_cases()[3];
+  const Filled filled = fill(c);
+  const backgauge_op_claims* claims = claims_of(runner->table(), c.op);
+  const Repeats repeats = measure_determinism(*runner, filled.problem, c.seed);
+  Verdict verdict{Status::kPassed, "", {}};
+  if (overclaims(static_cast<backgauge_determinism>(claims->determinism), repeats.measured)) {
+    verdict = {Status::kFailed, repeats.difference, {}};
+  }
+  return {as_expected(verdict, hostile), text_of(verdict)};
+}
+
 }  // namespace
+
+const std::vector<Hostile>& twins_of_hostile_ones() { return saboteurs::correct_twins(load_implementation("plain")); }
 
 const std::vector<Hostile>& hostile_ones() { return saboteurs::hostile_implementations(load_implementation("plain")); }
 
 HostileOutcome try_hostile(const Hostile& hostile) {
   if (hostile.trial == Hostile::Trial::kMalformed) return try_malformed(hostile);
+  if (hostile.trial == Hostile::Trial::kAtOnce) return try_at_once(hostile);
+  if (hostile.trial == Hostile::Trial::kRepeated) return try_repeated(hostile);
+  if (hostile.trial == Hostile::Trial::kThreads) return try_threads(hostile);
+  const bool is_twin = hostile.verdict == Hostile::Verdict::kPassed;
   // What is a leak of threads depends on the machine: two calls and more of every case, as often as it takes.
   const long rounds = 4 + sysconf(_SC_NPROCESSORS_CONF) / 16;
   HostileOutcome outcome;
@@ -90,7 +136,7 @@ HostileOutcome try_hostile(const Hostile& hostile) {
       const Filled filled = fill(c);
       const Verdict verdict = judge_case(*runner, filled.problem, filled.facts, {.seed = c.seed});
       outcome = {as_expected(verdict, hostile), text_of(verdict)};
-      if (outcome.detected) return outcome;
+      if (outcome.detected != is_twin) return outcome;
     }
   }
   return outcome;

@@ -103,6 +103,12 @@ CrowdVerdict judge_at_once(Runner& runner, const std::vector<Case>& cases, std::
   return out;
 }
 
+std::string at_once_words(const std::vector<Case>& cases) {
+  std::string out = "repro: backgauge repro";
+  for (const Case& c : cases) out += fmt::format("{}'{}'", &c == &cases.front() ? " " : " --concurrent=", to_string(c));
+  return out;
+}
+
 Crowd crowd(Runner& runner, const CrowdOptions& options) {
   const std::vector<Case> all =
       walk_configurations(options.ops, static_cast<int>(kThreads) * options.sets, options.seed ^ 0xc4);

@@ -38,4 +38,7 @@ struct Crowd {
 // Ops, shapes and settings are mixed; two cases of each set differ in their values only. Stops at the first failure.
 Crowd crowd(Runner& runner, const CrowdOptions& options);
 
+// The command that calls these cases at once again, but for --impl.
+std::string at_once_words(const std::vector<Case>& cases);
+
 }  // namespace backgauge

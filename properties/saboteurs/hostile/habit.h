@@ -26,14 +26,18 @@ struct Habit {
   decltype(backgauge_implementation::run) run;  // of the gradients; nullptr: as correct
   decltype(backgauge_implementation::prepare) prepare = nullptr;
   decltype(backgauge_implementation::dropout_mask) dropout_mask = nullptr;
-  const char* name = nullptr;     // nullptr: the id
-  const char* version = nullptr;  // nullptr: as correct
+  decltype(backgauge_implementation::forward) forward = nullptr;
+  void (*claim)(backgauge_op_claims&) = nullptr;  // what it claims otherwise, of each op
+  const char* name = nullptr;                     // nullptr: the id
+  const char* version = nullptr;                  // nullptr: as correct
 };
 std::vector<Habit> cheating_habits();     // about values: values.cc
 std::vector<Habit> remembering_habits();  // of what was: memory.cc
 std::vector<Habit> touching_habits();     // of what is not theirs: touch.cc
 std::vector<Habit> planning_habits();     // of prepare: planning.cc
 std::vector<Habit> speaking_habits();     // of texts: speaking.cc
+std::vector<Habit> drawing_habits();      // of drawing dropout masks: draw.cc
+std::vector<Habit> crowded_habits();      // that show where several threads call, or are used: crowd.cc
 std::vector<Habit> dying_habits();        // or worse, for the process: death.cc
 
 inline std::size_t bytes_of(const backgauge_tensor& tensor) {

@@ -10,11 +10,12 @@ namespace {
 
 const backgauge_implementation* wrapped = nullptr;
 
-std::vector<Hostile> make_all() {
+std::vector<Hostile> make_all(bool twins) {
   std::vector<Hostile> all;
-  for (const auto& habits : {cheating_habits(), remembering_habits(), touching_habits(), planning_habits(),
-                             speaking_habits(), dying_habits()}) {
+  for (const auto& habits : {cheating_habits(), remembering_habits(), touching_habits(), drawing_habits(),
+                             crowded_habits(), planning_habits(), speaking_habits(), dying_habits()}) {
     for (const Habit& habit : habits) {
+      if ((habit.verdict == Hostile::Verdict::kPassed) != twins) continue;
       Hostile hostile{habit.id, habit.what, habit.trial, habit.verdict, habit.reason, *wrapped};
       hostile.table.name = habit.name != nullptr ? habit.name : habit.id;
       if (habit.version != nullptr) hostile.table.version = habit.version;
@@ -22,7 +23,13 @@ std::vector<Hostile> make_all() {
       if (habit.run != nullptr) hostile.table.run = habit.run;
       if (habit.prepare != nullptr) hostile.table.prepare = habit.prepare;
       if (habit.dropout_mask != nullptr) hostile.table.dropout_mask = habit.dropout_mask;
+      if (habit.forward != nullptr) hostile.table.forward = habit.forward;
+      hostile.claims.assign(wrapped->claims, wrapped->claims + wrapped->num_claims);
+      for (backgauge_op_claims& claims : hostile.claims) {
+        if (habit.claim != nullptr) habit.claim(claims);
+      }
       all.push_back(std::move(hostile));
+      all.back().table.claims = all.back().claims.data();  // moving leaves it where it is
     }
   }
   return all;
@@ -32,7 +39,13 @@ std::vector<Hostile> make_all() {
 
 const std::vector<Hostile>& hostile_implementations(const backgauge_implementation& implementation) {
   if (wrapped == nullptr) wrapped = &implementation;
-  static const std::vector<Hostile> all = make_all();
+  static const std::vector<Hostile> all = make_all(false);
+  return all;
+}
+
+const std::vector<Hostile>& correct_twins(const backgauge_implementation& implementation) {
+  if (wrapped == nullptr) wrapped = &implementation;
+  static const std::vector<Hostile> all = make_all(true);
   return all;
 }
 

@@ -25,6 +25,20 @@ backgauge_status changes_an_input(Call call, Message message) {
   return status;
 }
 
+// Uses inputs as scratch, and puts back what was there.
+backgauge_status restores_inputs(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) return status;
+  for (std::int32_t k = 0; k < call->num_inputs; ++k) {
+    if (bytes_of(call->inputs[k]) == 0) continue;
+    auto* byte = static_cast<volatile unsigned char*>(call->inputs[k].data);
+    const unsigned char before = *byte;
+    *byte = static_cast<unsigned char>(~before);
+    *byte = before;
+  }
+  return status;
+}
+
 backgauge_status changes_reserve_space(Call call, Message message) {
   const backgauge_status status = right(call, message);
   const backgauge_tensor* reserve = backgauge_find(call->inputs, call->num_inputs, "reserve_space");
@@ -92,6 +106,94 @@ backgauge_status leaves_denormals_flushed(Call call, Message message) {
   return status;
 }
 
+backgauge_status overruns_the_message(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  volatile char* text = message->text;
+  text[sizeof message->text] = '\0';  // where the terminator of 512 characters goes
+  return status;
+}
+
+backgauge_status overruns_the_plan(Call call, backgauge_plan* plan, Message message) {
+  const backgauge_status status = correct().prepare(call, plan, message);
+  std::memset(plan + 1, 0, sizeof *plan);  // as one who was built with a longer header
+  return status;
+}
+
+backgauge_status overruns_keep(Call call, std::int32_t gap, std::uint8_t* keep, Message message) {
+  const backgauge_status status = correct().dropout_mask(call, gap, keep, message);
+  const backgauge_tensor* output = backgauge_find(call->inputs, call->num_inputs, "output");
+  if (status == BACKGAUGE_OK && output != nullptr && keep != nullptr) keep[backgauge_elements(output)] = 1;
+  return status;
+}
+
+backgauge_status changes_the_call(Call call, Message message) {
+  const_cast<backgauge_call*>(call)->num_threads = 1;
+  return right(call, message);
+}
+
+// To look at tensors as matrices.
+backgauge_status changes_a_shape(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) return status;
+  volatile std::int64_t* shape = const_cast<backgauge_tensor*>(call->inputs)->shape;
+  const std::int64_t first = shape[0];
+  shape[0] = shape[1];
+  shape[0] = first;
+  return status;
+}
+
+backgauge_status changes_a_name(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status == BACKGAUGE_OK) const_cast<char*>(call->inputs[0].name)[0] ^= 0x20;
+  return status;
+}
+
+// MMX code without emms: the next long double is a NaN.
+backgauge_status leaves_mmx(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+#if defined(__x86_64__)
+  asm volatile("pxor %%mm0, %%mm0" ::: "memory");
+#else
+  std::fesetround(FE_DOWNWARD);
+#endif
+  return status;
+}
+
+backgauge_status leaves_x87_stack(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+#if defined(__x86_64__)
+  asm volatile("fld1" ::: "memory");
+#else
+  std::fesetround(FE_DOWNWARD);
+#endif
+  return status;
+}
+
+// Whoever leaves a state in forward, or in what it refuses, leaves it to the same caller.
+backgauge_status forward_leaves_flushing(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+#if defined(__x86_64__)
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+#else
+  std::fesetround(FE_DOWNWARD);
+#endif
+  return status;
+}
+
+backgauge_status prepare_leaves_rounding(Call call, backgauge_plan* plan, Message message) {
+  const backgauge_status status = correct().prepare(call, plan, message);
+  std::fesetround(FE_TOWARDZERO);
+  return status;
+}
+
+// Flushes while it computes, and says so to nobody, for nobody can see it afterwards.
+backgauge_status restores_rounding(Call call, Message message) {
+  const int before = std::fegetround();
+  std::fesetround(FE_UPWARD);
+  std::fesetround(before);
+  return right(call, message);
+}
+
 }  // namespace
 
 std::vector<Habit> touching_habits() {
@@ -99,6 +201,8 @@ std::vector<Habit> touching_habits() {
   using enum Hostile::Verdict;
   return {
       {"changes_an_input", "changes one bit of each input", kCases, kFailed, "changed the input", changes_an_input},
+      {"restores_inputs", "overwrites each input and restores it", kCases, kFailed, "wrote to the input",
+       restores_inputs},
       {"changes_reserve_space", "uses reserve_space as workspace, and does not say so", kCases, kFailed,
        "changed the input reserve_space", changes_reserve_space},
       {"writes_past_the_end", "writes a byte after each output", kCases, kFailed, "wrote past the end of",
@@ -113,6 +217,25 @@ std::vector<Habit> touching_habits() {
        leaves_rounding_upward},
       {"leaves_denormals_flushed", "leaves FTZ and DAZ set", kCases, kFailed, "floating-point environment",
        leaves_denormals_flushed},
+      {"overruns_the_message", "writes a NUL after the message", kCases, kFailed, "wrote past the end of the message",
+       overruns_the_message},
+      {"overruns_the_plan", "clears more than the plan", kCases, kFailed, "wrote past the end of the plan", nullptr,
+       overruns_the_plan},
+      {"overruns_keep", "writes a byte after the dropout mask", kCases, kFailed, "wrote past the end of keep", nullptr,
+       nullptr, overruns_keep},
+      {"changes_the_call", "sets the number of threads in the call", kCases, kFailed, "wrote to the call",
+       changes_the_call},
+      {"changes_a_shape", "changes a dimension of the call, and puts it back", kCases, kFailed,
+       "wrote to the description of", changes_a_shape},
+      {"changes_a_name", "changes a name of the call", kCases, kFailed, "wrote to the name of", changes_a_name},
+      {"leaves_mmx", "leaves a register of MMX in use", kCases, kFailed, "floating-point environment", leaves_mmx},
+      {"leaves_x87_stack", "leaves a value in the stack of x87", kCases, kFailed, "floating-point environment",
+       leaves_x87_stack},
+      {"forward_leaves_flushing", "leaves FTZ and DAZ set in forward", kCases, kFailed,
+       "forward left the floating-point environment", nullptr, nullptr, nullptr, forward_leaves_flushing},
+      {"prepare_leaves_rounding", "leaves the rounding direction changed in prepare", kCases, kFailed,
+       "prepare left the floating-point environment", nullptr, prepare_leaves_rounding},
+      {"restores_rounding", "changes the rounding direction and restores it", kCases, kPassed, "", restores_rounding},
   };
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Habits about values: those that cannot be told from an answer at a glance.
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -85,6 +86,24 @@ backgauge_status wrong_with_threads(Call call, Message message) {
   return status;
 }
 
+// As one that tunes itself by the clock when it is loaded: every element has one of two last bits, which of them is
+// drawn once in a process. Of float32, where that is a rounding like any other.
+backgauge_status bits_of_the_process(Call call, Message message) {
+  static const auto drawn = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK || call->dtype != BACKGAUGE_FLOAT32) return status;
+  for_outputs(*call, [](const backgauge_tensor& tensor, unsigned char* bytes) {
+    for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) {
+      float value;
+      std::memcpy(&value, bytes + k * 4, sizeof value);
+      const bool up = ((drawn ^ static_cast<std::uint64_t>(k)) * 0x9e3779b97f4a7c15u >> 63) != 0;
+      if (up && std::isnormal(value)) value = std::nextafter(value, 0.0f);
+      std::memcpy(bytes + k * 4, &value, sizeof value);
+    }
+  });
+  return status;
+}
+
 // Two threads add to the same element, each with what it has read.
 backgauge_status races(Call call, Message message) {
   const backgauge_status status = right(call, message);
@@ -165,6 +184,8 @@ std::vector<Habit> cheating_habits() {
       {"noise", "256 roundings of noise on every element", kCases, kFailed, "", noise},
       {"wrong_with_threads", "right with one thread, wrong with two", kCases, kFailed, "not repeatable",
        wrong_with_threads},
+      {"bits_of_the_process", "other last bits in every process", kRepeated, kFailed, "in another process",
+       bits_of_the_process},
       {"races", "two threads add without waiting for each other", kCases, kFailed, "", races},
       {"reads_the_expected_result", "looks for the right answer in memory, and has none of its own", kCases, kFailed,
        "elements wrong", reads_the_expected_result},

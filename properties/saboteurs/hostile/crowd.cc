@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Habits that show where several threads call at once.
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "properties/saboteurs/hostile/habit.h"
+
+namespace backgauge::saboteurs {
+namespace {
+
+using Call = const backgauge_call*;
+using Message = backgauge_message*;
+
+constexpr std::size_t kScratch = std::size_t{1} << 16;
+
+// Computes from a copy of the first input, in memory that is the same for every call that may find it there.
+backgauge_status from_scratch(unsigned char* scratch, Call call, Message message) {
+  if (call->num_inputs < 1 || call->inputs == nullptr || call->inputs[0].data == nullptr ||
+      call->struct_size != sizeof *call || call->inputs[0].rank > BACKGAUGE_MAX_RANK ||
+      call->inputs[0].dtype != call->dtype) {
+    return right(call, message);
+  }
+  const std::size_t bytes = bytes_of(call->inputs[0]);
+  if (bytes == 0 || bytes > kScratch) return right(call, message);
+  std::memcpy(scratch, call->inputs[0].data, bytes);
+  std::vector<backgauge_tensor> inputs(call->inputs, call->inputs + call->num_inputs);
+  inputs[0].data = scratch;
+  backgauge_call other = *call;
+  other.inputs = inputs.data();
+  return right(&other, message);
+}
+
+alignas(64) unsigned char shared[kScratch];
+
+backgauge_status static_scratch(Call call, Message message) { return from_scratch(shared, call, message); }
+
+backgauge_status static_scratch_locked(Call call, Message message) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  return from_scratch(shared, call, message);
+}
+
+backgauge_status scratch_of_the_thread(Call call, Message message) {
+  alignas(64) thread_local unsigned char own[kScratch];
+  return from_scratch(own, call, message);
+}
+
+// As many threads as there are for the work that one was asked for, each with its share. Not the outputs': they are
+// computed by then.
+void share_work(std::size_t threads, std::int32_t repeats) {
+  std::atomic<double> sum{0};
+  const auto work = [&] {
+    double own = 0;
+    for (std::int32_t k = 0; k < repeats; ++k) own += 1.0 / (1.0 + own * own);
+    sum = own;
+  };
+  std::vector<std::thread> all;
+  for (std::size_t k = 1; k < threads; ++k) all.emplace_back(work);
+  work();
+  for (std::thread& thread : all) thread.join();
+}
+
+constexpr std::int32_t kShare = 300000;  // a millisecond or more
+
+backgauge_status too_many_threads(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status == BACKGAUGE_OK) share_work(32, kShare);
+  return status;
+}
+
+backgauge_status as_many_threads_as_given(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (status == BACKGAUGE_OK) share_work(static_cast<std::size_t>(call->num_threads), kShare);
+  return status;
+}
+
+// Sixteen threads that are woken at every call, to find that there is nothing for them.
+backgauge_status wakes_its_pool(Call call, Message message) {
+  static std::mutex mutex;
+  static std::condition_variable woken;
+  static std::uint64_t call_number = 0;
+  static std::once_flag started;
+  std::call_once(started, [] {
+    for (int k = 0; k < 16; ++k) {
+      std::thread([] {
+        std::unique_lock lock(mutex);
+        for (std::uint64_t seen = 0;;) {
+          woken.wait(lock, [&] { return call_number != seen; });
+          seen = call_number;
+        }
+      }).detach();
+    }
+  });
+  {
+    const std::lock_guard lock(mutex);
+    ++call_number;
+  }
+  woken.notify_all();
+  return right(call, message);
+}
+
+void not_deterministic(backgauge_op_claims& claims) { claims.determinism = BACKGAUGE_NOT_DETERMINISTIC; }
+
+}  // namespace
+
+std::vector<Habit> crowded_habits() {
+  using enum Hostile::Trial;
+  using enum Hostile::Verdict;
+  return {
+      {"static_scratch", "computes in static memory: right unless two calls overlap", kAtOnce, kFailed,
+       "called at once with others", static_scratch},
+      {"static_scratch_nd", "the same, and claims no determinism", kAtOnce, kFailed, "called at once with others",
+       static_scratch, nullptr, nullptr, nullptr, not_deterministic},
+      {"too_many_threads", "32 threads, whatever it was given", kThreads, kFailed, "threads busy", too_many_threads},
+      {"as_many_threads_as_given", "a thread for each that it was given", kThreads, kPassed, "",
+       as_many_threads_as_given},
+      {"wakes_its_pool", "a pool of 16 threads that are woken and find nothing to do", kThreads, kPassed, "",
+       wakes_its_pool},
+      {"static_scratch_locked", "computes in static memory behind a lock", kAtOnce, kPassed, "", static_scratch_locked},
+      {"scratch_of_the_thread", "computes in memory of the calling thread", kAtOnce, kPassed, "",
+       scratch_of_the_thread},
+  };
+}
+
+}  // namespace backgauge::saboteurs

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Habits of drawing dropout masks from something other than seed and seed2. The masks are fair, and told truly.
+#include <atomic>
+
+#include "properties/saboteurs/hostile/habit.h"
+
+namespace backgauge::saboteurs {
+namespace {
+
+using Call = const backgauge_call*;
+using Message = backgauge_message*;
+
+backgauge_status forward_with(Call call, std::int64_t seed, std::int64_t seed2, Message message) {
+  backgauge_call other = *call;
+  other.attributes.seed = seed;
+  other.attributes.seed2 = seed2;
+  return correct().forward(&other, message);
+}
+
+backgauge_status seed_ignored(Call call, Message message) { return forward_with(call, 1, 1, message); }
+
+backgauge_status seed2_ignored(Call call, Message message) {
+  return forward_with(call, call->attributes.seed, 1, message);
+}
+
+// As a generator whose state goes on from call to call.
+backgauge_status seed_state(Call call, Message message) {
+  static std::atomic<std::int32_t> calls{0};
+  return forward_with(call, call->attributes.seed, ++calls, message);
+}
+
+void not_deterministic(backgauge_op_claims& claims) { claims.determinism = BACKGAUGE_NOT_DETERMINISTIC; }
+
+backgauge_status tells_no_mask(Call, std::int32_t, std::uint8_t*, Message) { return BACKGAUGE_UNSUPPORTED; }
+
+}  // namespace
+
+std::vector<Habit> drawing_habits() {
+  using enum Hostile::Trial;
+  using enum Hostile::Verdict;
+  return {
+      {"seed_ignored", "one dropout mask for all seeds", kCases, kFailed, "the same with another seed", nullptr,
+       nullptr, nullptr, seed_ignored},
+      {"seed2_ignored", "a dropout mask that seed2 does not change", kCases, kFailed, "the same with another seed2",
+       nullptr, nullptr, nullptr, seed2_ignored},
+      {"seed_state", "another dropout mask at every call", kCases, kFailed, "another one in the second forward",
+       nullptr, nullptr, nullptr, seed_state},
+      {"seed_state_nd", "another dropout mask at every call, and claims no determinism", kCases, kFailed,
+       "another one in the second forward", nullptr, nullptr, nullptr, seed_state, not_deterministic},
+      {"seed_ignored_untold", "one dropout mask for all seeds, which it does not tell", kCases, kFailed,
+       "the same outputs with another seed", nullptr, nullptr, tells_no_mask, seed_ignored},
+  };
+}
+
+}  // namespace backgauge::saboteurs
