@@ -176,7 +176,6 @@ RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const
       const M dn = a.product(dh, one_minus_z, a.tanh_slope(step.n));                      // (13)
       const M dz = a.product(dh, a.difference(h_prev, step.n), a.sigmoid_slope(step.z));  // (14)
       const M dr = a.product(dn, step.hn, a.sigmoid_slope(step.r));                       // (15)
-      const M dr = a.product(dn, step.hn, a.sigmoid_slope(step.r));                       // (15)
       const M dn_r = a.product(dn, step.r);
       d.da = a.beside({&dr, &dz, &dn});
       d.dr = a.beside({&dr, &dz, &dn_r});  // (16)
