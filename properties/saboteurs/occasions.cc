@@ -123,7 +123,8 @@ bool every_block(S s, Is is_met) {
 bool symmetric_R(S s) {
   const Values& params = at(s, "params");
   const std::int64_t H = s.extents.H;
-  return H > 1 && every_block(s, [&](const RnnParams& l, std::int64_t layer, std::int64_t d, std::int64_t gate) {
+  return H > 1 && !params.empty() &&
+         every_block(s, [&](const RnnParams& l, std::int64_t layer, std::int64_t d, std::int64_t gate) {
            const std::int64_t R = l.R(layer, d, gate);
            for (std::int64_t j = 0; j < H; ++j) {
              for (std::int64_t k = 0; k < j; ++k) {
@@ -135,7 +136,8 @@ bool symmetric_R(S s) {
 }
 bool same_directions(S s) {
   const Values& params = at(s, "params");
-  return s.extents.D == 2 && every_block(s, [&](const RnnParams& l, std::int64_t layer, std::int64_t, std::int64_t g) {
+  return s.extents.D == 2 && !params.empty() &&
+         every_block(s, [&](const RnnParams& l, std::int64_t layer, std::int64_t, std::int64_t g) {
            return std::equal(params.begin() + l.R(layer, 0, g), params.begin() + l.R(layer, 0, g) + l.hidden_size,
                              params.begin() + l.R(layer, 1, g));
          });
@@ -306,6 +308,16 @@ constexpr Row kRows[] = {
 
 const backgauge_implementation* wrapped = nullptr;
 
+// What lies behind seq_len_max is not read, and is no part of an occasion.
+void keep_what_is_read(Scene& scene) {
+  if (scene.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2 || scene.extents.T == 0) return;
+  for (const char* name : {"x", "i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad"}) {
+    Values& values = scene.values[name];
+    values.resize(values.size() / static_cast<std::size_t>(scene.extents.T) *
+                  static_cast<std::size_t>(scene.extents.S));
+  }
+}
+
 Scene scene_of(const backgauge_call& call) {
   Scene scene{static_cast<backgauge_op>(call.op),
               static_cast<backgauge_dtype>(call.dtype),
@@ -319,6 +331,7 @@ Scene scene_of(const backgauge_call& call) {
     values.resize(static_cast<std::size_t>(backgauge_elements(&tensor)));
     for (std::size_t j = 0; j < values.size(); ++j) values[j] = element(tensor, static_cast<std::int64_t>(j));
   }
+  keep_what_is_read(scene);
   return scene;
 }
 
@@ -356,6 +369,7 @@ constexpr std::array<Run, std::size(kRows)> kRuns = runs_of(std::make_index_sequ
 Scene scene_of(const Problem& problem) {
   Scene scene{problem.op, problem.dtype, problem.attributes, problem.extents, {}};
   for (const Tensor& tensor : problem.inputs) scene.values[tensor.name] = tensor.values;
+  keep_what_is_read(scene);
   return scene;
 }
 
