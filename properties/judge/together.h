@@ -27,7 +27,7 @@ struct Together {
   std::uint64_t overlapped = 0;  // of these: another thread's call began before this one returned
 
   // Of calls whose bits need not repeat, outputs that were not those of the call alone: to be held against the oracle.
-  // One for each function of a thread, of a call that was overlapped but for the thread that stops last.
+  // One for each function of a thread, the farthest from those of the call alone.
   struct Stray {
     std::vector<Output> outputs;
     std::vector<std::vector<std::uint8_t>> keep;  // the dropout masks that this thread was told
