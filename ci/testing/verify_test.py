@@ -23,7 +23,7 @@ class GoodPlugins(CommandTest):
         done = self.expect(0, "verify", f"--impl={PLAIN}", "--tier=smoke", "--strict")
         self.assertRegex(done.stdout, r"summary: \d{3,} passed, 0 failed, 0 mistrusted, 0 skipped, 0 broken")
         for op in ("lstm_block_cell_grad", "block_lstm_grad_v2", "cudnn_rnn_backprop"):
-            self.assertRegex(done.stdout, rf"\n  {op} +bitwise +claimed bitwise, 4 cases, 480 runs\n")
+            self.assertRegex(done.stdout, rf"\n  {op} +bitwise +claimed bitwise, 4 cases, 484 runs\n")  # 480, and 4 in another process
 
     def test_plugin_in_c_passes_what_it_claims(self):
         implementation = C_PLUGINS / "plugin_in_c.so"
@@ -31,13 +31,18 @@ class GoodPlugins(CommandTest):
         records = [json.loads(line) for line in (self.folder / "records.jsonl").read_text().splitlines()]
         for record in records:
             half = " dt=f16 " in record["id"]
-            self.assertEqual(record["status"], "SKIPPED" if half else "PASSED", record)
             if half:
-                self.assertEqual(record["reason"], "dtype f16 is not claimed")
+                self.assertEqual((record["status"], record["reason"]), ("SKIPPED", "dtype f16 is not claimed"))
+            elif record["status"] != "PASSED":
+                self.assertEqual(record["status"], "SKIPPED", record)
+                self.assertIn(" data=inf:", record["id"])
+                self.assertRegex(record["reason"], "^all [0-9]+ elements may be anything: ")
         skipped = sum(record["status"] == "SKIPPED" for record in records)
-        self.assertGreater(skipped, 50)
+        unclaimed = sum(record.get("reason") == "dtype f16 is not claimed" for record in records)
+        self.assertGreater(unclaimed, 50)
+        self.assertLess(skipped - unclaimed, 20)  # infinities that decide every element of a small case
         self.assertIn(f"{len(records) - skipped} passed, 0 failed, 0 mistrusted, {skipped} skipped", done.stdout)
-        self.assertIn(f"skipped {skipped}: dtype f16 is not claimed", done.stdout)
+        self.assertIn(f"skipped {unclaimed}: dtype f16 is not claimed", done.stdout)
 
     def test_nothing_judged_is_no_success(self):
         arguments = ["verify", f"--impl={C_PLUGINS / 'plugin_in_c.so'}", "--tier=smoke", "--ops=BlockLSTMGradV2"]
@@ -76,14 +81,20 @@ class Misbehaving(CommandTest):
                 self.assertGreater(len(wrong), 100)
                 for record in wrong:
                     self.assertEqual(record["status"], "FAILED")
-                    self.assertRegex(record["reason"], description)
+                    self.assertRegex(record["reason"], self.expected(description, record["id"]))
                 suites = xml.parse(out / "junit.xml").getroot()
-                failures = suites.findall(".//failure")
-                self.assertEqual(str(len(failures)), suites.get("failures"))
-                self.assertEqual(sum(int(failure.get("message").split(" of ")[0]) for failure in failures), len(wrong))
-                for failure in failures:
-                    self.assertRegex(failure.text, description)
+                tests = [test for test in suites.iter("testcase") if test.find("failure") is not None]
+                self.assertEqual(str(len(tests)), suites.get("failures"))
+                self.assertEqual(sum(int(test.find("failure").get("message").split(" of ")[0]) for test in tests),
+                                 len(wrong))
+                for test in tests:
+                    self.assertRegex(test.find("failure").text, self.expected(description, test.get("name")))
                 self.check_printed_repro(done.stdout, implementation)
+
+    @staticmethod
+    def expected(description, name):
+        """These plug-ins hide a tensor from the rest of their code, which then accepts what is wrong with it."""
+        return "accepted a call that must be refused" if "malformed" in name else description
 
     def check_printed_repro(self, text, implementation):
         self.assertIn(f"--impl={implementation}\n", text)
@@ -110,7 +121,8 @@ class Misbehaving(CommandTest):
         self.assertGreater(len(broken), 20)
         for record in broken:
             call = ", in malformed call lstm_block_cell_grad " if "data=malformed" in record["id"] else ""
-            self.assertTrue(record["reason"].startswith("crash: SIGABRT in run" + call), record["reason"])
+            where = "calls at once" if record["id"].startswith("check: ") else "run" + call
+            self.assertTrue(record["reason"].startswith("crash: SIGABRT in " + where), record["reason"])
             self.assertTrue(record["isolated"])
         self.assertIn(f"on {len(records)} cases", done.stdout)
 
