@@ -233,7 +233,7 @@ class Merged(Parts):
         empty.touch()
         odd = self.folder / "odd.jsonl"
         odd.write_text("{}\n")
-        for part, word in [("/nowhere", "/nowhere"), (empty, "no records"), (odd, "line 1"), (self.folder, "cannot be read")]:
+        for part, word in [("/nowhere", "/nowhere"), (empty, "no records"), (odd, "line 1"), (self.folder, "no such file")]:
             with self.subTest(part=part):
                 self.expect_complaint(2, word, "merge", part, self.out)
         self.assertFalse((self.folder / "merged").exists())

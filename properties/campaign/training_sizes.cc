@@ -115,7 +115,7 @@ std::vector<Case> variants_of(backgauge_op op, const Size& size, SizeAmount amou
     (is_dear && amount != SizeAmount::kEvery ? dear : cheap).push_back(c);
   }
   if (amount == SizeAmount::kFrequent && !cheap.empty()) {  // two, others from size to size
-    std::ranges::rotate(cheap, cheap.begin() + static_cast<std::ptrdiff_t>(turn % cheap.size()));
+    std::rotate(cheap.begin(), cheap.begin() + static_cast<std::ptrdiff_t>(turn % cheap.size()), cheap.end());
     cheap.resize(std::min<std::size_t>(cheap.size(), 2));
   }
   if (!dear.empty()) cheap.push_back(dear[turn % dear.size()]);

@@ -37,7 +37,8 @@ constexpr std::chrono::seconds kPatience{10};
 // Where the threads are.
 class Meeting {
  public:
-  explicit Meeting(std::size_t threads) : begun_(threads), start_(static_cast<std::ptrdiff_t>(threads)) {}
+  Meeting(std::size_t threads, std::uint64_t enough)
+      : begun_(threads), enough_(enough), start_(static_cast<std::ptrdiff_t>(threads)) {}
 
   void wait_for_all() { start_.arrive_and_wait(); }
 
@@ -49,13 +50,14 @@ class Meeting {
   void begin(std::size_t thread) { ++begun_[thread]; }
   void overlap() { ++overlapped_; }
   void stop() { stopped_ = true; }
-  bool over() const { return stopped_ || overlapped_ >= Together::kEnough || Clock::now() >= deadline_; }
+  bool over() const { return stopped_ || overlapped_ >= enough_ || Clock::now() >= deadline_; }
 
   std::uint64_t calls() const { return begun_by_others(begun_.size()); }
   std::uint64_t overlapped() const { return overlapped_; }
 
  private:
   std::vector<std::atomic<std::uint64_t>> begun_;  // of each thread
+  const std::uint64_t enough_;
   std::atomic<std::uint64_t> overlapped_{0};
   std::atomic<bool> stopped_{false};
   std::barrier<> start_;
@@ -282,7 +284,7 @@ class Caller {
 }  // namespace
 
 Together call_together(const backgauge_implementation& implementation, const std::vector<TogetherCall>& calls,
-                       std::vector<CallMemory>& memories) {
+                       std::vector<CallMemory>& memories, std::uint64_t enough) {
   Together together;
   std::vector<Caller> callers;
   for (std::size_t k = 0; k < calls.size(); ++k) callers.emplace_back(implementation, calls[k], k);
@@ -301,7 +303,7 @@ Together call_together(const backgauge_implementation& implementation, const std
       return together;
     }
   }
-  Meeting meeting(callers.size());
+  Meeting meeting(callers.size(), enough);
   std::mutex mutex;
   {
     std::vector<std::jthread> threads;

@@ -44,8 +44,9 @@ struct Together {
   bool enough() const { return overlapped >= kEnough; }
 };
 
-// Keeps the memory of the calls in `memories`.
+// Keeps the memory of the calls in `memories`. Ends when `enough` calls have overlapped, at the latest after ten
+// seconds.
 Together call_together(const backgauge_implementation& implementation, const std::vector<TogetherCall>& calls,
-                       std::vector<CallMemory>& memories);
+                       std::vector<CallMemory>& memories, std::uint64_t enough = Together::kEnough);
 
 }  // namespace backgauge

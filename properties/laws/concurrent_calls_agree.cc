@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::size_t kThreads = 4;
 
+// Of one case. A law is tried on a hundred of them, which makes more than Together::kEnough.
+constexpr std::uint64_t kOverlaps = 4;
+
 Case about(Case c) { return c; }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
@@ -29,7 +32,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
     if (claims.changes_reserve_space != 0) call.options.changed_inputs = {"reserve_space"};
   }
   std::vector<CallMemory> memories;
-  const Together together = call_together(implementation, calls, memories);
+  const Together together = call_together(implementation, calls, memories, kOverlaps);
   if (!together.fault.empty()) return {Outcome::kBroken, "while others call: " + together.fault};
   return {Outcome::kHolds, ""};
 }

@@ -192,7 +192,9 @@ class Variance {
   Matrix carried(const Matrix& x) const {
     Matrix out{x.v, x.q + model_.carry_roundoff * model_.carry_roundoff * x.v.square() +
                         model_.carry_underflow * model_.carry_underflow};
-    return size_of(out) <= model_.carry_largest ? out : opened(std::move(out), sizes_of(out), model_.carry_largest);
+    if (size_of(out) <= model_.carry_largest) return out;
+    const Plane<double> sizes = sizes_of(out);
+    return opened(std::move(out), sizes, model_.carry_largest);
   }
 
   Matrix transpose(const Matrix& x) const { return {x.v.transpose(), x.q.transpose()}; }
