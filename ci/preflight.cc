@@ -21,7 +21,7 @@ namespace {
 double elements(const Shape& shape, std::int64_t rows) {
   double count = 1;
   for (std::size_t k = 0; k < shape.size(); ++k) {
-    if (shape[k] < 0) return 0;  // too large to be a number: whoever makes the case says so
+    if (shape[k] < 0) return 0;  // too large for an int64; making the case reports it
     count *= static_cast<double>(k == 0 ? std::clamp<std::int64_t>(rows, 0, shape[0]) : shape[k]);
   }
   return count;

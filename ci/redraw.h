@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated cases whose values prove nothing get others: which, for verify and for whoever wants its lines beforehand.
+// Generated cases whose values prove nothing are drawn again. verify and `list --cases` choose the new values here, so
+// that they name the same lines.
 #pragma once
 
 #include "properties/case/case.h"

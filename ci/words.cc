@@ -18,7 +18,7 @@
 namespace backgauge::cli {
 namespace {
 
-// By the word of files and case lines or by TensorFlow's name; nullptr if it is no gradient op.
+// Finds a gradient op by the name used in case lines or by TensorFlow's name; nullptr if there is none.
 const OpSpec* gradient_op(std::string_view name) {
   const auto found = std::ranges::find_if(
       op_specs(), [&](const OpSpec& spec) { return spec.word == name || spec.tensorflow == name; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever is timed: an implementation in this process, or another program. A contestant has one workload at a time, in
+// What is timed: an implementation in this process, or another program. A contestant has one workload at a time, in
 // this order: judge; if that was good load, time ..., judge_again; drop.
 #pragma once
 

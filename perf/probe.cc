@@ -120,7 +120,7 @@ ReadAndCopy bandwidth(int threads, std::size_t bytes) {
   ReadAndCopy out;
   out.read = repeated([&](int thread) { read_loop(buffers.first(thread), 2 * half); });
   out.copy = repeated([&](int thread) { copy_loop(buffers.first(thread), buffers.second(thread), half); });
-  // Stores past the caches pay where neither half stays in one; whoever copies may choose.
+  // Stores past the caches pay where neither half stays in one; a copy may use either.
   out.copy = std::max(out.copy,
                       repeated([&](int thread) { stream_loop(buffers.first(thread), buffers.second(thread), half); }));
   return out;

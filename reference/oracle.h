@@ -36,7 +36,7 @@ struct Wanted {
 // eight standard deviations.
 std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Values values);
 
-// What `oracle` makes its allowances from, for whoever looks at the model itself: how far a result may be from `value`
+// What `oracle` makes its allowances from, for tests of the model itself: how far a result may be from `value`
 // before it is stored. Rows at the end that are zero by contract are left out.
 struct ErrorModel {
   std::string name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many implementations judged on the same cases. The oracle answers once per case, whoever is judged.
+// Many implementations judged on the same cases. The oracle answers once per case for all of them.
 #pragma once
 
 #include <functional>

@@ -77,7 +77,7 @@ class StepGraph {
 template <class Storage>
 void prepare_step_graph(const StepShape& shape);
 
-// nullptr if it was not prepared, or has been given up since. Whoever holds it keeps it.
+// nullptr if it was not prepared, or has been evicted since. It stays valid while the pointer is held.
 template <class Storage>
 std::shared_ptr<StepGraph<Storage>> find_step_graph(const StepShape& shape);
 

@@ -198,7 +198,7 @@ TEST(StepGraphs, AreKeptForTheShapesUsedLast) {
   EXPECT_EQ(prepare(1000), first);
   for (std::int64_t H = 1001; H < 1009; ++H) EXPECT_NE(prepare(H), nullptr);
   EXPECT_EQ((shape.H = 1000, find_step_graph<float>(shape)), nullptr);
-  EXPECT_NE(first->place(), nullptr) << "whoever holds it keeps it";
+  EXPECT_NE(first->place(), nullptr) << "it stays valid while the pointer is held";
 }
 
 TEST(DeviceCopy, IsTheSameCallInOtherMemory) {

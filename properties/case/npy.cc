@@ -259,7 +259,7 @@ bool write_npy(const std::filesystem::path& path, const NpyArray& array, std::st
 bool read_file(const std::filesystem::path& path, std::string& bytes, std::string& error) {
   std::error_code problem;
   if (!std::filesystem::is_regular_file(path, problem)) {
-    error = path.string() + (std::filesystem::exists(path, problem) ? ": is no regular file" : ": no such file");
+    error = path.string() + (std::filesystem::exists(path, problem) ? ": not a regular file" : ": no such file");
     return false;
   }
   const std::uintmax_t size = std::filesystem::file_size(path, problem);

@@ -10,9 +10,9 @@ namespace backgauge {
 
 using CallObserver = std::function<void(const char* function, bool inside)>;
 
-// Calls `body` as `function` (prepare, run, forward, dropout_mask). On output function, status and message of `result`;
-// exceptions, answers that are no status and a floating-point environment left changed are violations, and the
-// environment is as it was. Throws nothing.
+// Calls `body` as `function` (prepare, run, forward, dropout_mask). On output `result` holds the function, status and
+// message. An exception, a value that is not a backgauge_status, or a changed floating-point environment is recorded as
+// a violation; the environment is restored. Throws nothing.
 void invoke(const char* function, const CallObserver& observer, RunResult& result,
             const std::function<backgauge_status(backgauge_message&)>& body);
 

@@ -41,8 +41,8 @@ class PlacedCall {
   void invoke_guarded(const char* function, const Body& body, std::span<std::byte> answer = {},
                       const char* answer_name = "");
 
-  // The same for whoever calls it several times: runs `body` with guards up; before each call but the first, refill()
-  // (not in device memory).
+  // For callers that make several calls: runs `body` with the guards up. Call refill() before every call after the
+  // first. Not in device memory.
   void guarded(const std::function<void()>& body);
   void refill();
 

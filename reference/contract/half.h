@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IEEE binary16 as a storage type, and its one rounding. Arithmetic is done in float by whoever uses it.
+// IEEE binary16 as a storage type, and its one rounding. Callers do their arithmetic in float.
 #pragma once
 
 #include <cmath>

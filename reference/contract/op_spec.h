@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops as data, made from ops.inc. Whoever has to know a tensor's name, shape, or role asks here.
+// The ops as data, made from ops.inc. A tensor's name, shape and role are looked up here.
 #pragma once
 
 #include <cstdint>

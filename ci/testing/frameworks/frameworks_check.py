@@ -71,7 +71,7 @@ def peers_at(path, framework):
 
 
 def is_bug_of_tensorflow(record):
-    """A batch of no example: TensorFlow returns before it has set w_grad and its kin, sums over no example, to 0."""
+    """B = 0: TensorFlow returns before it sets the gradients summed over the batch, such as w_grad, to 0."""
     dims = re.match(r"block_lstm_grad_v2 t(\d+)b0i", record["id"])
     steps = re.search(r" seq=(\d+)", record["id"])
     wrong = [tensor for tensor in record["tensors"].values() if tensor["bad"] > 0]

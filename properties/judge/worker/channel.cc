@@ -70,7 +70,7 @@ Channel Channel::open(Ends& other) {
   other.socket = apart_from_standard_streams(Descriptor(sockets[1]));
   other.memory = apart_from_standard_streams(Descriptor(memfd_create("backgauge", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
   if (other.memory.get() < 0) fail("memfd_create");
-  // Memory that shrinks would end whoever reads it.
+  // Memory that shrinks would end the process that reads it.
   if (fcntl(other.memory.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) fail("sealing shared memory");
   Descriptor memory(fcntl(other.memory.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (memory.get() < 0) fail("shared memory");

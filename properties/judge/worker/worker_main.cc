@@ -63,7 +63,7 @@ void watch_for_crashes() {
   }
 }
 
-// The judge decides when this ends, whoever else is told to stop.
+// Only the judge decides when this process ends, so signals meant to stop the judge are ignored here.
 void ignore_the_user() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);
 }

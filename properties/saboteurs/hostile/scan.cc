@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cheat with patience can do: it computes the first elements and takes the rest from whoever has it.
+// What a cheat with patience can do: it computes the first elements and takes the rest from wherever it lies in memory.
 #include "properties/saboteurs/hostile/scan.h"
 
 #include <sys/uio.h>

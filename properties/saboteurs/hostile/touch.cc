@@ -169,7 +169,7 @@ backgauge_status leaves_x87_stack(Call call, Message message) {
   return status;
 }
 
-// Whoever leaves a state in forward, or in what it refuses, leaves it to the same caller.
+// A state left behind by forward, or by a refused call, reaches the same caller.
 backgauge_status forward_leaves_flushing(Call call, Message message) {
   const backgauge_status status = right(call, message);
 #if defined(__x86_64__)
