@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/campaign/training_sizes.h"
 
-#include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include "reference/contract/rnn_params.h"
 
@@ -13,10 +14,10 @@ struct Size {
   bool frequent;
 };
 
-// H: what the weights cost, which grows with its square, allows one or two rows.
+// Above H = 768 the weights allow one row at one step.
 constexpr std::pair<std::int64_t, bool> kHidden[] = {
     {192, false}, {320, false}, {384, false}, {511, false},  {512, true},  {513, false},  {640, false},  {650, false},
-    {767, false}, {768, false}, {769, false}, {1023, false}, {1024, true}, {1025, false}, {1500, false}, {2048, false}};
+    {767, false}, {768, false}, {769, false}, {1023, false}, {1024, true}, {1025, false}, {1500, false}, {2048, true}};
 constexpr std::pair<std::int64_t, bool> kInputs[] = {{300, false},  {511, false},  {512, true},  {513, false},
                                                      {768, false},  {1023, false}, {1024, true}, {1025, false},
                                                      {1500, false}, {2048, false}};
@@ -40,17 +41,36 @@ constexpr backgauge_rnn_mode kModes[] = {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUG
 // Nets of many steps need weights that let none of them grow: case/README.md.
 constexpr std::int64_t kManySteps = 13;
 
-// What a case costs is what the oracle makes of its weights, 24 disturbed evaluations among it: about 0.6 microseconds
-// for each element on a processor of 2021, whatever the other dimensions are, as long as those are small. The limit of
-// the gate is 2.5 seconds for one case, and a smoke tier is to end within 10 seconds.
-constexpr std::int64_t kWeightsOfGate = std::int64_t{9} << 19, kWeightsOfSmoke = std::int64_t{9} << 17;
-// Below this a case costs some hundredths of a second, and every dtype is affordable.
-constexpr std::int64_t kFewWeights = std::int64_t{1} << 16;
+// What a case costs, in weights that its oracle works on: 24 disturbed evaluations are made of each, whatever the other
+// dimensions are. A value at a step costs the oracle as much as 2.5 weights, a step of a layer as much as 64, however
+// small it is. Fitted to the times of the 1,300 large cases of a gate on an AVX2 processor of 2020, where a weight
+// costs 0.55 microseconds of a core.
+constexpr double kPerValue = 2.5, kPerStep = 64;
 
-std::int64_t weights_of(const Case& c) {
-  if (c.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) return 0;  // never read
-  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) return 4 * c.H * (c.I + c.H);
-  return rnn_params(attributes_of(c), c.I, c.H, c.layers).size();
+// What a tier spends on a size, and on a single case at most. A size that a case can be paid for has one in any case.
+struct Budget {
+  double of_size, of_case;
+};
+
+Budget budget_of(SizeAmount amount, bool frequent) {
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  switch (amount) {
+    case SizeAmount::kFrequent: return {0x1p16, 0x1.2p20};  // 36 ms, and 0.6 s: all of them take some three seconds
+    case SizeAmount::kGate:  // 0.4 s, and 1.4 s: an LSTM of H = 768; of frequent ones 1.2 s, and 2.6 s: one of 1024
+      return frequent ? Budget{0x1p21, 0x1.2p22} : Budget{0x1.5p19, 0x1.4p21};
+    case SizeAmount::kEvery: break;
+  }
+  return {kAny, kAny};
+}
+
+double work_of(const Case& c) {
+  const bool stacked = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+  const double gates = stacked ? static_cast<double>(rnn_gates(c.rnn_mode)) : 4;
+  const auto steps = static_cast<double>(c.T * c.layers * (stacked && c.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1));
+  double weights = 0;  // a cell never reads them
+  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) weights = gates * static_cast<double>(c.H * (c.I + c.H));
+  if (stacked) weights = static_cast<double>(rnn_params(attributes_of(c), c.I, c.H, c.layers).size());
+  return weights + steps * (kPerStep + kPerValue * gates * static_cast<double>(c.B * c.H));
 }
 
 std::vector<Size> sizes_of(backgauge_op op) {
@@ -88,8 +108,10 @@ Case shaped(backgauge_op op, const Size& size) {
   return c;
 }
 
+std::size_t variants_of(backgauge_op op) { return op == BACKGAUGE_CUDNN_RNN_BACKPROP ? std::size(kModes) : 2; }
+
 // Variant v of an op: its mode or peephole; direction and the way of the input take turns.
-void choose(Case& c, std::size_t variant, std::size_t turn) {
+void choose(Case& c, std::size_t variant, std::size_t turn, double enough) {
   if (c.op != BACKGAUGE_CUDNN_RNN_BACKPROP) {
     c.use_peephole = variant == 0;
     return;
@@ -97,49 +119,39 @@ void choose(Case& c, std::size_t variant, std::size_t turn) {
   c.rnn_mode = kModes[variant];
   c.direction = (turn + variant) % 2 == 0 ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL;
   c.input_mode = turn % 3 == 2 ? BACKGAUGE_AUTO_SELECT : BACKGAUGE_LINEAR_INPUT;
-  if (weights_of(c) > kWeightsOfSmoke) c.direction = BACKGAUGE_UNIDIRECTIONAL;  // half the weights
+  if (work_of(c) > enough) c.direction = BACKGAUGE_UNIDIRECTIONAL;  // half the weights
 }
 
-// The variants of a size that a tier can afford: all that are cheap, and of the dear ones one, another from size to
-// size.
-std::vector<Case> variants_of(backgauge_op op, const Size& size, SizeAmount amount, std::size_t turn) {
-  const std::size_t variants = op == BACKGAUGE_CUDNN_RNN_BACKPROP ? std::size(kModes) : 2;
-  std::vector<Case> cheap, dear;
-  for (std::size_t k = 0; k < variants; ++k) {
+// The cases of a size that its budget can pay, of all variants with all dtypes. They begin with another one from size
+// to size, and neighbours differ in both.
+std::vector<Case> affordable(backgauge_op op, const Size& size, const Budget& budget, std::size_t turn) {
+  const std::vector<backgauge_dtype> dtypes = dtypes_of(op);
+  const std::size_t variants = variants_of(op), round = std::lcm(variants, dtypes.size());
+  std::vector<Case> out;
+  double spent = 0;
+  for (std::size_t k = 0; k < variants * dtypes.size(); ++k) {
     Case c = shaped(op, size);
-    choose(c, k, turn);
-    const std::int64_t weights = weights_of(c);
-    if (amount == SizeAmount::kGate && weights > kWeightsOfGate) continue;
-    const bool is_dear = amount == SizeAmount::kFrequent ? weights > kFewWeights : weights > kWeightsOfSmoke;
-    if (amount == SizeAmount::kFrequent && weights > kWeightsOfSmoke) continue;
-    (is_dear && amount != SizeAmount::kEvery ? dear : cheap).push_back(c);
+    choose(c, (turn + k) % variants, turn, budget.of_size);
+    c.dtype = dtypes[(turn + k + k / round) % dtypes.size()];
+    const double work = work_of(c);
+    if (work > budget.of_case || (!out.empty() && spent + work > budget.of_size)) continue;
+    spent += work;
+    out.push_back(c);
   }
-  if (amount == SizeAmount::kFrequent && !cheap.empty()) {  // two, others from size to size
-    std::rotate(cheap.begin(), cheap.begin() + static_cast<std::ptrdiff_t>(turn % cheap.size()), cheap.end());
-    cheap.resize(std::min<std::size_t>(cheap.size(), 2));
-  }
-  if (!dear.empty()) cheap.push_back(dear[turn % dear.size()]);
-  return cheap;
+  return out;
 }
 
 }  // namespace
 
 std::vector<Case> training_sizes(backgauge_op op, SizeAmount amount, Draws& draws) {
   std::vector<Case> out;
-  const std::vector<backgauge_dtype> dtypes = dtypes_of(op);
   std::size_t turn = 0;
   for (const Size& size : sizes_of(op)) {
     ++turn;
     if (amount == SizeAmount::kFrequent && !size.frequent) continue;
-    std::size_t k = 0;
-    for (Case& c : variants_of(op, size, amount, turn)) {
-      const bool every = amount != SizeAmount::kFrequent && weights_of(c) <= kFewWeights;
-      const std::size_t first = turn + k++;
-      for (std::size_t d = 0; d < (every ? dtypes.size() : 1); ++d) {
-        c.dtype = dtypes[(first + d) % dtypes.size()];
-        c.seed = draws.seed();
-        out.push_back(c);
-      }
+    for (Case& c : affordable(op, size, budget_of(amount, size.frequent), turn)) {
+      c.seed = draws.seed();
+      out.push_back(c);
     }
   }
   return out;

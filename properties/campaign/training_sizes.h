@@ -10,14 +10,14 @@
 namespace backgauge {
 
 enum class SizeAmount {
-  kFrequent,  // one size of each dimension, or two
-  kGate,      // all sizes whose weights are below 2^22 elements, about two seconds of the oracle
-  kEvery
+  kFrequent,  // one size of each dimension, or two, with a case or two each
+  kGate,      // all sizes, with as many cases each as some tenths of a second pay
+  kEvery      // all sizes with all modes or peepholes and all dtypes
 };
 
 // One dimension large and the others small, so that a case costs little: H to 2048, I to 2048, B to 1024, T to 1025,
-// layers to 8; and some with two large ones. Every size has every mode or peephole where that is cheap, and each of
-// them every dtype where that is; elsewhere they take turns, as directions do.
+// layers to 8; and some with two large ones. Where an amount cannot pay all modes or peepholes with all dtypes, those
+// it has differ from size to size, as directions always do.
 std::vector<Case> training_sizes(backgauge_op op, SizeAmount amount, Draws& draws);
 
 }  // namespace backgauge
