@@ -177,8 +177,11 @@ void add_self(CLI::App& app, Action& chosen) {
   command->add_option("--tier", options->trial.tier, std::string(kTierWords))->needs(correct);
   command->add_option("--seeds", options->trial.seeds, "seeds of the tier, comma-separated")
       ->delimiter(',')
+      ->check(whole_number())
       ->needs(correct);
-  command->add_option("--cases", options->trial.cases, "of each seed, evenly over the tier; 0: all")->needs(correct);
+  command->add_option("--cases", options->trial.cases, "of each seed, evenly over the tier; 0: all")
+      ->check(whole_number())
+      ->needs(correct);
   command->add_flag("--json", options->json, "the whole result as JSON");
   command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
   command->add_option("--only", options->only, "saboteurs whose id begins so");

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Help, and everything that can be wrong with a command line: exit code 2, or 3 for an implementation."""
 
+import re
 import unittest
 
 from command import C_PLUGINS, CELL, PLUGINS, VERSION, CommandTest
@@ -94,6 +95,24 @@ BROKEN_ARGUMENTS = [
     (["judge", "--dir=/nowhere", "--outputs=/nowhere", "--half-class=C"], "--half-class=C"),
     (["judge", "--dir=/nowhere", "--outputs=/nowhere", "--contract=fp8"], "--contract=fp8"),
 ]
+
+
+# Of an option that its help shows as INT, UINT, SIZE or FLOAT.
+NO_NUMBERS = ("nan", "-nan", "inf", "-1", "1e999", "99999999999999999999999", "x", "1x")
+NUMBER = re.compile(r"^ +(?:-\w,)?(--[a-z-]+) (?:U?INT|FLOAT)\b(?:.*Needs: (--[a-z-]+))?", re.MULTILINE)
+
+
+class Numbers(CommandTest):
+    def test_no_option_of_any_subcommand_takes_what_is_none(self):
+        seen = set()
+        for subcommand in re.findall(r"^  (\w+) {2,}", self.expect(0, "--help").stdout, re.MULTILINE):
+            for option, needed in NUMBER.findall(self.expect(0, subcommand, "--help").stdout):
+                seen.add((subcommand, option))
+                for text in NO_NUMBERS:
+                    with self.subTest(subcommand=subcommand, option=option, text=text):
+                        self.expect_complaint(2, option, subcommand, *filter(None, [needed]), f"{option}={text}")
+        self.assertLessEqual({("verify", "--threads"), ("self", "--seeds"), ("bench", "--min-time"),
+                              ("repro", "--memory-limit")}, seen)
 
 
 class Help(CommandTest):
