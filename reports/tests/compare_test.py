@@ -150,6 +150,13 @@ class CommandTest(CallTest):
         self.assertIn("no time for cpu in head: FAILED x_grad[0]: ratio 7", text)
         self.assertEqual(self.call(head, base, "--gate")[0], 0)
 
+    def test_a_time_that_cannot_be_is_none(self):
+        base = self.write("base.json")
+        head = self.write("head.json", seed=2, failed={("cpu", GRID[0]): ("IMPLAUSIBLE", "0.1 ms are 900 GFLOP/s")})
+        code, text = self.call(base, head, "--gate")
+        self.assertEqual(code, 0)
+        self.assertIn("no time for cpu in head: IMPLAUSIBLE 0.1 ms are 900 GFLOP/s", text)
+
     def test_other_implementations_do_not_count(self):
         base = self.write("base.json")
         head = self.write("head.json", seed=2, slower={("onednn", line): 2 for line in GRID})
@@ -187,7 +194,8 @@ class CommandTest(CallTest):
         self.assertEqual(set(self.verdicts(base, head, "--min-effect=20%").values()), {SAME})
         self.assertEqual(set(self.verdicts(base, head, "--min-effect=0.05").values()), {SLOWER})
         self.assertEqual(set(self.verdicts(base, head, "--alpha=1e-30").values()), {UNCLEAR})
-        for bad in ("--min-effect=0", "--min-effect=300%", "--alpha=2", "--alpha=x"):
+        for bad in ("--min-effect=0", "--min-effect=300%", "--min-effect=nan", "--min-effect=-3%", "--alpha=2", "--alpha=x",
+                    "--alpha=nan", "--alpha=-0.1", "--launches=nan", "--launches=0", "--launches=-1"):
             self.assertEqual(self.call(base, head, bad)[0], 2, bad)
 
 
