@@ -3,8 +3,11 @@
 #include "perf/bench.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -31,6 +34,7 @@ struct Options {
   std::string T, B, I, H, dtype;
   int threads = 1;
   int rounds = 9;
+  int launches = 3;  // a slow one of two kinds is drawn three times in a row by one contestant in eight
   double sample_ms = 25, max_work = 60;
   std::chrono::seconds max_time{0};  // 0: none
   bool quick = false, strict = false, mistrusted = false;
@@ -41,7 +45,12 @@ struct Options {
 // --quick: within a minute on two cores, judging included.
 constexpr std::chrono::seconds kQuickTime{50};
 constexpr int kQuickRounds = 5;
+constexpr int kQuickLaunches = 1;
 constexpr double kQuickSampleMs = 10;
+
+// A sample is longer than the clock's grain, and nobody waits a minute for one.
+constexpr double kLeastSampleMs = 0.001, kMostSampleMs = 60'000;
+constexpr int kMostRounds = 10'000;
 
 // Nobody waits for more; ranges whose product is larger are a slip of the keyboard, and would fill the memory.
 constexpr std::size_t kMostWorkloads = 100'000;
@@ -75,7 +84,12 @@ Ranges ranges_of(const Options& options) {
 
 std::vector<Workload> named_workloads(const Options& options) {
   std::vector<Workload> out;
-  for (const std::string& line : options.lines) out.push_back({"case", parse_case_or_throw(line)});
+  for (const std::string& line : options.lines) {
+    out.push_back({"case", parse_case_or_throw(line)});
+    if (out.back().c.data == DataClass::kMalformed) {
+      throw CommandError{kUsage, fmt::format("--case={}: a call that is refused has no time", line)};
+    }
+  }
   if (!out.empty() && options.suite.empty()) return out;
   std::string error;
   const std::filesystem::path folder = shapes_folder(error);
@@ -114,6 +128,21 @@ void write_file(const std::string& path, const std::string& text, bool append = 
   if (!file.flush()) throw CommandError{kUsage, path + ": cannot be written"};
 }
 
+// Before anything is measured: a result that finds no place costs a run.
+void require_writable(const std::string& option, const std::string& path) {
+  namespace fs = std::filesystem;
+  if (path.empty()) return;
+  std::error_code ignored;
+  const fs::path folder = fs::path(path).parent_path();
+  const auto refuse = [&](const std::string& why) {
+    throw CommandError{kUsage, fmt::format("{}={}: {}", option, path, why)};
+  };
+  if (fs::is_directory(path, ignored)) refuse("expected a file, got a folder");
+  if (fs::exists(path, ignored) ? access(path.c_str(), W_OK) != 0 : access(folder.c_str(), W_OK | X_OK) != 0) {
+    refuse("cannot be written");
+  }
+}
+
 class Run {
  public:
   explicit Run(const Options& options)
@@ -122,7 +151,8 @@ class Run {
         workloads_(chosen_workloads(options)),
         contestants_(open_contestants(options.impl, options.threads, options.isolation)),
         samples_file_(json_file(options).empty() ? "" : samples_file_beside(json_file(options))) {
-    // Before anything is measured: a folder that is not there would cost a run.
+    require_writable("--out", options.out);
+    require_writable("--benchmark_out", options.google.out);
     if (!samples_file_.empty()) write_file(samples_file_, "");
   }
 
@@ -150,6 +180,7 @@ class Run {
   BenchOptions bench_options(Progress& progress) {
     BenchOptions out;
     out.rounds = options_.rounds;
+    out.launches = options_.launches;
     out.sample_seconds = options_.sample_ms / 1e3;
     out.threads = options_.threads;
     out.cold = options_.cache == "cold";
@@ -203,7 +234,7 @@ class Run {
         const Verdict& verdict = entry.verdict;
         harness = harness || (verdict.status == Status::kBroken && verdict.reason.starts_with("harness:"));
         failed = failed || verdict.status == Status::kFailed || verdict.status == Status::kBroken;
-        all_certain = all_certain && verdict.status != Status::kMistrusted;
+        all_certain = all_certain && verdict.status != Status::kMistrusted && entry.doubt.empty();
         timed = timed || entry.timed();
       }
     }
@@ -244,10 +275,23 @@ void settle(Options& options, const CLI::App& command) {
   if (options.quick) {
     if (command.count("--reps") == 0) options.rounds = kQuickRounds;
     if (command.count("--min-time") == 0) options.sample_ms = kQuickSampleMs;
+    if (command.count("--launches") == 0) options.launches = kQuickLaunches;
     if (options.max_time.count() == 0) options.max_time = kQuickTime;
+  }
+  if (options.google.repetitions > kMostRounds) {
+    throw CommandError{kUsage, fmt::format("--benchmark_repetitions={}: expected at most {}",
+                                           options.google.repetitions, kMostRounds)};
+  }
+  if (options.google.min_time * 1e3 > kMostSampleMs) {
+    throw CommandError{kUsage, fmt::format("--benchmark_min_time={:g}: expected at most {:g} s",
+                                           options.google.min_time, kMostSampleMs / 1e3)};
   }
   if (options.google.repetitions > 0) options.rounds = options.google.repetitions;
   if (options.google.min_time > 0) options.sample_ms = options.google.min_time * 1e3;
+  for (std::string* file : {&options.out, &options.google.out}) {
+    // As seen from here: an implementation judged in this process may go elsewhere.
+    if (!file->empty()) *file = std::filesystem::absolute(*file).string();
+  }
 }
 
 }  // namespace
@@ -273,12 +317,14 @@ void add_bench(CLI::App& app, Action& chosen) {
       ->check(CLI::Range(1, 1024))
       ->envname("BACKGAUGE_THREADS");
   command->add_option("--reps", options->rounds, "rounds: samples of each implementation and workload")
-      ->check(CLI::Range(1, 10000))
+      ->check(CLI::Range(1, kMostRounds))
       ->envname("BACKGAUGE_REPS");
   command->add_option("--min-time", options->sample_ms, "least duration of a sample, in ms")
-      ->check(CLI::Range(0.001, 60000.0));
+      ->check(number_from(kLeastSampleMs, kMostSampleMs));
   command->add_option("--max-work", options->max_work, "GFLOP of the largest workload that is not SKIPPED")
-      ->check(CLI::PositiveNumber);
+      ->check(number_from(1e-9, 1e9));
+  command->add_option("--launches", options->launches, "processes of each contestant, of which the fastest is timed")
+      ->check(CLI::Range(1, 100));
   command->add_option("--cache", options->cache, "hot, or cold: caches are emptied before each call")
       ->check(CLI::IsMember({"hot", "cold"}))
       ->envname("BACKGAUGE_CACHE");
@@ -287,11 +333,18 @@ void add_bench(CLI::App& app, Action& chosen) {
   command->add_option("--out", options->out, "file for JSON as Google Benchmark has it; samples go beside it")
       ->envname("BACKGAUGE_OUT");
   command->add_flag("--mistrusted", options->mistrusted, "time what is MISTRUSTED too, and say so");
-  command->add_flag("--strict", options->strict, "MISTRUSTED, workloads not run, or nothing timed, is exit code 5");
+  command->add_flag("--strict", options->strict,
+                    "MISTRUSTED, IMPLAUSIBLE, workloads not run, or nothing timed, is exit code 5");
   add_isolation_options(*command, options->isolation);
   command->callback([options, command, &chosen] {
     settle(*options, *command);
-    chosen = [options] { return bench(*options); };
+    chosen = [options] {
+      const int code = bench(*options);
+      if (options->isolation.isolate != "off") return code;
+      // Libraries in this process do not have the last word.
+      std::fflush(nullptr);
+      _exit(code);
+    };
   });
 }
 

@@ -9,6 +9,7 @@
 #include "ci/command.h"
 #include "ci/words.h"
 #include "impl/registry.h"
+#include "perf/session_process.h"
 #include "properties/case/memory_budget.h"
 #include "properties/judge/worker/worker_main.h"
 #include "properties/judge/worker/worker_runner.h"
@@ -76,14 +77,16 @@ std::unique_ptr<Runner> Candidate::open() const {
 }
 
 void serve_as_worker(const std::vector<std::string>& arguments) {
-  worker_main(arguments, [](const std::string& name, std::string& error) -> const backgauge_implementation* {
+  const auto open = [](const std::string& name, std::string& error) -> const backgauge_implementation* {
     try {
       return &load_implementation(name);
     } catch (const CommandError& failure) {
       error = failure.text;
       return nullptr;
     }
-  });
+  };
+  if (is_session(arguments)) session_main(arguments, open);
+  worker_main(arguments, open);
 }
 
 }  // namespace backgauge::cli

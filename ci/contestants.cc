@@ -10,6 +10,7 @@
 #include "ci/words.h"
 #include "perf/peer_contestant.h"
 #include "perf/peers.h"
+#include "perf/session_process.h"
 #include "perf/table_contestant.h"
 
 namespace backgauge::cli {
@@ -62,8 +63,8 @@ Contestants open_contestants(const std::string& list, int threads, const Isolati
     }
     Candidate& candidate = *out.candidates.emplace_back(open_candidate(given, isolation));
     const std::string name = given.starts_with(kSaboteurPrefix) ? given : candidate.table().name;
-    out.all.push_back(std::make_unique<TableContestant>(
-        distinct(name), candidate.runner(), [given]() -> decltype(auto) { return load_implementation(given); }));
+    out.all.push_back(std::make_unique<TableContestant>(distinct(name), candidate.runner(),
+                                                        [given] { return std::make_unique<SessionProcess>(given); }));
   }
   return out;
 }

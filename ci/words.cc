@@ -60,6 +60,17 @@ CLI::Validator whole_number() {
           ""};
 }
 
+CLI::Validator number_from(double least, double most) {
+  return {[least, most](const std::string& text) {
+            double number = 0;
+            const char* end = text.data() + text.size();
+            const auto [stopped, problem] = std::from_chars(text.data(), end, number);
+            const bool fits = problem == std::errc() && stopped == end && number >= least && number <= most;
+            return fits ? std::string() : fmt::format("{}: expected a number from {:g} to {:g}", text, least, most);
+          },
+          ""};
+}
+
 CLI::Validator memory_size() {
   return {[](std::string& text) {
             constexpr std::string_view kUnits = "KMGT";

@@ -23,6 +23,9 @@ CLI::Validator whole_number();
 // A number of bytes below 2^63, with K, M, G or T for powers of 1024: turned into digits.
 CLI::Validator memory_size();
 
+// For options that measure: a finite number within the limits. (CLI11's own Range takes nan: it is not outside.)
+CLI::Validator number_from(double least, double most);
+
 // An option that takes 90s, 5m or 2h.
 CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chrono::seconds& duration,
                           const std::string& description);

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <thread>
 
 #include "perf/google.h"
+#include "perf/plausible.h"
 #include "perf/quiet.h"
 #include "perf/statistics.h"
 #include "properties/case/memory_budget.h"
@@ -27,9 +27,9 @@ constexpr std::int64_t kMostCalls = 1'000'000;
 constexpr std::chrono::microseconds kYardstick{2000};
 constexpr std::chrono::milliseconds kPatience{20};  // for a quiet machine, before each sample
 constexpr int kMostRetries = 1;                     // of a sample that was disturbed
-// Workers of thread pools spin for a while after their work: OpenMP's default is of this order.
-constexpr std::chrono::milliseconds kPoolsGoToSleep{5};
+constexpr int kMostRounds = 10'001;  // above what --reps takes, and odd: the next seed is of the other kind
 constexpr int kNoiseRounds = 5;
+constexpr int kTrials = 3;  // samples of each launch, of which the least counts: others only ever add time
 
 // What the judge could not do for lack of inputs.
 Entry unjudged(const Contestant& contestant, Status status, std::string reason) {
@@ -38,12 +38,25 @@ Entry unjudged(const Contestant& contestant, Status status, std::string reason) 
 
 }  // namespace
 
-// A contestant that has passed, and where its samples go.
+// A contestant that has passed, its fastest launch, and where its samples go.
 struct Bench::Lane {
   Contestant* contestant;
   Entry* entry;
+  std::unique_ptr<Launch> launch{};
   std::int64_t calls = 1;
   bool warms_up = true;
+
+  // Awake only while it is timed or judged.
+  class Awake {
+   public:
+    explicit Awake(Launch& launch) : launch_(launch) { launch.resume(); }
+    ~Awake() { launch_.pause(); }
+    Awake(const Awake&) = delete;
+    Awake& operator=(const Awake&) = delete;
+
+   private:
+    Launch& launch_;
+  };
 };
 
 BenchResult Bench::run(const std::vector<Workload>& workloads,
@@ -72,13 +85,16 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
         fmt::format("{:.3g} GFLOP, more than --max-work={:.3g}", mine.work.flops / kGiga, options_.most_gflop));
     return;
   }
-  if (const double bytes = memory_of_a_judged_case(workload.c); bytes > static_cast<double>(available_memory())) {
+  // All contestants at once, and one of them twice while its launches are compared.
+  const double bytes = memory_of_a_judged_case(workload.c) +
+                       static_cast<double>(contestants.size() + 1) * memory_of_a_launch(workload.c);
+  if (bytes > static_cast<double>(available_memory())) {
     all(Status::kSkipped, fmt::format("needs {:.3g} GB of memory", bytes / kGiga));
     return;
   }
   try {
     tell("inputs of " + workload.name());
-    Subject subject(workload.c, options_.threads);
+    Subject subject(workload.c, load_options());
     mine.workload.c = subject.c;
     std::vector<Lane> lanes = judge_all(subject, contestants, mine);
     if (!lanes.empty() && !halted()) {
@@ -88,11 +104,20 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
     for (Lane& lane : lanes) {
       if (!lane.entry->timed()) continue;
       tell(fmt::format("{} judged again on {}", lane.entry->implementation, workload.name()));
-      Verdict last = lane.contestant->judge_again();
+      const Lane::Awake awake(*lane.launch);
+      Verdict last = lane.launch->judge();
       if (may_be_timed(last)) continue;
       last.reason = "after the last timing: " + last.reason;
       lane.entry->verdict = std::move(last);
       lane.entry->samples.clear();
+    }
+    double fma_gflops = 0;
+    for (const Entry& entry : mine.entries) {
+      for (const Sample& sample : entry.samples) fma_gflops = std::max(fma_gflops, sample.fma_gflops);
+    }
+    for (Lane& lane : lanes) {
+      if (!lane.entry->timed() || !lane.contestant->on_cpu()) continue;
+      lane.entry->doubt = implausible(mine, *lane.entry, machine_, limits_, fma_gflops, result.noise);
     }
   } catch (const std::bad_alloc&) {
     mine.entries.clear();
@@ -113,18 +138,52 @@ std::vector<Bench::Lane> Bench::judge_all(Subject& subject, const std::vector<st
     if (options_.stop()) continue;
     tell(fmt::format("{} judged on {}", contestant->name(), result.workload.name()));
     entry.verdict = contestant->judge(subject);
-    if (!may_be_timed(entry.verdict)) continue;
+    if (!may_be_timed(entry.verdict)) {
+      contestant->drop();
+      continue;
+    }
     try {
-      entry.first_call = contestant->load(subject);
       Lane lane{contestant.get(), &entry};
-      lane.warms_up = !options_.cold && entry.first_call < kNoWarmUp;
-      lane.calls = calls_of_a_sample(lane);
-      lanes.push_back(lane);
+      launch(subject, lane);
+      lanes.push_back(std::move(lane));
     } catch (const ContestantError& error) {
-      entry.verdict = {Status::kBroken, error.what(), {}};
+      entry.verdict = {error.status, error.what(), {}};
     }
   }
   return lanes;
+}
+
+// A process draws its addresses once, and may be fast or slow by them alone: everybody gets the best of as many.
+void Bench::launch(Subject& subject, Lane& lane) {
+  double best = 0;
+  for (int k = 0; k < options_.launches && !options_.stop(); ++k) {
+    tell(fmt::format("launch {} of {}: {}", k + 1, options_.launches, lane.entry->implementation));
+    std::unique_ptr<Launch> launch = lane.contestant->launch(subject);
+    if (k == 0) {
+      lane.warms_up = !options_.cold && launch->first_call() < kNoWarmUp;
+      lane.calls = calls_of_a_sample(*launch);
+    }
+    const double seconds = trial(lane, *launch);
+    launch->pause();
+    lane.entry->launches.push_back(seconds);
+    if (k > 0 && seconds >= best) continue;
+    best = seconds;
+    lane.entry->first_call = launch->first_call();
+    lane.launch = std::move(launch);
+  }
+  if (!lane.launch) throw ContestantError("interrupted", Status::kSkipped);
+}
+
+// Seconds of a call: of long ones the first has shown it.
+double Bench::trial(Lane& lane, Launch& launch) {
+  if (launch.first_call() > kLongCall) return launch.first_call();
+  if (lane.warms_up) launch.time(1);
+  double least = 0;
+  for (int k = 0; k < kTrials; ++k) {
+    const double seconds = launch.time(lane.calls).seconds / static_cast<double>(lane.calls);
+    least = k == 0 ? seconds : std::min(least, seconds);
+  }
+  return least;
 }
 
 // A B C, then C B A: what drifts meets all alike.
@@ -142,7 +201,7 @@ void Bench::time_rounds(const WorkloadResult& workload, std::vector<Lane>& lanes
         lane.entry->samples.push_back(sample(workload, lane, round, yardstick));
       } catch (const ContestantError& error) {
         lane.entry->samples.clear();
-        lane.entry->verdict = {Status::kBroken, error.what(), {}};
+        lane.entry->verdict = {error.status, error.what(), {}};
       }
     }
   }
@@ -169,12 +228,12 @@ bool Bench::may_be_timed(const Verdict& verdict) const {
   return verdict.status == Status::kPassed || (options_.mistrusted && verdict.status == Status::kMistrusted);
 }
 
-std::int64_t Bench::calls_of_a_sample(const Lane& lane) {
+std::int64_t Bench::calls_of_a_sample(Launch& launch) {
   // No first call is ten times slower for being the first.
-  if (options_.cold || lane.entry->first_call > 10 * options_.sample_seconds) return 1;
+  if (options_.cold || launch.first_call() > 10 * options_.sample_seconds) return 1;
   std::int64_t calls = 1;
   for (;;) {
-    const double seconds = lane.contestant->time(calls);
+    const double seconds = launch.time(calls).seconds;
     if (seconds >= options_.sample_seconds || calls >= kMostCalls) return calls;
     // Towards the goal, but no more than tenfold at once: short times are read badly.
     const double factor = std::clamp(1.2 * options_.sample_seconds / std::max(seconds, 1e-9), 1.2, 10.0);
@@ -182,34 +241,30 @@ std::int64_t Bench::calls_of_a_sample(const Lane& lane) {
   }
 }
 
-double Bench::timed_batch(Contestant& contestant, std::int64_t calls) {
-  if (!options_.cold) return contestant.time(calls);
-  double seconds = 0;
-  for (std::int64_t call = 0; call < calls; ++call) {
-    // Written, so that every level has let go of everything else; twice the last one.
-    const std::int64_t last =
-        std::max({machine_.l1_bytes, machine_.l2_bytes, machine_.l3_bytes, std::int64_t{1} << 22});
-    evicting_.resize(static_cast<std::size_t>(2 * last));
-    for (std::size_t k = 0; k < evicting_.size(); k += 64) ++evicting_[k];
-    contestant.empty_caches();
-    seconds += contestant.time(1);
-  }
-  return seconds;
+LoadOptions Bench::load_options() const {
+  if (!options_.cold) return {options_.threads, 0};
+  // So that every level has let go of everything else: twice the last one.
+  return {options_.threads,
+          2 * std::max({machine_.l1_bytes, machine_.l2_bytes, machine_.l3_bytes, std::int64_t{1} << 22})};
 }
 
 Sample Bench::sample(const WorkloadResult& workload, Lane& lane, int round, double fma_gflops) {
-  Contestant& contestant = *lane.contestant;
-  if (options_.threads > 1) std::this_thread::sleep_for(kPoolsGoToSleep);
+  Launch& launch = *lane.launch;
   const std::string name = lane.entry->implementation + "/" + workload.workload.name();
   for (int attempt = 0;; ++attempt) {
-    QuietGate gate(contestant.process());
+    QuietGate gate(launch.process());
     gate.open(kPatience);
-    if (lane.warms_up) contestant.time(1);
+    const Lane::Awake awake(launch);
+    // The same inputs for everybody, and others than those of the sample before.
+    launch.turn(static_cast<std::uint64_t>(1 + round + attempt * kMostRounds));
+    if (lane.warms_up) launch.time(1);
+    gate.watch();
     Sample out{.round = round, .calls = lane.calls, .fma_gflops = fma_gflops};
-    double seconds = 0;
-    out.run = run_under_google(name, lane.calls,
-                               [&](std::int64_t calls) { return seconds = timed_batch(contestant, calls); });
-    out.seconds = seconds / static_cast<double>(lane.calls);
+    Timing timing;
+    out.run =
+        run_under_google(name, lane.calls, [&](std::int64_t calls) { return (timing = launch.time(calls)).seconds; });
+    out.run.cpu_accumulated_time = timing.cpu_seconds;
+    out.seconds = timing.seconds / static_cast<double>(lane.calls);
     out.disturbed = gate.disturbed();
     if (!out.disturbed || attempt == kMostRetries || Clock::now() >= options_.deadline) return out;
   }

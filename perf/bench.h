@@ -22,6 +22,7 @@ struct BenchOptions {
   int threads = 1;
   bool cold = false;        // caches are emptied before every call
   bool mistrusted = false;  // what the judge can neither accuse nor trust is timed, too
+  int launches = 3;         // processes of each contestant, of which the fastest is timed
   double most_gflop = 60;   // larger workloads are SKIPPED: the oracle needs seconds for each GFLOP
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();  // nothing starts later
@@ -48,11 +49,13 @@ class Bench {
                     BenchResult& result);
   std::vector<Lane> judge_all(Subject& subject, const std::vector<std::unique_ptr<Contestant>>& contestants,
                               WorkloadResult& result);
+  void launch(Subject& subject, Lane& lane);
+  double trial(Lane& lane, Launch& launch);
   void time_rounds(const WorkloadResult& workload, std::vector<Lane>& lanes);
   void measure_noise(const WorkloadResult& workload, Lane& lane, BenchResult& result);
-  std::int64_t calls_of_a_sample(const Lane& lane);
+  std::int64_t calls_of_a_sample(Launch& launch);
   bool may_be_timed(const Verdict& verdict) const;
-  double timed_batch(Contestant& contestant, std::int64_t calls);
+  LoadOptions load_options() const;
   Sample sample(const WorkloadResult& workload, Lane& lane, int round, double fma_gflops);
   void tell(const std::string& what);
   bool halted() const;
@@ -61,7 +64,6 @@ class Bench {
   const Limits& limits_;
   const BenchOptions& options_;
   std::size_t done_ = 0, total_ = 0;
-  std::vector<char> evicting_;  // what empties the caches
 };
 
 }  // namespace backgauge

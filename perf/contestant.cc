@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/contestant.h"
 
+#include <stdexcept>
+
 namespace backgauge {
 
-Subject::Subject(const Case& line, int num_threads) : c(line), filled(fill(line)), threads(num_threads) {
+Subject::Subject(const Case& line, const LoadOptions& load) : c(line), filled(fill(line)), options(load) {
   if (!filled.error.empty()) throw std::runtime_error(filled.error);
   if (c.data != DataClass::kGolden) c.checksum = filled.checksum;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is timed: an implementation in this process, or another program. A contestant has one workload at a time, in
-// this order: judge; if that was good load, time ..., judge_again; drop.
+// What is timed: an implementation of the contract, or another program. A contestant has one workload at a time, in
+// this order: judge; if that was good launch, as often as asked; drop. Each launch is a process of its own.
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
+#include <memory>
 #include <string>
 
 #include "perf/expected.h"
+#include "perf/session.h"
 #include "properties/case/inputs.h"
 #include "properties/judge/verdict.h"
 
@@ -18,15 +19,38 @@ struct Subject {
   Case c;
   Filled filled;
   Expected expected;
-  int threads = 1;
+  LoadOptions options;
 
   // Throws std::runtime_error where the inputs cannot be made.
-  Subject(const Case& c, int threads);
+  Subject(const Case& c, const LoadOptions& options);
 };
 
-// A contestant that cannot go on with a workload: why.
-struct ContestantError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+// A contestant with the workload in memory. It starts awake; its functions but resume() are for one that is.
+class Launch {
+ public:
+  Launch() = default;
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+  virtual ~Launch() = default;
+
+  virtual double first_call() const = 0;  // seconds, in fresh memory
+
+  // Other inputs of the workload (signs.h), where the contestant can be given some. This and time() throw
+  // ContestantError.
+  virtual void turn(std::uint64_t seed) = 0;
+
+  // So many calls, one after the other.
+  virtual Timing time(std::int64_t calls) = 0;
+
+  // What the last timed call has computed, and what one more does in its place.
+  virtual Verdict judge() = 0;
+
+  // Asleep it takes no time from others, whatever its threads do.
+  virtual void pause() = 0;
+  virtual void resume() = 0;
+
+  // The process that works while this one waits, or 0.
+  virtual int process() const { return 0; }
 };
 
 class Contestant {
@@ -39,27 +63,17 @@ class Contestant {
   virtual const std::string& name() const = 0;
   virtual const std::string& version() const = 0;
 
+  // Whether it computes on this machine's CPU, whose limits then are its own.
+  virtual bool on_cpu() const { return true; }
+
   // The subject lives until drop.
   virtual Verdict judge(Subject& subject) = 0;
 
-  // Makes everything ready in fresh memory. On output the seconds of the first call there.
-  // This and the next two throw ContestantError.
-  virtual double load(Subject& subject) = 0;
+  // Makes everything ready in a process that has not had this workload. Throws ContestantError.
+  virtual std::unique_ptr<Launch> launch(Subject& subject) = 0;
 
-  // Seconds of so many calls one after the other.
-  virtual double time(std::int64_t calls) = 0;
-
-  // Of a device that the contestant works on, before the call that is timed next.
-  virtual void empty_caches() {}
-
-  // What one more call computes where the timed ones did.
-  virtual Verdict judge_again() = 0;
-
-  // Lets go of the workload, if it has one.
-  virtual void drop() = 0;
-
-  // The process that works while this one waits, or 0.
-  virtual int process() const { return 0; }
+  // Lets go of the workload, if it has one. Its launches are gone by then.
+  virtual void drop() {}
 };
 
 }  // namespace backgauge

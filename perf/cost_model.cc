@@ -53,6 +53,21 @@ Work work_of(const Case& c) {
   }
 }
 
+double memory_of_a_launch(const Case& c) {
+  const Extents e = extents_of(c);
+  const OpSpec& spec = *find_op(c.op);
+  double bytes = 0;
+  for (const std::vector<TensorSpec>* tensors : {&spec.inputs, &spec.outputs}) {
+    for (const TensorSpec& tensor : *tensors) {
+      if (!tensor.present(e)) continue;
+      const double arrival = tensors == &spec.inputs ? sizeof(double) : 0;
+      bytes += static_cast<double>(elements_in_rows(tensor.shape(e), kAll)) *
+               (arrival + static_cast<double>(backgauge_dtype_bytes(c.dtype)));
+    }
+  }
+  return bytes;
+}
+
 double memory_of_a_judged_case(const Case& c) {
   const Extents e = extents_of(c);
   const OpSpec& spec = *find_op(c.op);

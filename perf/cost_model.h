@@ -31,4 +31,7 @@ Work work_of(const Case& c);
 // its dtype, as outputs in double, and what is right with what is allowed (24 bytes).
 double memory_of_a_judged_case(const Case& c);
 
+// What one process takes that times a case: the call, and the inputs as they came (a double).
+double memory_of_a_launch(const Case& c);
+
 }  // namespace backgauge

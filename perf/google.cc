@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <exception>
 #include <memory>
 #include <ostream>
@@ -27,7 +28,8 @@ class Collector : public benchmark::BenchmarkReporter {
 
 bool parse(const std::string& text, auto& number) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return problem == std::errc() && end == text.data() + text.size() && number > 0;
+  return problem == std::errc() && end == text.data() + text.size() && number > 0 &&
+         std::isfinite(static_cast<double>(number));
 }
 
 std::string take(GoogleFlags& flags, const std::string& key, const std::string& value) {
@@ -95,8 +97,8 @@ Run error_run(const std::string& name, int family, const WorkloadResult& result,
   run.time_unit = benchmark::kMillisecond;
   run.report_label = to_string(result.workload.c);
   run.error_occurred = true;
-  run.error_message = std::string(status_word(entry.verdict.status));
-  if (!entry.verdict.reason.empty()) run.error_message += ": " + entry.verdict.reason;
+  run.error_message = std::string(entry.word());
+  if (!entry.reason().empty()) run.error_message += ": " + entry.reason();
   return run;
 }
 
@@ -204,7 +206,7 @@ std::vector<Run> google_runs(const BenchResult& result) {
       const std::string name = entry.implementation + "/" + workload.workload.name();
       if (!entry.timed()) runs.push_back(error_run(name, family, workload, entry));
       const std::size_t first = runs.size();
-      for (const Sample& sample : entry.samples) {
+      for (const Sample& sample : entry.timed() ? entry.samples : std::vector<Sample>()) {
         Run run = named(sample.run, name, family);
         run.repetition_index = static_cast<std::int64_t>(runs.size() - first);
         run.repetitions = static_cast<std::int64_t>(entry.samples.size());
@@ -213,7 +215,7 @@ std::vector<Run> google_runs(const BenchResult& result) {
         add_counters(run, workload, entry, sample.seconds, sample.fma_gflops);
         runs.push_back(std::move(run));
       }
-      if (entry.samples.size() > 1) add_aggregates(runs, first);
+      if (entry.timed() && entry.samples.size() > 1) add_aggregates(runs, first);
       ++family;
     }
   }

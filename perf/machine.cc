@@ -32,6 +32,17 @@ std::string cpu_model() {
   return "unknown";
 }
 
+// Words of the first CPU's line of features: "flags", or "Features" elsewhere.
+bool has_feature(const std::string& feature) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("flags") || line.starts_with("Features")) {
+      return (line + " ").find(" " + feature + " ") != std::string::npos;
+    }
+  }
+  return false;
+}
+
 std::string isa() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return "avx512";
@@ -82,7 +93,9 @@ Machine this_machine() {
           .l1_bytes = cache_bytes(1),
           .l2_bytes = cache_bytes(2),
           .l3_bytes = cache_bytes(3),
-          .cores = online_cores()};
+          .cores = online_cores(),
+          .matrix_units = has_feature("amx_tile") || has_feature("sme"),
+          .half_units = has_feature("avx512_fp16") || has_feature("asimdhp")};
 }
 
 Build this_build() {

@@ -11,6 +11,8 @@ struct Machine {
   std::string cpu_model, isa, governor;                   // isa: the best for float of this CPU; governor: or "unknown"
   std::int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // data or unified, of the first CPU; 0 where there is none
   int cores = 1;                                          // that are online
+  bool matrix_units = false;                              // tiles of products of half or bfloat16
+  bool half_units = false;                                // vectors that multiply half in half
 
   // 16 hexadecimal digits; the same for machines whose times may be compared: CPU model, ISA, caches, cores.
   std::string id() const;

@@ -51,16 +51,52 @@ Filled with_whole_inputs(Filled filled) {
 
 }  // namespace
 
-PeerContestant::PeerContestant(std::string name, std::vector<std::string> command, int threads)
-    : name_(std::move(name)) {
-  command.push_back(fmt::format("--threads={}", threads));
-  peer_ = std::make_unique<PeerProcess>(command, threads_in_environment(threads));
-  const json greeting = peer_->hear(kStart);
-  if (const std::string error = word(greeting, "error"); !error.empty()) throw PeerError(error);
-  version_ = word(greeting, "version");
-  if (greeting.contains("threads") && greeting["threads"] != threads) {
-    throw PeerError(fmt::format("it uses {} threads, not {}", greeting["threads"].dump(), threads));
+// Asleep when it is gone: its process waits for the next workload.
+class PeerLaunch : public Launch {
+ public:
+  PeerLaunch(const PeerContestant& owner, PeerProcess& process) : owner_(owner), process_(process) {
+    first_call_ = time(1).seconds;
   }
+  ~PeerLaunch() override {
+    process_.resume();
+    try {
+      process_.ask({{"do", "drop"}}, kAnswer);
+    } catch (const PeerError&) {
+      // The next workload will say that it is gone.
+    }
+    process_.pause();
+  }
+
+  double first_call() const override { return first_call_; }
+  void turn(std::uint64_t) override {}  // a framework keeps inputs in layouts of its own, made when it loaded them
+  Timing time(std::int64_t calls) override try {
+    json request = {{"do", "time"}, {"calls", calls}};
+    if (owner_.subject_->options.evict_bytes > 0) request["evict_bytes"] = owner_.subject_->options.evict_bytes;
+    const json answer = process_.ask(request, kAnswer);
+    if (!answer.contains("seconds") || !answer["seconds"].is_number()) {
+      throw ContestantError("has no time: " + word(answer, "error"));
+    }
+    return {answer["seconds"], answer["seconds"]};
+  } catch (const PeerError& error) {
+    throw ContestantError(error.what());
+  }
+  Verdict judge() override try { return owner_.judge_outputs(process_); } catch (const PeerError& error) {
+    return {Status::kBroken, error.what(), {}};
+  }
+  void pause() override { process_.pause(); }
+  void resume() override { process_.resume(); }
+  int process() const override { return process_.process(); }
+
+ private:
+  const PeerContestant& owner_;
+  PeerProcess& process_;
+  double first_call_ = 0;
+};
+
+PeerContestant::PeerContestant(std::string name, std::vector<std::string> command, int threads)
+    : name_(std::move(name)), command_(std::move(command)), threads_(threads) {
+  command_.push_back(fmt::format("--threads={}", threads));
+  process(0).pause();
   std::string pattern = (fs::temp_directory_path() / "backgauge-peer-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) throw PeerError(pattern + ": cannot be made");
   folder_ = pattern;
@@ -71,51 +107,59 @@ PeerContestant::~PeerContestant() {
   fs::remove_all(folder_, ignored);
 }
 
+// Started where there are not yet as many.
+PeerProcess& PeerContestant::process(std::size_t number) {
+  while (processes_.size() <= number) {
+    auto process = std::make_unique<PeerProcess>(command_, threads_in_environment(threads_));
+    const json greeting = process->hear(kStart);
+    if (const std::string error = word(greeting, "error"); !error.empty()) throw PeerError(error);
+    if (greeting.contains("threads") && greeting["threads"] != threads_) {
+      throw PeerError(fmt::format("it uses {} threads, not {}", greeting["threads"].dump(), threads_));
+    }
+    version_ = word(greeting, "version");
+    processes_.push_back(std::move(process));
+  }
+  return *processes_[number];
+}
+
+json PeerContestant::load_into(PeerProcess& process) const {
+  process.resume();
+  return process.ask({{"do", "load"}, {"case", to_string(subject_->c)}, {"folder", folder_.string()}}, kAnswer);
+}
+
 Verdict PeerContestant::judge(Subject& subject) try {
   subject_ = &subject;
+  launches_ = 0;
   if (has_random_dropout(subject.filled.problem)) {
     return {Status::kSkipped, "it draws dropout masks of its own", {}};
   }
   std::string error;
   if (!write_bundle(folder_, subject.c, with_whole_inputs(subject.filled), {}, error)) return broken(error);
-  const json loaded =
-      peer_->ask({{"do", "load"}, {"case", to_string(subject.c)}, {"folder", folder_.string()}}, kAnswer);
+  const json loaded = load_into(process(0));
   if (const std::string reason = word(loaded, "skip"); !reason.empty()) return {Status::kSkipped, reason, {}};
   if (const std::string reason = word(loaded, "error"); !reason.empty()) return {Status::kBroken, reason, {}};
   outputs_.clear();
   for (const json& output : loaded.value("outputs", json::array())) {
     if (output.is_string()) outputs_.push_back(output);
   }
-  return judge_outputs();
+  return judge_outputs(process(0));
 } catch (const PeerError& error) {
   return {Status::kBroken, error.what(), {}};
 }
 
-// The process holds the case since it was judged.
-double PeerContestant::load(Subject&) { return time(1); }
-
-double PeerContestant::time(std::int64_t calls) try {
-  const json answer = peer_->ask({{"do", "time"}, {"calls", calls}}, kAnswer);
-  if (!answer.contains("seconds") || !answer["seconds"].is_number()) {
-    throw ContestantError("has no time: " + word(answer, "error"));
-  }
-  return answer["seconds"];
+std::unique_ptr<Launch> PeerContestant::launch(Subject&) try {
+  PeerProcess& mine = process(launches_);
+  const json loaded = launches_ == 0 ? json::object() : load_into(mine);
+  if (const std::string reason = word(loaded, "error"); !reason.empty()) throw ContestantError(reason);
+  ++launches_;
+  return std::make_unique<PeerLaunch>(*this, mine);
 } catch (const PeerError& error) {
   throw ContestantError(error.what());
 }
 
-Verdict PeerContestant::judge_again() try { return judge_outputs(); } catch (const PeerError& error) {
-  return {Status::kBroken, error.what(), {}};
-}
-
 void PeerContestant::drop() {
-  if (subject_ == nullptr) return;
   subject_ = nullptr;
-  try {
-    peer_->ask({{"do", "drop"}}, kAnswer);
-  } catch (const PeerError&) {
-    // The next workload will say that it is gone.
-  }
+  for (const auto& process : processes_) process->pause();
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored)) {
     fs::remove_all(entry.path(), ignored);
@@ -123,12 +167,12 @@ void PeerContestant::drop() {
 }
 
 // Of the outputs that it can make; the others are not looked at.
-Verdict PeerContestant::judge_outputs() {
+Verdict PeerContestant::judge_outputs(PeerProcess& process) const {
   const fs::path written = folder_ / "out";
   std::error_code ignored;
   fs::remove_all(written, ignored);  // what stands there afterwards is of this run
   fs::create_directories(written, ignored);
-  const json answer = peer_->ask({{"do", "run"}}, kAnswer);
+  const json answer = process.ask({{"do", "run"}}, kAnswer);
   if (const std::string reason = word(answer, "error"); !reason.empty()) return {Status::kBroken, reason, {}};
   std::string error;
   std::vector<GivenTensor> given;

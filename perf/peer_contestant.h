@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A framework in a process of its own, and one that is not there. A peer is judged by what it writes into files, and
+// A framework in processes of its own, and one that is not there. A peer is judged by what it writes into files, and
 // reads the clock itself: README.md, "Peers".
 #pragma once
 
@@ -23,17 +23,24 @@ class PeerContestant : public Contestant {
   const std::string& name() const override { return name_; }
   const std::string& version() const override { return version_; }
   Verdict judge(Subject& subject) override;
-  double load(Subject& subject) override;
-  double time(std::int64_t calls) override;
-  Verdict judge_again() override;
+
+  // The first is the process that was judged. Processes stay, asleep, for the workloads to come: frameworks take long
+  // to start.
+  std::unique_ptr<Launch> launch(Subject& subject) override;
   void drop() override;
-  int process() const override { return peer_->process(); }
 
  private:
-  Verdict judge_outputs();
+  friend class PeerLaunch;
+
+  PeerProcess& process(std::size_t number);
+  nlohmann::json load_into(PeerProcess& process) const;
+  Verdict judge_outputs(PeerProcess& process) const;
 
   std::string name_, version_;
-  std::unique_ptr<PeerProcess> peer_;
+  std::vector<std::string> command_;
+  int threads_;
+  std::vector<std::unique_ptr<PeerProcess>> processes_;
+  std::size_t launches_ = 0;      // of this workload
   std::filesystem::path folder_;  // of this process
   Subject* subject_ = nullptr;
   std::vector<std::string> outputs_;  // that it can make
@@ -47,10 +54,7 @@ class AbsentContestant : public Contestant {
   const std::string& name() const override { return name_; }
   const std::string& version() const override { return version_; }
   Verdict judge(Subject&) override { return {Status::kSkipped, "absent: " + reason_, {}}; }
-  double load(Subject&) override { throw ContestantError(reason_); }
-  double time(std::int64_t) override { throw ContestantError(reason_); }
-  Verdict judge_again() override { return {Status::kSkipped, reason_, {}}; }
-  void drop() override {}
+  std::unique_ptr<Launch> launch(Subject&) override { throw ContestantError(reason_); }
 
  private:
   std::string name_, reason_, version_;

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "properties/judge/worker/suspend.h"
+
 namespace backgauge {
 namespace {
 
@@ -114,11 +116,20 @@ void PeerProcess::fail(const std::string& why) {
   throw PeerError(why);
 }
 
+void PeerProcess::pause() const {
+  if (process_ > 0) suspend(process_);
+}
+
+void PeerProcess::resume() const {
+  if (process_ > 0) wake(process_);
+}
+
 void PeerProcess::end() {
   if (socket_ >= 0) close(socket_);
   socket_ = -1;
   if (process_ <= 0) return;
-  kill(process_, SIGKILL);
+  kill(-process_, SIGKILL);  // what it has started, too;
+  kill(process_, SIGKILL);   // itself, if it has no group of its own yet
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
   process_ = -1;

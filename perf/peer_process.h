@@ -31,6 +31,10 @@ class PeerProcess {
   // Asks, and hears the answer. Throws PeerError.
   nlohmann::json ask(const nlohmann::json& request, std::chrono::seconds patience);
 
+  // It and what it has started do not run between the two. Nothing may be asked meanwhile.
+  void pause() const;
+  void resume() const;
+
   int process() const { return process_; }
 
  private:

@@ -56,7 +56,6 @@ void QuietGate::open(std::chrono::milliseconds patience) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     busy_before_ = others_are_runnable();
   }
-  before_ = now();
 }
 
 bool QuietGate::disturbed() const {

@@ -13,10 +13,14 @@ class QuietGate {
   // Of this process (0) and, if the work is done by another one, of that.
   explicit QuietGate(int other_process = 0) : other_process_(other_process) {}
 
-  // Waits until nothing else is runnable, not longer than `patience`, and begins to watch.
+  // Waits until nothing else is runnable, not longer than `patience`.
   void open(std::chrono::milliseconds patience);
 
-  // Whether everything was quiet since. One switch is forgiven: the timer of the machine itself costs that.
+  // Begins to watch.
+  void watch() { before_ = now(); }
+
+  // Whether everything was quiet when it opened, and since it watches. One switch is forgiven: the timer of the machine
+  // itself costs that.
   bool disturbed() const;
 
  private:

@@ -16,6 +16,8 @@ double Entry::seconds() const {
   return median(std::move(all));
 }
 
+std::string_view Entry::word() const { return doubt.empty() ? status_word(verdict.status) : "IMPLAUSIBLE"; }
+
 double Entry::error_over_bound() const {
   double worst = 0;
   for (const TensorReport& tensor : verdict.tensors) worst = std::max(worst, tensor.max_ratio);

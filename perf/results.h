@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "perf/cost_model.h"
@@ -14,6 +15,9 @@
 #include "properties/judge/verdict.h"
 
 namespace backgauge {
+
+// Differences below it are not findings: the same code differs by as much between two processes.
+inline constexpr double kLeastNoise = 0.02;
 
 // One batch of calls.
 struct Sample {
@@ -32,8 +36,13 @@ struct Entry {
   Verdict verdict;
   double first_call = 0;  // seconds
   std::vector<Sample> samples{};
+  std::vector<double> launches{};  // seconds of a call in each process, before the fastest was chosen
 
-  bool timed() const { return !samples.empty(); }
+  std::string doubt{};  // why its time cannot be (plausible.h), or ""
+
+  bool timed() const { return !samples.empty() && doubt.empty(); }
+  std::string_view word() const;  // of the verdict, or IMPLAUSIBLE
+  const std::string& reason() const { return doubt.empty() ? verdict.reason : doubt; }
   double seconds() const;           // median
   double error_over_bound() const;  // largest of all outputs
 };

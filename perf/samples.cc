@@ -13,15 +13,20 @@ std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::erro
 Json verdict_of(const WorkloadResult& result, const Entry& entry) {
   Json tensors = Json::object();
   for (const TensorReport& tensor : entry.verdict.tensors) tensors[tensor.name] = tensor.max_ratio;
-  Json out = {{"workload", to_string(result.workload.c)},     {"suite", result.workload.suite},
-              {"implementation", entry.implementation},       {"version", entry.version},
-              {"verdict", status_word(entry.verdict.status)}, {"reason", entry.verdict.reason},
-              {"error_over_bound", entry.error_over_bound()}, {"tensors", tensors}};
+  Json out = {{"workload", to_string(result.workload.c)},
+              {"suite", result.workload.suite},
+              {"implementation", entry.implementation},
+              {"version", entry.version},
+              {"verdict", entry.word()},
+              {"reason", entry.reason()},
+              {"error_over_bound", entry.error_over_bound()},
+              {"tensors", tensors}};
   if (!entry.timed()) return out;
   out["flops"] = result.work.flops;
   out["bytes"] = result.work.bytes;
   out["threads"] = result.threads;
   out["first_call_seconds"] = entry.first_call;
+  out["launch_seconds"] = entry.launches;
   return out;
 }
 

@@ -22,9 +22,6 @@ const Entry* first_timed(const WorkloadResult& result) {
   return found == result.entries.end() ? nullptr : &*found;
 }
 
-// Differences below it are not findings: the same code differs by as much between two processes.
-constexpr double kLoud = 0.02;
-
 }  // namespace
 
 std::string heading_text(const Machine& machine, const Build& build, const Limits& limits,
@@ -34,9 +31,11 @@ std::string heading_text(const Machine& machine, const Build& build, const Limit
   };
   return fmt::format(
       "backgauge {} ({}), {}, {}\n{}, {}, {} of {} cores, {} caches\n"
-      "limits  multiply-add {:.1f} GFLOP/s float32, {:.1f} float64; read GB/s {}; copy GB/s {}\n",
+      "limits  multiply-add {:.1f} GFLOP/s float32, {:.1f} float64; read GB/s {}; copy GB/s {}\n"
+      "times   of the best of {} process launches of each\n",
       build.version, build.commit, build.compiler, build.type, machine.cpu_model, machine.isa, options.threads,
-      machine.cores, options.cold ? "cold" : "hot", limits.fma_f32, limits.fma_f64, row(limits.read), row(limits.copy));
+      machine.cores, options.cold ? "cold" : "hot", limits.fma_f32, limits.fma_f64, row(limits.read), row(limits.copy),
+      options.launches);
 }
 
 std::string workload_text(const WorkloadResult& result) {
@@ -49,8 +48,10 @@ std::string workload_text(const WorkloadResult& result) {
   const Entry* base = first_timed(result);
   for (const Entry& entry : result.entries) {
     if (!entry.timed()) {
-      out += fmt::format("  {:<{}} {}{}{}\n", entry.implementation, width, status_word(entry.verdict.status),
-                         entry.verdict.reason.empty() ? "" : ": ", entry.verdict.reason);
+      const std::string why = !entry.reason().empty()                   ? entry.reason()
+                              : entry.verdict.status == Status::kPassed ? "no time was left to time it"
+                                                                        : "";
+      out += fmt::format("  {:<{}} {}{}{}\n", entry.implementation, width, entry.word(), why.empty() ? "" : ": ", why);
       continue;
     }
     out += fmt::format("  {:<{}} {:>10} {:>10} {:>9.1f} {:>7.0f} % {:>12.3f} {:>7.3f}\n", entry.implementation, width,
@@ -98,7 +99,8 @@ std::string closing_text(const BenchResult& result) {
   out += fmt::format("{} samples, {} kept although disturbed", result.samples(), result.disturbed());
   if (result.noise_known) out += fmt::format("; noise of the same code twice {:.1f} %", 100 * result.noise);
   out += "\n";
-  if (result.noise > kLoud) out += "warning: this machine is noisy now; do not believe differences of that size\n";
+  if (result.noise > kLeastNoise)
+    out += "warning: this machine is noisy now; do not believe differences of that size\n";
   return out;
 }
 

@@ -1,55 +1,162 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/table_contestant.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "perf/signs.h"
+#include "properties/judge/adjoint.h"
 #include "properties/judge/claims.h"
 #include "properties/judge/findings.h"
 #include "properties/judge/judge.h"
 
 namespace backgauge {
+namespace {
 
-TableContestant::TableContestant(std::string name, Runner& runner,
-                                 std::function<const backgauge_implementation&()> open)
-    : name_(std::move(name)), version_(runner.table().version), runner_(runner), open_(std::move(open)) {}
-
-Verdict TableContestant::judge(Subject& subject) {
+Verdict judged(Runner& runner, Subject& subject, const Problem& problem,
+               std::function<std::vector<Wanted>(const Problem&, const Declared&, Values)> oracle) {
   JudgeOptions options;
   options.seed = subject.c.seed;
-  options.num_threads = subject.threads;
-  options.oracle = [&subject](const Problem& problem, const Declared& declared, Values values) {
-    return subject.expected(problem, declared, values);
-  };
-  return judge_case(runner_, subject.filled.problem, subject.filled.facts, options);
+  options.num_threads = subject.options.threads;
+  options.oracle = std::move(oracle);
+  return judge_case(runner, problem, subject.filled.facts, options);
 }
 
-double TableContestant::load(Subject& subject) try {
-  subject_ = &subject;
-  call_ = std::make_unique<TimedCall>(open_(), subject.filled.problem, subject.threads);
-  return call_->time(1);
-} catch (const std::runtime_error& error) {
-  throw ContestantError(error.what());
+// What storing a value changes in it at most: relative to it, or half of this least distance of neighbours.
+struct Spacing {
+  double relative = 0, least = 0;
+};
+Spacing spacing_of(backgauge_dtype dtype) {
+  switch (dtype) {
+    case BACKGAUGE_HALF: return {0x1p-11, 0x1p-24};
+    case BACKGAUGE_FLOAT32: return {0x1p-24, 0x1p-149};
+    default: return {0x1p-53, 0x1p-1074};
+  }
 }
 
-double TableContestant::time(std::int64_t calls) try {
-  return call_->time(calls);
-} catch (const std::runtime_error& error) {
-  throw ContestantError(error.what());
+class TableLaunch : public Launch {
+ public:
+  TableLaunch(Runner& runner, Subject& subject, std::unique_ptr<Session> session)
+      : runner_(runner), subject_(subject), session_(std::move(session)) {
+    first_call_ = session_->load(subject.filled.problem, subject.options);
+  }
+
+  double first_call() const override { return first_call_; }
+  void turn(std::uint64_t seed) override {
+    session_->turn(seed);
+    signs_.emplace(subject_.filled.problem, seed);
+  }
+  Timing time(std::int64_t calls) override { return session_->time(calls); }
+  void pause() override { session_->pause(); }
+  void resume() override { session_->resume(); }
+  int process() const override { return session_->process(); }
+
+  // First what timed calls have left: who does nothing has left outputs of other inputs. Then where each element is
+  // written for certain.
+  Verdict judge() override try {
+    Verdict verdict;
+    for (const bool again : {false, true}) {
+      Computed computed = session_->computed(again);
+      verdict = computed.untold ? compare_with_judged(computed.outputs) : compare(std::move(computed));
+      if (verdict.status == Status::kFailed || verdict.status == Status::kBroken) break;
+    }
+    return verdict;
+  } catch (const ContestantError& error) {
+    return {error.status, error.what(), {}};
+  }
+
+ private:
+  Declared declared_here() const {
+    const Problem& problem = subject_.filled.problem;
+    return declared(*claims_of(runner_.table(), problem.op), problem.dtype);
+  }
+
+  // With the signs of the workload itself: it is known what is right there.
+  Verdict compare(Computed computed) {
+    Problem problem = subject_.filled.problem;
+    if (signs_) {
+      for (GivenTensor& output : computed.outputs) signs_->apply(output.name, output.values);
+    }
+    problem.keep = std::move(computed.keep);
+    const std::vector<Wanted> wanted = subject_.expected(problem, declared_here(), values_of(subject_.filled.facts));
+    return judge_values(wanted, computed.outputs, problem, declared_here());
+  }
+
+  // Masks that are not told are judged as the judge does it, on the inputs that were timed last; then what was computed
+  // here must be what the judge has seen, for masks are a function of the seeds.
+  Verdict compare_with_judged(const std::vector<GivenTensor>& outputs) {
+    Problem problem = subject_.filled.problem;
+    if (signs_) {
+      for (Tensor& input : problem.inputs) signs_->apply(input.name, input.values);
+    }
+    Verdict verdict = judged(runner_, subject_, problem, oracle);
+    if (verdict.status != Status::kPassed) return verdict;
+    const backgauge_op_claims& claims = *claims_of(runner_.table(), problem.op);
+    RunOptions options;
+    options.num_threads = subject_.options.threads;
+    if (claims.changes_reserve_space != 0) options.changed_inputs = {"reserve_space"};
+    const RunResult forward = runner_.run(forward_problem(problem), {}, options);
+    std::vector<RawTensor> made;
+    for (const Output& output : forward.outputs) made.push_back(output.raw);
+    const RunResult seen = runner_.run(problem, made, options);
+    runner_.end_case();
+    // Whoever repeats itself does so bit for bit; of others both may be off.
+    std::vector<std::vector<double>> errors;
+    Spacing spacing;
+    if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) {
+      errors =
+          stand_in(problem, oracle, declared_here(), values_of(subject_.filled.facts), subject_.c.seed).gradient_errors;
+      spacing = spacing_of(problem.dtype);
+    } else {
+      for (const Output& output : seen.outputs) errors.emplace_back(output.values.size(), 0.0);
+    }
+    for (const Output& output : seen.outputs) {
+      const auto given = std::ranges::find(outputs, output.raw.name, &GivenTensor::name);
+      const std::size_t place = static_cast<std::size_t>(&output - seen.outputs.data());
+      if (given == outputs.end() || given->values.size() != output.values.size()) {
+        return failed(output.raw.name + " is missing");
+      }
+      for (std::size_t k = 0; k < output.values.size(); ++k) {
+        const double here = given->values[k], there = output.values[k];
+        const double apart =
+            2 * errors[place][k] + spacing.relative * (std::fabs(here) + std::fabs(there)) + spacing.least;
+        if (here == there || (std::isnan(here) && std::isnan(there)) || std::fabs(here - there) <= apart) continue;
+        return failed(fmt::format("{}[{}]: {} where the same call gave the judge {}; dropout masks are not told",
+                                  output.raw.name, k, here, there));
+      }
+    }
+    if (seen.outputs.empty()) return failed("no answer to the judge: " + seen.broken + seen.message);
+    return verdict;
+  }
+
+  Runner& runner_;
+  Subject& subject_;
+  std::unique_ptr<Session> session_;
+  std::optional<Signs> signs_;
+  double first_call_ = 0;
+};
+
+}  // namespace
+
+TableContestant::TableContestant(std::string name, Runner& runner, Open open)
+    : name_(std::move(name)), version_(runner.table().version), runner_(runner), open_(std::move(open)) {
+  runner_.renew();
 }
 
-Verdict TableContestant::judge_again() try {
-  call_->poison_outputs();
-  call_->time(1);
-  Problem problem = subject_->filled.problem;
-  const Declared claimed = declared(*claims_of(runner_.table(), problem.op), problem.dtype);
-  if (has_random_dropout(problem)) problem.keep = call_->dropout_masks(problem.extents);
-  const std::vector<Wanted> wanted = subject_->expected(problem, claimed, values_of(subject_->filled.facts));
-  return judge_values(wanted, call_->outputs(), problem, claimed);
-} catch (const std::runtime_error& error) {
-  return failed(error.what());
+Verdict TableContestant::judge(Subject& subject) {
+  Verdict verdict = judged(runner_, subject, subject.filled.problem,
+                           [&subject](const Problem& problem, const Declared& declared, Values values) {
+                             return subject.expected(problem, declared, values);
+                           });
+  runner_.renew();  // its process, with threads that may spin there, is none of those that are timed
+  return verdict;
 }
 
-void TableContestant::drop() {
-  call_.reset();
-  subject_ = nullptr;
+std::unique_ptr<Launch> TableContestant::launch(Subject& subject) {
+  return std::make_unique<TableLaunch>(runner_, subject, open_());
 }
 
 }  // namespace backgauge

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cfenv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <set>
@@ -28,13 +31,16 @@ const char* const kCudnn = "cudnn_rnn_backprop t3b2i4h5 mode=lstm layers=2 drop=
 
 class TableContestantTest : public ::testing::Test {
  protected:
-  TableContestant& contest(const std::string& line, int threads = 1) {
-    subject = std::make_unique<Subject>(parsed(line), threads);
+  TableContestant& contest(const std::string& line, LoadOptions options = {}) {
+    subject = std::make_unique<Subject>(parsed(line), options);
     puppet.claims.op = subject->c.op;
     runner = std::make_unique<InProcessRunner>(puppet.table);
-    contestant = std::make_unique<TableContestant>(
-        "puppet", *runner, [this]() -> const backgauge_implementation& { return puppet.table; });
+    contestant = std::make_unique<TableContestant>("puppet", *runner,
+                                                   [this] { return std::make_unique<LocalSession>(puppet.table); });
     return *contestant;
+  }
+  std::unique_ptr<Launch> launched(const std::string& line, LoadOptions options = {}) {
+    return contest(line, options).launch(*subject);
   }
 
   Puppet puppet;
@@ -48,40 +54,133 @@ TEST_F(TableContestantTest, PassesBeforeAndAfterOnEveryOp) {
     TableContestant& honest = contest(line);
     const Verdict before = honest.judge(*subject);
     EXPECT_EQ(before.status, Status::kPassed) << line << ": " << before.reason;
-    EXPECT_GT(honest.load(*subject), 0);
-    const int runs = puppet.runs;
-    EXPECT_GT(honest.time(5), 0);
-    EXPECT_EQ(puppet.runs, runs + 5);
-    const Verdict after = honest.judge_again();
-    EXPECT_EQ(after.status, Status::kPassed) << line << ": " << after.reason;
-    honest.drop();
+    const std::unique_ptr<Launch> launch = honest.launch(*subject);
+    EXPECT_GT(launch->first_call(), 0);
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      launch->turn(seed);
+      const int runs = puppet.runs;
+      EXPECT_GT(launch->time(5).seconds, 0);
+      EXPECT_EQ(puppet.runs, runs + 5);
+      const Verdict after = launch->judge();
+      EXPECT_EQ(after.status, Status::kPassed) << line << ": " << after.reason;
+    }
   }
 }
 
 TEST_F(TableContestantTest, IsCaughtWhenItTurnsWrong) {
-  TableContestant& sly = contest(kCell);
-  EXPECT_EQ(sly.judge(*subject).status, Status::kPassed);
-  sly.load(*subject);
+  EXPECT_EQ(contest(kCell).judge(*subject).status, Status::kPassed);
+  const std::unique_ptr<Launch> sly = contestant->launch(*subject);
   const int runs = puppet.runs;
   puppet.after_run = [&](const backgauge_call& call) {
     if (puppet.runs > runs + 3) testing::output_at(call, "dicfo", 3) += 1;
   };
-  sly.time(5);
-  EXPECT_EQ(sly.judge_again().status, Status::kFailed);
+  sly->time(5);
+  EXPECT_EQ(sly->judge().status, Status::kFailed);
+}
+
+// Whoever answers from memory answers for inputs that are gone.
+TEST_F(TableContestantTest, IsCaughtWhenItRemembersAnAnswer) {
+  for (const char* line : {kCell, kBlock, kCudnn}) {
+    const std::unique_ptr<Launch> forgetful = launched(line);
+    std::vector<std::vector<char>> memory;
+    puppet.after_run = [&](const backgauge_call& call) {
+      for (std::int32_t k = 0; k < call.num_outputs; ++k) {
+        const backgauge_tensor& output = call.outputs[k];
+        auto* data = static_cast<char*>(output.data);
+        const auto bytes = static_cast<std::size_t>(backgauge_elements(&output)) * backgauge_dtype_bytes(output.dtype);
+        if (memory.size() == static_cast<std::size_t>(k)) memory.emplace_back(data, data + bytes);
+        std::memcpy(data, memory[static_cast<std::size_t>(k)].data(), bytes);
+      }
+    };
+    forgetful->turn(1);
+    forgetful->time(3);
+    EXPECT_EQ(forgetful->judge().status, Status::kPassed) << line;
+    forgetful->turn(2);
+    forgetful->time(3);
+    EXPECT_EQ(forgetful->judge().status, Status::kFailed) << line;
+    puppet.after_run = {};
+  }
+}
+
+// What timed calls leave is judged, not only what is computed when someone looks.
+TEST_F(TableContestantTest, IsCaughtWhenItWorksOnlyOnPoisonedOutputs) {
+  const std::unique_ptr<Launch> idle = launched(kCell);
+  std::vector<float> left;
+  puppet.before = [&](const backgauge_call& call, backgauge_message&) {
+    const backgauge_tensor* output = backgauge_find(call.outputs, call.num_outputs, "dicfo");
+    const auto* data = static_cast<const float*>(output->data);
+    left.assign(data, data + backgauge_elements(output));
+    return BACKGAUGE_OK;
+  };
+  puppet.after_run = [&](const backgauge_call& call) {
+    if (std::isnan(left[0])) return;
+    const backgauge_tensor* output = backgauge_find(call.outputs, call.num_outputs, "dicfo");
+    std::copy(left.begin(), left.end(), static_cast<float*>(output->data));
+  };
+  idle->turn(1);
+  idle->time(3);
+  EXPECT_EQ(idle->judge().status, Status::kFailed);
+}
+
+TEST_F(TableContestantTest, MasksThatAreNotToldAreJudgedAsTheJudgeDoes) {
+  const auto tell_nothing = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
+    return BACKGAUGE_UNSUPPORTED;
+  };
+  for (const bool answers : {true, false}) {
+    puppet.table.dropout_mask = answers ? +tell_nothing : nullptr;
+    TableContestant& silent = contest(kCudnn);
+    const Verdict before = silent.judge(*subject);
+    ASSERT_EQ(before.status, Status::kPassed) << before.reason;
+    const std::unique_ptr<Launch> launch = silent.launch(*subject);
+    launch->turn(1);
+    launch->time(3);
+    const Verdict after = launch->judge();
+    EXPECT_EQ(after.status, Status::kPassed) << after.reason;
+    const int runs = puppet.runs;
+    puppet.after_run = [&](const backgauge_call& call) {
+      if (puppet.runs > runs + 1 && puppet.runs <= runs + 3) testing::output_at(call, "params_backprop", 3) += 1;
+    };
+    launch->turn(2);
+    launch->time(3);
+    const Verdict wrong = launch->judge();
+    EXPECT_EQ(wrong.status, Status::kFailed);
+    EXPECT_NE(wrong.reason.find("params_backprop[3]"), std::string::npos) << wrong.reason;
+    puppet.after_run = {};
+  }
+}
+
+TEST_F(TableContestantTest, AFloatingPointUnitLeftInDisorderIsRefused) {
+  const std::unique_ptr<Launch> rude = launched(kCell);
+  const int before = std::fegetround();
+  puppet.after_run = [](const backgauge_call&) { std::fesetround(FE_UPWARD); };
+  try {
+    rude->time(1);
+    FAIL();
+  } catch (const ContestantError& error) {
+    EXPECT_EQ(error.status, Status::kFailed);
+    EXPECT_NE(std::string(error.what()).find("rounding upward"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(std::fegetround(), before);
+}
+
+TEST(Session, MoreThreadsThanAllowedAreSeenByTheTimeTheyTake) {
+  EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.14}, 1), "");
+  EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.19}, 1), "keeps 1.9 CPUs busy with num_threads = 1");
+  EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.2}, 2), "");
+  EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.4}, 2), "keeps 4.0 CPUs busy with num_threads = 2");
+  EXPECT_EQ(too_many_threads({.seconds = 0.004, .cpu_seconds = 0.4}, 1), "") << "too short to tell";
 }
 
 TEST_F(TableContestantTest, OutputsOfEarlierCallsDoNotHelp) {
-  TableContestant& lazy = contest(kCell);
-  lazy.load(*subject);
-  lazy.time(2);
+  const std::unique_ptr<Launch> lazy = launched(kCell);
+  lazy->time(2);
   puppet.after_run = [](const backgauge_call& call) {
     testing::output_at(call, "dicfo", 3) = std::numeric_limits<float>::quiet_NaN();
   };
-  EXPECT_EQ(lazy.judge_again().status, Status::kFailed);
+  EXPECT_EQ(lazy->judge().status, Status::kFailed);
 }
 
 TEST_F(TableContestantTest, GetsItsWorkspaceThreadsAndAlignedTensors) {
-  TableContestant& any = contest(kCell, 3);
   puppet.after_prepare = [](backgauge_plan& plan) {
     plan.workspace_bytes = 1000;
     plan.workspace_alignment = 512;
@@ -99,12 +198,11 @@ TEST_F(TableContestantTest, GetsItsWorkspaceThreadsAndAlignedTensors) {
     }
     return BACKGAUGE_OK;
   };
-  any.load(*subject);
+  launched(kCell, {.threads = 3});
   EXPECT_EQ(offsets.size(), 16u);
 }
 
 TEST_F(TableContestantTest, ReserveSpaceIsRestoredWhereItIsChanged) {
-  TableContestant& any = contest(kCudnn);
   puppet.claims.changes_reserve_space = 1;
   int runs = 0;
   float first = 0;
@@ -116,29 +214,28 @@ TEST_F(TableContestantTest, ReserveSpaceIsRestoredWhereItIsChanged) {
     EXPECT_EQ(value, first);
     value += 1;
   };
-  any.load(*subject);
-  any.time(3);
+  const std::unique_ptr<Launch> any = launched(kCudnn);
+  any->time(3);
   EXPECT_EQ(runs, 4);
 }
 
 TEST_F(TableContestantTest, AnAnswerOtherThanOkEndsIt) {
-  TableContestant& any = contest(kBlock);
-  any.load(*subject);
+  const std::unique_ptr<Launch> any = launched(kBlock);
   puppet.before = [](const backgauge_call&, backgauge_message& message) {
     std::strcpy(message.text, "no more");
     return BACKGAUGE_DEVICE_ERROR;
   };
   try {
-    any.time(1);
+    any->time(1);
     FAIL();
   } catch (const ContestantError& error) {
     EXPECT_NE(std::string(error.what()).find("device_error: no more"), std::string::npos) << error.what();
   }
-  EXPECT_EQ(any.judge_again().status, Status::kFailed);
+  EXPECT_EQ(any->judge().status, Status::kFailed);
 }
 
 TEST(Expected, TheOracleIsAskedOnceForTheSameQuestion) {
-  Subject subject(parsed(kBlock), 1);
+  Subject subject(parsed(kBlock), {});
   const std::vector<Wanted> first = subject.expected(subject.filled.problem, {}, Values::kRandom);
   subject.filled.problem.inputs.clear();  // it could not be asked again
   const std::vector<Wanted> second = subject.expected(subject.filled.problem, {}, Values::kRandom);

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "perf/session.h"
 #include "properties/judge/claims.h"
 #include "reference/contract/storage.h"
 #include "reference/contract/validate.h"
@@ -44,14 +45,20 @@ std::vector<backgauge_tensor> described(const auto& memories) {
 
 }  // namespace
 
-TimedCall::TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads)
-    : implementation_(implementation), dtype_(problem.dtype), threads_(threads) {
-  if (implementation.memory_space == BACKGAUGE_CUDA) device_ = std::make_unique<Device>();
+TimedCall::TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads,
+                     std::int64_t evict_bytes)
+    : implementation_(implementation), dtype_(problem.dtype), threads_(threads), evicts_(evict_bytes > 0) {
+  if (implementation.memory_space == BACKGAUGE_CUDA) {
+    device_ = std::make_unique<Device>();
+  } else {
+    evicting_.resize(static_cast<std::size_t>(evict_bytes));
+  }
   if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) make_forward(problem);
   inputs_ = inputs_of(problem);
   described_inputs_ = described(inputs_);
   outputs_ = outputs_of(*find_op(problem.op), problem.extents);
   described_outputs_ = described(outputs_);
+  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) link_forward();
   call_ = call_of(problem, described_inputs_, described_outputs_);
   give_workspace(call_, ask(call_));
   const backgauge_op_claims* claims = claims_of(implementation, problem.op);
@@ -59,37 +66,65 @@ TimedCall::TimedCall(const backgauge_implementation& implementation, const Probl
 }
 
 double TimedCall::time(std::int64_t calls) {
-  using Clock = std::chrono::steady_clock;
-  if (device_) return time_on_device(calls);
-  Clock::duration total{};
+  double total = 0;
   for (std::int64_t left = calls; left > 0;) {
     // Copies stay outside of the time, and calls that need none stay together.
-    const std::int64_t batch = reserve_ == nullptr ? left : 1;
+    const std::int64_t batch = reserve_ == nullptr && !evicts_ ? left : 1;
     restore_reserve_space();
-    const Clock::time_point start = Clock::now();
-    run(batch);
-    total += Clock::now() - start;
+    if (evicts_) empty_caches();
+    total += device_ ? time_on_device(batch) : time_batch(batch);
     left -= batch;
   }
-  return std::chrono::duration<double>(total).count();
+  // Whoever computes after it would do so wrongly.
+  if (const std::string change = environment_.changes(FloatEnvironment::now()); !change.empty()) {
+    environment_.restore();
+    throw ContestantError("leaves the floating-point environment changed: " + change, Status::kFailed);
+  }
+  return total;
+}
+
+double TimedCall::time_batch(std::int64_t calls) {
+  const auto start = std::chrono::steady_clock::now();
+  run(calls);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 double TimedCall::time_on_device(std::int64_t calls) {
-  double total = 0;
-  for (std::int64_t left = calls; left > 0;) {
-    const std::int64_t batch = reserve_ == nullptr ? left : 1;
-    restore_reserve_space();
-    if (std::exchange(flushes_, false)) {
-      if (!device_->evicting) device_->evicting = std::make_unique<device::Memory>(kEvicting, kDeviceAlignment);
-      device_->evicting->fill(std::byte{0}, device_->stream);
-    }
-    device_->stream.synchronize();
-    device_->stopwatch.start(device_->stream);
-    run(batch);
-    total += device_->stopwatch.stop(device_->stream);
-    left -= batch;
+  device_->stream.synchronize();
+  device_->stopwatch.start(device_->stream);
+  run(calls);
+  return device_->stopwatch.stop(device_->stream);
+}
+
+void TimedCall::empty_caches() {
+  if (device_) {
+    if (!device_->evicting) device_->evicting = std::make_unique<device::Memory>(kEvicting, kDeviceAlignment);
+    device_->evicting->fill(std::byte{0}, device_->stream);
+    return;
   }
-  return total;
+  for (std::size_t k = 0; k < evicting_.size(); k += kLine) evicting_[k] ^= std::byte{1};
+}
+
+void TimedCall::turn(Signs signs) {
+  if (signs_) flip(*signs_);
+  flip(signs);
+  signs_ = std::move(signs);
+  if (forward_.struct_size == 0) return;
+  run_forward(forward_);
+  if (reserve_ != nullptr) keep_reserve_space();
+}
+
+void TimedCall::flip(const Signs& signs) {
+  for (const Memory& input : inputs_) {
+    if (!input.on_device) {
+      signs.apply(input.name, input.dtype, {input.data, input.bytes});
+      continue;
+    }
+    std::vector<std::byte> bytes = bytes_of(input);
+    signs.apply(input.name, input.dtype, bytes);
+    input.on_device->write(bytes, device_->stream);
+    device_->stream.synchronize();
+  }
 }
 
 void TimedCall::run(std::int64_t calls) {
@@ -102,7 +137,9 @@ void TimedCall::run(std::int64_t calls) {
 void TimedCall::keep_reserve_space() {
   const auto reserve = std::ranges::find(inputs_, kReserveSpace, &Memory::name);
   if (reserve == inputs_.end()) return;
-  reserve_before_ = device_ ? place_on_device(reserve->bytes, kDeviceAlignment) : place_bytes(reserve->bytes);
+  if (reserve_ == nullptr) {
+    reserve_before_ = device_ ? place_on_device(reserve->bytes, kDeviceAlignment) : place_bytes(reserve->bytes);
+  }
   if (device_) {
     reserve_before_.on_device->copy(*reserve->on_device, device_->stream);
   } else {
@@ -152,12 +189,15 @@ std::vector<GivenTensor> TimedCall::outputs() const {
   return out;
 }
 
-std::vector<std::vector<std::uint8_t>> TimedCall::dropout_masks(const Extents& e) const {
+std::optional<std::vector<std::vector<std::uint8_t>>> TimedCall::dropout_masks(const Extents& e) const {
+  if (implementation_.dropout_mask == nullptr) return std::nullopt;
   std::vector<std::vector<std::uint8_t>> keep;
   for (std::int32_t gap = 0; gap + 1 < e.L; ++gap) {
     keep.emplace_back(static_cast<std::size_t>(e.T * e.B * e.D * e.H));
     backgauge_message message{};
-    check("dropout_mask", implementation_.dropout_mask(&call_, gap, keep.back().data(), &message), message);
+    const backgauge_status status = implementation_.dropout_mask(&call_, gap, keep.back().data(), &message);
+    if (status == BACKGAUGE_UNSUPPORTED) return std::nullopt;
+    check("dropout_mask", status, message);
   }
   return keep;
 }
@@ -288,15 +328,36 @@ void TimedCall::make_forward(const Problem& problem) {
     if (!with_reserve) plan = ask(call);
   }
   give_workspace(call, plan);
+  run_forward(call);
+  forward_ = call;
+}
+
+void TimedCall::run_forward(backgauge_call& call) {
   backgauge_message message{};
   check("forward", implementation_.forward(&call, &message), message);
-  if (device_) device_->stream.synchronize();  // before its inputs go
+  if (device_) device_->stream.synchronize();  // its inputs may go
+}
+
+// The forward as it is run again: from the gradient's inputs into them.
+void TimedCall::link_forward() {
+  const OpSpec& spec = *find_op(forward_.op);
+  const auto take = [&](const std::vector<TensorSpec>& specs, std::vector<backgauge_tensor>& into) {
+    for (const TensorSpec& tensor : specs) {
+      const auto found = std::ranges::find_if(described_inputs_,
+                                              [&](const backgauge_tensor& input) { return tensor.name == input.name; });
+      if (found != described_inputs_.end()) into.push_back(*found);
+    }
+  };
+  take(spec.inputs, forward_inputs_);
+  take(spec.outputs, forward_outputs_);
+  forward_.inputs = forward_inputs_.data();
+  forward_.outputs = forward_outputs_.data();
 }
 
 void TimedCall::check(const char* function, backgauge_status status, const backgauge_message& message) const {
   if (status == BACKGAUGE_OK) return;
-  throw std::runtime_error(
-      fmt::format("{} answered {}: {}", function, status_word(std::int32_t{status}), message.text));
+  throw ContestantError(fmt::format("{} answered {}: {}", function, status_word(std::int32_t{status}), message.text),
+                        Status::kFailed);
 }
 
 }  // namespace backgauge

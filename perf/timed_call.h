@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "properties/case/inputs.h"
+#include "perf/signs.h"
 #include "properties/device/device.h"
+#include "properties/judge/float_environment.h"
 #include "properties/judge/judge_values.h"
 #include "reference/contract/call.h"
 
@@ -20,24 +22,27 @@ namespace backgauge {
 class TimedCall {
  public:
   // Describes, prepares and places the call; CudnnRNNBackprop gets what the implementation's own forward makes.
-  // Throws std::runtime_error with what the implementation said, where it does not take the call, or with what the
-  // device reports.
-  TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads);
+  // With `evict_bytes` the caches are emptied before every run that is timed: so many bytes are written, by the thread
+  // that calls. Throws std::runtime_error with what the implementation said, where it does not take the call, or with
+  // what the device reports.
+  TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads,
+            std::int64_t evict_bytes);
 
   // Seconds of so many runs, by the host's clock, or by the device's from the first one's beginning on the stream to
-  // the last one's end; reserve_space is restored between them where the implementation changes it, outside of the
-  // time. Throws std::runtime_error where one is not answered with OK.
+  // the last one's end; reserve_space is restored between them where the implementation changes it, and caches are
+  // emptied, outside of the time. Throws std::runtime_error where one is not answered with OK, or leaves the
+  // floating-point environment changed.
   double time(std::int64_t calls);
 
-  // Of the device, before the first run that is timed next. The host's are the caller's business.
-  void empty_caches() { flushes_ = device_ != nullptr; }
+  // Inputs get other signs in the place of those they have; the forward runs again.
+  void turn(Signs signs);
 
   // All outputs become NaN: what is there afterwards was written since.
   void poison_outputs();
   std::vector<GivenTensor> outputs() const;
 
-  // The masks in its reserve_space, of a problem with random dropout.
-  std::vector<std::vector<std::uint8_t>> dropout_masks(const Extents& extents) const;
+  // The masks in its reserve_space, of a problem with random dropout; nullopt if it cannot tell them.
+  std::optional<std::vector<std::vector<std::uint8_t>>> dropout_masks(const Extents& extents) const;
 
   std::uint64_t workspace_bytes() const { return call_.workspace_bytes; }
 
@@ -71,6 +76,11 @@ class TimedCall {
   backgauge_plan ask(backgauge_call& call);
   void give_workspace(backgauge_call& call, const backgauge_plan& plan);
   void make_forward(const Problem& problem);
+  void link_forward();
+  void run_forward(backgauge_call& call);
+  void flip(const Signs& signs);
+  void empty_caches();
+  double time_batch(std::int64_t calls);
   void keep_reserve_space();
   void restore_reserve_space();
   void run(std::int64_t calls);
@@ -80,15 +90,19 @@ class TimedCall {
   const backgauge_implementation& implementation_;
   backgauge_dtype dtype_;
   int threads_;
-  std::unique_ptr<Device> device_;  // nullptr: the host
-  bool flushes_ = false;
+  std::unique_ptr<Device> device_;   // nullptr: the host
+  std::vector<std::byte> evicting_;  // written to empty the host's caches
+  bool evicts_ = false;
   std::size_t placed_ = 0;
   Memories inputs_, outputs_, made_;  // made_: what the forward gave
   Memory* reserve_ = nullptr;         // restored before every run, if not nullptr
   Memory reserve_before_;
   Memories workspace_;
   std::vector<backgauge_tensor> described_inputs_, described_outputs_;
-  backgauge_call call_{};
+  std::vector<backgauge_tensor> forward_inputs_, forward_outputs_;  // the same memory, as the forward names it
+  backgauge_call call_{}, forward_{};
+  std::optional<Signs> signs_;
+  FloatEnvironment environment_ = FloatEnvironment::now();
 };
 
 }  // namespace backgauge

@@ -11,7 +11,7 @@ import sys
 import time
 import unittest
 
-from command import C_PLUGINS, CELL, COMMAND, ENVIRONMENT, PLAIN, SANITIZED, VERSION, CommandTest, run
+from command import C_PLUGINS, CELL, COMMAND, ENVIRONMENT, PLAIN, PLUGINS, SANITIZED, VERSION, CommandTest, run
 
 HERE = pathlib.Path(__file__).parent
 BLOCK = "block_lstm_grad_v2 t5b3i4h2 peep=1 dt=f32 data=strat:0x1"
@@ -37,10 +37,18 @@ BROKEN_ARGUMENTS = [
     (["--cache=warm"], "warm"),
     (["--threads=0"], "--threads"),
     (["--reps=0"], "--reps"),
-    (["--min-time=0"], "--min-time"),
-    (["--max-work=-1"], "--max-work"),
+    *[([f"{option}={value}"], option) for option in ("--min-time", "--max-work", "--reps", "--threads", "--launches")
+      for value in ("nan", "-nan", "inf", "-1", "0", "1e999", "", "x", "1x", "0x1p3")],
+    *[([f"--memory-limit={value}"], "--memory-limit")
+      for value in ("-1", "99999999999999999999", "nan", "1.5G", "G", "8388608T", "1Q")],
+    *[([f"{option}={value}"], option) for option in ("--benchmark_min_time", "--benchmark_repetitions")
+      for value in ("nan", "inf", "-1", "0", "1e9", "")],
+    (["--case=lstm_block_cell_grad b2i3h4 dt=f32 data=malformed:0x1"], "has no time"),
     (["--max-time=90"], "--max-time=90"),
     (["--out=/dev/null/x"], "/dev/null/x"),
+    (["--out=/"], "got a folder"),
+    (["--out=/nonexistent/run.json"], "/nonexistent/run.json"),
+    (["--benchmark_out=/"], "got a folder"),
     (["--bogus"], "--bogus"),
     (["extra"], "extra"),
     (["--benchmark_bogus=1"], "--benchmark_bogus"),
@@ -134,6 +142,37 @@ class BenchTest(Runs):
         stdout, benchmarks, _, _ = self.bench(1, f"--impl={C_PLUGINS / 'crashing_plugin.so'},cpu", "--case", CELL)
         self.assertIn("BROKEN: crash", stdout)
         self.assertIn("cpu: 1 of 1 workloads timed", stdout)
+
+    def test_threads_that_are_left_spinning_do_not_run_while_others_are_timed(self):
+        counter = self.folder / "counter"
+        counter.write_bytes(bytes(8))
+        _, benchmarks, _, samples = self.bench(
+            0, f"--impl={PLUGINS / 'leaves_threads_spinning.so'},{PLUGINS / 'needs_quiet.so'}", "--threads=2", "--case",
+            CELL, environment={"BACKGAUGE_TEST_COUNTER": str(counter)})
+        self.assertEqual([(line["implementation"], line["verdict"], line["reason"]) for line in samples if "verdict" in line],
+                         [("leaves_threads_spinning", "PASSED", ""), ("needs_quiet", "PASSED", "")])
+        self.assertGreater(int.from_bytes(counter.read_bytes(), "little"), 0)
+
+    def test_results_survive_what_an_implementation_does_to_its_process(self):
+        for isolate in ("auto", "off"):
+            with self.subTest(isolate=isolate):
+                done = self.expect(0, "bench", *SHORT, f"--isolate={isolate}", "--out=here.json",
+                                   f"--impl={PLUGINS / 'ruins_its_process.so'},cpu", "--case", CELL, cwd=self.folder)
+                self.assertIn("cpu: 1 of 1 workloads timed", done.stdout)
+                document = json.loads((self.folder / "here.json").read_text())
+                self.assertEqual({one["name"].split("/")[0] for one in document["benchmarks"]},
+                                 {"ruins_its_process", "cpu"})
+                self.assertEqual({one["error_occurred"] for one in document["benchmarks"] if "error_occurred" in one},
+                                 set())
+                (self.folder / "here.json").unlink()
+
+    def test_results_survive_a_closed_stdout(self):
+        out = self.folder / "run.json"
+        shell = ["sh", "-c", 'exec "$0" "$@" >&-', COMMAND, "bench", *SHORT, f"--out={out}", "--case", CELL]
+        done = subprocess.run(shell, stderr=subprocess.PIPE, text=True, timeout=120, env=ENVIRONMENT)
+        self.assertIn(done.returncode, (0, 2), done.stderr)
+        self.assertNotIn("internal error", done.stderr)
+        self.assertEqual(len([one for one in json.loads(out.read_text())["benchmarks"] if one["run_type"] == "iteration"]), 3)
 
     def test_too_much_work_is_skipped(self):
         stdout, _, _, _ = self.bench(0, "--case", BLOCK, "--H=4096", "--max-work=0.001")

@@ -95,10 +95,7 @@ def serve(name, open_peer):
                 case.write(loaded.results())
                 say({"ok": True})
             elif request["do"] == "time":
-                start = time.perf_counter()
-                for _ in range(request["calls"]):
-                    loaded.run()
-                say({"seconds": time.perf_counter() - start})
+                say({"seconds": timed(loaded, request["calls"], request.get("evict_bytes", 0))})
             else:
                 say({"error": f"{request['do']}: no such request"})
         except Skip as reason:
@@ -106,6 +103,23 @@ def serve(name, open_peer):
         except Exception as error:  # whatever a framework raises: the benchmark shall know it, and go on
             say({"error": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"})
     return 0
+
+
+def timed(loaded, calls, evict_bytes):
+    """Seconds of so many calls; with evict_bytes, of calls before each of which so many bytes have been written."""
+    if not evict_bytes:
+        start = time.perf_counter()
+        for _ in range(calls):
+            loaded.run()
+        return time.perf_counter() - start
+    seconds, evicting = 0.0, bytearray(evict_bytes)
+    lines = b"\1" * len(range(0, evict_bytes, 64))
+    for _ in range(calls):
+        evicting[::64] = lines
+        start = time.perf_counter()
+        loaded.run()
+        seconds += time.perf_counter() - start
+    return seconds
 
 
 def takes_last_cs_grad(case):

@@ -102,13 +102,6 @@ void limit_cores() {
   setrlimit(RLIMIT_CORE, &core);
 }
 
-void observe(const char* function, bool inside) {
-  const auto known = std::ranges::find(WorkerState::kFunctions, std::string_view(function));
-  state->function = static_cast<std::uint32_t>(known - std::begin(WorkerState::kFunctions));
-  state->inside = inside ? 1 : 0;
-  ++state->turns;
-}
-
 bool say(Channel& channel, MessageKind kind, std::uint32_t turn, const Writer& writer) {
   try {
     return channel.send(static_cast<std::uint32_t>(kind), turn, writer.bytes());
@@ -127,7 +120,7 @@ class Server {
             implementation,
             [this](const char* function, bool inside) {
               if (inside) allowance_.enter();
-              observe(function, inside);
+              observe_call(function, inside);
               if (!inside) allowance_.leave();
             },
             memory_limit) {}
@@ -183,19 +176,30 @@ class Server {
 
 }  // namespace
 
-void worker_main(const std::vector<std::string>& arguments, const OpenImplementation& open) {
-  if (arguments.size() != 2) _exit(2);
+Channel become_worker() {
   Channel channel{Descriptor(WorkerProcess::kSocket), Descriptor(WorkerProcess::kMemory)};
   state = &channel.state();
   ignore_the_user();
   watch_for_crashes();
   end_with_the_judge();
   limit_cores();
+  return channel;
+}
 
+void observe_call(const char* function, bool inside) {
+  const auto known = std::ranges::find(WorkerState::kFunctions, std::string_view(function));
+  state->function = static_cast<std::uint32_t>(known - std::begin(WorkerState::kFunctions));
+  state->inside = inside ? 1 : 0;
+  ++state->turns;
+}
+
+void worker_main(const std::vector<std::string>& arguments, const OpenImplementation& open) {
+  if (arguments.size() != 2) _exit(2);
+  Channel channel = become_worker();
   std::string error;
-  observe("backgauge_entry", true);
+  observe_call("backgauge_entry", true);
   const backgauge_implementation* implementation = open(arguments[0], error);
-  observe("backgauge_entry", false);
+  observe_call("backgauge_entry", false);
   if (implementation == nullptr) {
     say(channel, MessageKind::kNotLoaded, 0, to_wire(std::vector<std::string>{error}));
     _exit(0);

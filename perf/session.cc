@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/session.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include "perf/timed_call.h"
+#include "properties/judge/claims.h"
+
+namespace backgauge {
+namespace {
+
+// So much time of calls tells how many threads work: clocks of threads are read to the microsecond and better.
+constexpr double kTelling = 5e-3;
+
+// What runtimes do on the side (a clock, a collector) takes little of a CPU; one thread more takes a whole one, or what
+// the others on the machine leave of it.
+constexpr double kOnTheSide = 0.5;
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// What an implementation answers badly, or memory that cannot be had, ends its part in the workload.
+template <class Do>
+auto answered(const Do& what) {
+  try {
+    return what();
+  } catch (const ContestantError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw ContestantError("needs more memory than there is");
+  } catch (const std::runtime_error& error) {
+    throw ContestantError(error.what());
+  }
+}
+
+}  // namespace
+
+std::string too_many_threads(const Timing& timing, int threads) {
+  const double busy = timing.cpu_seconds / timing.seconds;
+  if (timing.seconds < kTelling || busy < threads + kOnTheSide) return "";
+  return fmt::format("keeps {:.1f} CPUs busy with num_threads = {}", busy, threads);
+}
+
+LocalSession::LocalSession(const backgauge_implementation& implementation) : implementation_(implementation) {}
+
+LocalSession::~LocalSession() = default;
+
+double LocalSession::load(const Problem& problem, const LoadOptions& options) {
+  options_ = options;
+  shapes_ = {problem.op, problem.dtype, problem.attributes, problem.extents, {}, {}};
+  return answered([&] {
+    call_ = std::make_unique<TimedCall>(implementation_, problem, options.threads, options.evict_bytes);
+    return call_->time(1);
+  });
+}
+
+void LocalSession::turn(std::uint64_t seed) {
+  answered([&] { call_->turn(Signs(shapes_, seed)); });
+}
+
+Timing LocalSession::time(std::int64_t calls) {
+  return answered([&] {
+    const double before = cpu_seconds();
+    Timing timing;
+    timing.seconds = call_->time(calls);
+    timing.cpu_seconds = cpu_seconds() - before;
+    check_threads(timing);
+    return timing;
+  });
+}
+
+// Of calls in host memory without pauses between them: with caches emptied in between, the CPU time is not the calls'.
+void LocalSession::check_threads(const Timing& timing) {
+  if (implementation_.memory_space == BACKGAUGE_CUDA || options_.evict_bytes > 0) return;
+  so_far_.seconds += timing.seconds;
+  so_far_.cpu_seconds += timing.cpu_seconds;
+  if (const std::string why = too_many_threads(so_far_, options_.threads); !why.empty()) {
+    throw ContestantError(why, Status::kFailed);
+  }
+}
+
+Computed LocalSession::computed(bool again) {
+  return answered([&] {
+    if (again) {
+      call_->poison_outputs();
+      call_->time(1);
+    }
+    Computed computed{call_->outputs(), {}, false};
+    if (!has_random_dropout(shapes_)) return computed;
+    auto masks = call_->dropout_masks(shapes_.extents);
+    computed.untold = !masks.has_value();
+    if (masks) computed.keep = std::move(*masks);
+    return computed;
+  });
+}
+
+}  // namespace backgauge

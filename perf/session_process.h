@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session in a process of its own: this program once more, as `<program> worker --time IMPLEMENTATION`. What an
+// implementation does to its process (threads that spin, a floating-point unit left in disorder, a crash at its end)
+// touches neither the others nor the results.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "perf/session.h"
+#include "properties/judge/worker/worker_main.h"
+#include "properties/judge/worker/worker_process.h"
+
+namespace backgauge {
+
+class SessionProcess : public Session {
+ public:
+  // Throws ContestantError where the implementation cannot be loaded.
+  explicit SessionProcess(const std::string& implementation);
+
+  double load(const Problem& problem, const LoadOptions& options) override;
+  void turn(std::uint64_t seed) override;
+  Timing time(std::int64_t calls) override;
+  Computed computed(bool again) override;
+  void pause() override;
+  void resume() override;
+  int process() const override { return process_.id(); }
+
+ private:
+  enum class Kind : std::uint32_t;
+  friend class SessionServer;
+
+  Channel::Message ask(Kind kind, std::span<const std::byte> bytes);
+  Channel::Message hear();
+  std::string how_it_ended();
+
+  WorkerProcess process_;
+  std::uint32_t turn_ = 0;  // of the last request; its answer repeats it
+};
+
+// The other side: whether the arguments after the word `worker` are a session's, which then is served to its end.
+bool is_session(const std::vector<std::string>& arguments);
+[[noreturn]] void session_main(const std::vector<std::string>& arguments, const OpenImplementation& open);
+
+}  // namespace backgauge

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session and its process tell each other beside problems (messages.h), as bytes (wire.h).
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "perf/session.h"
+#include "properties/judge/worker/wire.h"
+
+namespace backgauge {
+
+struct Refusal {
+  std::int32_t status = 0;  // a Status
+  std::string text;
+};
+
+template <class Archive, Is<Refusal> V>
+void fields(Archive& archive, V& refusal) {
+  archive(refusal.text, refusal.status);
+}
+
+template <class Archive, Is<GivenTensor> V>
+void fields(Archive& archive, V& tensor) {
+  archive(tensor.name, tensor.shape, tensor.values, tensor.dtype);
+}
+
+template <class Archive, Is<Computed> V>
+void fields(Archive& archive, V& computed) {
+  archive(computed.outputs, computed.keep, computed.untold);
+}
+
+template <class... V>
+std::vector<std::byte> bytes_of(const V&... values) {
+  Writer writer;
+  writer(values...);
+  return {writer.bytes().begin(), writer.bytes().end()};
+}
+
+// Throws ContestantError where the bytes make no sense: whoever wrote them has lost its mind.
+template <class T>
+T parsed(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  T value{};
+  reader(value);
+  if (!reader.ok()) throw ContestantError("memory: its process answered what makes no sense");
+  return value;
+}
+
+}  // namespace backgauge
