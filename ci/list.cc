@@ -109,6 +109,7 @@ Json implementation_json(const backgauge_implementation& implementation, bool ca
       claim["directions"] =
           members(claims.directions, BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL, direction_word);
       if (claims.no_dropout != 0) claim["dropout"] = {"0", "1"};
+      if (claims.dropout_has_state != 0) claim["dropout_state"] = "carried";
     } else {
       claim["peephole"] = members(claims.use_peephole, 0, 1, [](int on) { return on ? "on" : "off"; });
     }

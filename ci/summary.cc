@@ -48,6 +48,7 @@ void Summary::add(const Case& c, const Record& record) {
   const Status status = record.verdict.status;
   redrawn_ += record.redraws > 0;
   by_identity_ += record.verdict.note.starts_with(kMasksNotTold);
+  with_state_ += record.verdict.note.starts_with(kMasksWithState);
   ++counts_[static_cast<std::size_t>(status)];
   broken_harness_ += is_harness(record.verdict);
   const bool well_formed = c.data != DataClass::kMalformed;
@@ -171,6 +172,9 @@ std::string Summary::left_out() const {
   }
   if (by_identity_ > 0) {
     out += fmt::format("judged by the adjoint identity {}: their dropout masks are not told\n", by_identity_);
+  }
+  if (with_state_ > 0) {
+    out += fmt::format("judged by the mask of each call {}: masks follow from earlier calls, as claimed\n", with_state_);
   }
   if (redrawn_ > 0)
     out += fmt::format("drawn again {}: with their first values no bound could prove anything\n", redrawn_);

@@ -65,6 +65,7 @@ std::string claim_refusal(const backgauge_op_claims& c) {
     return "half_contract, expected 0 or one of backgauge_numerical_contract";
   }
   if (!is_between(c.no_dropout, 0, 1)) return "no_dropout, expected 0 or 1";
+  if (!is_between(c.dropout_has_state, 0, 1)) return "dropout_has_state, expected 0 or 1";
   return "";
 }
 

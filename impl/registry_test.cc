@@ -142,6 +142,7 @@ TEST(Registry, RefusesEveryWrongClaim) {
       {2, "changes_reserve_space", [](auto& c) { c.changes_reserve_space = -1; }},
       {0, "half_contract", [](auto& c) { c.half_contract = BACKGAUGE_FP32_3XTF32 + 1; }},
       {2, "no_dropout", [](auto& c) { c.no_dropout = 2; }},
+      {2, "dropout_has_state", [](auto& c) { c.dropout_has_state = 2; }},
   };
   for (const Wrong& wrong : wrongs) {
     std::vector<backgauge_op_claims> claims = legal_claims;

@@ -102,6 +102,15 @@ class Misbehaving(CommandTest):
         for option, failures in [("--fail-fast", 1), ("--fail-fast=3", 3)]:
             self.assertIn(f"summary: 0 passed, {failures} failed", self.expect(1, *arguments, option).stdout)
 
+    def test_masks_of_a_generator_with_state_need_its_claim(self):
+        line = "cudnn_rnn_backprop t5b3i4h5 mode=lstm dir=bi layers=2 in=linear drop=0.5 dt=f32 data=strat:0x1"
+        arguments = ["--no-shrink", "--case", line]
+        claimed = self.expect(0, "verify", "--impl=hostile:seed_state_claimed", *arguments).stdout
+        self.assertIn("judged by the mask of each call 1: masks follow from earlier calls, as claimed\n", claimed)
+        self.assertIn("another one in the second forward with the same seed and seed2",
+                      self.expect(1, "verify", "--impl=hostile:seed_state", *arguments).stdout)
+        self.assertIn(" dropout_state=carried ", self.expect(0, "list", "--impl=hostile:seed_state_claimed").stdout)
+
     def test_a_crash_names_the_case(self):
         implementation = C_PLUGINS / "crashing_plugin.so"
         for arguments in (["repro", CELL], ["verify", "--case", CELL]):

@@ -29,6 +29,7 @@ std::string incomparable(const Runner& runner, const Called& called) {
   if (!called.filled.error.empty()) return called.filled.error;
   if (std::string why = unclaimed(called.claims, problem, called.filled.facts); !why.empty()) return why;
   if (!has_random_dropout(problem)) return "";
+  if (called.claims->dropout_has_state != 0) return std::string(kMasksWithState);
   const bool repeats = called.claims->determinism != BACKGAUGE_NOT_DETERMINISTIC;
   return repeats || runner.table().dropout_mask != nullptr ? "" : "neither masks nor bits can be compared";
 }

@@ -46,8 +46,8 @@ class Walker {
       Filled filled = fill(cases[k]);
       const backgauge_op_claims* claims = claims_of(runner.table(), cases[k].op);
       if (!filled.error.empty() || !unclaimed(claims, filled.problem, filled.facts).empty()) continue;
+      walk_.bits_compared |= repeats(filled.problem, cases[k].op);
       stations_.push_back({cases[k], std::move(filled.problem), k / 2, {}, {}});
-      walk_.bits_compared |= repeats(cases[k].op);
     }
     walk_.configurations = static_cast<int>(stations_.size());
   }
@@ -75,8 +75,11 @@ class Walker {
   }
 
  private:
-  bool repeats(backgauge_op op) const {
-    return claims_of(runner_.table(), op)->determinism != BACKGAUGE_NOT_DETERMINISTIC;
+  // With a generator that has state a mask may be another one every time, and the values with it.
+  bool repeats(const Problem& problem, backgauge_op op) const {
+    const backgauge_op_claims& claims = *claims_of(runner_.table(), op);
+    const bool draws_anew = claims.dropout_has_state != 0 && has_random_dropout(problem);
+    return claims.determinism != BACKGAUGE_NOT_DETERMINISTIC && !draws_anew;
   }
 
   RunOptions options_of(const Station& station) const {
@@ -128,7 +131,7 @@ class Walker {
       for (const Output& output : result.outputs) made->push_back(output.raw);
     }
     std::string difference;
-    if (!first.empty() && repeats(op)) difference = first_difference(first, result.outputs);
+    if (!first.empty() && repeats(problem, op)) difference = first_difference(first, result.outputs);
     if (first.empty()) first = std::move(result.outputs);
     return difference.empty() ? "" : "other bits than in its first call: " + difference;
   }

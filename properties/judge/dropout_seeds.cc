@@ -99,8 +99,9 @@ double mask_bits(const Problem& problem) {
   return -elements * std::log2(drop * drop + (1 - drop) * (1 - drop));
 }
 
-std::optional<Verdict> judge_dropout_seeds(Runner& runner, const Problem& problem, const RunOptions& options, bool told,
-                                           bool repeats) {
+std::optional<Verdict> judge_dropout_seeds(Runner& runner, const Problem& problem, const RunOptions& options,
+                                           const backgauge_op_claims& claims, bool told) {
+  const bool has_state = claims.dropout_has_state != 0;
   Trial trial(runner, problem, options, told);
   const Drawn first = trial.draw(0, 0);
   if (first.trouble) return first.trouble;
@@ -110,8 +111,10 @@ std::optional<Verdict> judge_dropout_seeds(Runner& runner, const Problem& proble
     const backgauge_attributes& a = trial.problem().attributes;
     return fmt::format("dropout mask: {} (seed {}, seed2 {})", what, a.seed, a.seed2);
   };
-  if (first.keep != again.keep) return failed(of("another one in the second forward with the same seed and seed2"));
+  if (!has_state && first.keep != again.keep)
+    return failed(of("another one in the second forward with the same seed and seed2"));
   const double noise = told ? 0 : largest_difference(first.outputs, again.outputs);
+  const bool repeats = claims.determinism != BACKGAUGE_NOT_DETERMINISTIC;
   if (repeats && noise > 0) return failed(of("other outputs in the second forward with the same seed and seed2"));
   if (mask_bits(problem) < kBits) return std::nullopt;
 

@@ -64,6 +64,9 @@ class Judge {
     bool told = true;
     if (auto verdict = reveal_masks(problem, raw, told)) return *verdict;
     if (has_random_dropout(problem)) {
+      if (!told && claims_.dropout_has_state != 0) {
+        return {Status::kSkipped, fmt::format("{}, and are not told", kMasksWithState), {}};
+      }
       if (auto verdict = judge_seeds(problem, told)) return *verdict;
     }
     const Runs runs = run_all(problem, raw);
@@ -75,7 +78,11 @@ class Judge {
     Verdict backward = compare(problem, runs);
     if (backward.tensors.empty()) return backward;  // not compared, for the reason it gives
     verdict.tensors.insert(verdict.tensors.end(), backward.tensors.begin(), backward.tensors.end());
-    return conclude(std::move(verdict.tensors));
+    verdict = conclude(std::move(verdict.tensors));
+    if (claims_.dropout_has_state != 0 && has_random_dropout(problem)) {
+      verdict.note = std::string(kMasksWithState) + (verdict.note.empty() ? "" : "; ") + verdict.note;
+    }
+    return verdict;
   }
 
  private:
@@ -210,7 +217,7 @@ class Judge {
   std::optional<Verdict> judge_seeds(const Problem& problem, bool told) const {
     RunOptions options = first_;
     options.changed_inputs.clear();
-    return judge_dropout_seeds(runner_, problem, options, told, claims_.determinism != BACKGAUGE_NOT_DETERMINISTIC);
+    return judge_dropout_seeds(runner_, problem, options, claims_, told);
   }
 
   Runner& runner_;

@@ -142,6 +142,29 @@ TEST_P(DropoutSeeds, MustAloneDecideTheMask) {
   expect_wrong_seeds("in the second forward with the same seed and seed2");
   puppet_.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
   EXPECT_EQ(judge(puppet_, c_).status, Status::kFailed);
+  puppet_.claims.dropout_has_state = 1;
+  const Verdict verdict = judge(puppet_, c_);
+  EXPECT_EQ(verdict.status, GetParam() ? Status::kPassed : Status::kSkipped) << verdict.reason;
+  EXPECT_TRUE((GetParam() ? verdict.note : verdict.reason).starts_with(kMasksWithState)) << verdict.note;
+}
+
+// With state or without, one mask for all seeds is no draw.
+TEST(JudgeRnn, StateThatIsClaimedMustShow) {
+  Case c = rnn_case(BACKGAUGE_LSTM, 0.5);
+  c.T = 5;
+  c.B = 3;
+  Puppet puppet;
+  puppet.claims.dropout_has_state = 1;
+  puppet.seeds = [](backgauge_attributes a) { return a.seed = a.seed2 = 1, a; };
+  expect_failed(judge(puppet, c), "dropout mask: the same with another seed (seed");
+}
+
+TEST(JudgeRnn, AClaimOfStateSaysNothingWhereNoMaskIsDrawn) {
+  Puppet puppet;
+  puppet.claims.dropout_has_state = 1;
+  const Verdict verdict = judge(puppet, rnn_case(BACKGAUGE_LSTM, 0));
+  EXPECT_EQ(verdict.status, Status::kPassed) << verdict.reason;
+  EXPECT_EQ(verdict.note.find(kMasksWithState), std::string::npos) << verdict.note;
 }
 
 TEST(JudgeRnn, SkipsWhatIsNotClaimed) {

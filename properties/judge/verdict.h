@@ -52,6 +52,9 @@ struct Verdict {
 // What the note begins with where the adjoint identity was judged in place of elements.
 inline constexpr std::string_view kMasksNotTold = "masks not told";
 
+// The same where masks come from a generator with state, as claimed, and each call was judged by its own.
+inline constexpr std::string_view kMasksWithState = "masks follow from earlier calls, as claimed";
+
 // What makes two failures the same: the first bad tensor and the class of its fault ("w_grad value", "dicfo unwritten",
 // "h_grad non-finite"), or what was seen besides values, without its numbers ("wrote past the end of dicfo", "not
 // repeatable: x_grad"). "" where the implementation did not fail.

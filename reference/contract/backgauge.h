@@ -169,6 +169,7 @@ typedef struct backgauge_op_claims {
   int32_t changes_reserve_space; /* 1: run writes reserve_space; it is restored before every run */
   int32_t half_contract;         /* numerical_contract of half calls where it is another one; else 0 */
   int32_t no_dropout;            /* 1: calls of several layers with 0 < dropout < 1 are not claimed */
+  int32_t dropout_has_state;     /* 1: the mask follows from earlier calls too, not from seed and seed2 alone */
 } backgauge_op_claims;
 
 /* The table of one implementation. It and everything it points to live as long as the library is loaded. */
@@ -196,8 +197,10 @@ typedef struct backgauge_implementation {
    * `gap` in 0..L-2 stands between layers gap and gap+1. On output keep[T,B,D*H] (host memory) is 1 where the element
    * is kept and scaled by 1/(1-dropout), 0 where it is dropped; keep may be NULL if it has no element. The function may
    * be NULL, or answer BACKGAUGE_UNSUPPORTED, what it has written then meaning nothing: such cases with 0 < dropout < 1
-   * are judged by the adjoint identity between forward and gradient, for which the forward must take the same mask in
-   * every call with the same seeds, dropout, dtype and extents, whatever the values of its tensors. */
+   * are judged by the adjoint identity between forward and gradient.
+   * The forward must take the same mask in every call with the same seeds, dropout, dtype and extents, whatever the
+   * values of its tensors, and another one with another seed or seed2 (with a negative seed2, seed need not count);
+   * dropout_has_state claims that it does not, and then masks must be told. */
   backgauge_status (*dropout_mask)(const backgauge_call* call, int32_t gap, uint8_t* keep, backgauge_message* message);
 } backgauge_implementation;
 

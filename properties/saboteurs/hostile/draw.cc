@@ -31,6 +31,8 @@ backgauge_status seed_state(Call call, Message message) {
 
 void not_deterministic(backgauge_op_claims& claims) { claims.determinism = BACKGAUGE_NOT_DETERMINISTIC; }
 
+void has_state(backgauge_op_claims& claims) { claims.dropout_has_state = 1; }
+
 backgauge_status tells_no_mask(Call, std::int32_t, std::uint8_t*, Message) { return BACKGAUGE_UNSUPPORTED; }
 
 }  // namespace
@@ -49,6 +51,10 @@ std::vector<Habit> drawing_habits() {
        "another one in the second forward", nullptr, nullptr, nullptr, seed_state, not_deterministic},
       {"seed_ignored_untold", "one dropout mask for all seeds, which it does not tell", kCases, kFailed,
        "the same outputs with another seed", nullptr, nullptr, tells_no_mask, seed_ignored},
+      {"seed_ignored_state", "one dropout mask for all seeds, and claims that its generator has state", kCases, kFailed,
+       "the same with another seed", nullptr, nullptr, nullptr, seed_ignored, has_state},
+      {"seed_state_claimed", "another dropout mask at every call, as it claims", kCases, kPassed, "", nullptr, nullptr,
+       nullptr, seed_state, has_state},
   };
 }
 
