@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puppets that a worker opens by the name of what they do, for its tests.
+#pragma once
+
+#include <string>
+
+#include "reference/contract/backgauge.h"
+
+namespace backgauge::testing {
+
+// As OpenImplementation. "right" misbehaves in nothing; the others are rows of misbehaving.cc.
+const backgauge_implementation* open_puppet(const std::string& name, std::string& error);
+
+}  // namespace backgauge::testing
