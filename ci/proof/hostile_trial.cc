@@ -99,6 +99,25 @@ std::unique_ptr<Runner> runner_for(const Hostile& hostile) {
   return std::make_unique<InProcessRunner>(hostile.table);
 }
 
+// Legal cases before them, which show that the habit is one of refusals only.
+HostileOutcome try_refused(const Hostile& hostile) {
+  constexpr std::uint64_t kCalls = 40;  // more than a process may have threads left, on small machines
+  const std::unique_ptr<Runner> runner = worker_for(hostile);
+  for (const Case& c : trial_cases()) {
+    const Filled filled = fill(c);
+    const Verdict verdict = judge_case(*runner, filled.problem, filled.facts, {.seed = c.seed});
+    if (verdict.status != Status::kPassed) return {false, "a legal call is " + text_of(verdict)};
+  }
+  const std::uint64_t calls = kCalls + 4 * static_cast<std::uint64_t>(sysconf(_SC_NPROCESSORS_CONF));
+  const std::uint64_t all = malformed_count(BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_FLOAT32);
+  HostileOutcome outcome;
+  for (std::uint64_t k = 0; k < calls && !outcome.detected; ++k) {
+    const Verdict verdict = judge_refusal(*runner, {BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_FLOAT32, k * all / calls});
+    outcome = {as_expected(verdict, hostile), text_of(verdict)};
+  }
+  return outcome;
+}
+
 HostileOutcome try_threads(const Hostile& hostile) {
   const std::unique_ptr<Runner> runner = worker_for(hostile);
   const ThreadCounts counted = count_threads(*runner, {BACKGAUGE_BLOCK_LSTM_GRAD_V2});
@@ -129,6 +148,7 @@ const std::vector<Hostile>& hostile_ones() { return saboteurs::hostile_implement
 
 HostileOutcome try_hostile(const Hostile& hostile) {
   if (hostile.trial == Hostile::Trial::kMalformed) return try_malformed(hostile);
+  if (hostile.trial == Hostile::Trial::kRefused) return try_refused(hostile);
   if (hostile.trial == Hostile::Trial::kAtOnce) return try_at_once(hostile);
   if (hostile.trial == Hostile::Trial::kRepeated) return try_repeated(hostile);
   if (hostile.trial == Hostile::Trial::kThreads) return try_threads(hostile);

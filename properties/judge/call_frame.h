@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "properties/judge/arena.h"
+#include "properties/judge/call_image.h"
 
 namespace backgauge {
 
@@ -35,15 +36,9 @@ class CallFrame {
   static constexpr std::size_t kCall = 0, kMessage = 1, kAnswer = 2;
 
   std::vector<std::string> texts(const std::vector<Violation>& violations) const;
-  std::string place_of(std::int64_t byte) const;
 
-  // Which bytes of the block of the call are what: in order, each with its first byte.
-  struct Part {
-    std::size_t begin;
-    std::string what;
-  };
-  std::vector<Part> parts_;
   Arena arena_;
+  CallImage image_;
 };
 
 }  // namespace backgauge

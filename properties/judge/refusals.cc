@@ -12,6 +12,7 @@
 #include "properties/judge/findings.h"
 #include "properties/judge/invocation.h"
 #include "properties/judge/plan_fault.h"
+#include "properties/judge/refusal_frame.h"
 #include "reference/contract/malformed.h"
 
 namespace backgauge {
@@ -85,9 +86,32 @@ Malformed malformed_of_case(backgauge_op gradient_op, backgauge_dtype dtype, std
 
 RunResult InProcessRunner::refuse(const Malformed& which) {
   RunResult result;
+  // Where prepare asks for more, there is another one.
+  constexpr std::size_t kRoomForInputs = std::size_t{1} << 18;
+  if (refusal_frame_ != nullptr) {
+    if (const std::vector<std::string> late = refusal_frame_->late_violations(); !late.empty()) {
+      result.violations.push_back("the malformed call before this one " + late.front());
+      refusal_frame_.reset();
+    }
+  }
+  if (refusal_frame_ == nullptr) refusal_frame_ = std::make_unique<RefusalFrame>(kRoomForInputs);
+  const auto settle = [&](bool tell) {
+    const std::vector<std::string> touched = refusal_frame_->settle();
+    if (touched.empty()) return;
+    if (tell) result.violations.push_back(result.function + " " + touched.front());
+    refusal_frame_.reset();
+  };
   const auto prepare = [&](const backgauge_call* call, backgauge_plan* plan, backgauge_message*) {
-    invoke("prepare", observer_, result,
-           [&](backgauge_message& message) { return implementation_.prepare(call, plan, &message); });
+    invoke("prepare", observer_, result, [&](backgauge_message& message) {
+      refusal_frame_->load(*call, {call->inputs, static_cast<std::size_t>(call->num_inputs)},
+                           {call->outputs, static_cast<std::size_t>(call->num_outputs)}, nullptr);
+      const backgauge_status status =
+          implementation_.prepare(refusal_frame_->call(), refusal_frame_->plan(), refusal_frame_->message());
+      message = *refusal_frame_->message();
+      *plan = *refusal_frame_->plan();
+      return status;
+    });
+    settle(true);
     if (result.status != BACKGAUGE_OK || !result.violations.empty()) throw NotPrepared();
     PlanFault fault = plan_fault(*plan, find_op(call->op)->is_cudnn(), call->dtype, memory_limit_);
     if (!fault.violation.empty()) result.violations.push_back(std::move(fault.violation));
@@ -95,17 +119,25 @@ RunResult InProcessRunner::refuse(const Malformed& which) {
     if (!result.violations.empty() || !result.broken.empty()) throw NotPrepared();
     return BACKGAUGE_OK;
   };
+  const auto input_memory = [&](std::size_t bytes) {
+    if (refusal_frame_->inputs().size() < bytes) refusal_frame_ = std::make_unique<RefusalFrame>(bytes);
+    return refusal_frame_->inputs().data();
+  };
   try {
     const PrepareFunction prepares = implementation_.prepare == nullptr ? PrepareFunction() : prepare;
-    const auto owned = calls_of(which.op, which.dtype).at(which.number).make(prepares);
+    const auto owned = calls_of(which.op, which.dtype).at(which.number).make(prepares, input_memory);
     const bool forward = which.op == BACKGAUGE_CUDNN_RNN;
     invoke(forward ? "forward" : "run", observer_, result, [&](backgauge_message& message) {
-      return (forward ? implementation_.forward : implementation_.run)(&owned->call, &message);
+      refusal_frame_->load(owned->call, owned->inputs, owned->outputs, &owned->seq_len_max());
+      const auto function = forward ? implementation_.forward : implementation_.run;
+      const backgauge_status status = function(refusal_frame_->call(), refusal_frame_->message());
+      message = *refusal_frame_->message();
+      return status;
     });
     // What was taken for legal has been computed, of course: that it was taken is the fault.
-    if (result.status != BACKGAUGE_OK && !owned->untouched()) {
-      result.violations.push_back(result.function + " wrote to memory of the call");
-    }
+    const bool refused = result.status != BACKGAUGE_OK;
+    settle(refused);
+    if (refused && !owned->untouched()) result.violations.push_back(result.function + " wrote to memory of the call");
   } catch (const NotPrepared&) {  // `result` says why
   }
   return result;

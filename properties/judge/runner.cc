@@ -35,6 +35,7 @@ class ThreadWatch {
 
 RunResult InProcessRunner::run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) {
   const ThreadWatch watch(threads_grew_);
+  refusal_frame_.reset();
   PlacedCall call(implementation_, problem, raw, options, observer_, memory_limit_);
   if (call.prepare()) {
     const bool forward = problem.op == BACKGAUGE_CUDNN_RNN;
@@ -93,6 +94,10 @@ Runner::CaseEnd InProcessRunner::end_case() {
   if (threads_grew_ && waits.fetch_add(1) < kMostWaits) std::this_thread::sleep_for(kPatience);
   threads_grew_ = false;
   CaseEnd end;
+  if (refusal_frame_ != nullptr) {
+    end.violations = refusal_frame_->late_violations();
+    if (!end.violations.empty()) refusal_frame_.reset();
+  }
   for (const CallMemory& memory : memories_) {
     if (memory.mirror) {
       const std::string report = memory.mirror->collect_late();

@@ -10,6 +10,7 @@
 
 #include "properties/judge/arena.h"
 #include "properties/judge/placed_call.h"
+#include "properties/judge/refusal_frame.h"
 #include "properties/judge/thread_use.h"
 #include "properties/judge/together.h"
 
@@ -81,7 +82,8 @@ class InProcessRunner : public Runner {
   CallObserver observer_;
   std::uint64_t memory_limit_;
   std::vector<CallMemory> memories_;
-  bool threads_grew_ = false;  // in a call of this case
+  std::unique_ptr<RefusalFrame> refusal_frame_;  // from a malformed call to the next call that is none
+  bool threads_grew_ = false;                    // in a call of this case
 };
 
 }  // namespace backgauge

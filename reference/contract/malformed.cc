@@ -269,8 +269,8 @@ std::string prefix_of(const CallSetup& setup) {
 
 }  // namespace
 
-std::unique_ptr<OwnedCall> MalformedCall::make(const PrepareFunction& prepare) const {
-  auto call = std::make_unique<OwnedCall>(setup, prepare);
+std::unique_ptr<OwnedCall> MalformedCall::make(const PrepareFunction& prepare, const InputMemory& input_memory) const {
+  auto call = std::make_unique<OwnedCall>(setup, prepare, input_memory);
   apply(*call);
   return call;
 }

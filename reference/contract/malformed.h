@@ -27,7 +27,8 @@ struct MalformedCall {
   CallSetup setup;  // of the legal call
   std::function<void(OwnedCall&)> apply;
 
-  std::unique_ptr<OwnedCall> make(const PrepareFunction& prepare = nullptr) const;
+  std::unique_ptr<OwnedCall> make(const PrepareFunction& prepare = nullptr,
+                                  const InputMemory& input_memory = nullptr) const;
 };
 
 // Legal calls of an op, small, no dimension 0 and no two sizes alike where the op allows it: with and without peephole,

@@ -63,7 +63,8 @@ DescribedCall::DescribedCall(CallSetup setup, const PrepareFunction& prepare) : 
   describe_all();
 }
 
-OwnedCall::OwnedCall(const CallSetup& setup, const PrepareFunction& prepare) : DescribedCall(setup, prepare) {
+OwnedCall::OwnedCall(const CallSetup& setup, const PrepareFunction& prepare, const InputMemory& input_memory)
+    : DescribedCall(setup, prepare) {
   std::size_t bytes = 0;
   for (const auto* tensors : {&inputs, &outputs}) {
     for (const backgauge_tensor& tensor : *tensors) {
@@ -71,10 +72,18 @@ OwnedCall::OwnedCall(const CallSetup& setup, const PrepareFunction& prepare) : D
           std::max(bytes, static_cast<std::size_t>(backgauge_elements(&tensor)) * backgauge_dtype_bytes(tensor.dtype));
     }
   }
+  const std::size_t words = 2 * (bytes / sizeof(std::uint64_t) + 1);
+  if (input_memory != nullptr) {
+    std::byte* next = input_memory(inputs.size() * words * sizeof(std::uint64_t));
+    for (backgauge_tensor& tensor : inputs) {
+      if (tensor.data == nullptr) tensor.data = next;
+      next += words * sizeof(std::uint64_t);
+    }
+  }
   for (auto* tensors : {&inputs, &outputs}) {
     for (backgauge_tensor& tensor : *tensors) {
       if (tensor.data != nullptr) continue;
-      buffers_.emplace_back(2 * (bytes / sizeof(std::uint64_t) + 1), repeated(kFill));
+      buffers_.emplace_back(words, repeated(kFill));
       tensor.data = buffers_.back().data();
     }
   }

@@ -2,6 +2,7 @@
 // A backgauge_call made from the table of its op, without and with host memory; free to be damaged afterwards.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -40,6 +41,7 @@ class DescribedCall {
   void link();
 
   std::int64_t& seq_len_max() { return seq_len_max_; }
+  const std::int64_t& seq_len_max() const { return seq_len_max_; }
 
   static constexpr std::int64_t kReserveLength = 7;
 
@@ -47,13 +49,18 @@ class DescribedCall {
   std::int64_t seq_len_max_ = 0;
 };
 
+// So many bytes, aligned for every dtype and filled with OwnedCall::kFill, that live as long as the call.
+using InputMemory = std::function<std::byte*(std::size_t bytes)>;
+
 class OwnedCall : public DescribedCall {
  public:
   // On output all memory but seq_len_max is filled with kFill. Every tensor has its own buffer, twice as large as the
-  // largest tensor, so that a call that was wrongly taken as legal still stays inside.
-  explicit OwnedCall(const CallSetup& setup, const PrepareFunction& prepare = nullptr);
+  // largest tensor, so that a call that was wrongly taken as legal still stays inside. `input_memory`: where the
+  // buffers of inputs lie; without one they are the call's own.
+  explicit OwnedCall(const CallSetup& setup, const PrepareFunction& prepare = nullptr,
+                     const InputMemory& input_memory = nullptr);
 
-  // Whether every byte of every tensor is as the constructor left it.
+  // Whether every byte of every tensor in the call's own memory is as the constructor left it.
   bool untouched() const;
 
   static constexpr unsigned char kFill = 0x5a;

@@ -37,6 +37,7 @@ std::vector<Habit> touching_habits();     // of what is not theirs: touch.cc
 std::vector<Habit> planning_habits();     // of prepare: planning.cc
 std::vector<Habit> speaking_habits();     // of texts: speaking.cc
 std::vector<Habit> drawing_habits();      // of drawing dropout masks: draw.cc
+std::vector<Habit> refusing_habits();     // of calls that they refuse: refusing.cc
 std::vector<Habit> crowded_habits();      // that show where several threads call, or are used: crowd.cc
 std::vector<Habit> dying_habits();        // or worse, for the process: death.cc
 

@@ -12,8 +12,9 @@ const backgauge_implementation* wrapped = nullptr;
 
 std::vector<Hostile> make_all(bool twins) {
   std::vector<Hostile> all;
-  for (const auto& habits : {cheating_habits(), remembering_habits(), touching_habits(), drawing_habits(),
-                             crowded_habits(), planning_habits(), speaking_habits(), dying_habits()}) {
+  for (const auto& habits :
+       {cheating_habits(), remembering_habits(), touching_habits(), drawing_habits(), refusing_habits(),
+        crowded_habits(), planning_habits(), speaking_habits(), dying_habits()}) {
     for (const Habit& habit : habits) {
       if ((habit.verdict == Hostile::Verdict::kPassed) != twins) continue;
       Hostile hostile{habit.id, habit.what, habit.trial, habit.verdict, habit.reason, *wrapped};

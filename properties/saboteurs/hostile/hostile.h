@@ -14,10 +14,10 @@ namespace backgauge::saboteurs {
 struct Hostile {
   // kPassed: a correct twin, which does what a hostile one does as far as that is allowed.
   enum class Verdict { kFailed, kBroken, kPassed };
-  // Where the habit shows. kCases: on some legal case; kMalformed: on calls that must be refused; kWorker: as kCases,
-  // but it may end its process, so that only a worker survives it; kAtOnce: where several threads call;
+  // Where the habit shows. kCases: on some legal case; kMalformed: on calls that must be refused; kWorker, kRefused: as
+  // these two, but it may end its process, so that only a worker survives it; kAtOnce: where several threads call;
   // kRepeated: where bits are compared from call to call; kThreads: where threads are counted.
-  enum class Trial { kCases, kMalformed, kWorker, kAtOnce, kRepeated, kThreads };
+  enum class Trial { kCases, kMalformed, kWorker, kRefused, kAtOnce, kRepeated, kThreads };
 
   std::string id;    // late_write
   std::string what;  // one line

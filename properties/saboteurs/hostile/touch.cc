@@ -4,10 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <thread>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
+#include "properties/saboteurs/hostile/float_state.h"
 #include "properties/saboteurs/hostile/habit.h"
 
 namespace backgauge::saboteurs {
@@ -76,6 +74,14 @@ backgauge_status reads_past_the_end(Call call, Message message) {
   return status;
 }
 
+// Leaves something behind in the thread that calls.
+template <void (*leave)()>
+backgauge_status right_but_for(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  leave();
+  return status;
+}
+
 // The thread is quick enough for any case, and late enough for the call to be over.
 backgauge_status late_write(Call call, Message message) {
   const backgauge_status status = right(call, message);
@@ -86,23 +92,6 @@ backgauge_status late_write(Call call, Message message) {
       *bytes ^= 0x10u;
     }).detach();
   });
-  return status;
-}
-
-backgauge_status leaves_rounding_upward(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  std::fesetround(FE_UPWARD);
-  return status;
-}
-
-backgauge_status leaves_denormals_flushed(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-#if defined(__x86_64__)
-  constexpr unsigned kFlush = 0x8040;  // FTZ and DAZ
-  _mm_setcsr(_mm_getcsr() | kFlush);
-#else
-  std::fesetround(FE_DOWNWARD);
-#endif
   return status;
 }
 
@@ -148,38 +137,6 @@ backgauge_status changes_a_name(Call call, Message message) {
   return status;
 }
 
-// MMX code without emms: the next long double is a NaN.
-backgauge_status leaves_mmx(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-#if defined(__x86_64__)
-  asm volatile("pxor %%mm0, %%mm0" ::: "memory");
-#else
-  std::fesetround(FE_DOWNWARD);
-#endif
-  return status;
-}
-
-backgauge_status leaves_x87_stack(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-#if defined(__x86_64__)
-  asm volatile("fld1" ::: "memory");
-#else
-  std::fesetround(FE_DOWNWARD);
-#endif
-  return status;
-}
-
-// A state left behind by forward, or by a refused call, reaches the same caller.
-backgauge_status forward_leaves_flushing(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-#if defined(__x86_64__)
-  _mm_setcsr(_mm_getcsr() | 0x8040);
-#else
-  std::fesetround(FE_DOWNWARD);
-#endif
-  return status;
-}
-
 backgauge_status prepare_leaves_rounding(Call call, backgauge_plan* plan, Message message) {
   const backgauge_status status = correct().prepare(call, plan, message);
   std::fesetround(FE_TOWARDZERO);
@@ -214,9 +171,9 @@ std::vector<Habit> touching_habits() {
       {"late_write", "lets a thread change the outputs when the call has returned", kWorker, kFailed,
        "after the call had returned", late_write},
       {"leaves_rounding_upward", "leaves the rounding direction changed", kCases, kFailed, "floating-point environment",
-       leaves_rounding_upward},
+       right_but_for<leave_rounding_upward>},
       {"leaves_denormals_flushed", "leaves FTZ and DAZ set", kCases, kFailed, "floating-point environment",
-       leaves_denormals_flushed},
+       right_but_for<leave_flushing>},
       {"overruns_the_message", "writes a NUL after the message", kCases, kFailed, "wrote past the end of the message",
        overruns_the_message},
       {"overruns_the_plan", "clears more than the plan", kCases, kFailed, "wrote past the end of the plan", nullptr,
@@ -228,11 +185,12 @@ std::vector<Habit> touching_habits() {
       {"changes_a_shape", "changes a dimension of the call, and puts it back", kCases, kFailed,
        "wrote to the description of", changes_a_shape},
       {"changes_a_name", "changes a name of the call", kCases, kFailed, "wrote to the name of", changes_a_name},
-      {"leaves_mmx", "leaves a register of MMX in use", kCases, kFailed, "floating-point environment", leaves_mmx},
+      {"leaves_mmx", "leaves a register of MMX in use", kCases, kFailed, "floating-point environment",
+       right_but_for<leave_mmx>},
       {"leaves_x87_stack", "leaves a value in the stack of x87", kCases, kFailed, "floating-point environment",
-       leaves_x87_stack},
+       right_but_for<leave_x87_stack>},
       {"forward_leaves_flushing", "leaves FTZ and DAZ set in forward", kCases, kFailed,
-       "forward left the floating-point environment", nullptr, nullptr, nullptr, forward_leaves_flushing},
+       "forward left the floating-point environment", nullptr, nullptr, nullptr, right_but_for<leave_flushing>},
       {"prepare_leaves_rounding", "leaves the rounding direction changed in prepare", kCases, kFailed,
        "prepare left the floating-point environment", nullptr, prepare_leaves_rounding},
       {"restores_rounding", "changes the rounding direction and restores it", kCases, kPassed, "", restores_rounding},

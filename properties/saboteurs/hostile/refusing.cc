@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Habits that show in calls that are refused only: what is legal is computed and left as it must be.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "properties/saboteurs/hostile/float_state.h"
+#include "properties/saboteurs/hostile/habit.h"
+
+namespace backgauge::saboteurs {
+namespace {
+
+using Call = const backgauge_call*;
+using Message = backgauge_message*;
+
+// `habit` comes after the refusal.
+template <class Act>
+backgauge_status once_refused(Call call, Message message, Act habit) {
+  const backgauge_status status = right(call, message);
+  if (status != BACKGAUGE_OK) habit();
+  return status;
+}
+
+template <void (*leave)()>
+backgauge_status refused_but_for(Call call, Message message) {
+  return once_refused(call, message, leave);
+}
+
+bool has_inputs(Call call) { return call->inputs != nullptr && call->num_inputs > 0; }
+
+backgauge_status overruns_the_message(Call call, Message message) {
+  return once_refused(call, message, [message] {
+    volatile char* text = message->text;
+    text[sizeof message->text] = '\0';  // where the terminator of 512 characters goes
+  });
+}
+
+// As one that prints an address in front of the text.
+backgauge_status underruns_the_message(Call call, Message message) {
+  return once_refused(call, message, [message] {
+    volatile char* text = message->text;
+    text[-1] = ' ';
+  });
+}
+
+// For the next one, who gets it right.
+backgauge_status corrects_the_call(Call call, Message message) {
+  return once_refused(call, message, [call] { const_cast<backgauge_call*>(call)->num_threads = 2; });
+}
+
+// To try other shapes.
+backgauge_status restores_a_shape(Call call, Message message) {
+  return once_refused(call, message, [call] {
+    if (!has_inputs(call)) return;
+    volatile std::int64_t* shape = const_cast<backgauge_tensor*>(call->inputs)->shape;
+    const std::int64_t first = shape[0];
+    shape[0] = first + 1;
+    shape[0] = first;
+  });
+}
+
+backgauge_status restores_a_name(Call call, Message message) {
+  return once_refused(call, message, [call] {
+    if (!has_inputs(call) || call->inputs[0].name == nullptr) return;
+    volatile char* name = const_cast<char*>(call->inputs[0].name);
+    const char first = name[0];
+    name[0] = '?';
+    name[0] = first;
+  });
+}
+
+backgauge_status restores_inputs(Call call, Message message) {
+  return once_refused(call, message, [call] {
+    for (std::int32_t k = 0; has_inputs(call) && k < call->num_inputs; ++k) {
+      auto* byte = static_cast<volatile unsigned char*>(call->inputs[k].data);
+      if (byte == nullptr) continue;
+      const unsigned char before = *byte;
+      *byte = static_cast<unsigned char>(~before);
+      *byte = before;
+    }
+  });
+}
+
+// The thread is late enough for the call to be over.
+backgauge_status writes_late(Call call, Message message) {
+  return once_refused(call, message, [message] {
+    std::thread([message] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      message->text[0] = '!';
+    }).detach();
+  });
+}
+
+backgauge_status leaves_a_thread(Call call, Message message) {
+  return once_refused(call, message, [] {
+    std::thread([] {
+      for (std::atomic<int> turns{0};; ++turns) {
+      }
+    }).detach();
+  });
+}
+
+}  // namespace
+
+std::vector<Habit> refusing_habits() {
+  using enum Hostile::Trial;
+  using enum Hostile::Verdict;
+  return {
+      {"refused_leaves_flushing", "leaves FTZ and DAZ set where it refuses", kRefused, kFailed,
+       "floating-point environment", refused_but_for<leave_flushing>},
+      {"refused_leaves_x87_stack", "leaves a value in the stack of x87 where it refuses", kRefused, kFailed,
+       "floating-point environment", refused_but_for<leave_x87_stack>},
+      {"refused_overruns_the_message", "writes a NUL after the message where it refuses", kRefused, kFailed,
+       "wrote past the end of the message", overruns_the_message},
+      {"refused_underruns_the_message", "writes before the message where it refuses", kRefused, kFailed,
+       "wrote before the beginning of the message", underruns_the_message},
+      {"refused_corrects_the_call", "sets the number of threads in a call that it refuses", kRefused, kFailed,
+       "wrote to the call", corrects_the_call},
+      {"refused_restores_a_shape", "changes a dimension of a call that it refuses, and puts it back", kRefused, kFailed,
+       "wrote to the description of", restores_a_shape},
+      {"refused_restores_a_name", "changes a name of a call that it refuses, and puts it back", kRefused, kFailed,
+       "wrote to the name of", restores_a_name},
+      {"refused_restores_inputs", "overwrites each input of a call that it refuses, and restores it", kRefused, kFailed,
+       "wrote to the input", restores_inputs},
+      {"refused_writes_late", "lets a thread write the message of a call that it has refused", kRefused, kFailed,
+       "after the call had returned", writes_late},
+      {"refused_leaves_a_thread", "leaves a thread that spins behind each call that it refuses", kRefused, kBroken,
+       "threads: ", leaves_a_thread},
+  };
+}
+
+}  // namespace backgauge::saboteurs
