@@ -50,7 +50,7 @@ Record judge_with_redraws(Runner& runner, Case c, const JudgingOptions& options)
   Record record = judge_line(runner, c, options.num_threads);
   const bool drawn = options.redraw && may_be_redrawn(c);
   for (int redraws = 1; drawn && record.verdict.status == Status::kMistrusted && redraws <= kMostRedraws; ++redraws) {
-    c = redrawn(c);
+    c = redrawn(c, redraws);
     record = judge_line(runner, c, options.num_threads);
     record.redraws = redraws;
   }

@@ -32,7 +32,8 @@ bool may_be_redrawn(const Case& c) {
   return c.data != DataClass::kGolden && c.data != DataClass::kMalformed && !c.checksum;
 }
 
-Case redrawn(Case c) {
+Case redrawn(Case c, int redraws) {
+  if (redraws > kMostRedrawsOfClass) c.data = DataClass::kStratified;
   c.seed = seed_of_same_structure(c, (c.seed * 0x9e3779b97f4a7c15u + 1) >> 32);
   return c;
 }
@@ -41,7 +42,7 @@ Case judged_in_place_of(Case planned, const Declared& declared, int most_redraws
   Filled inputs = filled(planned);
   const bool again = may_be_redrawn(planned);
   for (int redraws = 1; again && redraws <= most_redraws && proves_nothing(planned, inputs, declared); ++redraws) {
-    planned = redrawn(planned);
+    planned = redrawn(planned, redraws);
     inputs = filled(planned);
   }
   planned.checksum = inputs.checksum;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ci/command.h"
+#include "ci/redraw.h"
 #include "properties/campaign/coverage.h"
 
 namespace backgauge::cli {
@@ -47,6 +48,7 @@ std::string Summary::Worst::text() const { return tensor.empty() ? "-" : fmt::fo
 void Summary::add(const Case& c, const Record& record) {
   const Status status = record.verdict.status;
   redrawn_ += record.redraws > 0;
+  of_other_class_ += record.redraws > kMostRedrawsOfClass && record.verdict.status != Status::kMistrusted;
   by_identity_ += record.verdict.note.starts_with(kMasksNotTold);
   with_state_ += record.verdict.note.starts_with(kMasksWithState);
   ++counts_[static_cast<std::size_t>(status)];
@@ -174,10 +176,13 @@ std::string Summary::left_out() const {
     out += fmt::format("judged by the adjoint identity {}: their dropout masks are not told\n", by_identity_);
   }
   if (with_state_ > 0) {
-    out += fmt::format("judged by the mask of each call {}: masks follow from earlier calls, as claimed\n", with_state_);
+    out +=
+        fmt::format("judged by the mask of each call {}: masks follow from earlier calls, as claimed\n", with_state_);
   }
-  if (redrawn_ > 0)
-    out += fmt::format("drawn again {}: with their first values no bound could prove anything\n", redrawn_);
+  if (redrawn_ > 0) {
+    out += fmt::format("drawn again {}: with their first values no bound could prove anything{}\n", redrawn_,
+                       of_other_class_ == 0 ? "" : fmt::format("; {} of them as data=strat", of_other_class_));
+  }
   return out;
 }
 

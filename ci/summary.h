@@ -71,7 +71,7 @@ class Summary {
   std::array<std::size_t, 5> counts_{};      // per Status
   std::size_t checks_failed_ = 0, broken_checks_ = 0;
   std::string check_troubles_;
-  std::size_t broken_harness_ = 0, producers_failed_ = 0, redrawn_ = 0, by_identity_ = 0,
+  std::size_t broken_harness_ = 0, producers_failed_ = 0, redrawn_ = 0, of_other_class_ = 0, by_identity_ = 0,
               with_state_ = 0;
   std::map<std::string, std::size_t> skip_reasons_;
   std::string first_mistrusted_;  // its line and its reason
