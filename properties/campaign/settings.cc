@@ -170,6 +170,14 @@ bool needs_short_nets(DataClass data) {
   }
 }
 
+std::vector<backgauge_dtype> dtypes_of(backgauge_op op) {
+  std::vector<backgauge_dtype> out;
+  for (const backgauge_dtype dtype : {BACKGAUGE_FLOAT32, BACKGAUGE_HALF, BACKGAUGE_FLOAT64}) {
+    if ((find_op(op)->dtypes & BACKGAUGE_BIT(dtype)) != 0) out.push_back(dtype);
+  }
+  return out;
+}
+
 const std::vector<Setting>& settings_of(backgauge_op op) {
   static const std::vector<Setting> cell = lstm_settings(false), block = lstm_settings(true),
                                     stacked = stacked_settings();

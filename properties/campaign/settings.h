@@ -21,6 +21,9 @@ struct Setting {
 
 const std::vector<Setting>& settings_of(backgauge_op op);
 
+// The dtypes that an op has, float32 first.
+std::vector<backgauge_dtype> dtypes_of(backgauge_op op);
+
 // Legal: the contract allows it, and a case of it can prove something. README.md has the list of what is left out.
 Factors factors_of(backgauge_op op);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/campaign/structured_cases.h"
 
+#include "properties/campaign/settings.h"
 #include "properties/case/structures.h"
 
 namespace backgauge {
@@ -8,14 +9,6 @@ namespace {
 
 constexpr DataClass kStructured[] = {DataClass::kBlank, DataClass::kAlike, DataClass::kExact, DataClass::kLone};
 constexpr backgauge_rnn_mode kModes[] = {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU};
-
-std::vector<backgauge_dtype> dtypes_of(backgauge_op op) {
-  std::vector<backgauge_dtype> out;
-  for (const backgauge_dtype dtype : {BACKGAUGE_FLOAT32, BACKGAUGE_HALF, BACKGAUGE_FLOAT64}) {
-    if (find_op(op)->dtypes & BACKGAUGE_BIT(dtype)) out.push_back(dtype);
-  }
-  return out;
-}
 
 // Shapes take turns by k: one in which all sizes differ, one in which I = H.
 void choose_lstm(Case& c, std::size_t k) {

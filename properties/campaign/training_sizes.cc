@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "properties/campaign/settings.h"
 #include "reference/contract/rnn_params.h"
 
 namespace backgauge {
@@ -88,14 +89,6 @@ std::vector<Size> sizes_of(backgauge_op op) {
   if (op != BACKGAUGE_CUDNN_RNN_BACKPROP) return out;
   for (const auto& [layers, frequent] : kLayers) out.push_back({2, 2, 3, 4, layers, frequent});
   out.insert(out.end(), std::begin(kTwoLargeStacked), std::end(kTwoLargeStacked));
-  return out;
-}
-
-std::vector<backgauge_dtype> dtypes_of(backgauge_op op) {
-  std::vector<backgauge_dtype> out;
-  for (const backgauge_dtype dtype : {BACKGAUGE_FLOAT32, BACKGAUGE_HALF, BACKGAUGE_FLOAT64}) {
-    if (find_op(op)->dtypes & BACKGAUGE_BIT(dtype)) out.push_back(dtype);
-  }
   return out;
 }
 

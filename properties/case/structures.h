@@ -26,8 +26,12 @@ const Structure* structure_of(const Case& c);
 // `seed`, or one next to it with which the case keeps its structure.
 std::uint64_t seed_of_same_structure(const Case& c, std::uint64_t seed);
 
-std::span<const Structure> lstm_structures(DataClass data);     // structures_lstm.cc
-std::span<const Structure> stacked_structures(DataClass data);  // structures_stacked.cc
+// All of an op.
+struct Structures {
+  std::span<const Structure> blank, alike, exact, lone;
+};
+Structures lstm_structures();     // structures_lstm.cc
+Structures stacked_structures();  // structures_stacked.cc
 
 // Parts that both files name.
 namespace part {

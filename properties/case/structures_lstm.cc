@@ -235,14 +235,6 @@ constexpr Structure kLone[] = {
 
 }  // namespace
 
-std::span<const Structure> lstm_structures(DataClass data) {
-  switch (data) {
-    case DataClass::kBlank: return kBlank;
-    case DataClass::kAlike: return kAlike;
-    case DataClass::kExact: return kExact;
-    case DataClass::kLone: return kLone;
-    default: return {};
-  }
-}
+Structures lstm_structures() { return {kBlank, kAlike, kExact, kLone}; }
 
 }  // namespace backgauge

@@ -184,18 +184,17 @@ constexpr Structure kLone[] = {
 
 }  // namespace
 
-std::span<const Structure> stacked_structures(DataClass data) {
-  switch (data) {
-    case DataClass::kBlank: return kBlank;
-    case DataClass::kAlike: return kAlike;
-    case DataClass::kExact: return kExact;
-    case DataClass::kLone: return kLone;
-    default: return {};
-  }
-}
+Structures stacked_structures() { return {kBlank, kAlike, kExact, kLone}; }
 
 std::span<const Structure> structures_of(backgauge_op op, DataClass data) {
-  return op == BACKGAUGE_CUDNN_RNN_BACKPROP ? stacked_structures(data) : lstm_structures(data);
+  const Structures all = op == BACKGAUGE_CUDNN_RNN_BACKPROP ? stacked_structures() : lstm_structures();
+  switch (data) {
+    case DataClass::kBlank: return all.blank;
+    case DataClass::kAlike: return all.alike;
+    case DataClass::kExact: return all.exact;
+    case DataClass::kLone: return all.lone;
+    default: return {};
+  }
 }
 
 std::uint64_t seed_of_same_structure(const Case& c, std::uint64_t seed) {
