@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,15 @@ namespace {
 // What it quotes may come from anywhere.
 std::string shown(std::string_view text) {
   return backgauge::printable(text, backgauge::kShownOfReason, backgauge::Newlines::kKept);
+}
+
+// CLI11 takes "--timeout=" for "--timeout": without its value, or with the next word as one.
+void refuse_empty_values(std::span<char*> arguments) {
+  for (const std::string_view argument : arguments) {
+    if (argument == "--") return;
+    if (!argument.starts_with("--") || argument.find('=') != argument.size() - 1) continue;
+    throw backgauge::cli::CommandError{backgauge::cli::kUsage, std::string(argument) + ": expected a value, got none"};
+  }
 }
 
 }  // namespace
@@ -51,6 +61,7 @@ int main(int argc, char** argv) {
   add_report(app, chosen);
   add_compare(app, chosen);
   try {
+    refuse_empty_values({argv, argv + argc});
     app.parse(argc, argv);
     if (chosen) return chosen();
     std::fprintf(stderr, "backgauge: expected a subcommand\n\n%s", app.help().c_str());
