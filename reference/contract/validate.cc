@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <exception>
 #include <limits>
 #include <optional>
 #include <span>
@@ -376,29 +375,6 @@ class Validator {
   std::string refusal_;
 };
 
-void write(backgauge_message* message, std::string_view line) {
-  if (message == nullptr) return;
-  const std::size_t size = std::min(line.size(), sizeof message->text - 1);
-  std::memcpy(message->text, line.data(), size);
-  message->text[size] = '\0';
-}
-
-backgauge_status validate_for_c(const backgauge_call* call, std::int64_t reserve_space_length,
-                                backgauge_message* message) noexcept {
-  if (call == nullptr) {
-    write(message, "call: expected a call, got NULL");
-    return BACKGAUGE_INVALID_ARGUMENT;
-  }
-  try {
-    const Validation validation = validate(*call, reserve_space_length);
-    write(message, validation.refusal);
-    return validation.ok() ? BACKGAUGE_OK : BACKGAUGE_INVALID_ARGUMENT;
-  } catch (const std::exception&) {  // only ever std::bad_alloc
-    write(message, "call: expected memory to check it with, got none");
-    return BACKGAUGE_OUT_OF_MEMORY;
-  }
-}
-
 }  // namespace
 
 Validation validate(const backgauge_call& call, std::int64_t reserve_space_length) {
@@ -406,10 +382,5 @@ Validation validate(const backgauge_call& call, std::int64_t reserve_space_lengt
 }
 
 Validation validate_shapes(const backgauge_call& call) { return Validator(call, false, 0).run(); }
-
-const backgauge_host& host() {
-  static constexpr backgauge_host kHost = {BACKGAUGE_ABI, sizeof(backgauge_host), validate_for_c};
-  return kHost;
-}
 
 }  // namespace backgauge
