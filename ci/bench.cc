@@ -12,11 +12,13 @@
 #include <memory>
 #include <sstream>
 #include <unordered_set>
+#include <utility>
 
 #include "ci/command.h"
 #include "ci/contestants.h"
 #include "ci/interrupt.h"
 #include "ci/last_words.h"
+#include "ci/preflight.h"
 #include "ci/progress.h"
 #include "ci/words.h"
 #include "perf/context.h"
@@ -35,7 +37,7 @@ struct Options {
   int threads = 1;
   int rounds = 9;
   int launches = 3;  // a slow one of two kinds is drawn three times in a row by one contestant in eight
-  double sample_ms = 25, max_work = 60;
+  double sample_ms = 25, max_work = BenchOptions().most_gflop;
   std::chrono::seconds max_time{0};  // 0: none
   bool quick = false, strict = false, mistrusted = false;
   IsolationOptions isolation{};
@@ -128,21 +130,6 @@ void write_file(const std::string& path, const std::string& text, bool append = 
   if (!file.flush()) throw CommandError{kUsage, path + ": cannot be written"};
 }
 
-// Before anything is measured: a result that finds no place costs a run.
-void require_writable(const std::string& option, const std::string& path) {
-  namespace fs = std::filesystem;
-  if (path.empty()) return;
-  std::error_code ignored;
-  const fs::path folder = fs::path(path).parent_path();
-  const auto refuse = [&](const std::string& why) {
-    throw CommandError{kUsage, fmt::format("{}={}: {}", option, path, why)};
-  };
-  if (fs::is_directory(path, ignored)) refuse("expected a file, got a folder");
-  if (fs::exists(path, ignored) ? access(path.c_str(), W_OK) != 0 : access(folder.c_str(), W_OK | X_OK) != 0) {
-    refuse("cannot be written");
-  }
-}
-
 class Run {
  public:
   explicit Run(const Options& options)
@@ -151,8 +138,11 @@ class Run {
         workloads_(chosen_workloads(options)),
         contestants_(open_contestants(options.impl, options.threads, options.isolation)),
         samples_file_(json_file(options).empty() ? "" : samples_file_beside(json_file(options))) {
-    require_writable("--out", options.out);
-    require_writable("--benchmark_out", options.google.out);
+    // Before anything is measured: a result that finds no place costs a run.
+    for (const auto& [option, file] :
+         {std::pair("--out", options.out), std::pair("--benchmark_out", options.google.out)}) {
+      if (!file.empty()) require_writable(option, file);
+    }
     if (!samples_file_.empty()) write_file(samples_file_, "");
   }
 

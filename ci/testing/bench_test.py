@@ -46,9 +46,9 @@ BROKEN_ARGUMENTS = [
     (["--case=lstm_block_cell_grad b2i3h4 dt=f32 data=malformed:0x1"], "has no time"),
     (["--max-time=90"], "--max-time=90"),
     (["--out=/dev/null/x"], "/dev/null/x"),
-    (["--out=/"], "got a folder"),
+    (["--out=/"], "expected a file"),
     (["--out=/nonexistent/run.json"], "/nonexistent/run.json"),
-    (["--benchmark_out=/"], "got a folder"),
+    (["--benchmark_out=/"], "expected a file"),
     (["--bogus"], "--bogus"),
     (["extra"], "extra"),
     (["--benchmark_bogus=1"], "--benchmark_bogus"),
@@ -252,6 +252,8 @@ class PeersTest(Runs):
         timed = {line["implementation"]: line["version"] for line in samples if "seconds" in line}
         self.assertEqual(set(timed), {"cpu", "honest"})
         self.assertEqual(timed["honest"], "1.2")
+        launches = {line["implementation"]: line.get("launch_seconds", []) for line in samples if "verdict" in line}
+        self.assertEqual([len(launches[name]) for name in ("cpu", "honest", "wrong")], [3, 3, 0])
 
     def test_an_absent_peer_is_no_failure(self):
         stdout = self.expect(0, "bench", *SHORT, "--impl=cpu,absent", "--case", CELL, environment=self.environment).stdout
