@@ -23,7 +23,7 @@ struct BenchOptions {
   bool cold = false;        // caches are emptied before every call
   bool mistrusted = false;  // what the judge can neither accuse nor trust is timed, too
   int launches = 3;         // processes of each contestant, of which the fastest is timed
-  double most_gflop = 60;   // larger workloads are SKIPPED: the oracle needs seconds for each GFLOP
+  double most_gflop = 60;   // larger workloads are SKIPPED: judging takes some CPU seconds for each; nine has 53.7
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();  // nothing starts later
   std::function<bool()> stop = [] { return false; };
