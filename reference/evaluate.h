@@ -94,6 +94,31 @@ class Unpacked {
   const Extents& e;
 };
 
+// The steps of a BlockLSTMGradV2 problem, as the equations read them.
+template <class A>
+class BlockLstmSteps {
+ public:
+  using M = typename A::Matrix;
+
+  explicit BlockLstmSteps(const Unpacked<A>& unpacked) : u_(unpacked), e_(unpacked.e) {}
+
+  M x(std::size_t t) const { return u_.step("x", index(t), e_.B, e_.I); }
+  equations::LstmSaved<M> saved(std::size_t t) const { return u_.saved(index(t), e_.peephole || index(t) + 1 < e_.S); }
+  M cs_before(std::size_t t) const { return before("cs", "cs_prev", t); }
+  M h_before(std::size_t t) const { return before("h", "h_prev", t); }
+  M cs_grad(std::size_t t) const { return u_.step("cs_grad", index(t), e_.B, e_.H); }
+  M h_grad(std::size_t t) const { return u_.step("h_grad", index(t), e_.B, e_.H); }
+
+ private:
+  static Index index(std::size_t t) { return static_cast<Index>(t); }
+  M before(std::string_view steps, std::string_view first, std::size_t t) const {
+    return t == 0 ? u_.matrix(first, e_.B, e_.H) : u_.step(steps, index(t) - 1, e_.B, e_.H);
+  }
+
+  const Unpacked<A>& u_;
+  const Extents& e_;
+};
+
 template <class A, class M = typename A::Matrix>
 std::vector<Evaluated<M>> evaluate_lstm_block_cell_grad(const A& a, const Problem& problem) {
   const Unpacked<A> u(a, problem);
@@ -123,15 +148,9 @@ std::vector<Evaluated<M>> evaluate_block_lstm_grad_v2(const A& a, const Problem&
   std::vector<Evaluated<M>> out{{"x_grad", {}},   {"cs_prev_grad", {}}, {"h_prev_grad", {}}, {"w_grad", {}},
                                 {"wci_grad", {}}, {"wcf_grad", {}},     {"wco_grad", {}},    {"b_grad", {}}};
   if (e.S == 0) return out;
-  equations::BlockLstmSequence<M> sequence;
-  sequence.x = u.steps("x", e.S, e.B, e.I);
-  sequence.h = u.steps("h", e.S - 1, e.B, e.H);
-  for (Index t = 0; t < e.S; ++t) sequence.saved.push_back(u.saved(t, e.peephole || t + 1 < e.S));
-  sequence.cs_prev = u.matrix("cs_prev", e.B, e.H);
-  sequence.h_prev = u.matrix("h_prev", e.B, e.H);
   const equations::Peepholes<M> p = e.peephole ? u.peepholes() : equations::Peepholes<M>{};
-  auto d = equations::block_lstm_backward(a, sequence, u.matrix("w", e.I + e.H, 4 * e.H), e.peephole ? &p : nullptr,
-                                          u.steps("cs_grad", e.S, e.B, e.H), u.steps("h_grad", e.S, e.B, e.H));
+  auto d = equations::block_lstm_backward(a, static_cast<std::size_t>(e.S), BlockLstmSteps<A>(u),
+                                          u.matrix("w", e.I + e.H, 4 * e.H), e.peephole ? &p : nullptr);
   out[0].parts = std::move(d.x);
   out[1].parts = {std::move(d.cs_prev)};
   out[2].parts = {std::move(d.h_prev)};
@@ -160,12 +179,15 @@ std::vector<Evaluated<M>> evaluate_cudnn_rnn_backprop(const A& a, const Problem&
   const Unpacked<A> u(a, problem);
   const Extents& e = u.e;
   const equations::RnnNet<M> net = u.net();
-  const auto trace = equations::cudnn_rnn_forward(a, net, u.steps("input", e.T, e.B, e.I));
+  auto trace = equations::cudnn_rnn_forward(a, net, u.steps("input", e.T, e.B, e.I));
+  trace.output.clear();
+  const auto output_backprop = [&](std::size_t t) {
+    return u.step("output_backprop", static_cast<Index>(t), e.B, e.D * e.H);
+  };
   const Index pseudo_layers = e.L * e.D;
-  auto d =
-      equations::cudnn_rnn_backward(a, net, trace, u.steps("output_backprop", e.T, e.B, e.D * e.H),
-                                    u.steps("output_h_backprop", pseudo_layers, e.B, e.H),
-                                    e.lstm ? u.steps("output_c_backprop", pseudo_layers, e.B, e.H) : std::vector<M>{});
+  auto d = equations::cudnn_rnn_backward(
+      a, net, std::move(trace), output_backprop, u.steps("output_h_backprop", pseudo_layers, e.B, e.H),
+      e.lstm ? u.steps("output_c_backprop", pseudo_layers, e.B, e.H) : std::vector<M>{});
   std::vector<Evaluated<M>> out{{"input_backprop", std::move(d.input)}, {"input_h_backprop", std::move(d.input_h)}};
   if (e.lstm) out.push_back({"input_c_backprop", std::move(d.input_c)});
   Evaluated<M> params{"params_backprop", {}};

@@ -29,10 +29,14 @@ template <class A, class Element>
 auto flatten(const A& arithmetic, const Problem& problem, Element element) {
   using Number = decltype(element(std::declval<const typename A::Matrix&>(), Index{}));
   std::vector<std::vector<Number>> out;
-  for (const auto& evaluated : evaluate(arithmetic, problem)) {
+  for (auto& evaluated : evaluate(arithmetic, problem)) {
     std::vector<Number>& values = out.emplace_back();
-    for (const auto& part : evaluated.parts) {
+    Index count = 0;
+    for (const auto& part : evaluated.parts) count += part.size();
+    values.reserve(static_cast<std::size_t>(count));
+    for (auto& part : evaluated.parts) {
       for (Index k = 0; k < part.size(); ++k) values.push_back(element(part, k));
+      part = typename A::Matrix();
     }
   }
   return out;

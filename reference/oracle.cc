@@ -28,11 +28,16 @@ Shape shape_of(const OpSpec& spec, std::string_view name, const Extents& extents
 template <class V>
 std::vector<ErrorModel> bounded(const Problem& problem, const RoundingModel& model) {
   std::vector<ErrorModel> out;
-  for (const auto& evaluated : evaluate(Bound<V>(model), problem)) {
+  for (auto& evaluated : evaluate(Bound<V>(model), problem)) {
     ErrorModel& tensor = out.emplace_back(ErrorModel{std::string(evaluated.name), {}, {}, {}});
-    for (const auto& part : evaluated.parts) {
+    Index count = 0;
+    for (const auto& part : evaluated.parts) count += part.size();
+    tensor.value.reserve(static_cast<std::size_t>(count));
+    tensor.bound.reserve(static_cast<std::size_t>(count));
+    for (auto& part : evaluated.parts) {
       tensor.value.insert(tensor.value.end(), part.v.data(), part.v.data() + part.size());
       tensor.bound.insert(tensor.bound.end(), part.e.data(), part.e.data() + part.size());
+      part = Bounded<V>();
     }
   }
   return out;
@@ -84,8 +89,9 @@ std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Val
   std::future<FirstEstimate> first = std::async(launch, [&] { return first_estimate(problem, model); });
   std::vector<ErrorModel> tensors = bounded(problem, model);
   Flat bound;
-  for (const ErrorModel& tensor : tensors) bound.push_back(tensor.bound);
+  for (ErrorModel& tensor : tensors) bound.push_back(std::move(tensor.bound));
   add_deviations(tensors, deviations_below(first.get(), problem, model, bound));
+  for (std::size_t t = 0; t < tensors.size(); ++t) tensors[t].bound = std::move(bound[t]);
   return wanted_by(problem, std::move(tensors));
 }
 

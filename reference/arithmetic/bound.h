@@ -8,12 +8,28 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "reference/arithmetic/bounded_dot.h"
 #include "reference/arithmetic/fate.h"
 #include "reference/arithmetic/range.h"
 
 namespace backgauge {
+
+// Of a sum; error and size are those of the finite ones.
+template <class V>
+struct BoundedTerms {
+  double error = 0, size = 0, count = 0;
+  Fate fate{};
+
+  void add(const Bounded<V>& x, Index k) {
+    fate = fate.joined(fate_of(x, k));
+    if (!is_finite(x.v.data()[k])) return;
+    error += x.e.data()[k];
+    size += size_of(x, k);
+    if (size_of(x, k) != 0) ++count;
+  }
+};
 
 template <class V>
 class Bound {
@@ -69,50 +85,73 @@ class Bound {
 
   // bounds.md 3.3, of split operands 2.1
   Matrix matmul(const Matrix& x, const Matrix& y) const {
-    const BoundedDot<V> dot(model_, x, y);
-    const DotFates<V> fates(model_, x, y);
-    Matrix out{dot.value, dot.propagated};
-    for (Index k = 0; k < out.size(); ++k) {
-      const double n = dot.terms.data()[k];
-      const double e = n == 0 ? 0
-                              : out.e.data()[k] + (model_.dot_gamma(n, 1) + dot.operands) * dot.sizes.data()[k] +
-                                    dot.underflow.data()[k];
-      double met = dot.sizes.data()[k];
-      const Fate fate = fates.of(k / out.cols(), k % out.cols(), met);
-      settle(out, k, e, fate, met * model_.growth(n));
-    }
-    return out;
+    Dot dot(model_);
+    dot.add(x, y);
+    return settled(std::move(dot));
   }
 
   // bounds.md 3.4: c joins the sum anywhere, or is added to a product that has passed through storage.
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
-    const BoundedDot<V> dot(model_, x, y);
-    const DotFates<V> fates(model_, x, y);
-    Matrix out{c.v + dot.value, c.e};
+    Dot dot(model_);
+    dot.add(x, y);
+    const Plane<double> propagated = dot.take_propagated();
+    Matrix out{c.v + dot.take_value(), c.e};
     for (Index k = 0; k < out.size(); ++k) {
-      const double n = dot.terms.data()[k], size = dot.sizes.data()[k];
-      double e = c.e.data()[k], met = size;
-      Fate fate = fates.of(k / out.cols(), k % out.cols(), met).joined(fate_of(c, k));
+      const double n = dot.terms(k), size = dot.size(k);
+      double e = c.e.data()[k];
+      Fate fate = dot.fate(k).joined(fate_of(c, k));
       const double c_size = is_finite(c.v.data()[k]) ? size_of(c, k) : 0;
       if (n > 0) {
-        e += dot.propagated.data()[k] + model_.dot_gamma(n, 2) * (size + c_size) + dot.operands * size +
-             dot.underflow.data()[k] + model_.carry_roundoff * size +
-             (model_.carry_roundoff > 0 ? model_.carry_underflow : 0);
+        e += propagated.data()[k] + model_.dot_gamma(n, 2) * (size + c_size) + dot.operands() * size +
+             dot.underflow(k) + model_.carry_roundoff * size + (model_.carry_roundoff > 0 ? model_.carry_underflow : 0);
       }
-      fate.open = fate.open || met * model_.growth(n) > model_.carry_largest;
-      settle(out, k, e, fate, (met + c_size) * model_.growth(n + 1));
+      fate.open = fate.open || size * model_.growth(n) > model_.carry_largest;
+      settle(out, k, e, fate, (size + c_size) * model_.growth(n + 1));
     }
     return out;
   }
 
-  Matrix column_sums(const Matrix& x) const {  // bounds.md 3.1 with as many terms as there are rows
-    Matrix out = zeros(1, x.cols());
-    out.v = x.v.colwise().sum();
-    for (Index c = 0; c < x.cols(); ++c) {
-      Terms terms;
-      for (Index r = 0; r < x.rows(); ++r) terms.add(x, r * x.cols() + c);
-      settle(out, c, terms);
+  Matrix column_sums(const Matrix& x) const {
+    RowSum sum;
+    sum.add(x);
+    return settled(sum);
+  }
+
+  // Of rows that come one after the other, as in exact.h.
+  using Dot = BoundedDot<V>;
+  class RowSum {
+   public:
+    void add(const Matrix& x) {
+      if (terms_.empty()) {
+        value_ = Plane<V>::Zero(1, x.cols());
+        terms_.resize(static_cast<std::size_t>(x.cols()));
+      }
+      value_ += x.v.colwise().sum();
+      for (Index r = 0; r < x.rows(); ++r) {
+        for (Index c = 0; c < x.cols(); ++c) terms_[static_cast<std::size_t>(c)].add(x, r * x.cols() + c);
+      }
     }
+
+   private:
+    friend Bound;
+    Plane<V> value_;
+    std::vector<BoundedTerms<V>> terms_;
+  };
+  Dot new_dot() const { return Dot(model_); }
+  RowSum new_row_sum() const { return {}; }
+  Matrix settled(Dot dot) const {
+    Matrix out{dot.take_value(), dot.take_propagated()};
+    for (Index k = 0; k < out.size(); ++k) {
+      const double n = dot.terms(k), size = dot.size(k);
+      const double e =
+          n == 0 ? 0 : out.e.data()[k] + (model_.dot_gamma(n, 1) + dot.operands()) * size + dot.underflow(k);
+      settle(out, k, e, dot.fate(k), size * model_.growth(n));
+    }
+    return out;
+  }
+  Matrix settled(const RowSum& sum) const {  // bounds.md 3.1 with as many terms as there are rows
+    Matrix out{sum.value_, Plane<double>(1, sum.value_.cols())};
+    for (Index c = 0; c < out.cols(); ++c) settle(out, c, sum.terms_[static_cast<std::size_t>(c)]);
     return out;
   }
 
@@ -244,8 +283,6 @@ class Bound {
   }
 
  private:
-  static double size_of(const Matrix& x, Index k) { return magnitude(x.v.data()[k]) + x.e.data()[k]; }
-
   // e: the error of an element, if it is finite. met: the largest finite number on the way to it. bounds.md 3.10, 3.11
   void settle(Matrix& out, Index k, double e, const Fate& fate, double met = 0) const {
     V& v = out.v.data()[k];
@@ -257,20 +294,7 @@ class Bound {
   // An infinite argument is infinite in every order of its sum, so it brings no error.
   static double argument_error(const Matrix& x, Index k) { return is_finite(x.v.data()[k]) ? x.e.data()[k] : 0; }
 
-  // Of a sum; error and size are those of the finite ones.
-  struct Terms {
-    double error = 0, size = 0, count = 0;
-    Fate fate{};
-
-    void add(const Matrix& x, Index k) {
-      fate = fate.joined(fate_of(x, k));
-      if (!is_finite(x.v.data()[k])) return;
-      error += x.e.data()[k];
-      size += size_of(x, k);
-      if (size_of(x, k) != 0) ++count;
-    }
-  };
-  void settle(Matrix& out, Index k, const Terms& terms) const {
+  void settle(Matrix& out, Index k, const BoundedTerms<V>& terms) const {
     const double e = terms.count == 0
                          ? 0
                          : terms.error + model_.gamma(terms.count - 1) * terms.size + terms.count * model_.least_normal;
@@ -281,7 +305,7 @@ class Bound {
     Matrix out{parts.front()->v, parts.front()->e};
     for (std::size_t p = 1; p < parts.size(); ++p) out.v += parts[p]->v;
     for (Index k = 0; k < out.size(); ++k) {
-      Terms terms;
+      BoundedTerms<V> terms;
       for (const Matrix* part : parts) terms.add(*part, k);
       settle(out, k, terms);
     }

@@ -3,8 +3,11 @@
 #pragma once
 
 #include "reference/arithmetic/exact.h"
+#include "reference/arithmetic/kept_beside.h"
 
 namespace backgauge {
+
+struct DotOperand;
 
 template <class V>
 struct Bounded {
@@ -15,6 +18,7 @@ struct Bounded {
   // with the largest of what the other factors are multiplied by on the way (range.h), or a choice between 0 and them.
   Plane<double> reach{};  // empty: no difference
   bool choice = false;
+  KeptBeside<DotOperand> operand{};  // as the right one of a product
 
   Index rows() const { return v.rows(); }
   Index cols() const { return v.cols(); }
@@ -28,6 +32,10 @@ double magnitude(const V& v) {
 template <class V>
 Plane<double> magnitude(const Plane<V>& v) {
   return v.abs().template cast<double>();
+}
+template <class V>
+double size_of(const Bounded<V>& x, Index k) {
+  return magnitude(x.v.data()[k]) + x.e.data()[k];
 }
 
 }  // namespace backgauge

@@ -1,50 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices of values with error bounds: what the error of every element is made of. bounds.md 3.3
+// Products of matrices of values with error bounds, of rows that may come one after the other: what the error of every
+// element is made of, and what becomes of those that are not finite. bounds.md 3.3, 3.10
 #pragma once
 
-#include "reference/arithmetic/bounded.h"
-#include "reference/arithmetic/roundings.h"
+#include <utility>
+#include <vector>
+
+#include "reference/arithmetic/dot_operand.h"
 
 namespace backgauge {
 
-// A product of matrices and what its error is made of.
 template <class V>
-struct BoundedDot {
-  Plane<V> value;
-  Plane<double> propagated;  // from the errors of the operands
-  Plane<double> sizes;       // sum of |terms|, errors included
-  Plane<double> terms;       // how many of them are not exactly zero
-  Plane<double> underflow;
-  double operands;  // relative, from narrower operands
+class BoundedDot {
+ public:
+  explicit BoundedDot(const RoundingModel& model) : model_(model) {}
 
-  BoundedDot(const RoundingModel& model, const Bounded<V>& x, const Bounded<V>& y) : value(plane_product<V>(x.v, y.v)) {
-    const Plane<double> xv = magnitude(x.v), yv = magnitude(y.v);
-    const Plane<double> xs = xv + x.e, ys = yv + y.e;
-    propagated = product_of_errors(xv, y.e) + product_of_errors(x.e, ys);
-    sizes = plane_product<double>(xs, ys);
-    if (zeros_of(xs) == 0 && zeros_of(ys) == 0) {
-      terms = Plane<double>::Constant(value.rows(), value.cols(), static_cast<double>(x.cols()));
+  void add(const Bounded<V>& x, const Bounded<V>& y) {
+    rows_ = x.rows();
+    columns_ = y.cols();
+    const DotOperand left(model_, x, Side::kLeft);
+    const DotOperand& right = y.operand.get([&] { return DotOperand(model_, y, Side::kRight); });
+    add_product(value_, x.v, y.v);
+    if (!right.exact) add_product(propagated_, left.values(), y.e);
+    if (!left.exact) add_product(propagated_, x.e, right.sizes);
+    add_product(sizes_, left.sizes, right.sizes);
+    if (left.full && right.full) {
+      all_terms_ += static_cast<double>(x.cols());
     } else {
-      terms = plane_product<double>((xs != 0).template cast<double>(), (ys != 0).template cast<double>());
+      add_product(some_terms_, there(left), there(right));
     }
-    underflow = Plane<double>::Zero(value.rows(), value.cols());
-    if (xs.size() > 0 && ys.size() > 0) {
-      const Eigen::ArrayXd row = xs.rowwise().maxCoeff();
-      Plane<double> column = ys.topRows(1);  // maxima, row by row as they lie in memory
-      for (Index n = 1; n < ys.rows(); ++n) column = column.max(ys.row(n));
-      for (Index r = 0; r < value.rows(); ++r) {
-        for (Index c = 0; c < value.cols(); ++c) {
-          underflow(r, c) = 2 * model.products_of_term() * terms(r, c) * model.least_normal * (1 + row(r) + column(c));
+    if (model_.operand_underflow > 0) {
+      add_product(narrow_, left.sizes, there(right));
+      add_product(narrow_, there(left), right.sizes);
+    }
+    widen(row_largest_, left.largest);
+    widen(column_largest_, right.largest);
+    if (!left.lines.empty() || !right.lines.empty()) add_infinities(x, left, y, right);
+    join(row_lines_, left.lines);
+    join(column_lines_, right.lines);
+  }
+
+  Plane<V> take_value() { return std::move(value_); }
+  // from the errors of the operands
+  Plane<double> take_propagated() {
+    if (propagated_.size() == 0) propagated_ = Plane<double>::Zero(rows_, columns_);
+    return std::move(propagated_);
+  }
+  // Of element k:
+  // sum of |terms|, errors included, of those that are finite
+  double size(Index k) const { return sizes_.data()[k]; }
+  // how many of them are not exactly zero
+  double terms(Index k) const { return all_terms_ + (some_terms_.size() > 0 ? some_terms_.data()[k] : 0); }
+  double underflow(Index k) const {
+    const double n = terms(k), eta = model_.operand_underflow;
+    double out = 2 * model_.products_of_term() * n * model_.least_normal *
+                 (1 + row_largest_.data()[k / columns_] + column_largest_.data()[k % columns_]);
+    if (eta > 0) out += eta * narrow_.data()[k] + eta * eta * n;
+    return out;
+  }
+  Fate fate(Index k) const {
+    Fate out{false, !infinities_.empty() && infinities_[static_cast<std::size_t>(k)]};
+    if (!row_lines_.empty()) out = out.joined(row_lines_[static_cast<std::size_t>(k / columns_)].fate);
+    if (!column_lines_.empty()) out = out.joined(column_lines_[static_cast<std::size_t>(k % columns_)].fate);
+    return out;
+  }
+  // relative, from narrower operands
+  double operands() const {
+    const double u = model_.operand_roundoff;
+    return 2 * u + u * u + model_.left_out();
+  }
+
+ private:
+  static Plane<double> there(const DotOperand& operand) { return (operand.sizes != 0).template cast<double>(); }
+  static void widen(Plane<double>& largest, const Plane<double>& other) {
+    if (other.size() == 0) return;
+    largest = largest.size() == 0 ? other : Plane<double>(largest.max(other));
+  }
+  static void join(std::vector<DotLine>& lines, const std::vector<DotLine>& others) {
+    if (lines.empty()) lines.resize(others.size());
+    for (std::size_t k = 0; k < others.size(); ++k) lines[k].fate = lines[k].fate.joined(others[k].fate);
+  }
+  // Whether an infinity meets what may be 0 or of either sign.
+  void add_infinities(const Bounded<V>& x, const DotOperand& left, const Bounded<V>& y, const DotOperand& right) {
+    infinities_.resize(static_cast<std::size_t>(value_.size()));
+    for (Index row = 0; row < x.rows(); ++row) {
+      for (Index column = 0; column < y.cols(); ++column) {
+        const bool in_row = !left.lines.empty() && left.lines[static_cast<std::size_t>(row)].infinite;
+        const bool in_column = !right.lines.empty() && right.lines[static_cast<std::size_t>(column)].infinite;
+        if (!in_row && !in_column) continue;
+        for (Index n = 0; n < x.cols(); ++n) {
+          const Index k = row * x.cols() + n, m = n * y.cols() + column;
+          if (!is_infinite(x, k) && !is_infinite(y, m)) continue;
+          if (may_vanish(model_, x, k) || may_vanish(model_, y, m)) {
+            infinities_[static_cast<std::size_t>(row * y.cols() + column)] = true;
+          }
         }
       }
     }
-    const double u = model.operand_roundoff, eta = model.operand_underflow;
-    if (eta > 0) {
-      const Plane<double> x_there = (xs != 0).template cast<double>(), y_there = (ys != 0).template cast<double>();
-      underflow += eta * (plane_product<double>(xs, y_there) + plane_product<double>(x_there, ys)) + eta * eta * terms;
-    }
-    operands = 2 * u + u * u + model.left_out();
   }
+
+  const RoundingModel& model_;
+  Plane<V> value_;
+  Plane<double> propagated_, some_terms_, narrow_;  // empty: 0
+  Plane<double> sizes_;
+  double all_terms_ = 0;  // of every element
+  Index rows_ = 0, columns_ = 0;
+  Plane<double> row_largest_, column_largest_;
+  std::vector<DotLine> row_lines_, column_lines_;  // empty: all is finite
+  std::vector<bool> infinities_;                   // elements that an infinity has opened; empty: none
 };
 
 }  // namespace backgauge

@@ -38,6 +38,18 @@ Plane<V> plane_product(const Plane<V>& x, const Plane<V>& y) {
   }
 }
 
+// sum += x y; an empty sum is 0.
+template <class V>
+void add_product(Plane<V>& sum, const Plane<V>& x, const Plane<V>& y) {
+  if (sum.size() == 0) {
+    sum = plane_product<V>(x, y);
+  } else if constexpr (std::is_same_v<V, double>) {
+    dense_product(Product<double>{x.data(), y.data(), sum.data(), x.rows(), x.cols(), y.cols(), false, true});
+  } else if (x.cols() > 0) {
+    sum.matrix() += x.matrix() * y.matrix();
+  }
+}
+
 // A loop without an early end, which compilers make vectors of.
 inline Index zeros_of(const Plane<double>& x) {
   Index count = 0;
@@ -45,11 +57,7 @@ inline Index zeros_of(const Plane<double>& x) {
   return count;
 }
 
-// The same where one of them is often all zero: the error of an exact operand.
-inline Plane<double> product_of_errors(const Plane<double>& x, const Plane<double>& y) {
-  if (zeros_of(x) == x.size() || zeros_of(y) == y.size()) return Plane<double>::Zero(x.rows(), y.cols());
-  return plane_product<double>(x, y);
-}
+inline bool all_zero(const Plane<double>& x) { return zeros_of(x) == x.size(); }
 
 // Moving elements about is the same in every arithmetic.
 template <class V>
@@ -135,6 +143,24 @@ class Exact {
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const { return c + plane_product<V>(x, y); }
   // [n, p] -> [1, p]
   Matrix column_sums(const Matrix& x) const { return x.colwise().sum(); }
+
+  // The same of rows that come one after the other: matmul of all x and y, whose inner dimension has been cut into
+  // pieces, and column_sums of all x.
+  struct Dot {
+    Matrix value;
+    void add(const Matrix& x, const Matrix& y) { add_product(value, x, y); }
+  };
+  struct RowSum {
+    Matrix value;
+    void add(const Matrix& x) {
+      if (value.size() == 0) value = Matrix::Zero(1, x.cols());
+      value += x.colwise().sum();
+    }
+  };
+  Dot new_dot() const { return {}; }
+  RowSum new_row_sum() const { return {}; }
+  Matrix settled(Dot dot) const { return std::move(dot.value); }
+  Matrix settled(const RowSum& sum) const { return sum.value; }
 
   Matrix sigmoid(const Matrix& x) const {
     return x.unaryExpr([](const V& a) { return sigmoid_of(a); });

@@ -206,13 +206,12 @@ class Noise {
   }
 
   // Nothing but the squares is wanted of an output.
-  Matrix output(const Matrix& x) const {
-    Matrix out = x.v;
-    out.square = Plane<double>::Zero(x.rows(), x.cols());
-    if (x.certain()) return out;
-    for (Index r = 0; r < runs(); ++r) out.square += block(x, r).cast<double>().square();
-    out.square *= x.unit * x.unit;
-    return out;
+  Matrix output(Matrix x) const {
+    x.square = Plane<double>::Zero(x.rows(), x.cols());
+    for (Index r = 0; r < runs() && !x.certain(); ++r) x.square += block(x, r).cast<double>().square();
+    x.square *= x.unit * x.unit;
+    x.off.resize(0, 0);
+    return x;
   }
 
  private:
@@ -263,39 +262,36 @@ class Noise {
     }
   }
 
-  // A rounding of `out`, whose v is known: change(to, from, random, most, at,
-  // count) for pieces of every run, `from` being what `other` is off by there. Sets the unit, which is `least` or more.
-  struct Rounding {
-    double unit;
-    Plane<float> most;  // of a rounding, in units
-  };
-  // The unit is that of the roundings, not of what the operands bring in: through many steps it would move away from
-  // what runs are off by, by the size of the weights in each. Floats have room for what is 2^60 of it and for its
-  // squares.
-  static Rounding rounding_of(const Plane<double>& size, double of_operands) {
-    double unit = std::max(of_operands * 0x1p-60, power_of_two_below(largest_of(size)));
-    if (unit == 0) unit = 1;
-    return {unit, (size / unit).cast<float>()};
+  // How far results are rounded at most, in units. The unit is that of the roundings, not of what the operands bring
+  // in: through many steps it would move away from what runs are off by, by the size of the weights in each. Floats
+  // have room for what is 2^60 of it and for its squares.
+  static ScaledPlane rounding_of(ScaledPlane size, double of_operands) {
+    const double scale = size.scale, unit = std::max(of_operands * 0x1p-60, scale);
+    if (unit > scale) size.values *= static_cast<float>(scale / unit);
+    size.scale = unit;
+    return size;
   }
+  // change(to, from, random, most, at, count) for pieces of every run, `from` being what `other` is off by there.
   template <class Change>
-  void disturb(Matrix& out, const Matrix& other, const Rounding& rounding, Change change) const {
+  void disturb(Matrix& out, const Matrix& other, const ScaledPlane& rounding, Change change) const {
     if (out.certain()) out.off = Plane<float>::Zero(runs() * out.rows(), out.cols());
-    out.unit = rounding.unit;
+    out.unit = rounding.scale;
     const Index size = out.size();
     for (Index r = 0; r < runs(); ++r) {
       for (Index at = 0; at < size; at += Uniform::kMost) {
         const int count = static_cast<int>(std::min<Index>(Uniform::kMost, size - at));
         const float* const from = other.certain() ? kZeros.data() : other.off_run(r) + at;
         change(out.off.data() + r * size + at, from, generators_[static_cast<std::size_t>(r)].next(count),
-               rounding.most.data() + at, at, count);
+               rounding.values.data() + at, at, count);
       }
     }
   }
   void add(Matrix& out, const Matrix& term) const {
     const double own = out.unit;
     out.v += term.v;
-    const Rounding to = rounding_of(model_.unit_roundoff * out.v.abs() + model_.least_normal, std::max(own, term.unit));
-    const float a = static_cast<float>(own / to.unit), b = static_cast<float>(term.unit / to.unit);
+    const ScaledPlane to =
+        rounding_of(ScaledPlane(model_.unit_roundoff * out.v.abs() + model_.least_normal), std::max(own, term.unit));
+    const float a = static_cast<float>(own / to.scale), b = static_cast<float>(term.unit / to.scale);
     disturb(out, term, to,
             [a, b](float* __restrict off, const float* __restrict from, const float* __restrict random,
                    const float* __restrict most, Index, int count) {
@@ -306,12 +302,12 @@ class Noise {
     const double own = out.unit;
     const Plane<double> x = out.v;
     out.v *= factor.v;
-    const Rounding to = rounding_of(
-        model_.unit_roundoff * out.v.abs() + model_.least_normal,
+    const ScaledPlane to = rounding_of(
+        ScaledPlane(model_.unit_roundoff * out.v.abs() + model_.least_normal),
         std::max(own * power_of_two_below(largest_of(factor.v)), factor.unit * power_of_two_below(largest_of(x))));
-    const Plane<float> of_own = (factor.v * (own / to.unit)).cast<float>();
-    const Plane<float> of_other = (x * (factor.unit / to.unit)).cast<float>();
-    const float both = static_cast<float>(own * (factor.unit / to.unit));
+    const Plane<float> of_own = (factor.v * (own / to.scale)).cast<float>();
+    const Plane<float> of_other = (x * (factor.unit / to.scale)).cast<float>();
+    const float both = static_cast<float>(own * (factor.unit / to.scale));
     const float *const a = of_own.data(), *const b = of_other.data();
     disturb(out, factor, to,
             [a, b, both](float* __restrict off, const float* __restrict from, const float* __restrict random,
@@ -321,10 +317,11 @@ class Noise {
               }
             });
   }
-  Matrix with_noise(Matrix x, const Plane<double>& size) const {
+  Matrix with_noise(Matrix x, const Plane<double>& size) const { return with_noise(std::move(x), ScaledPlane(size)); }
+  Matrix with_noise(Matrix x, ScaledPlane size) const {
     const double own = x.unit;
-    const Rounding to = rounding_of(size, own);
-    const float a = static_cast<float>(own / to.unit);
+    const ScaledPlane to = rounding_of(std::move(size), own);
+    const float a = static_cast<float>(own / to.scale);
     disturb(
         x, x, to,
         [a](float* off, const float*, const float* __restrict random, const float* __restrict most, Index, int count) {
@@ -340,14 +337,15 @@ class Noise {
   // An operand is rounded alike by every product that reads it: the disturbance is a function of the number.
   Matrix narrowed(const Matrix& x) const {
     Matrix out = x.v;
-    const Rounding to = rounding_of(model_.operand_roundoff * x.v.abs() + model_.operand_underflow, x.unit);
-    spread(out, x, to.unit);
+    const ScaledPlane to =
+        rounding_of(ScaledPlane(model_.operand_roundoff * x.v.abs() + model_.operand_underflow), x.unit);
+    spread(out, x, to.scale);
     for (Index r = 0; r < runs(); ++r) {
       const Uniform& numbers = generators_[static_cast<std::size_t>(r)];
       float* const off = out.off.data() + r * x.size();
       for (Index k = 0; k < x.size(); ++k) {
         const double run = x.v.data()[k] + (x.certain() ? 0 : x.unit * static_cast<double>(x.off_run(r)[k]));
-        off[k] += to.most.data()[k] * static_cast<float>(numbers.of(run, 0));
+        off[k] += to.values.data()[k] * static_cast<float>(numbers.of(run, 0));
       }
     }
     return out;
@@ -355,7 +353,11 @@ class Noise {
 
   Matrix dot(const Matrix& x, const Matrix& y) const {
     std::optional<UndisturbedDot> own;
-    if (dots_ == nullptr) own.emplace(model_, x.v, y.v);
+    if (dots_ == nullptr) {
+      UndisturbedSums sums;
+      sums.add(x.v, y.v);
+      own = sums.dot(model_);
+    }
     const UndisturbedDot& undisturbed = own ? *own : next_dot();
     Matrix out = undisturbed.value;
     const Index rows = x.rows(), inner = x.cols(), cols = y.cols();
@@ -377,7 +379,7 @@ class Noise {
         dense_product(Product<float>{x.off_run(r), right.data(), to, rows, inner, cols, false, true});
       }
     }
-    return with_noise(std::move(out), undisturbed.variance.sqrt());
+    return with_noise(std::move(out), undisturbed.deviation);
   }
   const UndisturbedDot& next_dot() const { return dots_->at(dots_done_++); }
 

@@ -86,13 +86,13 @@ TEST_F(NoiseOfRuns, AProductOverStepsIsTheProductOfAllRows) {
       const auto some = [&](bool is_certain, Index cols) {
         return std::make_shared<const Noisy>(is_certain ? certain(rows, cols) : spread(rows, cols));
       };
-      ProductOverSteps<Noise> product(noise_, 3);
-      SumOverSteps<Noise> sum(noise_, 3);
+      ProductOverSteps<Noise> product(noise_);
+      SumOverSteps<Noise> sum(noise_);
       std::vector<Plane<double>> want(kRuns, Plane<double>::Zero(4, 5)), want_sum(kRuns, Plane<double>::Zero(1, 4));
       for (const std::size_t step : {2, 0, 1}) {
         const auto x = some(x_is_certain, 4), y = some(y_is_certain, 5);
         product.add(step, x, y);
-        sum.add(step, x);
+        sum.add(step, *x);
         for (Index r = 0; r < kRuns; ++r) {
           want[static_cast<std::size_t>(r)] += (x->run(r).matrix().transpose() * y->run(r).matrix()).array();
           want_sum[static_cast<std::size_t>(r)] += x->run(r).colwise().sum();

@@ -3,39 +3,10 @@
 // disturbance need not be known to more digits.
 #pragma once
 
-#include <cmath>
-#include <limits>
-#include <memory>
-
-#include "reference/arithmetic/exact.h"
+#include "reference/arithmetic/kept_beside.h"
+#include "reference/arithmetic/scaled_plane.h"
 
 namespace backgauge {
-
-// The largest power of two that is not above x; 0 of what has none.
-inline double power_of_two_below(double x) {
-  return x > 0 && x <= std::numeric_limits<double>::max() ? std::ldexp(1, std::ilogb(x)) : 0;
-}
-
-// |x| of the largest finite element, 0 where there is none.
-inline double largest_of(const Plane<double>& x) {
-  double largest = 0;
-  for (Index k = 0; k < x.size(); ++k) {
-    const double size = std::abs(x.data()[k]);
-    if (size > largest && size <= std::numeric_limits<double>::max()) largest = size;
-  }
-  return largest;
-}
-
-// Values as floats: divided by a power of two, so that the largest is about 1. Those 2^-126 times smaller vanish.
-struct ScaledPlane {
-  double scale;
-  Plane<float> values;
-
-  explicit ScaledPlane(const Plane<double>& of) : scale(power_of_two_below(largest_of(of))) {
-    if (scale == 0) scale = 1;
-    values = (of / scale).cast<float>();
-  }
-};
 
 struct Noisy {
   Plane<double> v;       // undisturbed
@@ -68,24 +39,12 @@ struct Noisy {
     }
     return sum;
   }
-  // The values as floats. Weights are asked for them at every step: they are kept, but not in copies, whose values may
-  // change.
   const ScaledPlane& as_floats() const {
-    if (!floats_.kept) floats_.kept = std::make_shared<const ScaledPlane>(v);
-    return *floats_.kept;
+    return floats_.get([this] { return ScaledPlane(v); });
   }
 
  private:
-  struct Floats {
-    std::shared_ptr<const ScaledPlane> kept;
-    Floats() = default;
-    Floats(const Floats&) {}
-    Floats& operator=(const Floats&) {
-      kept.reset();
-      return *this;
-    }
-  };
-  mutable Floats floats_;
+  KeptBeside<ScaledPlane> floats_;
 };
 
 }  // namespace backgauge

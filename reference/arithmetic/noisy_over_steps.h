@@ -16,18 +16,13 @@ class NoisyProductOverSteps {
  public:
   using Kept = std::shared_ptr<const Noisy>;
 
-  NoisyProductOverSteps(const Noise& a, std::size_t steps)
-      : a_(a), left_(static_cast<std::size_t>(a.runs())), right_(left_.size()) {
-    if (a.dots_ == nullptr) undisturbed_.emplace(exact_, steps);
-  }
+  explicit NoisyProductOverSteps(const Noise& a)
+      : a_(a), left_(static_cast<std::size_t>(a.runs())), right_(left_.size()) {}
 
-  void add(std::size_t step, const Kept& x, const Kept& y) {
+  void add(std::size_t /*step*/, const Kept& x, const Kept& y) {
     m_ = x->cols();
     n_ = y->cols();
-    if (undisturbed_) {
-      undisturbed_->first.add(step, std::make_shared<const Plane<double>>(x->v));
-      undisturbed_->second.add(step, std::make_shared<const Plane<double>>(y->v));
-    }
+    if (a_.dots_ == nullptr) own_.add(x->v.transpose(), y->v);
     if (a_.model_.operand_roundoff == 0) {
       enqueue(*x, *y);
     } else {
@@ -36,28 +31,16 @@ class NoisyProductOverSteps {
   }
   Noisy total() {
     multiply_queue();
-    Noisy out = Plane<double>(m_, n_);
-    Plane<double> size(m_, n_);
-    if (undisturbed_) {
-      const UndisturbedDot dot(a_.model_, undisturbed_->first.all().transpose(), undisturbed_->second.all());
-      out.v = dot.value;
-      size = dot.variance.sqrt();
-    } else {
-      for (const auto& part : ProductPart::all(m_, n_)) {
-        const UndisturbedDot& dot = a_.next_dot();
-        out.v.block(part.row, part.column, part.rows, part.columns) = dot.value;
-        size.block(part.row, part.column, part.rows, part.columns) = dot.variance.sqrt();
-      }
-    }
+    std::optional<UndisturbedDot> own;
+    if (a_.dots_ == nullptr) own = own_.dot(a_.model_);
+    const UndisturbedDot& undisturbed = own ? *own : a_.next_dot();
+    Noisy out = undisturbed.value;
     out.off = std::move(sums_);
     out.unit = unit_;
-    return a_.with_noise(std::move(out), size);
+    return a_.with_noise(std::move(out), undisturbed.deviation);
   }
 
  private:
-  // Rows that are multiplied at once: a product of so many terms is fast, and two of them still fit into a cache.
-  static constexpr Index kQueued = 256;
-
   // x'^T y' - x^T y = (x' - x)^T y' + x^T (y' - y): two rows of the queue for one.
   void enqueue(const Noisy& x, const Noisy& y) {
     if ((x.certain() && y.certain()) || m_ == 0 || n_ == 0) return;
@@ -80,7 +63,7 @@ class NoisyProductOverSteps {
       }
     }
     queued_ += x.rows() * ((x.certain() ? 0 : 1) + (y.certain() ? 0 : 1));
-    if (queued_ >= kQueued) multiply_queue();
+    if (queued_ >= kQueuedRows) multiply_queue();
   }
   template <class Expression>
   static void append(std::vector<float>& to, const Expression& rows) {
@@ -99,33 +82,29 @@ class NoisyProductOverSteps {
     queued_ = 0;
   }
 
-  using Values = std::pair<GatheredSteps<Exact<double>>, GatheredSteps<Exact<double>>>;
-  struct BothValues : Values {
-    BothValues(const Exact<double>& exact, std::size_t steps) : Values{{exact, steps}, {exact, steps}} {}
-  };
-
   const Noise& a_;
   Index m_ = 0, n_ = 0, queued_ = 0;
   double unit_ = 0;
   std::vector<std::vector<float>> left_, right_;  // per run: [queued, m], [queued, n]
   Plane<float> sums_;                             // [runs * m, n], in units
-  std::optional<BothValues> undisturbed_;         // where Variance has not computed the product
-  static inline const Exact<double> exact_{};
+  UndisturbedSums own_;                           // where Variance has not computed the product
 };
 
 class NoisySumOverSteps {
  public:
-  NoisySumOverSteps(const Noise& a, std::size_t /*steps*/) : a_(a) {}
+  explicit NoisySumOverSteps(const Noise& a) : a_(a) {}
 
-  void add(std::size_t /*step*/, const std::shared_ptr<const Noisy>& x) {
-    if (rows_ == 0) value_ = squares_ = Plane<double>::Zero(1, x->cols());
-    rows_ += x->rows();
-    value_ += x->v.colwise().sum();
-    squares_ += x->v.square().colwise().sum();
-    if (x->certain()) return;
-    if (off_.size() == 0) off_ = Plane<double>::Zero(a_.runs(), x->cols());
+  void add(std::size_t /*step*/, const Noisy& x) {
+    if (rows_ == 0) value_ = squares_ = Plane<double>::Zero(1, x.cols());
+    rows_ += x.rows();
+    add_rows(value_, x.v);
+    add_rows(squares_, x.v.square());
+    if (x.certain()) return;
+    if (off_.size() == 0) off_ = Plane<double>::Zero(a_.runs(), x.cols());
     for (Index r = 0; r < a_.runs(); ++r) {
-      off_.row(r) += x->unit * a_.block(*x, r).colwise().sum().template cast<double>();
+      Plane<float> sum = Plane<float>::Zero(1, x.cols());
+      add_rows(sum, a_.block(x, r));
+      off_.row(r) += x.unit * sum.cast<double>();
     }
   }
   Noisy total() const {
@@ -139,6 +118,12 @@ class NoisySumOverSteps {
   }
 
  private:
+  // Row by row as they lie in memory, which compilers make vectors of.
+  template <class V, class Rows>
+  static void add_rows(Plane<V>& sum, const Rows& rows) {
+    for (Index r = 0; r < rows.rows(); ++r) sum += rows.row(r);
+  }
+
   const Noise& a_;
   Index rows_ = 0;
   Plane<double> value_, squares_;  // [1, n]: sums of the undisturbed values and of their squares

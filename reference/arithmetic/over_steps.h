@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the steps of a sequence: what the gradients of weights and biases are. An arithmetic that would rather add
-// step by step has classes of its own, `ProductOverSteps` and `SumOverSteps`; for all others those here keep the steps.
+// Sums over the steps of a sequence: what the gradients of weights and biases are. A product x^T y of all rows of a
+// sequence is the sum of those of its steps, so the rows need not be held: an arithmetic has `Dot` and `RowSum`, to
+// which they are added (exact.h), or classes of its own, `ProductOverSteps` and `SumOverSteps`. For one with neither,
+// which looks at sums as a whole, the steps are kept.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -13,114 +16,131 @@
 
 namespace backgauge {
 
-// Of a product x^T y of all rows, [m, n], the parts that are computed one by one, so that what an arithmetic needs
-// beside its operands is for few columns only. 512: enough to multiply fast, a few MiB for the rows of a long sequence.
-struct ProductPart {
-  Index row, rows, column, columns;
+// Rows that are multiplied at once: a product of so many terms is fast, and two of them still fit into a cache.
+inline constexpr Index kQueuedRows = 256;
 
-  static std::vector<ProductPart> all(Index m, Index n) {
-    constexpr Index kMost = 512;
-    std::vector<ProductPart> out;
-    for (Index row = 0; row < m || row == 0; row += kMost) {
-      for (Index column = 0; column < n || column == 0; column += kMost) {
-        out.push_back({row, std::min(kMost, m - row), column, std::min(kMost, n - column)});
-      }
-    }
-    return out;
-  }
-};
-
-template <class A>
-class GatheredSteps {
- public:
-  using M = typename A::Matrix;
-  using Kept = std::shared_ptr<const M>;
-
-  GatheredSteps(const A& arithmetic, std::size_t steps) : a_(arithmetic), steps_(steps) {}
-
-  void add(std::size_t step, Kept rows) { steps_[step] = std::move(rows); }
-  // `count` columns of all rows, step after step.
-  M columns(Index begin, Index count) const {
-    std::vector<M> some;
-    for (const Kept& step : steps_) some.push_back(a_.columns(*step, begin, count));
-    return below(some);
-  }
-  M all() const {
-    std::vector<const M*> parts;
-    for (const Kept& step : steps_) parts.push_back(step.get());
-    return a_.below(parts);
-  }
-  const M& front() const { return *steps_.front(); }
-
- private:
-  M below(const std::vector<M>& matrices) const {
-    std::vector<const M*> parts;
-    for (const M& matrix : matrices) parts.push_back(&matrix);
-    return a_.below(parts);
-  }
-
-  const A& a_;
-  std::vector<Kept> steps_;
-};
+template <class A, class M>
+M stacked(const A& a, const std::vector<std::shared_ptr<const M>>& steps) {
+  std::vector<const M*> parts;
+  for (const auto& step : steps) parts.push_back(step.get());
+  return a.below(parts);
+}
 
 // The sum over all steps of x^T y, x [B, m], y [B, n].
 template <class A>
-class GatheredProduct {
+class QueuedProduct {
  public:
   using M = typename A::Matrix;
   using Kept = std::shared_ptr<const M>;
 
-  // steps >= 1, each of them to be added once, in any order.
-  GatheredProduct(const A& arithmetic, std::size_t steps) : a_(arithmetic), x_(a_, steps), y_(a_, steps) {}
+  explicit QueuedProduct(const A& arithmetic) : a_(arithmetic), dot_(arithmetic.new_dot()) {}
+
+  // Each step once, in any order, one at least.
 
   void add(std::size_t step, Kept x, Kept y) {
-    x_.add(step, std::move(x));
-    y_.add(step, std::move(y));
+    rows_ += x->rows();
+    steps_.push_back({step, std::move(x), std::move(y)});
+    if (rows_ >= kQueuedRows) multiply_queue();
   }
-  M total() const {
-    const auto parts = ProductPart::all(x_.front().cols(), y_.front().cols());
-    if (parts.size() == 1) return a_.matmul(a_.transpose(x_.all()), y_.all());
-    std::vector<M> rows, row;
-    for (const auto& part : parts) {
-      row.push_back(a_.matmul(a_.transpose(x_.columns(part.row, part.rows)), y_.columns(part.column, part.columns)));
-      if (part.column + part.columns < y_.front().cols()) continue;
-      rows.push_back(a_.beside(pointers(row)));
-      row.clear();
-    }
-    return a_.below(pointers(rows));
+  M total() {
+    multiply_queue();
+    return a_.settled(std::move(dot_));
   }
 
  private:
-  static std::vector<const M*> pointers(const std::vector<M>& matrices) {
-    std::vector<const M*> out;
-    for (const M& matrix : matrices) out.push_back(&matrix);
-    return out;
+  struct Step {
+    std::size_t number;
+    Kept x, y;
+  };
+
+  // In the order of the steps: a short sequence has the same bits whichever way it is walked.
+  void multiply_queue() {
+    if (steps_.empty()) return;
+    std::sort(steps_.begin(), steps_.end(), [](const Step& s, const Step& t) { return s.number < t.number; });
+    std::vector<Kept> x, y;
+    for (Step& step : steps_) {
+      x.push_back(std::move(step.x));
+      y.push_back(std::move(step.y));
+    }
+    dot_.add(a_.transpose(stacked(a_, x)), stacked(a_, y));
+    steps_.clear();
+    rows_ = 0;
   }
 
   const A& a_;
-  GatheredSteps<A> x_, y_;
+  typename A::Dot dot_;
+  std::vector<Step> steps_;
+  Index rows_ = 0;
 };
 
 // The sum over all rows of all steps, [1, n].
+template <class A>
+class AddedRows {
+ public:
+  using M = typename A::Matrix;
+
+  explicit AddedRows(const A& arithmetic) : a_(arithmetic), sum_(arithmetic.new_row_sum()) {}
+
+  void add(std::size_t /*step*/, const M& x) { sum_.add(x); }
+  M total() const { return a_.settled(sum_); }
+
+ private:
+  const A& a_;
+  typename A::RowSum sum_;
+};
+
+// Both for an arithmetic that gets all rows at once, in the order of the steps.
+template <class A>
+class GatheredProduct {
+ public:
+  using Kept = std::shared_ptr<const typename A::Matrix>;
+
+  explicit GatheredProduct(const A& arithmetic) : a_(arithmetic) {}
+
+  void add(std::size_t step, Kept x, Kept y) { steps_[step] = {std::move(x), std::move(y)}; }
+  typename A::Matrix total() const {
+    std::vector<Kept> x, y;
+    for (const auto& [number, step] : steps_) {
+      x.push_back(step.first);
+      y.push_back(step.second);
+    }
+    return a_.matmul(a_.transpose(stacked(a_, x)), stacked(a_, y));
+  }
+
+ private:
+  const A& a_;
+  std::map<std::size_t, std::pair<Kept, Kept>> steps_;
+};
+
 template <class A>
 class GatheredSum {
  public:
   using M = typename A::Matrix;
 
-  GatheredSum(const A& arithmetic, std::size_t steps) : a_(arithmetic), steps_(a_, steps) {}
+  explicit GatheredSum(const A& arithmetic) : a_(arithmetic) {}
 
-  void add(std::size_t step, std::shared_ptr<const M> x) { steps_.add(step, std::move(x)); }
-  M total() const { return a_.column_sums(steps_.all()); }
+  void add(std::size_t step, const M& x) { steps_[step] = std::make_shared<const M>(x); }
+  M total() const {
+    std::vector<std::shared_ptr<const M>> rows;
+    for (const auto& [number, step] : steps_) rows.push_back(step);
+    return a_.column_sums(stacked(a_, rows));
+  }
 
  private:
   const A& a_;
-  GatheredSteps<A> steps_;
+  std::map<std::size_t, std::shared_ptr<const M>> steps_;
 };
 
 template <class A>
 struct OverSteps {
   using Product = GatheredProduct<A>;
   using Sum = GatheredSum<A>;
+};
+template <class A>
+requires requires { typename A::Dot; }
+struct OverSteps<A> {
+  using Product = QueuedProduct<A>;
+  using Sum = AddedRows<A>;
 };
 template <class A>
 requires requires { typename A::ProductOverSteps; }

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "reference/arithmetic/exact.h"
+#include "reference/arithmetic/kept_beside.h"
 #include "reference/arithmetic/range.h"
 #include "reference/arithmetic/roundings.h"
+#include "reference/arithmetic/scaled_plane.h"
 
 namespace backgauge {
 
@@ -23,25 +25,14 @@ struct Spread {
   // Of a factor that is a difference, for all of its elements: the largest of what the other factors are multiplied by
   // on the way (range.h). 0: it is none.
   double reach = 0;
+  KeptBeside<Plane<double>> squares{};  // of v
 
   Index rows() const { return v.rows(); }
   Index cols() const { return v.cols(); }
   Index size() const { return v.size(); }
 };
 
-// What one product of matrices adds to the variance of its elements by its own roundings: n products and sums, each at
-// most of the size of the terms or of their sum. The square of the sum is needed for terms of one sign.
-inline Plane<double> dot_variance(const RoundingModel& model, const Plane<double>& x, const Plane<double>& y,
-                                  const Plane<double>& value) {
-  const double n = model.products_of_term() * static_cast<double>(x.cols());
-  const double u = model.unit_roundoff, eta = model.least_normal, left_out = model.left_out();
-  const Plane<double> squares = plane_product<double>(x.square(), y.square());
-  Plane<double> out = u * u * (n + 1) * (squares + value.square()) + 2 * n * eta * eta;
-  if (left_out > 0) out += left_out * left_out * squares;
-  return out;
-}
-
-// The same of a sum of m terms whose squares have the sum `squares`.
+// What a sum of m terms, whose squares have the sum `squares`, adds to the variance by its own roundings.
 inline Plane<double> sum_variance(const RoundingModel& model, double m, const Plane<double>& squares,
                                   const Plane<double>& value) {
   const double u = model.unit_roundoff, eta = model.least_normal;
@@ -50,10 +41,31 @@ inline Plane<double> sum_variance(const RoundingModel& model, double m, const Pl
 
 // A product of matrices where nothing is disturbed, and what its own roundings add to the variance.
 struct UndisturbedDot {
-  Plane<double> value, variance;
+  Plane<double> value;
+  ScaledPlane deviation;  // the root of that
+};
 
-  UndisturbedDot(const RoundingModel& model, const Plane<double>& x, const Plane<double>& y)
-      : value(plane_product<double>(x, y)), variance(dot_variance(model, x, y, value)) {}
+// The sums of such a product, n products and sums, each rounding at most of the size of the terms or of their sum. The
+// square of the sum is needed for terms of one sign.
+struct UndisturbedSums {
+  Plane<double> value, squares;
+  double terms = 0;
+
+  void add(const Plane<double>& x, const Plane<double>& y, const Plane<double>& x_squares,
+           const Plane<double>& y_squares) {
+    terms += static_cast<double>(x.cols());
+    add_product(value, x, y);
+    add_product(squares, x_squares, y_squares);
+  }
+  void add(const Plane<double>& x, const Plane<double>& y) { add(x, y, x.square(), y.square()); }
+  Plane<double> variance(const RoundingModel& model) const {
+    const double n = model.products_of_term() * terms;
+    const double u = model.unit_roundoff, eta = model.least_normal, left_out = model.left_out();
+    Plane<double> out = u * u * (n + 1) * (squares + value.square()) + 2 * n * eta * eta;
+    if (left_out > 0) out += left_out * left_out * squares;
+    return out;
+  }
+  UndisturbedDot dot(const RoundingModel& model) const { return {value, ScaledPlane(variance(model).sqrt())}; }
 };
 
 class Variance {
@@ -105,33 +117,102 @@ class Variance {
     return out;
   }
 
-  Matrix matmul(const Matrix& x, const Matrix& y) const {
-    UndisturbedDot dot(model_, x.v, y.v);
-    Matrix out{dot.value,
-               product_of_errors(x.v.square(), y.q) + product_of_errors(x.q, y.v.square() + y.q) + dot.variance};
-    if (dots_ != nullptr) dots_->push_back(std::move(dot));
+  // Of rows that come one after the other, as in exact.h.
+  class Dot {
+   public:
+    // negligible: sums of sizes of terms that are below it need not be known, bounds.md 3.11.
+    Dot(const RoundingModel& model, double negligible) : model_(model), negligible_(negligible) {}
+
+    void add(const Matrix& x, const Matrix& y) {
+      const Plane<double> x_squares = x.v.square();
+      const Plane<double>& y_squares = y.squares.get([&] { return Plane<double>(y.v.square()); });
+      undisturbed_.add(x.v, y.v, x_squares, y_squares);
+      const bool x_is_exact = all_zero(x.q), y_is_exact = all_zero(y.q);
+      if (!y_is_exact) add_product(propagated_, x_squares, y.q);
+      if (!x_is_exact) add_product(propagated_, x.q, y_is_exact ? y_squares : Plane<double>(y_squares + y.q));
+      if (model_.operand_underflow > 0) {
+        add_product<double>(underflow_, x_squares, Plane<double>::Ones(y.rows(), y.cols()));
+        add_product<double>(underflow_, Plane<double>::Ones(x.rows(), x.cols()), y_squares);
+      }
+      add_sizes(x, y);
+    }
+
+   private:
+    friend Variance;
+
+    void add_sizes(const Matrix& x, const Matrix& y) {
+      x_size_ = larger(x_size_, size_of(x));
+      y_size_ = larger(y_size_, size_of(y));
+      const double most = undisturbed_.terms * x_size_ * y_size_;
+      if (most <= negligible_ && larger(x_size_, y_size_) <= model_.operand_largest) return;
+      const auto operand = [&](const Matrix& z) {
+        const Plane<double> sizes = sizes_of(z);
+        return Plane<double>((sizes <= model_.operand_largest).select(sizes, kOpen));
+      };
+      add_product(met_, operand(x), operand(y));
+    }
+    static double larger(double x, double y) { return std::isnan(y) || y > x ? y : x; }
+
+    RoundingModel model_;
+    double negligible_;
+    UndisturbedSums undisturbed_;
+    Plane<double> propagated_, underflow_;  // empty: 0
+    Plane<double> met_;                     // sums of sizes; empty: negligible
+    double x_size_ = 0, y_size_ = 0;
+  };
+  class RowSum {
+   public:
+    void add(const Matrix& x) {
+      if (rows_ == 0) value_ = squares_ = propagated_ = met_ = Plane<double>::Zero(1, x.cols());
+      rows_ += static_cast<double>(x.rows());
+      value_ += x.v.colwise().sum();
+      squares_ += x.v.square().colwise().sum();
+      propagated_ += x.q.colwise().sum();
+      met_ += sizes_of(x).colwise().sum();
+    }
+
+   private:
+    friend Variance;
+    Plane<double> value_, squares_, propagated_, met_;
+    double rows_ = 0;
+  };
+  // What is added up before sums of sizes are first looked at is less than 2^-20 of what matters.
+  Dot new_dot() const { return {model_, 0x1p-20 * model_.largest}; }
+  RowSum new_row_sum() const { return {}; }
+  Matrix settled(const Dot& dot) const {
+    Plane<double> variance = dot.undisturbed_.variance(model_);
+    Matrix out{dot.undisturbed_.value, std::move(variance)};
+    if (dots_ != nullptr) dots_->push_back({out.v, ScaledPlane(out.q.sqrt())});
+    if (dot.propagated_.size() > 0) out.q += dot.propagated_;
     if (const double operands = 2 * model_.operand_roundoff * model_.operand_roundoff; operands > 0) {
-      out.q += operands * plane_product<double>(x.v.square(), y.v.square());
+      out.q += operands * dot.undisturbed_.squares;
     }
-    if (const double eta = model_.operand_underflow; eta > 0) {
-      out.q += eta * eta *
-               (plane_product<double>(x.v.square(), Plane<double>::Ones(y.rows(), y.cols())) +
-                plane_product<double>(Plane<double>::Ones(x.rows(), x.cols()), y.v.square()));
-    }
-    return open_dots(std::move(out), nullptr, x, y);
+    if (const double eta = model_.operand_underflow; eta > 0) out.q += eta * eta * dot.underflow_;
+    return dot.met_.size() == 0 ? out : opened(std::move(out), dot.met_, model_.largest);
+  }
+  Matrix settled(const RowSum& sum) const {
+    Matrix out{sum.value_, sum.propagated_ + sum_variance(model_, sum.rows_, sum.squares_, sum.value_)};
+    return opened(std::move(out), sum.met_, model_.largest);
+  }
+
+  Matrix matmul(const Matrix& x, const Matrix& y) const {
+    Dot dot(model_, model_.largest);
+    dot.add(x, y);
+    return settled(dot);
   }
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
-    const Matrix dot = carried(matmul(x, y));
+    Dot dot(model_, model_.largest - size_of(c));
+    dot.add(x, y);
+    const Matrix product = carried(settled(dot));
     const double n = model_.products_of_term() * static_cast<double>(x.cols());
-    Matrix out{c.v + dot.v, c.q + dot.q + uu_ * (n + 1) * (c.v.square() + (c.v + dot.v).square())};
-    return open_dots(std::move(out), &c, x, y);
+    Matrix out{c.v + product.v, c.q + product.q + uu_ * (n + 1) * (c.v.square() + (c.v + product.v).square())};
+    if (dot.met_.size() == 0) return out;
+    return opened(std::move(out), dot.met_ + sizes_of(c), model_.largest);
   }
   Matrix column_sums(const Matrix& x) const {
-    Matrix out = exactly(x.v.colwise().sum());
-    out.q = x.q.colwise().sum();
-    out.q += sum_variance(model_, static_cast<double>(x.rows()), x.v.square().colwise().sum(), out.v);
-    if (size_of(x) * static_cast<double>(x.rows()) <= model_.largest) return out;
-    return opened(std::move(out), sizes_of(x).colwise().sum(), model_.largest);
+    RowSum sum;
+    sum.add(x);
+    return settled(sum);
   }
 
   Matrix sigmoid(const Matrix& x) const {
@@ -265,19 +346,6 @@ class Variance {
       const double most = std::max(1.0, factor->reach);
       met *= (sizes <= most).select(Plane<double>::Constant(out.rows(), out.cols(), most), sizes);
     }
-    return opened(std::move(out), met, model_.largest);
-  }
-  // c, if there is one, is a term too.
-  Matrix open_dots(Matrix out, const Matrix* c, const Matrix& x, const Matrix& y) const {
-    const double x_size = size_of(x), y_size = size_of(y), c_size = c == nullptr ? 0 : size_of(*c);
-    const double together = static_cast<double>(x.cols()) * x_size * y_size;
-    if (together + c_size <= model_.largest && std::max(x_size, y_size) <= model_.operand_largest) return out;
-    const auto operand = [&](const Matrix& z) {
-      const Plane<double> sizes = sizes_of(z);
-      return Plane<double>((sizes <= model_.operand_largest).select(sizes, kOpen));
-    };
-    Plane<double> met = plane_product<double>(operand(x), operand(y));
-    if (c != nullptr) met += sizes_of(*c);
     return opened(std::move(out), met, model_.largest);
   }
   RoundingModel model_;

@@ -3,6 +3,7 @@
 // Steps are vectors of [B, .] matrices of length S: what lies beyond seq_len_max does not exist here.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -16,8 +17,20 @@ template <class M>
 struct BlockLstmSequence {
   std::vector<M> x;                 // [B, I]
   std::vector<LstmSaved<M>> saved;  // [B, H]
-  std::vector<M> h;                 // [B, H]; backward: h[S-1] is not needed and may be missing
+  std::vector<M> h;                 // [B, H]
   M cs_prev, h_prev;                // [B, H] before the first step
+};
+
+// What the backward reads of step t, when it comes to it: x(t) [B, I]; and [B, H] saved(t), cs_before(t), h_before(t),
+// and the gradients of the loss with respect to cs and h of this step, cs_grad(t), h_grad(t).
+template <class R, class M>
+concept ReadsBlockLstmSteps = requires(const R& read, std::size_t t) {
+  { read.x(t) } -> std::same_as<M>;
+  { read.saved(t) } -> std::same_as<LstmSaved<M>>;
+  { read.cs_before(t) } -> std::same_as<M>;
+  { read.h_before(t) } -> std::same_as<M>;
+  { read.cs_grad(t) } -> std::same_as<M>;
+  { read.h_grad(t) } -> std::same_as<M>;
 };
 
 template <class M>
@@ -47,39 +60,38 @@ void block_lstm_forward(const A& a, BlockLstmSequence<M>& sequence, const M& w, 
   }
 }
 
-// On input the sequence with S >= 1 steps and, per step, the gradients of the loss with respect to cs[t] and h[t].
-template <class A, class M = typename A::Matrix>
-BlockLstmGradients<M> block_lstm_backward(const A& a, const BlockLstmSequence<M>& sequence, const M& w,
-                                          const Peepholes<M>* p, const std::vector<M>& cs_grad,
-                                          const std::vector<M>& h_grad) {
-  const auto B = sequence.cs_prev.rows(), H = sequence.cs_prev.cols(), I = w.rows() - H;
-  const std::size_t S = sequence.saved.size();
+// On input S >= 1 steps. w [I + H, 4H] is not kept.
+template <class A, class M = typename A::Matrix, ReadsBlockLstmSteps<M> R>
+BlockLstmGradients<M> block_lstm_backward(const A& a, std::size_t S, const R& read, M w, const Peepholes<M>* p) {
+  const auto H = w.cols() / 4, I = w.rows() - H;
   const M x_weights = a.transpose(a.rows(w, 0, I));  // [4H, I]
   const M h_weights = a.transpose(a.rows(w, I, H));  // [4H, H]
+  w = M();
 
   BlockLstmGradients<M> out;
   out.x.resize(S);
-  ProductOverSteps<A> w_grad(a, S);
-  SumOverSteps<A> b_grad(a, S), wci_grad(a, S), wcf_grad(a, S), wco_grad(a, S);
+  ProductOverSteps<A> w_grad(a);
+  SumOverSteps<A> b_grad(a), wci_grad(a), wcf_grad(a), wco_grad(a);
   const auto kept = [](M rows) { return std::make_shared<const M>(std::move(rows)); };
-  M cs_carry = a.zeros(B, H);
+  M cs_carry;
   std::shared_ptr<const M> dgates;  // of the step that was computed last
   for (std::size_t t = S; t-- > 0;) {
-    const M& cs_prev = t == 0 ? sequence.cs_prev : sequence.saved[t - 1].cs;
-    const M& h_prev = t == 0 ? sequence.h_prev : sequence.h[t - 1];
-    const M cs_total = a.carried(a.sum(cs_carry, cs_grad[t]));  // (3)
-    const M h_total = t + 1 == S ? h_grad[t]                    // (4)
-                                 : a.carried(a.add_matmul(h_grad[t], *dgates, h_weights));
-    const LstmCellGradients<M> d = lstm_cell_backward(a, sequence.saved[t], cs_prev, cs_total, h_total, p);  // (5)
-    dgates = kept(a.beside({&d.gates.i, &d.gates.f, &d.gates.ci, &d.gates.o}));                              // (6)
+    const LstmSaved<M> saved = read.saved(t);
+    const M cs_prev = read.cs_before(t), h_prev = read.h_before(t), x = read.x(t), cs_grad = read.cs_grad(t);
+    if (t + 1 == S) cs_carry = a.zeros(cs_grad.rows(), H);
+    const M cs_total = a.carried(a.sum(cs_carry, cs_grad));  // (3)
+    const M h_total = t + 1 == S ? read.h_grad(t)            // (4)
+                                 : a.carried(a.add_matmul(read.h_grad(t), *dgates, h_weights));
+    const LstmCellGradients<M> d = lstm_cell_backward(a, saved, cs_prev, cs_total, h_total, p);  // (5)
+    dgates = kept(a.beside({&d.gates.i, &d.gates.f, &d.gates.ci, &d.gates.o}));                  // (6)
     cs_carry = a.carried(d.cs_prev);
-    out.x[t] = output(a, a.matmul(*dgates, x_weights));                // (7)
-    w_grad.add(t, kept(a.beside({&sequence.x[t], &h_prev})), dgates);  // (9)
-    b_grad.add(t, dgates);                                             // (10)
-    if (p) {                                                           // (11)
-      wci_grad.add(t, kept(a.product(d.gates.i, cs_prev)));
-      wcf_grad.add(t, kept(a.product(d.gates.f, cs_prev)));
-      wco_grad.add(t, kept(a.product(d.gates.o, sequence.saved[t].cs)));
+    out.x[t] = output(a, a.matmul(*dgates, x_weights));    // (7)
+    w_grad.add(t, kept(a.beside({&x, &h_prev})), dgates);  // (9)
+    b_grad.add(t, *dgates);                                // (10)
+    if (p) {                                               // (11)
+      wci_grad.add(t, a.product(d.gates.i, cs_prev));
+      wcf_grad.add(t, a.product(d.gates.f, cs_prev));
+      wco_grad.add(t, a.product(d.gates.o, saved.cs));
     }
   }
   out.cs_prev = cs_carry;

@@ -230,13 +230,14 @@ RnnTrace<M> cudnn_rnn_forward(const A& a, const RnnNet<M>& net, const std::vecto
   return trace;
 }
 
-// On input the net, its trace, and the gradients of the loss with respect to output [t] [B, D*H] and, per pseudo-layer,
-// output_h and (lstm) output_c. T >= 1.
-template <class A, class M = typename A::Matrix>
-RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const RnnTrace<M>& trace,
-                                   const std::vector<M>& output_backprop, const std::vector<M>& output_h_backprop,
+// On input the net, its trace, and the gradients of the loss with respect to output, as output_backprop(t) [B, D*H], T
+// >= 1, and, per pseudo-layer, output_h and (lstm) output_c. Steps of the trace are given up as soon as they are
+// behind.
+template <class A, class OutputBackprop, class M = typename A::Matrix>
+RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, RnnTrace<M> trace,
+                                   const OutputBackprop& output_backprop, const std::vector<M>& output_h_backprop,
                                    const std::vector<M>& output_c_backprop) {
-  const std::size_t T = output_backprop.size(), D = static_cast<std::size_t>(net.directions);
+  const std::size_t T = trace.layer_input[0].size(), D = static_cast<std::size_t>(net.directions);
   const std::size_t L = net.layers.size() / D;
   const auto H = output_h_backprop[0].cols();
   const bool lstm = net.mode == BACKGAUGE_LSTM;
@@ -246,21 +247,23 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const RnnTr
   out.input_h.resize(L * D);
   out.input_c.resize(lstm ? L * D : 0);
   out.layers.resize(L * D);
-  std::vector<M> dy = output_backprop;
+  std::vector<M> dy;  // of a layer that is not the last
   for (std::size_t l = L; l-- > 0;) {
     const bool skip = net.skip_input && l == 0;
     std::vector<std::vector<std::shared_ptr<const M>>> da(D, std::vector<std::shared_ptr<const M>>(T));
     for (std::size_t d = 0; d < D; ++d) {
       const std::size_t pl = l * D + d;
       const RnnWeights<M>& layer = net.layers[pl];
-      const std::vector<RnnStep<M>>& steps = trace.steps[pl];
-      ProductOverSteps<A> W_grad(a, T), R_grad(a, T);
-      SumOverSteps<A> bW_grad(a, T), bR_grad(a, T);
+      std::vector<RnnStep<M>>& steps = trace.steps[pl];
+      ProductOverSteps<A> W_grad(a), R_grad(a);
+      SumOverSteps<A> bW_grad(a), bR_grad(a);
       M dh_carry = output_h_backprop[pl];
       M dc = lstm ? output_c_backprop[pl] : M();
       for (std::size_t k = 0; k < T; ++k) {
         const std::size_t t = d == 0 ? T - 1 - k : k;
-        const M dh = a.carried(a.sum(dh_carry, a.columns(dy[t], static_cast<Eigen::Index>(d) * H, H)));  // (19)
+        const auto column = static_cast<Eigen::Index>(d) * H;
+        const M dh_here = a.columns(l + 1 == L ? output_backprop(t) : dy[t], column, H);
+        const M dh = a.carried(a.sum(dh_carry, dh_here));   // (19)
         const std::size_t before = d == 0 ? t - 1 : t + 1;  // in the order of the forward
         const bool is_first = k + 1 == T;
         const M& h_prev = is_first ? net.input_h[pl] : steps[before].h;
@@ -273,8 +276,9 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const RnnTr
         const std::shared_ptr<const M> dr = net.mode == BACKGAUGE_GRU ? kept(std::move(g.dr)) : da[d][t];
         if (!skip) W_grad.add(t, da[d][t], kept(trace.layer_input[l][t]));  // (22)
         R_grad.add(t, dr, kept(h_prev));                                    // (23)
-        bW_grad.add(t, da[d][t]);                                           // (24)
-        bR_grad.add(t, dr);
+        bW_grad.add(t, *da[d][t]);                                          // (24)
+        bR_grad.add(t, *dr);
+        steps[t] = {};
       }
       out.input_h[pl] = dh_carry;
       if (lstm) out.input_c[pl] = dc;
@@ -302,6 +306,7 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const RnnTr
       if (l > 0 && !net.masks.empty()) dx[t] = a.product(dx[t], net.masks[l - 1][t]);  // (27)
       if (l == 0) dx[t] = output(a, std::move(dx[t]));
     }
+    trace.layer_input[l].clear();
     if (l > 0) {
       dy = std::move(dx);
     } else {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is made of a matrix when it is first asked for, and asked for again at every step of a sequence: of weights.
+#pragma once
+
+#include <memory>
+
+namespace backgauge {
+
+// A copy of the matrix does not take it along, since its values may change. Not for several threads.
+template <class T>
+class KeptBeside {
+ public:
+  KeptBeside() = default;
+  KeptBeside(const KeptBeside& /*other*/) {}
+  KeptBeside& operator=(const KeptBeside& /*other*/) {
+    kept_.reset();
+    return *this;
+  }
+
+  template <class Make>
+  const T& get(const Make& make) const {
+    if (!kept_) kept_ = std::make_shared<const T>(make());
+    return *kept_;
+  }
+
+ private:
+  mutable std::shared_ptr<const T> kept_;
+};
+
+}  // namespace backgauge

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values as floats beside a power of two.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "reference/arithmetic/exact.h"
+
+namespace backgauge {
+
+// The largest power of two that is not above x; 0 of what has none.
+inline double power_of_two_below(double x) {
+  return x > 0 && x <= std::numeric_limits<double>::max() ? std::ldexp(1, std::ilogb(x)) : 0;
+}
+
+// |x| of the largest finite element, 0 where there is none.
+inline double largest_of(const Plane<double>& x) {
+  double largest = 0;
+  for (Index k = 0; k < x.size(); ++k) {
+    const double size = std::abs(x.data()[k]);
+    if (size > largest && size <= std::numeric_limits<double>::max()) largest = size;
+  }
+  return largest;
+}
+
+// Divided by a power of two, so that the largest is about 1. Those 2^-126 times smaller vanish.
+struct ScaledPlane {
+  double scale;
+  Plane<float> values;
+
+  explicit ScaledPlane(const Plane<double>& of) : scale(power_of_two_below(largest_of(of))) {
+    if (scale == 0) scale = 1;
+    values = (of / scale).cast<float>();
+  }
+};
+
+}  // namespace backgauge
