@@ -23,7 +23,7 @@ class NoisyProductOverSteps {
     m_ = x->cols();
     n_ = y->cols();
     if (a_.dots_ == nullptr) own_.add(x->v.transpose(), y->v);
-    if (a_.model_.operand_roundoff == 0) {
+    if (a_.model().operand_roundoff == 0) {
       enqueue(*x, *y);
     } else {
       enqueue(a_.narrowed(*x), a_.narrowed(*y));
@@ -32,7 +32,7 @@ class NoisyProductOverSteps {
   Noisy total() {
     multiply_queue();
     std::optional<UndisturbedDot> own;
-    if (a_.dots_ == nullptr) own = own_.dot(a_.model_);
+    if (a_.dots_ == nullptr) own = own_.dot(a_.model());
     const UndisturbedDot& undisturbed = own ? *own : a_.next_dot();
     Noisy out = undisturbed.value;
     out.off = std::move(sums_);
@@ -114,7 +114,7 @@ class NoisySumOverSteps {
       out.off = off.values;
       out.unit = off.scale;
     }
-    return a_.with_noise(std::move(out), sum_variance(a_.model_, static_cast<double>(rows_), squares_, value_).sqrt());
+    return a_.with_noise(std::move(out), sum_variance(a_.model(), static_cast<double>(rows_), squares_, value_).sqrt());
   }
 
  private:

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results that every run rounds in its own way: uniformly within what the undisturbed result may be rounded by, from
+// random numbers of the run.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "reference/arithmetic/noisy_runs.h"
+#include "reference/arithmetic/roundings.h"
+#include "reference/arithmetic/uniform.h"
+
+namespace backgauge {
+
+class RandomRounding : public NoisyRuns {
+ protected:
+  // `runs` of a larger number of them, from `first_run` on. A run is disturbed by its own numbers: equal ones for equal
+  // numbers of a run, whichever runs are made together.
+  RandomRounding(const RoundingModel& model, Index runs, std::uint64_t first_run) : NoisyRuns(runs), model_(model) {
+    for (Index r = 0; r < runs; ++r) generators_.emplace_back(first_run + static_cast<std::uint64_t>(r));
+  }
+  const RoundingModel& model() const { return model_; }
+
+  // out + term and out * factor, rounded.
+  void add(Matrix& out, const Matrix& term) const {
+    const double own = out.unit;
+    out.v += term.v;
+    const ScaledPlane to =
+        rounding_of(ScaledPlane(model_.unit_roundoff * out.v.abs() + model_.least_normal), std::max(own, term.unit));
+    const float a = static_cast<float>(own / to.scale), b = static_cast<float>(term.unit / to.scale);
+    disturb(out, term, to,
+            [a, b](float* __restrict off, const float* __restrict from, const float* __restrict random,
+                   const float* __restrict most, Index, int count) {
+              for (int k = 0; k < count; ++k) off[k] = a * off[k] + b * from[k] + most[k] * random[k];
+            });
+  }
+  void multiply(Matrix& out, const Matrix& factor) const {  // (x+d)(y+e) - xy = d y + e x + d e
+    const double own = out.unit;
+    const Plane<double> x = out.v;
+    out.v *= factor.v;
+    const ScaledPlane to = rounding_of(
+        ScaledPlane(model_.unit_roundoff * out.v.abs() + model_.least_normal),
+        std::max(own * power_of_two_below(largest_of(factor.v)), factor.unit * power_of_two_below(largest_of(x))));
+    const Plane<float> of_own = (factor.v * (own / to.scale)).cast<float>();
+    const Plane<float> of_other = (x * (factor.unit / to.scale)).cast<float>();
+    const float both = static_cast<float>(own * (factor.unit / to.scale));
+    const float *const a = of_own.data(), *const b = of_other.data();
+    disturb(out, factor, to,
+            [a, b, both](float* __restrict off, const float* __restrict from, const float* __restrict random,
+                         const float* __restrict most, Index at, int count) {
+              for (int k = 0; k < count; ++k) {
+                off[k] = off[k] * (a[at + k] + both * from[k]) + from[k] * b[at + k] + most[k] * random[k];
+              }
+            });
+  }
+  Matrix with_noise(Matrix x, const Plane<double>& size) const { return with_noise(std::move(x), ScaledPlane(size)); }
+  Matrix with_noise(Matrix x, ScaledPlane size) const {
+    const double own = x.unit;
+    const ScaledPlane to = rounding_of(std::move(size), own);
+    const float a = static_cast<float>(own / to.scale);
+    disturb(
+        x, x, to,
+        [a](float* off, const float*, const float* __restrict random, const float* __restrict most, Index, int count) {
+          for (int k = 0; k < count; ++k) off[k] = a * off[k] + most[k] * random[k];
+        });
+    return x;
+  }
+  Matrix rounded(Matrix x, double relative, double absolute) const {
+    if (relative == 0) return x;
+    const Plane<double> size = relative * x.v.abs() + absolute;
+    return with_noise(std::move(x), size);
+  }
+  // An operand is rounded alike by every product that reads it: the disturbance is a function of the number.
+  Matrix narrowed(const Matrix& x) const {
+    Matrix out = x.v;
+    const ScaledPlane to =
+        rounding_of(ScaledPlane(model_.operand_roundoff * x.v.abs() + model_.operand_underflow), x.unit);
+    spread(out, x, to.scale);
+    for (Index r = 0; r < runs(); ++r) {
+      const Uniform& numbers = generators_[static_cast<std::size_t>(r)];
+      float* const off = out.off.data() + r * x.size();
+      for (Index k = 0; k < x.size(); ++k) {
+        const double run = x.v.data()[k] + (x.certain() ? 0 : x.unit * static_cast<double>(x.off_run(r)[k]));
+        off[k] += to.values.data()[k] * static_cast<float>(numbers.of(run, 0));
+      }
+    }
+    return out;
+  }
+
+ private:
+  static constexpr std::array<float, Uniform::kMost> kZeros{};
+
+  // How far results are rounded at most, in units. The unit is that of the roundings, not of what the operands bring
+  // in: through many steps it would move away from what runs are off by, by the size of the weights in each. Floats
+  // have room for what is 2^60 of it and for its squares.
+  static ScaledPlane rounding_of(ScaledPlane size, double of_operands) {
+    const double scale = size.scale, unit = std::max(of_operands * 0x1p-60, scale);
+    if (unit > scale) size.values *= static_cast<float>(scale / unit);
+    size.scale = unit;
+    return size;
+  }
+  // change(to, from, random, most, at, count) for pieces of every run, `from` being what `other` is off by there.
+  template <class Change>
+  void disturb(Matrix& out, const Matrix& other, const ScaledPlane& rounding, Change change) const {
+    if (out.certain()) out.off = Plane<float>::Zero(runs() * out.rows(), out.cols());
+    out.unit = rounding.scale;
+    const Index size = out.size();
+    for (Index r = 0; r < runs(); ++r) {
+      for (Index at = 0; at < size; at += Uniform::kMost) {
+        const int count = static_cast<int>(std::min<Index>(Uniform::kMost, size - at));
+        const float* const from = other.certain() ? kZeros.data() : other.off_run(r) + at;
+        change(out.off.data() + r * size + at, from, generators_[static_cast<std::size_t>(r)].next(count),
+               rounding.values.data() + at, at, count);
+      }
+    }
+  }
+  RoundingModel model_;
+  mutable std::vector<Uniform> generators_;  // of each run
+};
+
+}  // namespace backgauge
