@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
-#include <vector>
 
 #include "reference/arithmetic/dense_product_scratch.h"
 #include "reference/arithmetic/product_work.h"
@@ -38,6 +38,23 @@ Blocked<V> choose() {
 
 std::atomic<std::uint64_t> double_products, float_products;
 
+// Memory that is not looked at before it is written; a thread keeps it for its next product.
+template <class V>
+class Room {
+ public:
+  V* of(std::ptrdiff_t count) {
+    if (count > count_) {
+      memory_ = std::make_unique_for_overwrite<V[]>(static_cast<std::size_t>(count));
+      count_ = count;
+    }
+    return memory_.get();
+  }
+
+ private:
+  std::unique_ptr<V[]> memory_;
+  std::ptrdiff_t count_ = 0;
+};
+
 // Packing pays where every element is read several times. Smaller products have the same bits on all machines.
 template <class V>
 bool is_large(const Product<V>& p) {
@@ -58,9 +75,9 @@ void dense_product(const Product<V>& product) {
   static const Blocked<V> blocked = choose<V>();
   if (blocked == nullptr || !is_large(product)) return dense_product_baseline(product);
   const std::ptrdiff_t terms = std::min(kBlockTerms, product.inner);
-  std::vector<V> x(static_cast<std::size_t>((kBlockRows + kMostTileRows) * terms));
-  std::vector<V> y(static_cast<std::size_t>((product.cols + kMostTileColumns) * terms));
-  blocked(product, {x.data(), y.data()});
+  thread_local Room<V> x, y;
+  const std::ptrdiff_t rows = std::min(kBlockRows, product.rows) + kMostTileRows;
+  blocked(product, {x.of(rows * terms), y.of(kMostTileColumns * terms)});
 }
 
 ProductWork product_work() {

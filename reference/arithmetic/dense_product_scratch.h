@@ -11,15 +11,17 @@ namespace backgauge {
 
 // Terms of a block: two panels of so many rows, of x and of y, stay in a first cache of 32 KiB.
 inline constexpr std::ptrdiff_t kBlockTerms = 256;
-// Rows of x that are copied at once: with so many terms 96 KiB of float, 192 of double, for a second cache.
-inline constexpr std::ptrdiff_t kBlockRows = 96;
+// Rows of x that are copied at once: with so many terms 768 KiB of float, read panel by panel for every tile of
+// columns, while the panel of y that they meet stays where it has just been copied to. y is copied once for so many
+// rows.
+inline constexpr std::ptrdiff_t kBlockRows = 768;
 // Of any instruction set: tiles at the edge are filled up with zeros.
 inline constexpr std::ptrdiff_t kMostTileRows = 12, kMostTileColumns = 32;
 
 template <class V>
 struct ProductScratch {
-  V* x;  // (kBlockRows + kMostTileRows) * min(kBlockTerms, inner)
-  V* y;  // (cols + kMostTileColumns) * min(kBlockTerms, inner)
+  V* x;  // (min(kBlockRows, rows) + kMostTileRows) * min(kBlockTerms, inner)
+  V* y;  // kMostTileColumns * min(kBlockTerms, inner)
 };
 
 }  // namespace backgauge

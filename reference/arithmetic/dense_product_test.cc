@@ -41,8 +41,8 @@ class DenseProduct : public testing::Test {
 using Types = testing::Types<double, float>;
 TYPED_TEST_SUITE(DenseProduct, Types);
 
-const Sizes kSizes[] = {{1, 1, 1},    {3, 0, 2},     {2, 5, 7},     {1, 300, 200},  {300, 200, 1}, {8, 512, 8},
-                        {9, 517, 11}, {33, 65, 130}, {98, 257, 33}, {64, 512, 256}, {257, 31, 129}};
+const Sizes kSizes[] = {{1, 1, 1},    {3, 0, 2},     {2, 5, 7},     {1, 300, 200},  {300, 200, 1},  {8, 512, 8},
+                        {9, 517, 11}, {33, 65, 130}, {98, 257, 33}, {64, 512, 256}, {257, 31, 129}, {800, 300, 24}};
 
 TYPED_TEST(DenseProduct, IsTheSumOfProducts) {
   for (const auto& [rows, inner, cols] : kSizes) {
@@ -95,7 +95,7 @@ TYPED_TEST(DenseProduct, HasTheSameBitsWithVectorsOfAnyLength) {
     std::vector<TypeParam> want(static_cast<std::size_t>(rows * cols)), got(want.size(), NAN);
     dense_product(Product<TypeParam>{x.data(), y.data(), want.data(), rows, inner, cols});
     std::vector<TypeParam> for_x(static_cast<std::size_t>((kBlockRows + kMostTileRows) * kBlockTerms), NAN);
-    std::vector<TypeParam> for_y(static_cast<std::size_t>((cols + kMostTileColumns) * kBlockTerms), NAN);
+    std::vector<TypeParam> for_y(static_cast<std::size_t>(kMostTileColumns * kBlockTerms), NAN);
     dense_product_of_long_vectors(Product<TypeParam>{x.data(), y.data(), got.data(), rows, inner, cols},
                                   {for_x.data(), for_y.data()});
     EXPECT_EQ(got, want) << rows << " " << inner << " " << cols;
