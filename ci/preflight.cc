@@ -14,6 +14,7 @@
 #include "properties/case/memory_budget.h"
 #include "properties/judge/printable.h"
 #include "properties/judge/refusals.h"
+#include "reference/memory.h"
 
 namespace backgauge::cli {
 namespace {
@@ -27,14 +28,24 @@ double elements(const Shape& shape, std::int64_t rows) {
   return count;
 }
 
+// What the oracle surely takes: half of what is estimated, to within a factor of two, for the bound.
+double least_of_oracle(const Case& c, const Extents& e) {
+  Problem described;
+  described.op = c.op;
+  described.dtype = c.dtype;
+  described.attributes = attributes_of(c);
+  described.extents = e;
+  return bound_bytes(described) / 2;
+}
+
 // What judging a case surely takes: of inputs what is read, as a double and in the call; of outputs all, in the call,
-// as doubles, and with what is right and allowed (24 bytes).
+// as doubles, and with what is right and allowed (24 bytes); and what the oracle has in use meanwhile.
 double least_memory(const Case& c) {
   constexpr double kDouble = 8, kWanted = 24;
   const Extents e = extents_of(c);
   const OpSpec& spec = *find_op(c.op);
   const auto in_call = static_cast<double>(backgauge_dtype_bytes(c.dtype));
-  double bytes = 0;
+  double bytes = least_of_oracle(c, e);
   for (const TensorSpec& tensor : spec.inputs) {
     if (tensor.present(e)) bytes += elements(tensor.shape(e), tensor.rows(e)) * (kDouble + in_call);
   }

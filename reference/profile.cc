@@ -31,9 +31,10 @@ double cpu_seconds() {
 
 // proc(5): 5 in clear_refs sets the peak to what is resident now. Where that is not allowed a phase also shows the peak
 // of those before it.
-void forget_peak() {
+bool forget_peak() {
   malloc_trim(0);
-  std::ofstream("/proc/self/clear_refs") << 5;
+  std::ofstream file("/proc/self/clear_refs");
+  return static_cast<bool>(file << 5 << std::flush);
 }
 
 double peak_bytes() {
@@ -91,6 +92,13 @@ std::vector<Phase> profile_oracle(const Problem& problem, const Declared& declar
   first = {};
   out.push_back(phase("oracle", [&] { (void)oracle(problem, declared, Values::kRandom); }));
   return out;
+}
+
+std::optional<double> growth_of_peak(const std::function<void()>& work) {
+  if (!forget_peak()) return std::nullopt;
+  const double before = peak_bytes();
+  work();
+  return peak_bytes() - before;
 }
 
 double share_of_limit(const Phase& phase, const ProductLimit& limit) {

@@ -2,6 +2,8 @@
 // Where the oracle's time and memory go: each of its evaluations by itself, and all of them as `oracle` makes them.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,10 @@ ProductLimit measured_product_limit();
 
 // Value, bound, variance, noise, each once, and the whole oracle for random values. problem: as `oracle` takes it.
 std::vector<Phase> profile_oracle(const Problem& problem, const Declared& declared);
+
+// How much more than before is resident at the peak of `work`, in bytes; nothing where the system does not tell
+// (proc(5), clear_refs).
+std::optional<double> growth_of_peak(const std::function<void()>& work);
 
 // The share of the limit at which the products of a phase would run if it did nothing else: 0 .. 1.
 double share_of_limit(const Phase& phase, const ProductLimit& limit);
