@@ -75,11 +75,11 @@ class Shards(Parts):
             ({"BACKGAUGE_SHARD": "7/40", "CI_NODE_INDEX": "3", "CI_NODE_TOTAL": "40"}, "7/40"),
         ]:
             with self.subTest(variables=variables):
-                self.assertIn(f"shard {shard},", self.expect(0, *self.SMOKE, environment=variables).stdout)
-                flag = self.expect(0, *self.SMOKE, "--shard=5/40", environment=variables).stdout
+                self.assertIn(f"shard {shard},", self.expect(0, *Parts.SMOKE, environment=variables).stdout)
+                flag = self.expect(0, *Parts.SMOKE, "--shard=5/40", environment=variables).stdout
                 self.assertIn("shard 5/40,", flag)
         with self.subTest("a job that is not parallel"):
-            done = self.expect(0, *self.SMOKE, environment={"CI_NODE_TOTAL": "1"})
+            done = self.expect(0, *Parts.SMOKE, environment={"CI_NODE_TOTAL": "1"})
             self.assertNotIn("shard", done.stdout)
         with self.subTest("lines given by hand are not dealt out"):
             done = self.expect(0, "verify", "--case", CELL, "--strict",
