@@ -2,13 +2,13 @@
 // The implementation that a command judges: by name, in this process or in others.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "ci/cli_fwd.h"
 #include "properties/judge/runner.h"
 #include "properties/judge/worker/patience.h"
 

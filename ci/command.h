@@ -2,9 +2,10 @@
 // The subcommands of `backgauge`: each adds itself to the parser and, when chosen, runs and gives an exit code.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+
+#include "ci/cli_fwd.h"
 
 namespace backgauge::cli {
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "ci/command.h"
 #include "reference/contract/op_spec.h"
 

@@ -2,9 +2,9 @@
 // What a program whose outputs come as files declares, as an implementation does in its table.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "ci/cli_fwd.h"
 #include "reference/oracle.h"
 
 namespace backgauge::cli {

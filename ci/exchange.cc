@@ -3,6 +3,7 @@
 // backgauge judge: judges the answers that any program has written.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 
 #include "ci/command.h"

@@ -2,6 +2,7 @@
 // backgauge list: the ops, the implementations and what they claim, the cases of a tier.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <mutex>

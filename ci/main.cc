@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `backgauge` command: the one place that knows implementations and the judge.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <new>

@@ -2,6 +2,7 @@
 // backgauge merge: the records of a run's parts as those of one run, and its verdict.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>

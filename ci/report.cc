@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // backgauge report: charts of saved runs, by the Python package of reports/, which knows the options.
+#include <CLI/CLI.hpp>
+
 #include "ci/command.h"
 #include "ci/python.h"
 

@@ -2,6 +2,7 @@
 // backgauge repro: one case line judged and told in full.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "ci/command.h"

@@ -2,6 +2,7 @@
 // backgauge self: proves the checker. Wrong implementations must be caught, right ones must pass.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

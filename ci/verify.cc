@@ -2,6 +2,7 @@
 // backgauge verify: judges an implementation on golden vectors and the cases of a tier.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>

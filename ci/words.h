@@ -2,12 +2,12 @@
 // What several subcommands take from their command line: lists of ops, implementations, case lines.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ci/cli_fwd.h"
 #include "properties/case/case.h"
 #include "reference/contract/backgauge.h"
 
