@@ -115,7 +115,12 @@ Arena::Arena(std::vector<Block> blocks, const Placement& placement, std::size_t 
   void* mapping = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();
   mapping_ = {static_cast<std::byte*>(mapping), total};
+  std::size_t shown = 0;
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    if (is_shown(k)) shown += places_[k].pages_size;
+  }
   try {
+    if (shown > 0 && ReadOnlyPages::possible(shown)) shown_.emplace(shown);
     lay_out(placement, margin, mapping_.data());
   } catch (...) {
     munmap(mapping, total);
@@ -123,10 +128,20 @@ Arena::Arena(std::vector<Block> blocks, const Placement& placement, std::size_t 
   }
 }
 
-Arena::~Arena() { munmap(mapping_.data(), mapping_.size()); }
+Arena::~Arena() {
+  watch_.reset();
+  munmap(mapping_.data(), mapping_.size());
+}
+
+// Zeros that take no memory are had from private pages only.
+bool Arena::is_shown(std::size_t k) const {
+  const Block& block = blocks_[k];
+  return block.role == Block::Role::kInput && block.size > 0 && block.bytes.size() == block.size;
+}
 
 void Arena::lay_out(const Placement& placement, std::size_t margin, std::byte* cursor) {
   const std::size_t guard = kGuardPages * page_bytes();
+  std::size_t shown = 0;  // bytes of inputs so far
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
     const Block& block = blocks_[k];
     Place& place = places_[k];
@@ -138,7 +153,18 @@ void Arena::lay_out(const Placement& placement, std::size_t margin, std::byte* c
       place.data = at_end ? place.pages : nullptr;
       continue;
     }
-    if (mprotect(place.pages, place.pages_size, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+    const auto protect = [&](int protection) {
+      if (mprotect(place.pages, place.pages_size, protection) != 0) throw std::bad_alloc();
+    };
+    const bool is_mapped_twice = shown_ && is_shown(k);
+    if (is_mapped_twice) {
+      shown_->show(shown, place.pages_size, place.pages);
+      place.ours = shown_->writable() + shown;
+      shown += place.pages_size;
+    } else {
+      protect(PROT_READ | PROT_WRITE);
+      place.ours = place.pages;
+    }
     std::size_t distance = may_shift(block) ? placement.distance(k) : 0;
     const auto data_at = [&](std::size_t elements) {
       if (!at_end) return place.pages + margin + elements * block.unit;
@@ -148,27 +174,27 @@ void Arena::lay_out(const Placement& placement, std::size_t margin, std::byte* c
     if (distance > 0 && !odd_multiple(data_at(distance), block.unit)) distance += distance == kFarthest - 1 ? -1 : 1;
     place.data = data_at(distance);
     fill(k);
+    if (block.role == Block::Role::kInput && !is_mapped_twice) protect(PROT_READ);
   }
 }
 
 void Arena::fill(std::size_t k) {
   const Block& block = blocks_[k];
   const Place& place = places_[k];
-  std::byte* end = place.data + block.size;
-  lay_pattern(canary_of(block), place.pages, place.data, place.data);
-  lay_pattern(canary_of(block), end, place.pages + place.pages_size, end);
+  std::byte *data = place.our_data(), *end = data + block.size;
+  lay_pattern(canary_of(block), place.ours, data, data);
+  lay_pattern(canary_of(block), end, place.ours + place.pages_size, end);
   fill_data(k);
 }
 
 void Arena::fill_data(std::size_t k) {
   const Block& block = blocks_[k];
-  const Place& place = places_[k];
-  std::byte* end = place.data + block.size;
+  std::byte *data = places_[k].our_data(), *end = data + block.size;
   switch (block.role) {
     case Block::Role::kInput:
-    case Block::Role::kChangedInput: std::ranges::copy(block.bytes, place.data); break;
-    case Block::Role::kOutput: lay_pattern(first_content(block), place.data, end, place.data); break;
-    case Block::Role::kWorkspace: std::memset(place.data, static_cast<int>(block.fill), block.size); break;
+    case Block::Role::kChangedInput: std::ranges::copy(block.bytes, data); break;
+    case Block::Role::kOutput: lay_pattern(first_content(block), data, end, data); break;
+    case Block::Role::kWorkspace: std::memset(data, static_cast<int>(block.fill), block.size); break;
   }
 }
 
@@ -184,34 +210,17 @@ void Arena::refill() {
   }
 }
 
-// A change of protection costs a system call for each input, for what lies between blocks stays closed.
-void Arena::protect_inputs(int protection) {
-  for (std::size_t k = 0; k < blocks_.size(); ++k) {
-    if (blocks_[k].role != Block::Role::kInput || blocks_[k].size == 0) continue;
-    if (mprotect(places_[k].pages, places_[k].pages_size, protection) != 0) throw std::bad_alloc();
-  }
-}
-
 void Arena::guarded(const std::function<void()>& call) {
-  GuardWatch watch(mapping_);
-  const auto finish = [&] {
-    hits_.insert(hits_.end(), watch.hits().begin(), watch.hits().end());
-    // A thread that a call has left behind is to be seen by what it changes, not to end the process.
-    protect_inputs(PROT_READ | PROT_WRITE);
-  };
-  protect_inputs(PROT_READ);
-  try {
-    call();
-  } catch (...) {
-    finish();
-    throw;
-  }
-  finish();
+  if (!watch_) watch_.emplace(mapping_);
+  GuardWatch::arm();
+  call();
 }
 
 std::vector<Violation> Arena::violations() const {
   std::vector<Violation> found;
-  for (const GuardHit& hit : hits_) add_hit(hit, found);
+  if (watch_) {
+    for (const GuardHit& hit : watch_->hits()) add_hit(hit, found);
+  }
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
     check_canary(k, found);
     if (blocks_[k].role == Block::Role::kInput) check_unchanged(k, blocks_[k].bytes, found);
@@ -272,24 +281,24 @@ void Arena::check_canary(std::size_t k, std::vector<Violation>& found) const {
   const Block& block = blocks_[k];
   const Place& place = places_[k];
   if (block.size == 0) return;
-  const std::byte* end = place.data + block.size;
+  const std::byte *data = place.our_data(), *end = data + block.size;
   const auto report = [&](const std::byte* at, Violation::Kind kind) {
     if (at == nullptr) return;
     const std::size_t unit = counted_unit(block);
-    add({kind, Access::kWrite, block.name, element_at(at, place.data, unit),
-         static_cast<std::int64_t>(block.size / unit), false, counts_bytes(block)},
+    add({kind, Access::kWrite, block.name, element_at(at, data, unit), static_cast<std::int64_t>(block.size / unit),
+         false, counts_bytes(block)},
         found);
   };
-  report(last_difference(canary_of(block), place.pages, place.data, place.data), Violation::Kind::kBeforeBeginning);
-  report(first_difference(canary_of(block), end, place.pages + place.pages_size, end), Violation::Kind::kPastEnd);
+  report(last_difference(canary_of(block), place.ours, data, data), Violation::Kind::kBeforeBeginning);
+  report(first_difference(canary_of(block), end, place.ours + place.pages_size, end), Violation::Kind::kPastEnd);
 }
 
 void Arena::check_unchanged(std::size_t k, std::span<const std::byte> then, std::vector<Violation>& found) const {
   const Block& block = blocks_[k];
   if (block.size == 0) return;
-  const std::byte* data = places_[k].data;
-  const auto [now, before] = std::mismatch(data, data + then.size(), then.data());
-  if (now == data + then.size()) return;
+  const std::byte* data = places_[k].our_data();
+  if (then.empty() || std::memcmp(data, then.data(), then.size()) == 0) return;
+  const std::byte* now = std::mismatch(data, data + then.size(), then.data()).first;
   const std::size_t unit = counted_unit(block);
   add({block.role == Block::Role::kOutput ? Violation::Kind::kChangedOutput : Violation::Kind::kChangedInput,
        Access::kWrite, block.name, element_at(now, data, unit), static_cast<std::int64_t>(block.size / unit), false,

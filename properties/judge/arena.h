@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "properties/judge/guard.h"
 #include "properties/judge/placement.h"
+#include "properties/judge/read_only_pages.h"
 #include "reference/contract/backgauge.h"
 
 namespace backgauge {
@@ -21,7 +23,7 @@ namespace backgauge {
 // One tensor, or the workspace.
 struct Block {
   enum class Role {
-    kInput,         // begins with `bytes`, and must afterwards; closed for writing while a call runs
+    kInput,         // begins with `bytes`, and must afterwards; nobody but the judge can write it
     kChangedInput,  // begins with `bytes`
     kOutput,        // holds poison, or `fill`
     kWorkspace      // holds `fill`
@@ -68,10 +70,13 @@ class Arena {
 
   std::size_t blocks() const { return blocks_.size(); }
   std::size_t unit(std::size_t block) const { return blocks_[block].unit; }
-  // A block with all that surrounds it between its guards; empty if it has no bytes.
-  std::span<std::byte> pages(std::size_t block) const { return {places_[block].pages, places_[block].pages_size}; }
+  // A block with all that surrounds it between its guards, where the judge may write it; empty if it has no bytes.
+  std::span<std::byte> pages(std::size_t block) const { return {places_[block].ours, places_[block].pages_size}; }
+  // How far into them the block begins.
+  std::ptrdiff_t offset(std::size_t block) const { return places_[block].data - places_[block].pages; }
 
-  // Runs `call` and records its touches of guard pages, and its writes to inputs.
+  // Runs `call` and records its touches of guard pages, and its writes to inputs; from then on, those of all threads
+  // that it has left behind.
   void guarded(const std::function<void()>& call);
 
   // Makes an input of as many bytes another one, before any call.
@@ -95,12 +100,15 @@ class Arena {
     std::byte* pages = nullptr;  // between the guards
     std::size_t pages_size = 0;
     std::byte* data = nullptr;
+    std::byte* ours = nullptr;  // the same pages, where they can be written
+
+    std::byte* our_data() const { return ours + (data - pages); }
   };
 
+  bool is_shown(std::size_t block) const;
   void lay_out(const Placement& placement, std::size_t margin, std::byte* cursor);
   void fill(std::size_t block);
   void fill_data(std::size_t block);
-  void protect_inputs(int protection);
   void add_hit(const GuardHit& hit, std::vector<Violation>& found) const;
   void check_canary(std::size_t block, std::vector<Violation>& found) const;
   void check_unchanged(std::size_t block, std::span<const std::byte> then, std::vector<Violation>& found) const;
@@ -108,7 +116,8 @@ class Arena {
   std::vector<Block> blocks_;
   std::vector<Place> places_;
   std::span<std::byte> mapping_;
-  std::vector<GuardHit> hits_;
+  std::optional<ReadOnlyPages> shown_;  // of the inputs
+  std::optional<GuardWatch> watch_;     // from the first call on
   std::vector<Violation> settled_violations_;
   std::vector<std::vector<std::byte>> settled_;  // outputs, as they were then
 };

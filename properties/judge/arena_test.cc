@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 
@@ -108,13 +109,41 @@ TEST(Arena, AnInputThatMayChangeMayBeWritten) {
   EXPECT_TRUE(arena.violations().empty());
 }
 
-TEST(Arena, AThreadThatIsLateMeetsNoClosedPage) {
+TEST(Arena, WritesOfAThreadThatIsLateAreTold) {
   Arena arena(blocks(4, 84), Placement(1));
   arena.guarded([] {});
   EXPECT_TRUE(arena.settle().empty());
   arena.data(kInput)[8] ^= std::byte{1};
-  ASSERT_EQ(arena.late_violations().size(), 1u);
-  EXPECT_EQ(arena.late_violations()[0].text(), "changed the input co (element 2 of 84) after the call had returned");
+  std::byte* const behind_guard = arena.data(kOutput) + 84 * 4 + page_bytes() * 2;
+  *behind_guard = std::byte{1};
+  const std::vector<Violation> late = arena.late_violations();
+  ASSERT_EQ(late.size(), 2u);
+  EXPECT_TRUE(late[0].text().starts_with("wrote past the end of dicfo (element ")) << late[0].text();
+  EXPECT_TRUE(late[0].late);
+  EXPECT_EQ(late[1].text(), "changed the input co (element 2 of 84) after the call had returned");
+}
+
+// Sparse zeros, and what lies where files may not be as large, are read-only too.
+TEST(Arena, InputsThatAreNotMappedTwiceAreClosedForWritingToo) {
+  std::vector<Block> sparse = blocks(4, 84);
+  sparse[kInput].bytes.resize(4);
+  Arena arena(sparse, Placement(1));
+  arena.guarded([&] {
+    auto* element = reinterpret_cast<volatile unsigned char*>(arena.data(kInput) + 12);
+    *element = 0x77;
+    *element = 0;
+  });
+  EXPECT_EQ(texts(arena), std::vector<std::string>{"wrote to the input co (element 3 of 84)"});
+}
+
+TEST(Arena, HoldsWhatItIsGivenInMemoryThatWasUsedBefore) {
+  for (const std::byte value : {std::byte{0x11}, std::byte{0x22}}) {
+    std::vector<Block> filled = blocks(4, 84);
+    std::ranges::fill(filled[kInput].bytes, value);
+    const Arena arena(filled, Placement(1));
+    for (const std::byte each : arena.bytes(kInput)) ASSERT_EQ(each, value);
+    EXPECT_TRUE(arena.violations().empty());
+  }
 }
 
 std::uint64_t flush_seed(Edge edge) {
@@ -241,16 +270,27 @@ TEST(Guard, PassesForeignFaultsOnAndRestoresTheHandler) {
   ASSERT_EQ(sigaction(SIGSEGV, &ours, &before), 0);
   foreign_page = mmap(nullptr, page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   foreign_faults = 0;
-  Arena arena(blocks(4, 84), Placement(0));
-  arena.guarded([] { *static_cast<volatile char*>(foreign_page) = 1; });
-  EXPECT_EQ(foreign_faults, 1);
-  EXPECT_TRUE(arena.violations().empty());
+  {
+    Arena arena(blocks(4, 84), Placement(0));
+    arena.guarded([] { *static_cast<volatile char*>(foreign_page) = 1; });
+    EXPECT_EQ(foreign_faults, 1);
+    EXPECT_TRUE(arena.violations().empty());
+  }
   ASSERT_EQ(sigaction(SIGSEGV, &before, &after), 0);
   EXPECT_EQ(after.sa_sigaction, on_foreign_fault);
   munmap(foreign_page, page_bytes());
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
+TEST(Guard, TakesFaultsAgainWhereACallHasInstalledAHandlerOfItsOwn) {
+  struct sigaction theirs {};
+  theirs.sa_handler = SIG_IGN;
+  Arena arena(blocks(4, 84), Placement(0));
+  arena.guarded([&] { sigaction(SIGSEGV, &theirs, nullptr); });
+  arena.guarded([&] { arena.data(kInput)[8] ^= std::byte{1}; });
+  EXPECT_EQ(texts(arena), std::vector<std::string>{"changed the input co (element 2 of 84)"});
+}
+
 TEST(GuardDeathTest, AForeignFaultStillEndsTheProcess) {
   Arena arena(blocks(4, 84), Placement(0));
   void* page = mmap(nullptr, page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

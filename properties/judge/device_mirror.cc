@@ -18,8 +18,7 @@ DeviceMirror::DeviceMirror(Arena& arena, const std::vector<bool>& stays) : arena
 }
 
 std::byte* DeviceMirror::data(std::size_t block) const {
-  std::byte* here = arena_.data(block);
-  return copies_[block] == nullptr ? here : copies_[block]->data() + (here - arena_.pages(block).data());
+  return copies_[block] == nullptr ? arena_.data(block) : copies_[block]->data() + arena_.offset(block);
 }
 
 std::string DeviceMirror::collect() try {

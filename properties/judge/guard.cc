@@ -14,7 +14,8 @@
 namespace backgauge {
 namespace {
 
-constexpr std::size_t kMostWatches = 256;
+// A case of a determinism check keeps the memory of some 240 calls, two watches each; several are judged at once.
+constexpr std::size_t kMostWatches = 8192;
 std::array<std::atomic<GuardWatch*>, kMostWatches> watches;
 
 // Both handlers, and how many watches need them.
@@ -76,20 +77,25 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if (!take_fault(address, access_of(context))) pass_on(signal, info, context);
 }
 
-void acquire_handlers() {
-  Handlers& shared = handlers();
-  page_bytes();  // its first call is not for a signal handler
-  const std::lock_guard lock(shared.mutex);
-  if (shared.users++ > 0) return;
+void install(int signal, struct sigaction* previous) {
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;  // an overflown stack must still reach the previous handler
   sigemptyset(&action.sa_mask);
-  if (sigaction(SIGSEGV, &action, &shared.previous_segv) != 0 ||
-      sigaction(SIGBUS, &action, &shared.previous_bus) != 0) {
-    --shared.users;
+  if (sigaction(signal, &action, previous) != 0) {
     throw std::runtime_error("guard: the handlers of SIGSEGV and SIGBUS cannot be installed");
   }
+}
+
+void acquire_handlers() {
+  Handlers& shared = handlers();
+  page_bytes();  // its first call is not for a signal handler
+  const std::lock_guard lock(shared.mutex);
+  if (shared.users == 0) {
+    install(SIGSEGV, &shared.previous_segv);
+    install(SIGBUS, &shared.previous_bus);
+  }
+  ++shared.users;
 }
 
 void release_handlers() {
@@ -116,6 +122,15 @@ GuardWatch::GuardWatch(std::span<std::byte> mapping)
 GuardWatch::~GuardWatch() {
   watches[slot_].store(nullptr, std::memory_order_release);
   release_handlers();
+}
+
+void GuardWatch::arm() {
+  const std::lock_guard lock(handlers().mutex);
+  for (const int signal : {SIGSEGV, SIGBUS}) {
+    struct sigaction current {};
+    if (sigaction(signal, nullptr, &current) == 0 && current.sa_sigaction == on_fault) continue;
+    install(signal, nullptr);
+  }
 }
 
 std::span<const GuardHit> GuardWatch::hits() const { return {hits_.data(), std::min(count_.load(), hits_.size())}; }

@@ -26,12 +26,15 @@ struct GuardHit {
 
 class GuardWatch {
  public:
-  // On input a page-aligned mapping, some of whose pages are PROT_NONE. Throws std::runtime_error where more than 256
-  // watches live, or where the signal handlers cannot be installed.
+  // On input a page-aligned mapping, some of whose pages are PROT_NONE or PROT_READ. Throws std::runtime_error where
+  // more than 8,192 watches live, or where the signal handlers cannot be installed.
   explicit GuardWatch(std::span<std::byte> mapping);
   ~GuardWatch();
   GuardWatch(const GuardWatch&) = delete;
   GuardWatch& operator=(const GuardWatch&) = delete;
+
+  // Puts the handlers back where somebody has installed others since. Throws std::runtime_error.
+  static void arm();
 
   // The first hits, in order of arrival. A page reports its first read and its first write; two threads may report the
   // same one.
