@@ -36,7 +36,7 @@ class GoodPlugins(CommandTest):
             elif record["status"] != "PASSED":
                 self.assertEqual(record["status"], "SKIPPED", record)
                 self.assertIn(" data=inf:", record["id"])
-                self.assertRegex(record["reason"], "^all [0-9]+ elements may be anything: ")
+                self.assertRegex(record["reason"], "^all elements may be anything: ")
         skipped = sum(record["status"] == "SKIPPED" for record in records)
         unclaimed = sum(record.get("reason") == "dtype f16 is not claimed" for record in records)
         self.assertGreater(unclaimed, 50)
