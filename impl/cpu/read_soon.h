@@ -11,8 +11,8 @@
 
 namespace backgauge::cpu {
 
-// Rows of memory that will be read soon, a few of which are asked for at a time: many at once would wait for each
-// other, and whoever asks for them.
+// Rows of memory that will be read soon, prefetched a few at a time: many prefetches at once wait for each other, and
+// delay the loads behind them.
 class ReadSoon {
  public:
   ReadSoon() = default;
