@@ -5,13 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include "perf/context.h"
 #include "perf/google.h"
 #include "perf/samples.h"
-#include "perf/statistics.h"
 #include "perf/table.h"
 
 namespace backgauge {
@@ -334,70 +332,6 @@ TEST_F(BenchTest, SamplesAreWholeLines) {
   EXPECT_NE(text.find(R"("verdict":"BROKEN","reason":"crash")"), std::string::npos);
   EXPECT_EQ(samples_file_beside("x/RUN.json"), "x/RUN.samples.jsonl");
   EXPECT_EQ(samples_file_beside("run"), "run.samples.jsonl");
-}
-
-TEST(Statistics, OfKnownNumbers) {
-  EXPECT_EQ(median({}), 0);
-  EXPECT_EQ(median({3, 1, 2}), 2);
-  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
-  EXPECT_EQ(mean({1, 2, 6}), 3);
-  EXPECT_DOUBLE_EQ(standard_deviation({2, 4, 4, 4, 5, 5, 7, 9}), std::sqrt(32.0 / 7));
-  EXPECT_EQ(standard_deviation({5}), 0);
-  EXPECT_NEAR(disagreement({11, 11, 50}, {10, 10, 1}), 0.1, 1e-12);
-}
-
-TEST(GoogleFlags, OwnOnesAndThoseOfTheLibrary) {
-  std::string error;
-  const GoogleFlags flags = take_google_flags(
-      {"--benchmark_filter=gru|relu", "--benchmark_min_time=0.5", "--benchmark_repetitions=7", "--benchmark_color=no"},
-      error);
-  EXPECT_EQ(error, "");
-  EXPECT_EQ(flags.min_time, 0.5);
-  EXPECT_EQ(flags.repetitions, 7);
-  EXPECT_TRUE(flags.matches("case/x,mode=gru"));
-  EXPECT_FALSE(flags.matches("case/x,mode=lstm"));
-  EXPECT_TRUE(take_google_flags({"--benchmark_filter=-gru"}, error).matches("case/x,mode=lstm"));
-  for (const char* wrong : {"--benchmark_filter=(", "--benchmark_min_time=x", "--benchmark_min_time=0",
-                            "--benchmark_repetitions=-1", "--benchmark_format=xml", "--benchmark_bogus=1"}) {
-    take_google_flags({wrong}, error);
-    EXPECT_NE(error.find(wrong), std::string::npos) << wrong << ": " << error;
-  }
-}
-
-TEST(Builds, ThoseWithoutMeaningAreRefused) {
-  Build build{.version = "", .commit = "", .compiler = "", .type = "Release", .optimized = true, .sanitizers = ""};
-  EXPECT_EQ(unfit_for_timing(build), "");
-  build.type = "Debug";
-  EXPECT_NE(unfit_for_timing(build), "");
-  build.type = "RelWithDebInfo";
-  build.sanitizers = "address,undefined";
-  EXPECT_NE(unfit_for_timing(build), "");
-  build.sanitizers = "";
-  build.optimized = false;
-  EXPECT_NE(unfit_for_timing(build), "");
-}
-
-TEST(Machines, HaveAnIdThatFollowsWhatMatters) {
-  Machine machine = this_machine();
-  EXPECT_EQ(machine.id(), this_machine().id());
-  EXPECT_EQ(machine.id().size(), 16u);
-  EXPECT_GE(machine.cores, 1);
-  const std::string id = machine.id();
-  machine.l2_bytes += 1;
-  EXPECT_NE(machine.id(), id);
-}
-
-TEST(Bandwidths, AreThoseOfTheLevelThatHoldsTheData) {
-  Machine machine;
-  machine.l1_bytes = 100;
-  machine.l2_bytes = 1000;
-  machine.l3_bytes = 10000;
-  const Bandwidth bandwidth{.l1 = 1, .l2 = 2, .l3 = 3, .memory = 4};
-  EXPECT_EQ(bandwidth.at(100, machine, 1), 1);
-  EXPECT_EQ(bandwidth.at(101, machine, 1), 2);
-  EXPECT_EQ(bandwidth.at(200, machine, 2), 1);  // each thread its half
-  EXPECT_EQ(bandwidth.at(9999, machine, 1), 3);
-  EXPECT_EQ(bandwidth.at(10001, machine, 2), 4);  // one for all
 }
 
 }  // namespace

@@ -105,8 +105,7 @@ TEST(Conclude, CountsWhatMayBeAnythingAndSkipsWhereThatIsAll) {
             "  tensor dicfo: no element was judged\n  wci_grad, cs_prev_grad ok\n  " + passed.note + "\n");
   const Verdict skipped = conclude({open, open});
   EXPECT_EQ(skipped.status, Status::kSkipped);
-  EXPECT_EQ(skipped.reason,
-            "all elements may be anything: values on the way to them may overflow, or are not finite");
+  EXPECT_EQ(skipped.reason, "all elements may be anything: values on the way to them may overflow, or are not finite");
   EXPECT_EQ(conclude({open, bad_tensor()}).status, Status::kFailed);
   TensorReport empty = good_tensor("x_grad");
   empty.elements = empty.judged = 0;
