@@ -2,27 +2,23 @@
 #include "perf/cost_model.h"
 
 #include "reference/contract/rnn_params.h"
+#include "reference/contract/size_product.h"
 
 namespace backgauge {
 namespace {
-
-double product(std::initializer_list<std::int64_t> factors) {
-  double out = 1;
-  for (const std::int64_t factor : factors) out *= static_cast<double>(factor);
-  return out;
-}
 
 double cudnn_flops(const Case& c) {
   const Extents e = extents_of(c);
   const RnnParams layout = rnn_params(attributes_of(c), e.I, e.H, e.L);
   double flops = 0;
   for (std::int64_t layer = 0; layer < e.L; ++layer) {
-    flops += product({4, e.T, e.B, e.D, layout.gates, e.H, layout.matrix_input(layer) + e.H});
+    flops += size_product({4, e.T, e.B, e.D, layout.gates, e.H, layout.matrix_input(layer) + e.H});
   }
   return flops;
 }
 
-// What the op's table says is read and what it says there is to write; reserve_space is nobody's business.
+// What the op's table says is read and what it says there is to write; reserve_space is left out, as its layout is
+// private to an implementation.
 double minimal_bytes(const Case& c) {
   const Extents e = extents_of(c);
   const OpSpec& spec = *find_op(c.op);
@@ -38,7 +34,8 @@ double minimal_bytes(const Case& c) {
 }
 
 double cell_bytes(const Case& c) {
-  const double elements = c.use_peephole ? product({14, c.B, c.H}) + product({6, c.H}) : product({13, c.B, c.H});
+  const double elements =
+      c.use_peephole ? size_product({14, c.B, c.H}) + size_product({6, c.H}) : size_product({13, c.B, c.H});
   return elements * static_cast<double>(backgauge_dtype_bytes(c.dtype));
 }
 
@@ -48,7 +45,7 @@ Work work_of(const Case& c) {
   switch (c.op) {
     case BACKGAUGE_LSTM_BLOCK_CELL_GRAD: return {0, cell_bytes(c), LimitedBy::kBandwidth};
     case BACKGAUGE_BLOCK_LSTM_GRAD_V2:
-      return {product({16, c.seq_len_max, c.B, c.H, c.I + c.H}), minimal_bytes(c), LimitedBy::kArithmetic};
+      return {size_product({16, c.seq_len_max, c.B, c.H, c.I + c.H}), minimal_bytes(c), LimitedBy::kArithmetic};
     default: return {cudnn_flops(c), minimal_bytes(c), LimitedBy::kArithmetic};
   }
 }

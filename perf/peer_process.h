@@ -12,7 +12,7 @@
 
 namespace backgauge {
 
-// The program ended, was silent for too long, or said what makes no sense; afterwards it is gone.
+// The program ended, was silent for too long, or sent a line that breaks the protocol; afterwards it is gone.
 struct PeerError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

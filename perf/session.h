@@ -33,7 +33,7 @@ struct Timing {
 struct Computed {
   std::vector<GivenTensor> outputs{};
   std::vector<std::vector<std::uint8_t>> keep{};  // its dropout masks, where there are any and they are told
-  bool untold = false;                            // there are masks, and it does not tell them
+  bool untold = false;                            // it draws masks, and has no way to report them
 };
 
 struct LoadOptions {

@@ -123,13 +123,13 @@ class SessionServer {
       case Kind::kOptions: options_ = parsed<LoadOptions>(bytes); return {};
       case Kind::kLoad: {
         const std::optional<Request> request = request_from(bytes);
-        if (!request) throw std::runtime_error("a request that makes no sense");
+        if (!request) throw std::runtime_error("a request that cannot be decoded");
         return bytes_of(session_.load(request->problem, options_));
       }
       case Kind::kTurn: session_.turn(parsed<std::uint64_t>(bytes)); return {};
       case Kind::kTime: return bytes_of(session_.time(parsed<std::int64_t>(bytes)));
       case Kind::kComputed: return bytes_of(session_.computed(parsed<bool>(bytes)));
-      default: throw std::runtime_error("a request that makes no sense");
+      default: throw std::runtime_error("a request that cannot be decoded");
     }
   }
 

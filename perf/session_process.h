@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session in a process of its own: this program once more, as `<program> worker --time IMPLEMENTATION`. What an
+// A session in a process of its own: this program started again, as `<program> worker --time IMPLEMENTATION`. What an
 // implementation does to its process (threads that spin, a floating-point unit left in disorder, a crash at its end)
 // touches neither the others nor the results.
 #pragma once

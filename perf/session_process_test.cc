@@ -59,7 +59,7 @@ const std::map<std::string, void (*)()> kDeeds{
 const backgauge_implementation* open_puppet(const std::string& name, std::string& error) {
   const auto deed = kDeeds.find(name);
   if (deed == kDeeds.end()) {
-    error = name + ": nobody's name";
+    error = name + ": no such implementation";
     return nullptr;
   }
   static Puppet puppet;
@@ -153,7 +153,7 @@ TEST_F(SessionProcessTest, WhatCannotBeOpenedSaysWhy) {
     SessionProcess session("nobody");
     FAIL();
   } catch (const ContestantError& error) {
-    EXPECT_STREQ(error.what(), "nobody: nobody's name");
+    EXPECT_STREQ(error.what(), "nobody: no such implementation");
   }
 }
 

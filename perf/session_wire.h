@@ -38,13 +38,13 @@ std::vector<std::byte> bytes_of(const V&... values) {
   return {writer.bytes().begin(), writer.bytes().end()};
 }
 
-// Throws ContestantError where the bytes make no sense: whoever wrote them has lost its mind.
+// Throws ContestantError where the bytes cannot be decoded: the process that sent them has corrupted its memory.
 template <class T>
 T parsed(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   T value{};
   reader(value);
-  if (!reader.ok()) throw ContestantError("memory: its process answered what makes no sense");
+  if (!reader.ok()) throw ContestantError("memory: its process sent a reply that cannot be decoded");
   return value;
 }
 

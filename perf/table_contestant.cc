@@ -103,7 +103,7 @@ class TableLaunch : public Launch {
     for (const Output& output : forward.outputs) made.push_back(output.raw);
     const RunResult seen = runner_.run(problem, made, options);
     runner_.end_case();
-    // Whoever repeats itself does so bit for bit; of others both may be off.
+    // A deterministic implementation repeats the judged bits; of any other, both answers may be off.
     std::vector<std::vector<double>> errors;
     Spacing spacing;
     if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) {

@@ -78,7 +78,7 @@ TEST_F(TableContestantTest, IsCaughtWhenItTurnsWrong) {
   EXPECT_EQ(sly->judge().status, Status::kFailed);
 }
 
-// Whoever answers from memory answers for inputs that are gone.
+// An answer from a cache belongs to inputs of an earlier sample.
 TEST_F(TableContestantTest, IsCaughtWhenItRemembersAnAnswer) {
   for (const char* line : {kCell, kBlock, kCudnn}) {
     const std::unique_ptr<Launch> forgetful = launched(line);

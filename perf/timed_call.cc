@@ -75,7 +75,7 @@ double TimedCall::time(std::int64_t calls) {
     total += device_ ? time_on_device(batch) : time_batch(batch);
     left -= batch;
   }
-  // Whoever computes after it would do so wrongly.
+  // Everything computed after it would be wrong.
   if (const std::string change = environment_.changes(FloatEnvironment::now()); !change.empty()) {
     environment_.restore();
     throw ContestantError("leaves the floating-point environment changed: " + change, Status::kFailed);

@@ -5,15 +5,10 @@
 
 #include "reference/arithmetic/over_steps.h"
 #include "reference/contract/rnn_params.h"
+#include "reference/contract/size_product.h"
 
 namespace backgauge {
 namespace {
-
-double product(std::initializer_list<std::int64_t> factors) {
-  double out = 1;
-  for (const std::int64_t factor : factors) out *= static_cast<double>(factor);
-  return out;
-}
 
 // Numbers that an evaluation holds at once.
 struct Held {
@@ -24,25 +19,26 @@ struct Held {
 
 Held held_by_cell(const Extents& e) {
   constexpr std::int64_t kPlanes = 40;  // inputs, and results of the equations
-  return {.outputs = product({5, e.B, e.H}), .states = product({kPlanes, e.B, e.H})};
+  return {.outputs = size_product({5, e.B, e.H}), .states = size_product({kPlanes, e.B, e.H})};
 }
 
 Held held_by_block(const Extents& e) {
   constexpr std::int64_t kPlanes = 24;  // of one step
-  const double w = product({e.I + e.H, 4, e.H}), queued = static_cast<double>(std::min<Index>(kQueuedRows, e.S * e.B));
-  return {.outputs = product({e.S, e.B, e.I}) + w,
+  const double w = size_product({e.I + e.H, 4, e.H}),
+               queued = static_cast<double>(std::min<Index>(kQueuedRows, e.S * e.B));
+  return {.outputs = size_product({e.S, e.B, e.I}) + w,
           .weights = 3 * w,
-          .states = product({kPlanes, e.B, e.H}) + 2 * queued * static_cast<double>(e.I + 5 * e.H)};
+          .states = size_product({kPlanes, e.B, e.H}) + 2 * queued * static_cast<double>(e.I + 5 * e.H)};
 }
 
 Held held_by_rnn(const Problem& problem) {
   const Extents& e = problem.extents;
   const std::int64_t gates = rnn_gates(problem.attributes.rnn_mode);
   const std::int64_t planes = gates == 4 ? 7 : gates == 3 ? 5 : 1;  // RnnStep
-  const double layer_inputs = product({e.T, e.B, e.I + (e.L - 1) * e.D * e.H});
-  const double states = product({e.T, e.B, e.H, e.L, e.D}), all_gates = product({e.T, e.B, e.D, gates, e.H});
+  const double layer_inputs = size_product({e.T, e.B, e.I + (e.L - 1) * e.D * e.H});
+  const double states = size_product({e.T, e.B, e.H, e.L, e.D}), all_gates = size_product({e.T, e.B, e.D, gates, e.H});
   const double params = static_cast<double>(e.params_length);
-  return {.outputs = product({e.T, e.B, e.I}) + params,
+  return {.outputs = size_product({e.T, e.B, e.I}) + params,
           .weights = params + 2 * params / static_cast<double>(e.L * e.D),
           .states = static_cast<double>(planes) * states + layer_inputs + all_gates};
 }

@@ -46,7 +46,7 @@ class Calibration {
  public:
   explicit Calibration(std::vector<CalibrationSubject> subjects) : subjects_(std::move(subjects)) {}
 
-  // Runs the case on every subject that claims it. Values that are not finite are nobody's error here.
+  // Runs the case on every subject that claims it. Values that are not finite are not counted as errors here.
   void add(const Case& c);
 
   // By op, dtype and mode.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kReserveSpace = "reserve_space";
 
-// Outputs of a refused call are only watched for being touched: shapes that make no sense get as many elements at most.
+// Outputs of a refused call are only watched for being touched: impossible shapes get as many elements at most.
 constexpr std::int64_t kWatchedElements = 4096;
 
 // Device memory has no guard pages: canaries stand for them. A wrong row stride of a few thousand elements lands there.

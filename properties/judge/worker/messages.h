@@ -48,7 +48,7 @@ struct Request {
   RunOptions options;
 };
 
-// Each as bytes, and back. nullopt where they make no sense: for an answer, where it does not fit the problem. All
+// Each as bytes, and back. nullopt where they cannot be decoded: for an answer, where it does not fit the problem. All
 // texts from a worker are printable.
 Writer to_wire(const Introduction& introduction);
 Writer to_wire(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options);

@@ -148,16 +148,16 @@ class Server {
     if (kind == MessageKind::kEndCase) return to_wire(runner_.end_case().violations);
     if (kind == MessageKind::kTogether) {
       const std::optional<std::vector<TogetherCall>> calls = together_calls_from(bytes);
-      if (!calls) throw std::runtime_error("worker: a request that makes no sense");
+      if (!calls) throw std::runtime_error("worker: a request that cannot be decoded");
       return to_wire(runner_.run_together(*calls));
     }
     if (kind == MessageKind::kRefuse) {
       const std::optional<Malformed> which = malformed_from(bytes);
-      if (!which) throw std::runtime_error("worker: a request that makes no sense");
+      if (!which) throw std::runtime_error("worker: a request that cannot be decoded");
       return to_wire(runner_.refuse(*which));
     }
     const std::optional<Request> request = request_from(bytes);
-    if (!request) throw std::runtime_error("worker: a request that makes no sense");
+    if (!request) throw std::runtime_error("worker: a request that cannot be decoded");
     if (kind == MessageKind::kThreadUse) {
       return to_wire(runner_.thread_use(request->problem, request->raw, request->options));
     }

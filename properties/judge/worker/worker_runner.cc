@@ -87,7 +87,7 @@ void WorkerRunner::start() {
   }
   std::optional<Introduction> introduction;
   if (kind == MessageKind::kLoaded) introduction = introduction_from(answer.message->bytes);
-  if (!introduction) fail("its process says what makes no sense");
+  if (!introduction) fail("its process introduced itself with bytes that cannot be decoded");
   // What it prints here is not of a call.
   process_->take_printed();
   calls_ = 0;
@@ -258,7 +258,7 @@ std::string WorkerRunner::why_no_answer() {
 }
 
 std::string WorkerRunner::nonsense() const {
-  return std::string("memory: the process answered what makes no sense, after ") +
+  return std::string("memory: the process sent a reply that cannot be decoded, after ") +
          function_word(process_->channel().state());
 }
 

@@ -138,7 +138,7 @@ std::vector<Habit> dying_habits() {
       {"leaves_its_group", "goes into another process group, ignores signals and never returns", kWorker, kBroken,
        "timeout: run has not returned", leaves_its_group},
       {"doubles_itself", "forks, and lets both processes return", kWorker, kBroken,
-       "memory: the process answered what makes no sense", doubles_itself},
+       "memory: the process sent a reply that cannot be decoded", doubles_itself},
       {"prints", "prints a line at every call", kWorker, kBroken, "output: ", prints},
       {"spams", "prints a megabyte at every call", kWorker, kBroken, "output: ", spams},
       {"allocates", "allocates until there is nothing left", kWorker, kBroken, "memory: run answered out_of_memory",
