@@ -120,7 +120,7 @@ Arena::Arena(std::vector<Block> blocks, const Placement& placement, std::size_t 
     if (is_shown(k)) shown += places_[k].pages_size;
   }
   try {
-    if (shown > 0 && ReadOnlyPages::possible(shown)) shown_.emplace(shown);
+    if (shown > 0) shown_ = ReadOnlyPages::make(shown);
     lay_out(placement, margin, mapping_.data());
   } catch (...) {
     munmap(mapping, total);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -116,7 +117,7 @@ class Arena {
   std::vector<Block> blocks_;
   std::vector<Place> places_;
   std::span<std::byte> mapping_;
-  std::optional<ReadOnlyPages> shown_;  // of the inputs
+  std::unique_ptr<ReadOnlyPages> shown_;  // of the inputs; null where the system gives none
   std::optional<GuardWatch> watch_;     // from the first call on
   std::vector<Violation> settled_violations_;
   std::vector<std::vector<std::byte>> settled_;  // outputs, as they were then

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <vector>
 
 namespace backgauge {
@@ -29,39 +30,46 @@ Pool& pool() {
   return *instance;
 }
 
+std::optional<File> take_from_pool() {
+  const std::lock_guard lock(pool().mutex);
+  if (pool().files.empty()) return std::nullopt;
+  const File file = pool().files.back();
+  pool().files.pop_back();
+  return file;
+}
+
 void close_file(const File& file) {
   munmap(file.view.data(), file.view.size());
   close(file.descriptor);
 }
 
-}  // namespace
-
-bool ReadOnlyPages::possible(std::size_t bytes) {
+bool files_may_be_as_large_as(std::size_t bytes) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur);
 }
 
-ReadOnlyPages::ReadOnlyPages(std::size_t bytes) {
-  const std::size_t room = std::max(bytes, Pool::kMostBytes);
-  if (room == Pool::kMostBytes) {
-    const std::lock_guard lock(pool().mutex);
-    if (!pool().files.empty()) {
-      file_ = pool().files.back().descriptor;
-      view_ = pool().files.back().view;
-      pool().files.pop_back();
-      return;
-    }
-  }
-  file_ = memfd_create("backgauge-inputs", MFD_CLOEXEC);
-  if (file_ < 0) throw std::bad_alloc();
-  void* const mapped = ftruncate(file_, static_cast<off_t>(room)) == 0
-                           ? mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0)
+std::optional<File> open_file(std::size_t bytes) {
+  if (!files_may_be_as_large_as(bytes)) return std::nullopt;
+  const int descriptor = memfd_create("backgauge-inputs", MFD_CLOEXEC);
+  if (descriptor < 0) return std::nullopt;
+  void* const mapped = ftruncate(descriptor, static_cast<off_t>(bytes)) == 0
+                           ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
                            : MAP_FAILED;
   if (mapped == MAP_FAILED) {
-    close(file_);
-    throw std::bad_alloc();
+    close(descriptor);
+    return std::nullopt;
   }
-  view_ = {static_cast<std::byte*>(mapped), room};
+  return File{descriptor, {static_cast<std::byte*>(mapped), bytes}};
+}
+
+}  // namespace
+
+std::unique_ptr<ReadOnlyPages> ReadOnlyPages::make(std::size_t bytes) {
+  std::optional<File> file;
+  if (bytes <= Pool::kMostBytes) file = take_from_pool();
+  if (!file) file = open_file(std::max(bytes, Pool::kMostBytes));
+  if (!file) return nullptr;
+  return std::unique_ptr<ReadOnlyPages>(new ReadOnlyPages(file->descriptor, file->view));
 }
 
 ReadOnlyPages::~ReadOnlyPages() {

@@ -5,21 +5,19 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
 namespace backgauge {
 
 class ReadOnlyPages {
  public:
-  // Whole pages, of any content. Throws std::bad_alloc where there is no such memory.
-  explicit ReadOnlyPages(std::size_t bytes);
+  // At least `bytes`, of any content; null where the system gives no such memory: no file in memory, no descriptor for
+  // one, or a limit on the size of files (for which the system would send SIGXFSZ). Throws std::bad_alloc.
+  static std::unique_ptr<ReadOnlyPages> make(std::size_t bytes);
   ~ReadOnlyPages();
   ReadOnlyPages(const ReadOnlyPages&) = delete;
   ReadOnlyPages& operator=(const ReadOnlyPages&) = delete;
-
-  // Whether there is such memory: not where the size of files is limited to less, for which the system would send
-  // SIGXFSZ.
-  static bool possible(std::size_t bytes);
 
   std::byte* writable() const { return view_.data(); }
 
@@ -28,7 +26,9 @@ class ReadOnlyPages {
   void show(std::size_t offset, std::size_t bytes, std::byte* at) const;
 
  private:
-  int file_ = -1;
+  ReadOnlyPages(int file, std::span<std::byte> view) : file_(file), view_(view) {}
+
+  int file_;
   std::span<std::byte> view_;
 };
 
