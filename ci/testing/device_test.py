@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import unittest
 
 from command import CELL, PLUGINS, CommandTest
@@ -29,6 +30,10 @@ class Verify(CommandTest):
 
     def test_the_memory_limit_leaves_devices_alone(self):
         self.expect(0, "verify", f"--case={CELL}", f"--impl={RIGHT}", "--memory-limit=1M", environment=FAKE)
+
+    def test_inputs_come_back_from_the_device_where_they_are_mapped_once(self):
+        limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 10, 64 << 10))}
+        self.expect(0, "verify", f"--case={CELL}", f"--impl={RIGHT}", "--isolate=off", environment=FAKE, **limit)
 
     def test_without_a_device_cases_are_skipped_with_the_reason(self):
         for environment, reason in (

@@ -139,6 +139,26 @@ bool Arena::is_shown(std::size_t k) const {
   return block.role == Block::Role::kInput && block.size > 0 && block.bytes.size() == block.size;
 }
 
+bool Arena::is_mapped_once(std::size_t k) const { return places_[k].ours == places_[k].pages; }
+
+bool Arena::protect(std::size_t k, bool writable) {
+  return mprotect(places_[k].pages, places_[k].pages_size, writable ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
+}
+
+bool Arena::protect_inputs(bool writable) {
+  bool done = true;
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    if (blocks_[k].role == Block::Role::kInput && is_mapped_once(k) && blocks_[k].size > 0) {
+      done = protect(k, writable) && done;
+    }
+  }
+  return done;
+}
+
+Arena::Opened::Opened(Arena& arena) : arena_(arena) {
+  if (!arena_.protect_inputs(true)) throw std::bad_alloc();
+}
+
 void Arena::lay_out(const Placement& placement, std::size_t margin, std::byte* cursor) {
   const std::size_t guard = kGuardPages * page_bytes();
   std::size_t shown = 0;  // bytes of inputs so far
@@ -153,16 +173,12 @@ void Arena::lay_out(const Placement& placement, std::size_t margin, std::byte* c
       place.data = at_end ? place.pages : nullptr;
       continue;
     }
-    const auto protect = [&](int protection) {
-      if (mprotect(place.pages, place.pages_size, protection) != 0) throw std::bad_alloc();
-    };
-    const bool is_mapped_twice = shown_ && is_shown(k);
-    if (is_mapped_twice) {
+    if (shown_ && is_shown(k)) {
       shown_->show(shown, place.pages_size, place.pages);
       place.ours = shown_->writable() + shown;
       shown += place.pages_size;
     } else {
-      protect(PROT_READ | PROT_WRITE);
+      if (!protect(k, true)) throw std::bad_alloc();
       place.ours = place.pages;
     }
     std::size_t distance = may_shift(block) ? placement.distance(k) : 0;
@@ -174,7 +190,7 @@ void Arena::lay_out(const Placement& placement, std::size_t margin, std::byte* c
     if (distance > 0 && !odd_multiple(data_at(distance), block.unit)) distance += distance == kFarthest - 1 ? -1 : 1;
     place.data = data_at(distance);
     fill(k);
-    if (block.role == Block::Role::kInput && !is_mapped_twice) protect(PROT_READ);
+    if (block.role == Block::Role::kInput && is_mapped_once(k) && !protect(k, false)) throw std::bad_alloc();
   }
 }
 
@@ -200,6 +216,7 @@ void Arena::fill_data(std::size_t k) {
 
 void Arena::write(std::size_t block, std::vector<std::byte> bytes) {
   blocks_[block].bytes = std::move(bytes);
+  const Opened opened(*this);
   fill_data(block);
 }
 

@@ -71,8 +71,20 @@ class Arena {
 
   std::size_t blocks() const { return blocks_.size(); }
   std::size_t unit(std::size_t block) const { return blocks_[block].unit; }
-  // A block with all that surrounds it between its guards, where the judge may write it; empty if it has no bytes.
+  // A block with all that surrounds it between its guards, where the judge may write it (inputs: while an Opened
+  // lives); empty if it has no bytes.
   std::span<std::byte> pages(std::size_t block) const { return {places_[block].ours, places_[block].pages_size}; }
+  // Opens those inputs to the judge that are mapped only once.
+  class Opened {
+   public:
+    explicit Opened(Arena& arena);  // throws std::bad_alloc
+    ~Opened() { arena_.protect_inputs(false); }
+    Opened(const Opened&) = delete;
+    Opened& operator=(const Opened&) = delete;
+
+   private:
+    Arena& arena_;
+  };
   // How far into them the block begins.
   std::ptrdiff_t offset(std::size_t block) const { return places_[block].data - places_[block].pages; }
 
@@ -107,6 +119,9 @@ class Arena {
   };
 
   bool is_shown(std::size_t block) const;
+  bool is_mapped_once(std::size_t block) const;
+  bool protect(std::size_t block, bool writable);  // false where the system refuses
+  bool protect_inputs(bool writable);
   void lay_out(const Placement& placement, std::size_t margin, std::byte* cursor);
   void fill(std::size_t block);
   void fill_data(std::size_t block);
@@ -118,7 +133,7 @@ class Arena {
   std::vector<Place> places_;
   std::span<std::byte> mapping_;
   std::unique_ptr<ReadOnlyPages> shown_;  // of the inputs; null where the system gives none
-  std::optional<GuardWatch> watch_;     // from the first call on
+  std::optional<GuardWatch> watch_;       // from the first call on
   std::vector<Violation> settled_violations_;
   std::vector<std::vector<std::byte>> settled_;  // outputs, as they were then
 };

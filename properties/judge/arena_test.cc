@@ -134,8 +134,7 @@ void expect_closed_for_writing(Arena& arena, std::size_t elements) {
     *element = 0x77;
     *element = before;
   });
-  EXPECT_EQ(texts(arena),
-            std::vector<std::string>{fmt::format("wrote to the input co (element 3 of {})", elements)});
+  EXPECT_EQ(texts(arena), std::vector<std::string>{fmt::format("wrote to the input co (element 3 of {})", elements)});
 }
 
 TEST(Arena, SparseInputsAreClosedForWritingToo) {
@@ -171,6 +170,9 @@ TEST(Arena, InputsAreClosedForWritingWhereThereAreNoFilesInMemory) {
       {
         const Limited limited(which, most);
         arena.emplace(blocks(4, elements), Placement(1));
+        std::vector<std::byte> other(4 * elements, std::byte{0x11});
+        arena->write(kInput, other);
+        EXPECT_EQ(std::memcmp(arena->data(kInput), other.data(), other.size()), 0);
       }
       expect_closed_for_writing(*arena, elements);
     }

@@ -36,6 +36,7 @@ std::string DeviceMirror::collect_late() try {
 }
 
 std::string DeviceMirror::bring_back() {
+  const Arena::Opened opened(arena_);
   for (std::size_t k = 0; k < copies_.size(); ++k) {
     if (copies_[k] != nullptr) copies_[k]->read(arena_.pages(k), stream_);
   }
