@@ -8,15 +8,10 @@
 
 #include "ci/candidate.h"
 #include "ci/proof/hostile_trial.h"
+#include "reference/contract/sanitized.h"
 
 namespace backgauge::cli {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 class EveryHostile : public testing::TestWithParam<std::size_t> {};
 

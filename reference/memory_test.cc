@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "reference/contract/sanitized.h"
 #include "reference/profile.h"
 #include "reference/testing/random_problem.h"
 
@@ -11,9 +12,7 @@ namespace backgauge {
 namespace {
 
 TEST(BoundBytes, AreWithinAFactorOfTwoOfThePeak) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer has memory of its own";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has memory of its own";
   constexpr double kLeast = 20e6;  // below, what else the process does would count
   int measured = 0;
   for (const backgauge_op op : {BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}) {

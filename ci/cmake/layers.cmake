@@ -22,8 +22,14 @@ set(BACKGAUGE_KNOWN_TO_perf contract reference judge perf)
 set(BACKGAUGE_KNOWN_TO_ci contract reference impl judge laws campaign saboteurs perf ci)
 
 # For what takes no time to run: the command and the tests. At -O3 gcc spends a third to half of their compile time on the
-# parts of CLI11, nlohmann-json and GoogleTest that they instantiate.
+# parts of CLI11, nlohmann-json and GoogleTest that they instantiate. Under sanitizers, where most of the compile time is
+# the optimizer's, only the tests run.
+set(BACKGAUGE_QUICK_LAYERS ci campaign)
 set(BACKGAUGE_COMPILED_QUICKLY $<$<CONFIG:Release>:-O1>)
+if(BACKGAUGE_SANITIZE)
+  list(APPEND BACKGAUGE_QUICK_LAYERS laws perf saboteurs)
+  set(BACKGAUGE_COMPILED_QUICKLY -O0)
+endif()
 
 # backgauge_library(<target> LAYER <layer> SOURCES <files...> [LINKS <targets...>])
 #   Reference and judge never let the compiler contract or reassociate floating point.
@@ -44,7 +50,7 @@ function(backgauge_library target)
   if(NOT arg_LAYER STREQUAL impl)
     target_compile_options(${target} PRIVATE -ffp-contract=off)
   endif()
-  if(arg_LAYER STREQUAL ci OR arg_LAYER STREQUAL campaign)
+  if(arg_LAYER IN_LIST BACKGAUGE_QUICK_LAYERS)
     target_compile_options(${target} PRIVATE ${BACKGAUGE_COMPILED_QUICKLY})
   endif()
 endfunction()

@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "reference/contract/sanitized.h"
+
 namespace backgauge {
 namespace {
 
@@ -334,9 +336,7 @@ TEST(Guard, TakesFaultsAgainWhereACallHasInstalledAHandlerOfItsOwn) {
 }
 
 TEST(GuardDeathTest, AForeignFaultStillEndsTheProcess) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "AddressSanitizer ends the process by an exit of its own";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer ends the process by an exit of its own";
   Arena arena(blocks(4, 84), Placement(0));
   void* page = mmap(nullptr, page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   EXPECT_EXIT(arena.guarded([page] { *static_cast<volatile char*>(page) = 1; }), ::testing::KilledBySignal(SIGSEGV),

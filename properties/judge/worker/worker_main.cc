@@ -21,6 +21,7 @@
 #include "properties/judge/worker/messages.h"
 #include "properties/judge/worker/process_tree.h"
 #include "properties/judge/worker/worker_process.h"
+#include "reference/contract/sanitized.h"
 
 namespace backgauge {
 namespace {
@@ -82,19 +83,6 @@ void end_with_the_judge() {
   }).detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
-
-constexpr bool kSanitized =
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-    true;
-#else
-    false;
-#endif
-#else
-    false;
-#endif
 
 // A core of one byte is none, also where cores go to a program; hundreds of crashes are not to fill a disk.
 void limit_cores() {

@@ -10,14 +10,9 @@
 #include "properties/case/inputs.h"
 #include "properties/judge/judge.h"
 #include "properties/judge/worker/worker_runner.h"
+#include "reference/contract/sanitized.h"
 
 namespace backgauge::testing {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
 
 inline Case cell_case(std::int64_t batch = 3) {
   Case c;
