@@ -4,12 +4,13 @@
  * Plain C11 (and C++17), no dependency. A shared library that exports backgauge_entry() can be judged and timed.
  *
  * Rules for every function of an implementation:
- *   - it never prints, throws, exits or keeps a pointer it was given after it has returned;
- *   - it overwrites every element of every output, and writes nothing else but the workspace;
- *   - a call that backgauge_host.validate refuses is refused by it too, with BACKGAUGE_INVALID_ARGUMENT, before
- *     anything is written;
+ *   - it never prints, throws or exits, and after it returns it keeps no pointer that it was given;
+ *   - it overwrites every element of every output, and writes nothing else except the workspace;
+ *   - it refuses every call that backgauge_host.validate refuses, with BACKGAUGE_INVALID_ARGUMENT, before anything is
+ *     written;
  *   - several threads may call it at once with different calls.
- * Tensors are dense and row-major. Names, shapes, legal values and what is read of each tensor: `backgauge list`.
+ * Tensors are dense and row-major. `backgauge list` prints the names, shapes and legal values of all tensors, and which
+ * elements are read.
  */
 #ifndef BACKGAUGE_H_
 #define BACKGAUGE_H_
@@ -22,8 +23,8 @@
 extern "C" {
 #endif
 
-/* Version of this header. It grows at the end of structs only; struct_size tells how much of one the other side knows.
- * A library whose table carries another number is refused. */
+/* Version of this header. Structs grow only at the end; struct_size is the size that the other side was compiled with.
+ * A library whose table has another number is refused. */
 #define BACKGAUGE_ABI 1u
 
 /* Set of enumerators, as used in backgauge_op_claims: BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | ... */
@@ -35,7 +36,7 @@ typedef enum backgauge_op {
   BACKGAUGE_LSTM_BLOCK_CELL_GRAD = 1, /* LSTM cell backward, one step, gates i,c,f,o */
   BACKGAUGE_BLOCK_LSTM_GRAD_V2 = 2,   /* LSTM backward over a sequence, gates i,f,c,o */
   BACKGAUGE_CUDNN_RNN_BACKPROP = 3,   /* stacked RNN backward, flat params */
-  BACKGAUGE_CUDNN_RNN = 4             /* its training forward: makes output, output_h, output_c and reserve_space */
+  BACKGAUGE_CUDNN_RNN = 4             /* its training forward: computes output, output_h, output_c and reserve_space */
 } backgauge_op;
 
 typedef enum backgauge_dtype {
@@ -74,21 +75,21 @@ typedef enum backgauge_status {
   BACKGAUGE_INTERNAL = 5
 } backgauge_status;
 
-/* Where the roundings of a half implementation are (ignored for the other dtypes). */
+/* Which values an implementation rounds to half (ignored for the other dtypes). */
 typedef enum backgauge_accuracy_class {
-  BACKGAUGE_CLASS_A = 1,       /* float inside, one rounding at each output element */
-  BACKGAUGE_CLASS_A_PRIME = 2, /* float inside, but what is carried from step to step is half */
+  BACKGAUGE_CLASS_A = 1,       /* float inside, each output element is rounded once */
+  BACKGAUGE_CLASS_A_PRIME = 2, /* float inside, but values carried from step to step are half */
   BACKGAUGE_CLASS_B = 3        /* every scalar operation rounds to half, sums included */
 } backgauge_accuracy_class;
 
-/* What the products of matrices promise. */
+/* How matrix products are computed. */
 typedef enum backgauge_numerical_contract {
   BACKGAUGE_FP32_STRICT = 1, /* operands and sums in the dtype (float for half) or better */
   BACKGAUGE_FP32_TF32 = 2,   /* float operands rounded to 11 significant bits */
   BACKGAUGE_BF16_ACC32 = 3,  /* float operands rounded to 8 significant bits, float sums */
   BACKGAUGE_FP16_ACC32 = 4,  /* half operands, float sums */
-  BACKGAUGE_FP32_3XTF32 = 5  /* float operands in two parts of 11 significant bits, three of the four products of parts,
-                                float sums */
+  BACKGAUGE_FP32_3XTF32 = 5  /* each float operand split into two parts of 11 significant bits, three of the four
+                                products of parts, float sums */
 } backgauge_numerical_contract;
 
 typedef enum backgauge_determinism {
@@ -98,7 +99,7 @@ typedef enum backgauge_determinism {
 } backgauge_determinism;
 
 /* One tensor. The caller owns name and data. data may be NULL if and only if the tensor has no element (in prepare:
- * always, but for seq_len_max). It is aligned to the element size and to nothing more. */
+ * it is always NULL, except for seq_len_max). It is aligned to the element size only. */
 typedef struct backgauge_tensor {
   const char* name;                  /* TensorFlow's name, letter for letter */
   void* data;                        /* inputs are never written */
@@ -109,7 +110,7 @@ typedef struct backgauge_tensor {
   int32_t reserved;     /* 0 */
 } backgauge_tensor;
 
-/* Attributes of all ops; those an op does not have are ignored. */
+/* Attributes of all ops; an op ignores those that it does not have. */
 typedef struct backgauge_attributes {
   int32_t use_peephole; /* 0 or 1: LSTMBlockCellGrad, BlockLSTMGradV2 */
   int32_t rnn_mode;     /* CudnnRNN*: backgauge_rnn_mode */
@@ -121,8 +122,8 @@ typedef struct backgauge_attributes {
   int32_t reserved; /* 0 */
 } backgauge_attributes;
 
-/* One call. Tensors stand in the order of the op's table, absent ones left out (input_c and its kin without an LSTM).
- */
+/* One call. Tensors are in the order of the op's table; input_c, output_c and their gradients are absent unless
+ * rnn_mode is BACKGAUGE_LSTM. */
 typedef struct backgauge_call {
   uint32_t struct_size; /* sizeof(backgauge_call) */
   int32_t op;           /* backgauge_op */
@@ -133,11 +134,11 @@ typedef struct backgauge_call {
   const backgauge_tensor* outputs;
   int32_t num_inputs;
   int32_t num_outputs;
-  void* workspace;          /* contents undefined before and after; at least what prepare asked for */
+  void* workspace;          /* contents undefined before and after; at least as large as prepare asked for */
   uint64_t workspace_bytes; /* in bytes */
-  int32_t num_threads;      /* threads it may use at once, the caller's included; >= 1 */
+  int32_t num_threads;      /* how many threads it may use at once, the caller's included; >= 1 */
   int32_t reserved;         /* 0 */
-  void* stream;             /* CUDA: the cudaStream_t that everything is ordered on; host: NULL */
+  void* stream;             /* CUDA: the cudaStream_t on which all work is ordered; host: NULL */
 } backgauge_call;
 
 /* What a call needs, as answered by prepare. The caller sets struct_size and zeroes the rest. */
@@ -148,13 +149,13 @@ typedef struct backgauge_plan {
   int64_t reserve_space_length; /* CudnnRNN*: elements of the call's dtype */
 } backgauge_plan;
 
-/* Why a call did not succeed: one NUL-terminated line. For refusals: tensor, what was expected, what came. */
+/* Why a call did not succeed: one NUL-terminated line. A refusal names the tensor, what was expected and what came. */
 typedef struct backgauge_message {
   char text[BACKGAUGE_MESSAGE_BYTES];
 } backgauge_message;
 
-/* What an implementation says of itself, per op. Sets are of BACKGAUGE_BIT(enumerator). Legal calls outside the claim
- * are not made (the case is SKIPPED); legal calls inside it must succeed. */
+/* What an implementation declares about one op. Sets consist of BACKGAUGE_BIT(enumerator). Legal calls outside the
+ * claim are not made (the case is SKIPPED); legal calls inside it must succeed. */
 typedef struct backgauge_op_claims {
   int32_t op;                    /* backgauge_op */
   uint32_t dtypes;               /* set of backgauge_dtype */
@@ -165,11 +166,11 @@ typedef struct backgauge_op_claims {
   int32_t half_class;            /* backgauge_accuracy_class */
   int32_t numerical_contract;    /* backgauge_numerical_contract */
   int32_t determinism;           /* backgauge_determinism */
-  int32_t recomputes_co;         /* 1: takes tanh(cs) instead of the saved co; cases where they differ are SKIPPED */
+  int32_t recomputes_co;         /* 1: uses tanh(cs) instead of the saved co; cases where they differ are SKIPPED */
   int32_t changes_reserve_space; /* 1: run writes reserve_space; it is restored before every run */
-  int32_t half_contract;         /* numerical_contract of half calls where it is another one; else 0 */
+  int32_t half_contract;         /* numerical_contract of half calls if it differs; else 0 */
   int32_t no_dropout;            /* 1: calls of several layers with 0 < dropout < 1 are not claimed */
-  int32_t dropout_has_state;     /* 1: the mask follows from earlier calls too, not from seed and seed2 alone */
+  int32_t dropout_has_state;     /* 1: the mask depends on earlier calls, not only on seed and seed2 */
 } backgauge_op_claims;
 
 /* The table of one implementation. It and everything it points to live as long as the library is loaded. */
@@ -183,8 +184,8 @@ typedef struct backgauge_implementation {
   int32_t num_claims;
   const backgauge_op_claims* claims;
 
-  /* Answers what a legal call needs. On input its tensors have shapes, and data only where it says so above; the
-   * shape of reserve_space is not looked at. May be NULL: then no workspace and no reserve_space are needed. */
+  /* Tells what a legal call needs. Its tensors have shapes, but no data except where backgauge_tensor says so; the
+   * shape of reserve_space is ignored. May be NULL: then neither workspace nor reserve_space is needed. */
   backgauge_status (*prepare)(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message);
 
   /* Computes the outputs of a gradient op. */
@@ -193,14 +194,14 @@ typedef struct backgauge_implementation {
   /* Computes the outputs of BACKGAUGE_CUDNN_RNN. NULL if BACKGAUGE_CUDNN_RNN_BACKPROP is not claimed. */
   backgauge_status (*forward)(const backgauge_call* call, backgauge_message* message);
 
-  /* Reveals the dropout mask held in reserve_space. On input a BACKGAUGE_CUDNN_RNN_BACKPROP call with its inputs;
-   * `gap` in 0..L-2 stands between layers gap and gap+1. On output keep[T,B,D*H] (host memory) is 1 where the element
-   * is kept and scaled by 1/(1-dropout), 0 where it is dropped; keep may be NULL if it has no element. The function may
-   * be NULL, or answer BACKGAUGE_UNSUPPORTED, what it has written then meaning nothing: such cases with 0 < dropout < 1
-   * are judged by the adjoint identity between forward and gradient.
-   * The forward must take the same mask in every call with the same seeds, dropout, dtype and extents, whatever the
-   * values of its tensors, and another one with another seed or seed2 (with a negative seed2, seed need not count);
-   * dropout_has_state claims that it does not, and then masks must be told. */
+  /* Reads the dropout mask out of reserve_space. The call is a BACKGAUGE_CUDNN_RNN_BACKPROP call with its inputs; `gap`
+   * in 0..L-2 is the connection of layers gap and gap+1. keep[T,B,D*H] (host memory) becomes 1 where the element is
+   * kept and scaled by 1/(1-dropout), and 0 where it is dropped; keep may be NULL if it has no element. The function
+   * may be NULL, or answer BACKGAUGE_UNSUPPORTED (then keep is ignored): cases with 0 < dropout < 1 are then judged by
+   * the adjoint identity between forward and gradient. The forward must use the same mask in every call with the same
+   * seeds, dropout, dtype and extents, whatever the values of its tensors, and another one for another seed or seed2
+   * (with a negative seed2, seed need not matter). An implementation that claims dropout_has_state need not, but must
+   * make its masks available here. */
   backgauge_status (*dropout_mask)(const backgauge_call* call, int32_t gap, uint8_t* keep, backgauge_message* message);
 } backgauge_implementation;
 
@@ -209,24 +210,25 @@ typedef struct backgauge_host {
   uint32_t abi;         /* BACKGAUGE_ABI */
   uint32_t struct_size; /* sizeof(backgauge_host) */
 
-  /* Accepts (BACKGAUGE_OK) or refuses (BACKGAUGE_INVALID_ARGUMENT, with a message) a call of any op by its descriptions
-   * and seq_len_max alone. reserve_space_length: as prepare answers for this call; -1: any, while that is not known. */
+  /* Accepts (BACKGAUGE_OK) or refuses (BACKGAUGE_INVALID_ARGUMENT, with a message) a call of any op, from its
+   * descriptions and seq_len_max alone. reserve_space_length: what prepare answers for this call, or -1 for any, as
+   * long as it is not known. */
   backgauge_status (*validate)(const backgauge_call* call, int64_t reserve_space_length, backgauge_message* message);
 } backgauge_host;
 
-/* The one symbol that a library must export: extern "C" const backgauge_implementation* backgauge_entry(const
- * backgauge_host*). On NULL the library is refused. */
+/* The only symbol that a library must export: extern "C" const backgauge_implementation* backgauge_entry(const
+ * backgauge_host*). If it returns NULL, the library is refused. */
 #define BACKGAUGE_ENTRY_NAME "backgauge_entry"
 typedef const backgauge_implementation* (*backgauge_entry_function)(const backgauge_host* host);
 
-/* One that it may export: extern "C" const char* backgauge_refusal(void). Asked after backgauge_entry() has returned
- * NULL: one line that says why, e.g. which device is missing. */
+/* Optional: extern "C" const char* backgauge_refusal(void). Called if backgauge_entry() returned NULL; returns one line
+ * that says why, for example which device is missing. */
 #define BACKGAUGE_REFUSAL_NAME "backgauge_refusal"
 typedef const char* (*backgauge_refusal_function)(void);
 
 /* ---- Helpers that need no library ---- */
 
-/* The tensor of that name, or NULL. */
+/* The tensor with that name, or NULL. */
 static inline const backgauge_tensor* backgauge_find(const backgauge_tensor* tensors, int32_t count, const char* name) {
   for (int32_t k = 0; k < count; ++k) {
     if (tensors[k].name != NULL && strcmp(tensors[k].name, name) == 0) return &tensors[k];
