@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ci/cli_fwd.h"
-#include "properties/judge/runner.h"
+#include "properties/judge/runner/runner.h"
 #include "properties/judge/worker/patience.h"
 
 namespace backgauge::cli {

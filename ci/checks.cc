@@ -5,8 +5,8 @@
 
 #include <exception>
 
-#include "properties/judge/findings.h"
-#include "properties/judge/printable.h"
+#include "properties/judge/call/printable.h"
+#include "properties/judge/compare/findings.h"
 
 namespace backgauge::cli {
 

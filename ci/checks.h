@@ -12,7 +12,7 @@
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/thread_counts.h"
 #include "properties/campaign/walk.h"
-#include "properties/judge/record.h"
+#include "properties/judge/record/record.h"
 
 namespace backgauge::cli {
 

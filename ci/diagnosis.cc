@@ -7,8 +7,8 @@
 
 #include "ci/likeness.h"
 #include "properties/case/inputs.h"
-#include "properties/judge/claims.h"
-#include "properties/judge/hint.h"
+#include "properties/explain/hint.h"
+#include "properties/judge/compare/claims.h"
 
 namespace backgauge::cli {
 namespace {

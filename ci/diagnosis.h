@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "properties/case/case.h"
-#include "properties/judge/judge_values.h"
-#include "properties/judge/runner.h"
-#include "properties/judge/verdict.h"
+#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/verdict.h"
+#include "properties/judge/runner/runner.h"
 #include "reference/oracle.h"
 
 namespace backgauge::cli {
 
 // On input outputs of a problem, how they were declared, and their verdict. On output its `hint`
-// (properties/judge/hint.h, likeness.h) and `passes_as` are set as far as there is something to say; `how` tells a
+// (properties/explain/hint.h, likeness.h) and `passes_as` are set as far as there is something to say; `how` tells a
 // reader what to declare for another class: "--half-class={}". Nothing happens to a verdict that is not FAILED by
 // values.
 void diagnose(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,

@@ -13,8 +13,8 @@
 #include "ci/summary.h"
 #include "ci/words.h"
 #include "properties/case/bundle.h"
-#include "properties/judge/judge_values.h"
-#include "properties/judge/report.h"
+#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/report.h"
 #include "reference/oracle.h"
 #include "reference/profile.h"
 

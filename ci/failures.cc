@@ -9,7 +9,7 @@
 
 #include "ci/words.h"
 #include "properties/campaign/shrink.h"
-#include "properties/judge/report.h"
+#include "properties/judge/compare/report.h"
 
 namespace backgauge::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/judge/record.h"
+#include "properties/judge/record/record.h"
 
 namespace backgauge::cli {
 

@@ -16,9 +16,9 @@
 #include "ci/preflight.h"
 #include "ci/redraw.h"
 #include "properties/case/inputs.h"
+#include "properties/judge/call/printable.h"
 #include "properties/judge/judge.h"
-#include "properties/judge/printable.h"
-#include "properties/judge/refusals.h"
+#include "properties/judge/runner/refusals.h"
 
 namespace backgauge::cli {
 namespace {

@@ -11,8 +11,8 @@
 #include "properties/case/case.h"
 #include "properties/case/golden.h"
 #include "properties/case/inputs.h"
-#include "properties/judge/judge_values.h"
-#include "properties/judge/record.h"
+#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/record/record.h"
 
 namespace backgauge::cli {
 

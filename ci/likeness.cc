@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "properties/judge/hint.h"
+#include "properties/explain/hint.h"
 #include "properties/saboteurs/variant.h"
 
 namespace backgauge::cli {

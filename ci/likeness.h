@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "properties/judge/judge_values.h"
-#include "properties/judge/runner.h"
+#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/runner/runner.h"
 #include "reference/oracle.h"
 
 namespace backgauge::cli {
@@ -19,7 +19,7 @@ std::vector<GivenTensor> given_of(const std::vector<RunResult>& results, backgau
 
 // On input a problem without random dropout, what is wanted of it, and what was computed instead. On output "the same
 // numbers as with: dcs' not carried (lstm)", or with two or three such faults, if all elements of all outputs are met
-// as closely as properties/judge/hint.h asks; "" if no known fault does that, or more than three do. Faults that
+// as closely as properties/explain/hint.h asks; "" if no known fault does that, or more than three do. Faults that
 // somebody has described go before those that are made by rule.
 std::string likeness(const Problem& problem, const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given);
 

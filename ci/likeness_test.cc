@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "properties/case/inputs.h"
-#include "properties/judge/claims.h"
+#include "properties/judge/compare/claims.h"
 #include "properties/saboteurs/variant.h"
 
 namespace backgauge::cli {

@@ -20,7 +20,7 @@
 #include "properties/campaign/campaign.h"
 #include "properties/campaign/coverage.h"
 #include "properties/campaign/significance.h"
-#include "properties/judge/printable.h"
+#include "properties/judge/call/printable.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {

@@ -12,7 +12,7 @@
 #include "ci/command.h"
 #include "ci/process_start.h"
 #include "ci/version.h"
-#include "properties/judge/printable.h"
+#include "properties/judge/call/printable.h"
 
 namespace {
 

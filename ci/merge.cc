@@ -15,7 +15,7 @@
 #include "ci/summary.h"
 #include "ci/version.h"
 #include "ci/words.h"
-#include "properties/judge/report.h"
+#include "properties/judge/compare/report.h"
 
 namespace backgauge::cli {
 namespace {

@@ -12,8 +12,8 @@
 #include "ci/command.h"
 #include "properties/case/inputs.h"
 #include "properties/case/memory_budget.h"
-#include "properties/judge/printable.h"
-#include "properties/judge/refusals.h"
+#include "properties/judge/call/printable.h"
+#include "properties/judge/runner/refusals.h"
 #include "reference/memory.h"
 
 namespace backgauge::cli {

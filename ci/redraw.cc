@@ -5,7 +5,7 @@
 
 #include "properties/case/inputs.h"
 #include "properties/case/structures.h"
-#include "properties/judge/judge_values.h"
+#include "properties/judge/compare/judge_values.h"
 
 namespace backgauge::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "ci/last_words.h"
 #include "properties/case/case.h"
 #include "properties/case/inputs.h"
-#include "properties/judge/claims.h"
+#include "properties/judge/compare/claims.h"
 
 namespace backgauge::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "properties/judge/determinism.h"
-#include "properties/judge/runner.h"
+#include "properties/judge/runner/runner.h"
 #include "reference/contract/backgauge.h"
 
 namespace backgauge::cli {

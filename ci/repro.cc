@@ -17,7 +17,7 @@
 #include "ci/words.h"
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/shrink.h"
-#include "properties/judge/report.h"
+#include "properties/judge/compare/report.h"
 
 namespace backgauge::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ci/run_head.h"
-#include "properties/judge/junit.h"
-#include "properties/judge/record.h"
+#include "properties/judge/record/junit.h"
+#include "properties/judge/record/record.h"
 #include "properties/judge/worker/channel.h"
 
 namespace backgauge::cli {

@@ -13,7 +13,7 @@
 #include "properties/case/npy.h"
 #include "properties/case/philox.h"
 #include "properties/case/whole.h"
-#include "properties/judge/printable.h"
+#include "properties/judge/call/printable.h"
 
 namespace backgauge::cli {
 namespace {

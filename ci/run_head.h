@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "properties/judge/record.h"
+#include "properties/judge/record/record.h"
 #include "reference/contract/backgauge.h"
 
 namespace backgauge::cli {

@@ -13,7 +13,7 @@
 #include "properties/case/golden.h"
 #include "properties/case/philox.h"
 #include "properties/case/regressions.h"
-#include "properties/judge/refusals.h"
+#include "properties/judge/runner/refusals.h"
 
 namespace backgauge::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "properties/case/case.h"
-#include "properties/judge/record.h"
+#include "properties/judge/record/record.h"
 
 namespace backgauge::cli {
 

@@ -9,8 +9,8 @@
 
 #include "ci/likeness.h"
 #include "properties/case/inputs.h"
-#include "properties/judge/claims.h"
-#include "properties/judge/compare.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/compare.h"
 
 namespace backgauge::cli {
 namespace {

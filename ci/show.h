@@ -5,8 +5,8 @@
 #include <string>
 
 #include "properties/case/case.h"
-#include "properties/judge/runner.h"
-#include "properties/judge/verdict.h"
+#include "properties/judge/compare/verdict.h"
+#include "properties/judge/runner/runner.h"
 
 namespace backgauge::cli {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "properties/case/case.h"
-#include "properties/judge/record.h"
-#include "properties/judge/runner.h"
+#include "properties/judge/record/record.h"
+#include "properties/judge/runner/runner.h"
 
 namespace backgauge::cli {
 

@@ -14,7 +14,7 @@
 #include "properties/campaign/thread_counts.h"
 #include "properties/campaign/walk.h"
 #include "properties/case/case.h"
-#include "properties/judge/record.h"
+#include "properties/judge/record/record.h"
 
 namespace backgauge::cli {
 

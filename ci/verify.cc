@@ -29,8 +29,8 @@
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/thread_counts.h"
 #include "properties/campaign/walk.h"
-#include "properties/judge/printable.h"
-#include "properties/judge/report.h"
+#include "properties/judge/call/printable.h"
+#include "properties/judge/compare/report.h"
 
 namespace backgauge::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "ci/command.h"
 #include "impl/registry.h"
 #include "properties/case/regressions.h"
-#include "properties/judge/printable.h"
+#include "properties/judge/call/printable.h"
 #include "properties/saboteurs/hostile/hostile.h"
 #include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"

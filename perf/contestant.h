@@ -10,7 +10,7 @@
 #include "perf/expected.h"
 #include "perf/session.h"
 #include "properties/case/inputs.h"
-#include "properties/judge/verdict.h"
+#include "properties/judge/compare/verdict.h"
 
 namespace backgauge {
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "properties/case/bundle.h"
-#include "properties/judge/claims.h"
-#include "properties/judge/findings.h"
-#include "properties/judge/judge_values.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/judge_values.h"
 
 namespace backgauge {
 namespace {

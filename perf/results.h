@@ -12,7 +12,7 @@
 
 #include "perf/cost_model.h"
 #include "perf/workloads.h"
-#include "properties/judge/verdict.h"
+#include "properties/judge/compare/verdict.h"
 
 namespace backgauge {
 

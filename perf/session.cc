@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "perf/timed_call.h"
-#include "properties/judge/claims.h"
+#include "properties/judge/compare/claims.h"
 
 namespace backgauge {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "properties/judge/judge_values.h"
-#include "properties/judge/verdict.h"
+#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/verdict.h"
 #include "reference/contract/call.h"
 
 namespace backgauge {

@@ -14,7 +14,7 @@
 
 #include "impl/testing/counter.h"
 #include "properties/case/inputs.h"
-#include "properties/judge/puppet.h"
+#include "properties/judge/testing/puppet.h"
 
 namespace backgauge {
 namespace {

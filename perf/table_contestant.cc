@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "perf/signs.h"
-#include "properties/judge/adjoint.h"
-#include "properties/judge/claims.h"
-#include "properties/judge/findings.h"
+#include "properties/judge/adjoint/adjoint.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/findings.h"
 #include "properties/judge/judge.h"
 
 namespace backgauge {

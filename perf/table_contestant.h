@@ -7,7 +7,7 @@
 #include <string>
 
 #include "perf/contestant.h"
-#include "properties/judge/runner.h"
+#include "properties/judge/runner/runner.h"
 
 namespace backgauge {
 

@@ -11,7 +11,7 @@
 #include <limits>
 #include <set>
 
-#include "properties/judge/puppet.h"
+#include "properties/judge/testing/puppet.h"
 
 namespace backgauge {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "perf/session.h"
-#include "properties/judge/claims.h"
+#include "properties/judge/compare/claims.h"
 #include "reference/contract/storage.h"
 #include "reference/contract/validate.h"
 #include "reference/oracle.h"

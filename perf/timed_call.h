@@ -13,8 +13,8 @@
 
 #include "perf/signs.h"
 #include "properties/device/device.h"
-#include "properties/judge/float_environment.h"
-#include "properties/judge/judge_values.h"
+#include "properties/judge/call/float_environment.h"
+#include "properties/judge/compare/judge_values.h"
 #include "reference/contract/call.h"
 
 namespace backgauge {

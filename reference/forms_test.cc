@@ -44,7 +44,7 @@ Problem problem_of(backgauge_op op, backgauge_dtype dtype, std::uint64_t seed, d
   return problem;
 }
 
-// As the judge does: properties/judge/compare.h.
+// As the judge does: properties/judge/compare/compare.h.
 bool is_right(double got, double want, double allowed, double largest) {
   if (std::isinf(allowed)) return true;
   if (std::isnan(want)) return std::isnan(got);

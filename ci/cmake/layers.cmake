@@ -7,19 +7,20 @@
 #          ^        ^     \
 #        judge -----|------'    takes an implementation as a value
 #        ^   ^      |
-#  laws campaign perf    saboteurs: the contract only
+#  laws campaign perf    explain: contract and reference; saboteurs: the contract only
 #        ^          |
 #        ci --------'           the only place that links everything
 
 set(BACKGAUGE_KNOWN_TO_contract contract)
 set(BACKGAUGE_KNOWN_TO_reference contract reference)
 set(BACKGAUGE_KNOWN_TO_impl contract impl)
+set(BACKGAUGE_KNOWN_TO_explain contract reference explain)
 set(BACKGAUGE_KNOWN_TO_judge contract reference judge)
 set(BACKGAUGE_KNOWN_TO_laws contract reference judge laws)
 set(BACKGAUGE_KNOWN_TO_campaign contract reference judge laws campaign)
 set(BACKGAUGE_KNOWN_TO_saboteurs contract saboteurs)
 set(BACKGAUGE_KNOWN_TO_perf contract reference judge perf)
-set(BACKGAUGE_KNOWN_TO_ci contract reference impl judge laws campaign saboteurs perf ci)
+set(BACKGAUGE_KNOWN_TO_ci contract reference impl explain judge laws campaign saboteurs perf ci)
 
 # For what takes no time to run: the command and the tests. At -O3 gcc spends a third to half of their compile time on the
 # parts of CLI11, nlohmann-json and GoogleTest that they instantiate. Under sanitizers, where most of the compile time is

@@ -5,8 +5,8 @@
 
 #include "ci/words.h"
 #include "impl/registry.h"
-#include "properties/judge/claims.h"
-#include "properties/judge/refusals.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/runner/refusals.h"
 
 namespace backgauge::cli {
 

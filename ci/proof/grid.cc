@@ -15,9 +15,9 @@
 #include "ci/interrupt.h"
 #include "ci/judging.h"
 #include "properties/case/inputs.h"
-#include "properties/judge/claims.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/report.h"
 #include "properties/judge/judge.h"
-#include "properties/judge/report.h"
 #include "properties/laws/transform.h"
 
 namespace backgauge::cli {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "properties/case/case.h"
-#include "properties/judge/runner.h"
-#include "properties/judge/verdict.h"
+#include "properties/judge/compare/verdict.h"
+#include "properties/judge/runner/runner.h"
 #include "reference/contract/backgauge.h"
 
 namespace backgauge::cli {

@@ -10,10 +10,10 @@
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/thread_counts.h"
 #include "properties/case/inputs.h"
-#include "properties/judge/claims.h"
+#include "properties/judge/compare/claims.h"
 #include "properties/judge/determinism.h"
 #include "properties/judge/judge.h"
-#include "properties/judge/refusals.h"
+#include "properties/judge/runner/refusals.h"
 #include "properties/judge/worker/worker_runner.h"
 
 namespace backgauge::cli {

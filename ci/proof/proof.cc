@@ -19,8 +19,8 @@
 #include "impl/registry.h"
 #include "properties/campaign/campaign.h"
 #include "properties/campaign/walk.h"
-#include "properties/judge/refusals.h"
-#include "properties/judge/runner.h"
+#include "properties/judge/runner/refusals.h"
+#include "properties/judge/runner/runner.h"
 #include "properties/laws/law.h"
 
 namespace backgauge::cli {

@@ -15,13 +15,13 @@ import subprocess
 import sys
 import tempfile
 
-COMPARE = "properties/judge/compare.cc"
-FINDINGS = "properties/judge/findings.cc"
-VERDICT = "properties/judge/verdict.cc"
-RESOLUTION = "properties/judge/resolution.cc"
+COMPARE = "properties/judge/compare/compare.cc"
+FINDINGS = "properties/judge/compare/findings.cc"
+VERDICT = "properties/judge/compare/verdict.cc"
+RESOLUTION = "properties/judge/compare/resolution.cc"
 JUDGE = "properties/judge/judge.cc"
-ARENA = "properties/judge/arena.cc"
-CLAIMS = "properties/judge/claims.cc"
+ARENA = "properties/judge/memory/arena.cc"
+CLAIMS = "properties/judge/compare/claims.cc"
 
 # id, what is wrong, file, text as it is, text as it becomes
 FAULTS = [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The adjoint identity on random nets: implementations that are right and do not tell their masks never fail, almost
 // all that are wrong do.
-#include "properties/judge/adjoint.h"
+#include "properties/judge/adjoint/adjoint.h"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 #include "impl/registry.h"
 #include "properties/campaign/random_cases.h"
 #include "properties/case/inputs.h"
+#include "properties/judge/compare/report.h"
 #include "properties/judge/judge.h"
-#include "properties/judge/report.h"
 #include "properties/saboteurs/variant.h"
 
 namespace backgauge {

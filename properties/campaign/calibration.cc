@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "properties/case/random.h"
-#include "properties/judge/claims.h"
+#include "properties/judge/compare/claims.h"
 #include "properties/laws/answer.h"
 #include "reference/contract/storage.h"
 #include "reference/deviation.h"

@@ -5,8 +5,8 @@
 
 #include "properties/campaign/walk.h"
 #include "properties/case/inputs.h"
-#include "properties/judge/claims.h"
-#include "properties/judge/findings.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/findings.h"
 #include "reference/oracle.h"
 
 namespace backgauge {

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "properties/judge/puppet.h"
+#include "properties/judge/testing/puppet.h"
 
 namespace backgauge {
 namespace {

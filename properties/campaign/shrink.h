@@ -7,7 +7,7 @@
 #include <string>
 
 #include "properties/case/case.h"
-#include "properties/judge/verdict.h"
+#include "properties/judge/compare/verdict.h"
 
 namespace backgauge {
 

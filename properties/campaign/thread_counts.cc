@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "properties/case/inputs.h"
-#include "properties/judge/claims.h"
-#include "properties/judge/findings.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/findings.h"
 
 namespace backgauge {
 namespace {

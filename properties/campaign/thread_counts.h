@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/judge/runner.h"
+#include "properties/judge/runner/runner.h"
 
 namespace backgauge {
 

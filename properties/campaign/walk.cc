@@ -9,10 +9,10 @@
 #include "properties/campaign/settings.h"
 #include "properties/case/inputs.h"
 #include "properties/case/structures.h"
-#include "properties/judge/claims.h"
-#include "properties/judge/findings.h"
-#include "properties/judge/placement.h"
-#include "properties/judge/refusals.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/findings.h"
+#include "properties/judge/memory/placement.h"
+#include "properties/judge/runner/refusals.h"
 
 namespace backgauge {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "properties/case/case.h"
-#include "properties/judge/runner.h"
+#include "properties/judge/runner/runner.h"
 
 namespace backgauge {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "properties/judge/puppet.h"
+#include "properties/judge/testing/puppet.h"
 #include "reference/contract/validate.h"
 
 namespace backgauge {

@@ -18,8 +18,8 @@
 namespace backgauge {
 
 // How the values are chosen: inputs.h says what each class is. kGolden: read from properties/cases/goldens. kMalformed:
-// a call that must be refused, the one of that number (properties/judge/refusals.h); op and dtype are all that is its
-// own.
+// a call that must be refused, the one of that number (properties/judge/runner/refusals.h); op and dtype are all that
+// is its own.
 enum class DataClass {
   kStratified,
   kSaturated,

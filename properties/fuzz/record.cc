@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records: any text is records that their own lines give back, or is refused with a reason.
-#include "properties/judge/record.h"
+#include "properties/judge/record/record.h"
 
 #include "properties/fuzz/expect.h"
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "properties/judge/claims.h"
-#include "properties/judge/findings.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/findings.h"
 
 namespace backgauge {
 namespace {

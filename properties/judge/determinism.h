@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "properties/judge/runner.h"
+#include "properties/judge/runner/runner.h"
 
 namespace backgauge {
 

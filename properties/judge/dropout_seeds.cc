@@ -8,7 +8,7 @@
 
 #include "properties/case/inputs.h"
 #include "properties/case/random.h"
-#include "properties/judge/findings.h"
+#include "properties/judge/compare/findings.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {

@@ -7,10 +7,10 @@
 #include <new>
 
 #include "properties/device/runtime.h"
-#include "properties/judge/adjoint.h"
-#include "properties/judge/claims.h"
+#include "properties/judge/adjoint/adjoint.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/findings.h"
 #include "properties/judge/dropout_seeds.h"
-#include "properties/judge/findings.h"
 #include "properties/judge/variation.h"
 
 namespace backgauge {

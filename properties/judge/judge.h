@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "properties/case/inputs.h"
-#include "properties/judge/runner.h"
-#include "properties/judge/verdict.h"
+#include "properties/judge/compare/verdict.h"
+#include "properties/judge/runner/runner.h"
 #include "reference/oracle.h"
 
 namespace backgauge {

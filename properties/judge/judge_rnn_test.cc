@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "properties/judge/judge_testing.h"
-#include "properties/judge/refusals.h"
-#include "properties/judge/report.h"
+#include "properties/judge/compare/report.h"
+#include "properties/judge/runner/refusals.h"
+#include "properties/judge/testing/judge_testing.h"
 
 namespace backgauge {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "properties/judge/judge_testing.h"
+#include "properties/judge/testing/judge_testing.h"
 
 namespace backgauge {
 namespace {

@@ -9,11 +9,11 @@
 #include <limits>
 
 #include "properties/device/runtime.h"
-#include "properties/judge/claims.h"
-#include "properties/judge/findings.h"
-#include "properties/judge/judge_testing.h"
-#include "properties/judge/judge_values.h"
-#include "properties/judge/report.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/report.h"
+#include "properties/judge/testing/judge_testing.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "properties/judge/compare.h"
-#include "properties/judge/report.h"
+#include "properties/judge/compare/compare.h"
+#include "properties/judge/compare/report.h"
 
 namespace backgauge {
 

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "properties/judge/claims.h"
-#include "properties/judge/compare.h"
-#include "properties/judge/findings.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/compare.h"
+#include "properties/judge/compare/findings.h"
+#include "properties/judge/runner/runner.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "properties/case/inputs.h"
-#include "properties/judge/run.h"
+#include "properties/judge/call/run.h"
 #include "reference/oracle.h"
 
 namespace backgauge {

@@ -3,8 +3,8 @@
 // Kind: exact.
 // catches: state shared between calls, results or scratch in static memory, buffers kept by size or by address, tables
 // filled on first use without a lock.
-#include "properties/judge/claims.h"
-#include "properties/judge/together.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/runner/together.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/law.h"
 

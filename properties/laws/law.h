@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "properties/case/case.h"
-#include "properties/judge/claims.h"
+#include "properties/judge/compare/claims.h"
 
 namespace backgauge {
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "properties/judge/compare.h"
+#include "properties/judge/compare/compare.h"
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/subnet.h"

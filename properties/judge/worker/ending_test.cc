@@ -6,7 +6,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "properties/judge/worker/worker_testing.h"
+#include "properties/judge/worker/testing/worker_testing.h"
 
 namespace backgauge::testing {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "properties/judge/worker/worker_testing.h"
+#include "properties/judge/worker/testing/worker_testing.h"
 
 namespace backgauge::testing {
 namespace {

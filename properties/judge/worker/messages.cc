@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "properties/judge/printable.h"
+#include "properties/judge/call/printable.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {

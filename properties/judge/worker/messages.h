@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "properties/judge/refusals.h"
-#include "properties/judge/run.h"
-#include "properties/judge/runner.h"
+#include "properties/judge/call/run.h"
+#include "properties/judge/runner/refusals.h"
+#include "properties/judge/runner/runner.h"
 #include "properties/judge/worker/wire.h"
 
 namespace backgauge {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "properties/case/inputs.h"
-#include "properties/judge/puppet.h"
+#include "properties/judge/testing/puppet.h"
 #include "properties/judge/worker/messages.h"
 
 namespace backgauge {

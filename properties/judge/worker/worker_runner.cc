@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "properties/case/memory_budget.h"
-#include "properties/judge/printable.h"
-#include "properties/judge/threads.h"
+#include "properties/judge/call/printable.h"
+#include "properties/judge/runner/threads.h"
 
 namespace backgauge {
 namespace {

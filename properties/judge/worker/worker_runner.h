@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "properties/judge/runner.h"
+#include "properties/judge/runner/runner.h"
 #include "properties/judge/worker/messages.h"
 #include "properties/judge/worker/patience.h"
 #include "properties/judge/worker/worker_process.h"

@@ -4,11 +4,11 @@
 
 #include <cstring>
 
-#include "properties/judge/puppet.h"
-#include "properties/judge/report.h"
-#include "properties/judge/worker/misbehaving.h"
+#include "properties/judge/compare/report.h"
+#include "properties/judge/testing/puppet.h"
+#include "properties/judge/worker/testing/misbehaving.h"
+#include "properties/judge/worker/testing/worker_testing.h"
 #include "properties/judge/worker/worker_main.h"
-#include "properties/judge/worker/worker_testing.h"
 
 namespace backgauge::testing {
 namespace {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/explain/hint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "properties/explain/hint_terms.h"
+
+namespace backgauge {
+namespace {
+
+// Of its own bound and of twice that of what is added.
+constexpr double kBounds = 3;
+
+// The least error, in such bounds, that an explanation has to meet: three digits.
+constexpr double kLeastError = 1e3;
+
+struct Explanation {
+  std::string text;
+  Values64 values;  // what would have been computed
+};
+
+class Explanations {
+ public:
+  Explanations(const Problem& problem, const std::vector<Wanted>& all, std::size_t which)
+      : problem_(problem), wanted_(all[which]) {
+    for (const long double value : wanted_.value) want_.push_back(static_cast<double>(value));
+    factors();
+    orders();
+    for (const std::vector<Term>& terms : {cell_terms_of(problem, wanted_), places_of(problem, wanted_)}) {
+      for (const Term& term : terms) multiples(term);
+    }
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (k == which || all[k].shape != wanted_.shape) continue;
+      Explanation other{"it holds " + all[k].name, {}};
+      for (const long double value : all[k].value) other.values.push_back(static_cast<double>(value));
+      found.push_back(std::move(other));
+    }
+  }
+
+  std::vector<Explanation> found;
+
+ private:
+  void add(const std::string& text, const auto& value_of) {
+    Explanation explanation{text, Values64(want_.size())};
+    for (std::size_t k = 0; k < want_.size(); ++k) explanation.values[k] = value_of(k);
+    found.push_back(std::move(explanation));
+  }
+
+  void factors() {
+    const auto times = [this](const std::string& text, double factor) {
+      if (factor != 1) add(text, [&](std::size_t k) { return factor * want_[k]; });
+    };
+    times("it is 0", 0);
+    times("it has the other sign", -1);
+    times("it is twice as large", 2);
+    times("it is half as large", 0.5);
+    const auto B = static_cast<double>(problem_.extents.B);
+    if (B > 2) times("it is divided by the batch size: a mean instead of a sum?", 1 / B);
+    if (B > 2) times("it is multiplied by the batch size", B);
+    const auto kept = 1 - static_cast<double>(problem_.attributes.dropout);
+    if (kept > 0 && kept < 1 && kept != 0.5)
+      times("it is multiplied by 1 - dropout: not scaled by 1 / (1 - dropout)?", kept);
+  }
+
+  // The same numbers elsewhere.
+  void orders() {
+    const Shape& shape = wanted_.shape;
+    if (shape.size() == 2 && shape[0] == shape[1]) {
+      const auto n = static_cast<std::size_t>(shape[0]);
+      add("it is transposed", [&](std::size_t k) { return want_[k % n * n + k / n]; });
+    }
+    if (shape.size() > 1 && shape[0] > 1) {
+      const std::size_t row = want_.size() / static_cast<std::size_t>(shape[0]), size = want_.size();
+      const bool steps = shape.size() == 3;
+      add(steps ? "its steps are in reverse order" : "its rows are in reverse order",
+          [&](std::size_t k) { return want_[size - row - k / row * row + k % row]; });
+      add(steps ? "its steps are one late" : "its rows are one late",
+          [&](std::size_t k) { return k < row ? 0 : want_[k - row]; });
+      add(steps ? "its steps are one early" : "its rows are one early",
+          [&](std::size_t k) { return k + row < size ? want_[k + row] : 0; });
+    }
+    const auto H = static_cast<std::size_t>(problem_.extents.H);
+    if (shape.empty() || problem_.op == BACKGAUGE_CUDNN_RNN_BACKPROP || shape.back() != 4 * problem_.extents.H) return;
+    for (std::size_t a = 0; a < 4; ++a) {
+      for (std::size_t b = a + 1; b < 4; ++b) {
+        add(fmt::format("its gates {} and {} are exchanged", a, b), [&](std::size_t k) {
+          const std::size_t gate = k / H % 4, other = gate == a ? b : gate == b ? a : gate;
+          return want_[k - gate * H + other * H];
+        });
+      }
+    }
+  }
+
+  void multiples(const Term& term) {
+    struct Multiple {
+      double factor;
+      const char* question;
+    };
+    for (const auto& [factor, question] :
+         {Multiple{-2, "of the wrong sign"}, Multiple{-1, "missing"}, Multiple{-0.5, "halved"},
+          Multiple{1, "counted twice"}, Multiple{2, "counted three times"}}) {
+      add(fmt::format("error equals {} times the {} term: {}?", factor, term.name, question),
+          [&, times = factor](std::size_t k) { return want_[k] + times * term.values[k]; });
+    }
+  }
+
+  const Problem& problem_;
+  const Wanted& wanted_;
+  Values64 want_;
+};
+
+}  // namespace
+
+Explained explain(const Wanted& wanted, std::span<const double> got, std::span<const double> values) {
+  constexpr int kMostDigits = 16;
+  if (values.size() != got.size()) return {};
+  double largest = 0, missed = 0;  // in bounds, and of the error itself
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    const double allowed = kBounds * wanted.allowed[k];
+    if (std::isinf(allowed)) continue;  // it may be anything
+    const double error = std::fabs(got[k] - static_cast<double>(wanted.value[k]));
+    const double rest = std::fabs(got[k] - values[k]);
+    if (!(rest <= allowed)) return {};
+    largest = std::max(largest, allowed > 0 ? error / allowed : error > 0 ? HUGE_VAL : 0);
+    if (error > allowed) missed = std::max(missed, rest / error);
+  }
+  const int digits = missed > 0 ? static_cast<int>(-std::log10(missed)) : kMostDigits;
+  return {true, largest >= kLeastError, std::min(digits, kMostDigits)};
+}
+
+std::string hint(const Problem& problem, const std::vector<Wanted>& wanted, std::size_t which,
+                 std::span<const double> got) {
+  if (got.size() != wanted[which].value.size()) return "";
+  constexpr int kMost = 2;  // three explanations are none
+  std::string text;
+  int told = 0;
+  for (const Explanation& explanation : Explanations(problem, wanted, which).found) {
+    const Explained explained = explain(wanted[which], got, explanation.values);
+    if (!explained.met || !explained.telling) continue;
+    if (++told > kMost) return "";
+    text += fmt::format("{}{} (to {} digits)", text.empty() ? "" : ", or ", explanation.text, explained.digits);
+  }
+  return text;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+
+#include "properties/case/random.h"
+#include "properties/judge/adjoint/adjoint.h"
+#include "reference/contract/storage.h"
+#include "reference/rounding_model.h"
+
+namespace backgauge {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
+using Masks = std::vector<std::vector<std::uint8_t>>;
+
+Problem with_drawn_masks(Problem problem, std::uint64_t seed, int draw) {
+  const Extents& e = problem.extents;
+  const auto elements = static_cast<std::size_t>(e.T * e.B * e.D * e.H);
+  Masks& masks = problem.keep;
+  masks.assign(static_cast<std::size_t>(e.L - 1), std::vector<std::uint8_t>(elements));
+  for (std::size_t gap = 0; gap < masks.size(); ++gap) {
+    const RandomStream stream(seed, "stand_in/" + std::to_string(draw) + "/" + std::to_string(gap));
+    for (std::size_t k = 0; k < masks[gap].size(); ++k) {
+      masks[gap][k] =
+          stream.uniform(static_cast<std::int64_t>(k)) >= static_cast<double>(problem.attributes.dropout) ? 1 : 0;
+    }
+  }
+  return problem;
+}
+
+// Masks of their own mean: everything is passed on as it is.
+Problem without_dropout(Problem problem) {
+  problem.attributes.dropout = 0;
+  return problem;
+}
+
+// What an output may be off by before its last rounding.
+void raise(std::vector<std::vector<double>>& errors, const std::vector<Wanted>& wanted, backgauge_dtype dtype) {
+  errors.resize(wanted.size());
+  for (std::size_t t = 0; t < wanted.size(); ++t) {
+    errors[t].resize(wanted[t].value.size());
+    for (std::size_t k = 0; k < errors[t].size(); ++k) {
+      const double last = stored(static_cast<double>(wanted[t].value[k]), 0, dtype);
+      const double before = wanted[t].allowed[k] - last;
+      errors[t][k] = std::max(errors[t][k], std::isnan(before) ? kUnknown : before);
+    }
+  }
+}
+
+bool is_in_range(const std::vector<Wanted>& wanted, backgauge_dtype dtype) {
+  const auto largest = static_cast<long double>(float_format(dtype).largest);
+  for (const Wanted& tensor : wanted) {
+    for (std::size_t k = 0; k < tensor.value.size(); ++k) {
+      if (!(std::fabs(tensor.value[k]) + static_cast<long double>(tensor.allowed[k]) <= largest)) return false;
+    }
+  }
+  return true;
+}
+
+// A term that is exactly zero where everything is kept is so where less is, except behind a relu: dropping may close
+// its gate, which makes zeros, and open it. With tanh in its place every gate is open.
+std::vector<Wanted> zeros_of(Problem problem, const Oracle& oracle, const Declared& declared) {
+  if (problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU) problem.attributes.rnn_mode = BACKGAUGE_RNN_TANH;
+  return oracle(problem, declared, Values::kStructured);
+}
+
+}  // namespace
+
+StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& declared, Values values,
+                 std::uint64_t seed, bool finite) {
+  StandIn result;
+  result.in_range = finite;
+  const Problem mean = without_dropout(problem);
+  const std::vector<Wanted> zeros = zeros_of(mean, oracle, declared);
+  for (const Problem& masked : {mean, with_drawn_masks(problem, seed, 0), with_drawn_masks(problem, seed, 1)}) {
+    Problem forward = forward_problem(masked);
+    forward.keep = masked.keep;
+    result.forward = oracle(forward, declared, values);
+    result.gradient = oracle(masked, declared, values);
+    raise(result.forward_errors, result.forward, problem.dtype);
+    raise(result.gradient_errors, result.gradient, problem.dtype);
+    for (const std::vector<Wanted>* outputs : {&result.forward, &result.gradient}) {
+      result.in_range = result.in_range && is_in_range(*outputs, problem.dtype);
+    }
+  }
+  // Kinks are seen in the outputs themselves, however long a step is.
+  result.long_steps = has_long_steps(problem, declared) && problem.attributes.rnn_mode != BACKGAUGE_RNN_RELU;
+  result.draw = [&problem, seed, draws = std::deque<StandIn::Draw>()](int k) mutable -> const StandIn::Draw& {
+    while (draws.size() <= static_cast<std::size_t>(k)) {
+      Problem masked = with_drawn_masks(problem, seed, static_cast<int>(draws.size()));
+      std::vector<Tensor> gradient = oracle_values(masked);
+      draws.push_back({std::move(masked), std::move(gradient)});
+    }
+    return draws[static_cast<std::size_t>(k)];
+  };
+  const Extents& e = problem.extents;
+  for (Wanted& wanted : result.forward) {
+    const auto known = static_cast<std::size_t>(wanted.name == "output" ? 0 : e.D * e.B * e.H);
+    std::fill(wanted.allowed.begin() + static_cast<std::ptrdiff_t>(known), wanted.allowed.end(), kUnknown);
+  }
+  for (std::size_t t = 0; t < result.gradient.size(); ++t) {
+    Wanted& wanted = result.gradient[t];
+    for (std::size_t k = 0; k < wanted.allowed.size(); ++k) {
+      const bool zero = zeros[t].value[k] == 0 && zeros[t].allowed[k] == 0;
+      wanted.allowed[k] = zero ? 0 : kUnknown;
+      if (zero) wanted.value[k] = 0;
+    }
+  }
+  if (result.in_range) return result;
+  if (!finite) {
+    for (Wanted& wanted : result.gradient) std::ranges::fill(wanted.allowed, kUnknown);
+  }
+  for (std::vector<Wanted>* outputs : {&result.forward, &result.gradient}) {
+    for (Wanted& wanted : *outputs) {
+      for (std::size_t k = 0; k < wanted.allowed.size(); ++k) {
+        if (wanted.allowed[k] == kUnknown) wanted.value[k] = std::numeric_limits<long double>::quiet_NaN();
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/call/plan_fault.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "properties/case/memory_budget.h"
+
+namespace backgauge {
+namespace {
+
+// A process has addresses for 2^47 bytes on x86-64, 2^48 on most others: nobody asks for more than that on purpose.
+constexpr std::uint64_t kAddresses = std::uint64_t{1} << 47;
+
+// A huge page: nothing that computes asks for more.
+constexpr std::uint32_t kMostAlignment = std::uint32_t{1} << 21;
+
+// What is smaller fits wherever a judge runs, and the system is not asked.
+constexpr std::uint64_t kSurelyThere = std::uint64_t{1} << 26;
+
+}  // namespace
+
+PlanFault plan_fault(const backgauge_plan& plan, bool has_reserve_space, std::int32_t dtype,
+                     std::uint64_t memory_limit) {
+  if (plan.workspace_alignment != 0 && !std::has_single_bit(plan.workspace_alignment)) {
+    return {fmt::format("prepare asked for an alignment of {} bytes, no power of two", plan.workspace_alignment), ""};
+  }
+  if (plan.workspace_alignment > kMostAlignment) {
+    return {fmt::format("prepare asked for an alignment of {}, at most {} may be", bytes_text(plan.workspace_alignment),
+                        bytes_text(kMostAlignment)),
+            ""};
+  }
+  if (plan.workspace_bytes >= kAddresses) {
+    return {fmt::format("prepare asked for {} of workspace, more than a process has addresses for",
+                        bytes_text(plan.workspace_bytes)),
+            ""};
+  }
+  const auto element = static_cast<std::int64_t>(backgauge_dtype_bytes(dtype));
+  const std::int64_t length = plan.reserve_space_length;
+  if (length < 0 || (has_reserve_space && length >= static_cast<std::int64_t>(kAddresses) / element)) {
+    return {fmt::format("prepare asked for a reserve_space of {} elements", length), ""};
+  }
+  const std::uint64_t reserve = has_reserve_space ? static_cast<std::uint64_t>(length * element) : 0;
+  const std::uint64_t wanted = plan.workspace_bytes + reserve;
+  if (wanted <= kSurelyThere) return {};
+  const std::uint64_t limit = memory_limit == 0 ? machine_memory() : memory_limit;
+  if (wanted > limit) {
+    return {"", fmt::format("memory: prepare asked for {} of workspace and {} of reserve_space, at most {} may be",
+                            bytes_text(plan.workspace_bytes), bytes_text(reserve), bytes_text(limit))};
+  }
+  if (const std::uint64_t there = available_memory(); wanted > there) {
+    return {"", fmt::format("memory: prepare asked for {} of workspace and {} of reserve_space, {} are available",
+                            bytes_text(plan.workspace_bytes), bytes_text(reserve), bytes_text(there))};
+  }
+  return {};
+}
+
+}  // namespace backgauge

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inputs of one call of an implementation, and its results.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "properties/judge/memory/placement.h"
+#include "reference/contract/call.h"
+
+namespace backgauge {
+
+// A tensor as it stands in memory, in the problem's dtype. reserve_space only ever travels like this.
+struct RawTensor {
+  std::string name;
+  Shape shape;
+  std::vector<std::byte> bytes;
+};
+
+struct RunOptions {
+  std::int32_t num_threads = 1;
+  Placement placement{0};
+  std::byte workspace_fill = kNanFill;
+  bool finite_outputs = false;              // they start as finite numbers instead of poison
+  std::vector<std::string> changed_inputs;  // inputs that the implementation may write
+  std::vector<std::string> shared_outputs;  // outputs in the memory of the input that the op's table names for them
+
+  // All ones are a NaN in every format, so whatever is computed from an unwritten workspace shows. Code that drops NaN
+  // (a maximum, a comparison) shows with bytes that are small finite numbers in every format.
+  static constexpr std::byte kNanFill{0xff}, kFiniteFill{0x3c};
+
+  // 2.1, 3 or 33, as the format has it: what is added to them is not lost in rounding.
+  static constexpr std::byte kFiniteOutput{0x40};
+};
+
+struct Output {
+  RawTensor raw;
+  std::vector<double> values;           // decoded; none of reserve_space, which is opaque
+  std::vector<std::uint8_t> unwritten;  // per element, known of poison only; none of reserve_space
+};
+
+struct RunResult {
+  std::string refusal;  // the contract's; "" if it accepts the call
+  backgauge_status status = BACKGAUGE_INTERNAL;
+  std::string function;  // the one that answered: prepare, run, forward, dropout_mask
+  std::string message;
+  std::vector<Output> outputs;          // empty if prepare did not succeed
+  std::vector<std::string> violations;  // of the rules on memory, exceptions, and prepare's answers
+  std::int64_t reserve_length = 0;      // as prepare answered
+  std::string broken;                   // why the call has no answer: "crash: SIGSEGV in run"; "" if it has one
+};
+
+// Tensors that stand in the op's table and not in the problem's inputs, all zeros: what the forward would make.
+// reserve_space has no element.
+std::vector<RawTensor> absent_inputs(const Problem& problem);
+
+// Why the contract refuses a problem, its absent inputs aside; "" if it accepts it.
+std::string refusal_of(const Problem& problem);
+
+// What an implementation answers when it is asked for the dropout masks of a BACKGAUGE_CUDNN_RNN_BACKPROP problem:
+// keep[gap] [T, B, D*H], or why not in `result`.
+struct DropoutMasks {
+  RunResult result;
+  std::vector<std::vector<std::uint8_t>> keep;
+
+  // Answered, as a call without faults may be: it cannot tell.
+  bool untold() const {
+    return result.violations.empty() && result.broken.empty() && result.function == "dropout_mask" &&
+           result.status == BACKGAUGE_UNSUPPORTED;
+  }
+};
+
+}  // namespace backgauge

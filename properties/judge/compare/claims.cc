@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/compare/claims.h"
+
+#include <fmt/format.h>
+
+namespace backgauge {
+namespace {
+
+bool has(std::uint32_t set, std::int32_t enumerator) { return (set & BACKGAUGE_BIT(enumerator)) != 0; }
+
+}  // namespace
+
+const backgauge_op_claims* claims_of(const backgauge_implementation& implementation, backgauge_op op) {
+  for (std::int32_t k = 0; k < implementation.num_claims; ++k) {
+    if (implementation.claims[k].op == op) return &implementation.claims[k];
+  }
+  return nullptr;
+}
+
+std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem, const DataFacts& facts) {
+  const OpSpec* spec = find_op(problem.op);
+  if (claims == nullptr) return fmt::format("{} is not claimed", spec->tensorflow);
+  const backgauge_attributes& a = problem.attributes;
+  if (!has(claims->dtypes, problem.dtype)) return fmt::format("dtype {} is not claimed", dtype_word(problem.dtype));
+  if (std::string reason = undecidable(declared(*claims, problem.dtype), problem, facts); !reason.empty())
+    return reason;
+  if (!spec->is_cudnn()) {
+    if (has(claims->use_peephole, a.use_peephole)) return "";
+    return fmt::format("use_peephole {} is not claimed", a.use_peephole);
+  }
+  if (!has(claims->rnn_modes, a.rnn_mode)) return fmt::format("rnn_mode {} is not claimed", rnn_mode_word(a.rnn_mode));
+  if (!has(claims->input_modes, a.input_mode)) {
+    return fmt::format("input_mode {} is not claimed", input_mode_word(a.input_mode));
+  }
+  if (!has(claims->directions, a.direction)) {
+    return fmt::format("direction {} is not claimed", direction_word(a.direction));
+  }
+  if (claims->no_dropout != 0 && has_random_dropout(problem)) return "dropout between 0 and 1 is not claimed";
+  return "";
+}
+
+std::string untold_masks(const backgauge_implementation& implementation, const Problem& problem) {
+  if (!has_random_dropout(problem) || implementation.dropout_mask != nullptr) return "";
+  return "dropout between 0 and 1, and the implementation does not tell its masks";
+}
+
+Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype) {
+  const bool own = dtype == BACKGAUGE_HALF && claims.half_contract != 0;
+  return {.half_class = static_cast<backgauge_accuracy_class>(claims.half_class),
+          .numerical_contract =
+              static_cast<backgauge_numerical_contract>(own ? claims.half_contract : claims.numerical_contract),
+          .recomputes_co = claims.recomputes_co != 0};
+}
+
+std::string undecidable(const Declared& declared, const Problem& problem, const DataFacts& facts) {
+  if (!find_op(problem.op)->is_cudnn() && declared.recomputes_co && !facts.consistent_saved) {
+    return "co is recomputed, and differs from tanh(cs) here";
+  }
+  return "";
+}
+
+Values values_of(const DataFacts& facts) {
+  return facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom;
+}
+
+bool has_random_dropout(const Problem& problem) {
+  const float dropout = problem.attributes.dropout;
+  return find_op(problem.op)->is_cudnn() && problem.extents.L > 1 && dropout > 0 && dropout < 1;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/compare/judge_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/compare.h"
+#include "properties/judge/compare/findings.h"
+
+namespace backgauge {
+
+std::vector<Wanted> everything_wanted(const Problem& problem, const DataFacts& facts, const Declared& declared) {
+  std::vector<Wanted> out;
+  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) out = oracle(forward_problem(problem), declared, values_of(facts));
+  for (Wanted& tensor : oracle(problem, declared, values_of(facts))) out.push_back(std::move(tensor));
+  return out;
+}
+
+Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given, const Problem& problem,
+                     const Declared& declared) {
+  std::vector<TensorReport> reports;
+  for (const Wanted& tensor : wanted) {
+    if (const std::string fault = faulty_bound(tensor); !fault.empty()) return broken(fault);
+    const auto found = std::ranges::find(given, tensor.name, &GivenTensor::name);
+    if (found == given.end()) return failed(tensor.name + " is missing");
+    if (found->dtype != problem.dtype) {
+      return failed(fmt::format("{}: expected dtype {}, got {}", tensor.name, dtype_word(problem.dtype),
+                                dtype_word(found->dtype)));
+    }
+    if (found->shape != tensor.shape || found->values.size() != tensor.value.size()) {
+      return failed(fmt::format("{}: expected shape {}, got {} with {} values", tensor.name, to_string(tensor.shape),
+                                to_string(found->shape), found->values.size()));
+    }
+    reports.push_back(report_of(tensor, found->values, {}, problem, declared));
+  }
+  return conclude(std::move(reports));
+}
+
+Verdict judge_outputs(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
+                      const Declared& declared) {
+  if (std::string reason = undecidable(declared, problem, facts); !reason.empty()) {
+    return {Status::kSkipped, std::move(reason), {}};
+  }
+  return judge_values(everything_wanted(problem, facts, declared), given, problem, declared);
+}
+
+}  // namespace backgauge

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// One judged case as one line of JSON, schema "backgauge.record/1": what reports, gates and merges read. The order of
+// the keys is fixed; numbers keep every bit, "inf", "-inf" and "nan" are strings. README.md lists the keys.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "properties/judge/compare/verdict.h"
+
+namespace backgauge {
+
+// Where a case stands in the plan of its run. Records of one plan can be merged, whatever machine they come from.
+struct Planned {
+  std::string tier;        // "" if the cases were given by hand
+  std::uint64_t seed = 0;  // of the tier's choices
+  std::int64_t cases = 0;  // in the whole plan
+  std::string digest;      // of all its case lines
+  std::int64_t index = 0;  // of this case, from 0
+
+  bool same_plan(const Planned& other) const {
+    return tier == other.tier && seed == other.seed && cases == other.cases && digest == other.digest;
+  }
+};
+
+struct Record {
+  std::string id;  // the case line
+  std::string op;  // its word
+  std::string impl_name, impl_version;
+  Verdict verdict;
+  std::string shrunk_from;  // the case line it came from, or ""
+  bool isolated = false;    // judged in a process of its own
+  bool flaky = false;       // a failure that did not repeat when the case ran alone
+  double ms = 0;            // wall time of the whole case
+  std::optional<Planned> plan{};
+  int redraws = 0;           // how often other values were drawn, because no bound could prove anything with the first
+  std::string impl_given{};  // how the user named the implementation, quoted for a shell; "": by impl_name. Not stored
+
+  std::string repro() const;  // a command line that judges it again
+};
+
+// How the ids of records begin that are of no case: what a run asks of an implementation as a whole. No case line does.
+inline constexpr std::string_view kCheckPrefix = "check: ";
+inline bool is_check(const Record& record) { return record.id.starts_with(kCheckPrefix); }
+
+// Without a newline.
+std::string to_json(const Record& record);
+
+// On input a line as to_json makes it; unknown keys are ignored. On output the record, or what is wrong in `error`.
+std::optional<Record> parse_record(std::string_view line, std::string& error);
+
+// Appends lines to a file, each in one write: whatever ends the process, all lines but the last are complete.
+class RecordWriter {
+ public:
+  // Throws std::system_error where the file cannot be opened or written.
+  explicit RecordWriter(const std::string& path);
+  ~RecordWriter();
+  RecordWriter(const RecordWriter&) = delete;
+  RecordWriter& operator=(const RecordWriter&) = delete;
+
+  void append(const Record& record);
+
+ private:
+  int file_;
+};
+
+// The records of a text, in its order. A last line without newline was torn by the end of its writer and is left out.
+struct Records {
+  std::vector<Record> records;
+  bool torn = false;
+  std::string error;  // the first line that is no record, with its number; reading ends there
+};
+Records parse_records(std::string_view text);
+
+}  // namespace backgauge

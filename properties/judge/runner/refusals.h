@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that the contract refuses (reference/contract/malformed.h), made to an implementation: each must be refused
+// with INVALID_ARGUMENT and a message, before anything is written.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "properties/judge/compare/verdict.h"
+#include "properties/judge/runner/runner.h"
+#include "reference/contract/op_spec.h"
+
+namespace backgauge {
+
+// Which malformed call: they are numbered from 0, for each op (also BACKGAUGE_CUDNN_RNN) and dtype.
+struct Malformed {
+  backgauge_op op;
+  backgauge_dtype dtype;
+  std::uint64_t number;
+};
+std::uint64_t malformed_count(backgauge_op op, backgauge_dtype dtype);
+std::string malformed_description(const Malformed& which);  // "block_lstm_grad_v2 peephole=1: w: dimension 0 = 0"
+
+// The call of a case line: the calls of CudnnRNNBackprop are followed by those of its forward.
+std::uint64_t malformed_case_count(backgauge_op gradient_op, backgauge_dtype dtype);
+Malformed malformed_of_case(backgauge_op gradient_op, backgauge_dtype dtype, std::uint64_t number);
+
+// PASSED if the call is refused as it must be. Throws nothing: trouble of the judge itself is BROKEN("harness: ...").
+Verdict judge_refusal(Runner& runner, const Malformed& which);
+
+// One call that was not refused as it must be.
+struct WrongAnswer {
+  std::string call;   // its description
+  std::string fault;  // "run answered OK", "wrote before it refused"
+};
+
+struct Refusals {
+  std::size_t calls = 0;
+  std::vector<WrongAnswer> wrong;
+};
+
+// Every `step`-th malformed call of an op in a dtype that the implementation claims. In this process: an implementation
+// that takes such a call for legal may crash.
+Refusals refusals(const backgauge_implementation& implementation, backgauge_op op, backgauge_dtype dtype,
+                  std::size_t step);
+
+}  // namespace backgauge

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/runner/thread_use.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "properties/judge/compare/findings.h"
+
+namespace backgauge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What a pool does after a call until it sleeps: OpenMP of LLVM and Intel spins for 200 ms.
+constexpr std::chrono::milliseconds kUntilQuiet{500};
+constexpr int kQuietLooks = 3;
+
+// Enough for a mean: with one thread too many half of the time, 40 looks all miss it less than once in 10^12.
+constexpr int kSamples = 40;
+constexpr std::chrono::milliseconds kBetweenLooks{1};
+constexpr std::chrono::seconds kLongest{5};
+
+struct Look {
+  bool running = false;     // or ready to
+  std::uint64_t ticks = 0;  // of processor time; nanoseconds where the kernel counts them
+};
+using Threads = std::map<pid_t, Look>;
+constexpr pid_t kNobody = 0;
+
+std::string read_small(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  char text[512];
+  const ssize_t count = read(file, text, sizeof text);
+  close(file);
+  return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : "";
+}
+
+pid_t own_number() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+
+// Of this process, one thread aside.
+Threads look_around(pid_t but) {
+  Threads out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/task"), closedir);
+  for (const dirent* entry = folder == nullptr ? nullptr : readdir(folder.get()); entry != nullptr;
+       entry = readdir(folder.get())) {
+    pid_t thread = 0;
+    const std::string_view name = entry->d_name;
+    if (std::from_chars(name.data(), name.data() + name.size(), thread).ec != std::errc() || thread == but) continue;
+    const std::string task = "/proc/self/task/" + std::string(name);
+    const std::string stat = read_small(task + "/stat"), times = read_small(task + "/schedstat");
+    const std::size_t end_of_name = stat.rfind(')');
+    if (end_of_name == std::string::npos || end_of_name + 2 >= stat.size()) continue;
+    Look look{.running = stat[end_of_name + 2] == 'R'};
+    std::from_chars(times.data(), times.data() + times.size(), look.ticks);
+    out.emplace(thread, look);
+  }
+  return out;
+}
+
+bool anyone_running(const Threads& threads) {
+  return std::ranges::any_of(threads, [](const auto& each) { return each.second.running; });
+}
+
+// Whether all threads but the caller's have gone to sleep.
+bool wait_until_quiet() {
+  const auto deadline = Clock::now() + kUntilQuiet;
+  for (int quiet = 0; quiet < kQuietLooks;) {
+    if (Clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(2 * kBetweenLooks);
+    quiet = anyone_running(look_around(own_number())) ? 0 : quiet + 1;
+  }
+  return true;
+}
+
+// Looks at the threads for as long as it lives, and counts while a call is made.
+class Watcher {
+ public:
+  Watcher() : before_(look_around(kNobody)) {
+    thread_ = std::jthread([this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        if (inside_) take(look_around(own_number()));
+        std::this_thread::sleep_for(kBetweenLooks);
+      }
+    });
+  }
+
+  void enter() { inside_ = true; }
+  void leave() { inside_ = false; }
+  bool enough() const { return taken_ >= kSamples; }
+
+  ThreadUse use() {
+    thread_.request_stop();
+    thread_.join();
+    std::uint64_t most = 0;
+    for (const auto& [thread, ticks] : worked_) most = std::max(most, ticks);
+    ThreadUse out;
+    for (const std::set<pid_t>& running : samples_) {
+      out.busy += static_cast<double>(std::ranges::count_if(
+          running, [&](pid_t thread) { return !before_.contains(thread) || 4 * worked_[thread] >= most; }));
+    }
+    out.samples = static_cast<int>(samples_.size());
+    if (out.samples > 0) out.busy /= out.samples;
+    return out;
+  }
+
+ private:
+  void take(const Threads& threads) {
+    if (!inside_) return;  // the call was over before the look was
+    std::set<pid_t> running;
+    for (const auto& [thread, look] : threads) {
+      if (look.running) running.insert(thread);
+      const auto known = before_.find(thread);
+      const std::uint64_t then = known == before_.end() ? 0 : known->second.ticks;
+      worked_[thread] = look.ticks - std::min(then, look.ticks);
+    }
+    samples_.push_back(std::move(running));
+    taken_ = static_cast<int>(samples_.size());
+  }
+
+  Threads before_;
+  std::map<pid_t, std::uint64_t> worked_;
+  std::vector<std::set<pid_t>> samples_;
+  std::atomic<bool> inside_{false};
+  std::atomic<int> taken_{0};
+  std::jthread thread_;
+};
+
+}  // namespace
+
+ThreadUse measure_thread_use(const backgauge_implementation& implementation, const Problem& problem,
+                             std::span<const RawTensor> raw, const RunOptions& options) {
+  ThreadUse out;
+  const CallObserver observer;
+  PlacedCall call(implementation, problem, raw, options, observer);
+  const auto run = [&](const CallFrame& frame) { return implementation.run(frame.call(), frame.message()); };
+  if (!call.prepare()) {
+    out.unmeasured = "prepare does not succeed";
+    return out;
+  }
+  call.invoke_guarded("run", run);
+  if (look_around(kNobody).empty()) out.unmeasured = "the system does not tell of threads";
+  if (out.unmeasured.empty() && !wait_until_quiet()) {
+    out.unmeasured = "threads go on running after the call has returned";
+  }
+  if (!out.unmeasured.empty()) return out;
+  backgauge_message message{};
+  Watcher watcher;
+  bool good = true;
+  call.guarded([&] {
+    for (const auto deadline = Clock::now() + kLongest; good && !watcher.enough() && Clock::now() < deadline;) {
+      watcher.enter();
+      good = implementation.run(&call.c(), &message) == BACKGAUGE_OK;
+      watcher.leave();
+    }
+  });
+  out = watcher.use();
+  if (!good) out.fault = "run does not succeed again with the same call";
+  if (good && out.samples < kSamples) out.unmeasured = "too little time in calls to look at threads";
+  return out;
+}
+
+}  // namespace backgauge

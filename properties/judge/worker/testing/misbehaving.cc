@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/worker/testing/misbehaving.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "properties/judge/testing/puppet.h"
+#include "properties/judge/worker/worker_process.h"
+
+namespace backgauge::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+volatile int turns = 0;
+int* volatile nowhere = reinterpret_cast<int*>(16);
+
+// Through a pointer that no compiler sees through.
+int deeper(int depth);
+int (*volatile next)(int) = deeper;
+int deeper(int depth) {
+  volatile char frame[4096];
+  frame[0] = static_cast<char>(depth);
+  return next(depth + 1) + frame[0];
+}
+
+void take_all_memory() {
+  while (std::malloc(std::size_t{1} << 26) != nullptr) {
+  }
+}
+
+// Finds the memory that is shared with the judge, and fills it.
+void scribble(unsigned char value) {
+  for (int number = 3; number < 16; ++number) {
+    const off_t size = lseek(number, 0, SEEK_END);
+    if (size <= 0) continue;
+    void* shared = mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, number, 0);
+    if (shared != MAP_FAILED) std::memset(shared, value, static_cast<std::size_t>(size));
+  }
+}
+
+// Once: what the worker flushes after the call takes this long.
+void flush_slowly(std::chrono::milliseconds time) {
+  static std::chrono::milliseconds patience;
+  patience = time;
+  const auto write = [](void*, const char*, std::size_t size) {
+    std::this_thread::sleep_for(patience);
+    return static_cast<ssize_t>(size);
+  };
+  static std::FILE* file = fopencookie(nullptr, "w", {nullptr, write, nullptr, nullptr});
+  std::fputc('x', file);
+}
+
+// A process of another session, whose parent is gone; its number in `path`.
+void leave_a_daemon(const std::string& path) {
+  if (fork() != 0) return;
+  setsid();
+  if (const pid_t daemon = fork(); daemon != 0) {
+    std::ofstream(path) << daemon << std::endl;
+    _exit(0);
+  }
+  for (;;) pause();
+}
+
+using Act = std::function<void(const backgauge_call&)>;
+
+void later(const Act& act, const backgauge_call& call) {
+  std::thread([act, call] {
+    std::this_thread::sleep_for(2ms);
+    act(call);
+  }).detach();
+}
+
+const std::map<std::string, Act>& acts() {
+  static const std::map<std::string, Act> all{
+      {"right", [](const backgauge_call&) {}},
+      {"crash", [](const backgauge_call&) { *nowhere = 1; }},
+      {"abort",
+       [](const backgauge_call&) {
+         std::fputs("free(): invalid pointer\n", stderr);
+         std::abort();
+       }},
+      {"overflow", [](const backgauge_call&) { deeper(0); }},
+      {"exit", [](const backgauge_call&) { std::exit(0); }},
+      {"loop",
+       [](const backgauge_call&) {
+         while (turns >= 0) {
+         }
+       }},
+      {"print", [](const backgauge_call&) { std::printf("hello\n"); }},
+      {"spam",
+       [](const backgauge_call&) {
+         const std::string line(1000, 'x');
+         for (int k = 0; k < 1000; ++k) std::fputs(line.c_str(), stderr);
+       }},
+      {"threads", [](const backgauge_call&) { std::thread([] { pause(); }).detach(); }},
+      {"close", [](const backgauge_call&) { close(WorkerProcess::kSocket); }},
+      {"scribble", [](const backgauge_call&) { scribble(0xff); }},
+      {"late write",
+       [](const backgauge_call& call) {
+         later([element = &output_at(call, "dicfo", 3)](const backgauge_call&) { *element = 1; }, call);
+       }},
+      {"late crash", [](const backgauge_call& call) { later([](const backgauge_call&) { std::abort(); }, call); }},
+      {"leave",
+       [](const backgauge_call&) {
+         setpgid(0, getpgid(getppid()));
+         while (turns >= 0) {
+         }
+       }},
+      {"evil print", [](const backgauge_call&) { std::fputs("\x1b[31m\xff\n", stdout); }},
+      {"slow flush", [](const backgauge_call&) { flush_slowly(500ms); }},
+      {"fork",
+       [](const backgauge_call&) {
+         if (fork() == 0) {
+           pause();
+           _exit(0);
+         }
+         std::abort();
+       }},
+  };
+  return all;
+}
+
+}  // namespace
+
+const backgauge_implementation* open_puppet(const std::string& name, std::string& error) {
+  static Puppet puppet;
+  puppet.claims.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  static const auto tells = puppet.table.dropout_mask;
+  puppet.table.dropout_mask = tells;
+  if (name == "rnn" || name.ends_with(" masks")) puppet.claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+  if (name == "no masks") puppet.table.dropout_mask = nullptr;
+  if (name == "untold masks") {
+    puppet.table.dropout_mask = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
+      return BACKGAUGE_UNSUPPORTED;
+    };
+  }
+  if (name == "crash while loading") std::abort();
+  if (name == "loop while loading") pause();
+  if (name == "nobody") {
+    error = "nobody: is not there";
+    return nullptr;
+  }
+  if (name == "memory") {
+    puppet.before = [](const backgauge_call&, backgauge_message& message) {
+      take_all_memory();
+      std::strcpy(message.text, "no more");
+      return BACKGAUGE_OUT_OF_MEMORY;
+    };
+  }
+  if (name == "leak") {
+    puppet.before = [](const backgauge_call&, backgauge_message& message) {
+      constexpr std::size_t kSome = std::size_t{1} << 26;
+      if (std::malloc(kSome) != nullptr) return BACKGAUGE_OK;
+      std::strcpy(message.text, "no more");
+      return BACKGAUGE_OUT_OF_MEMORY;
+    };
+  }
+  if (name == "one in ten") {
+    puppet.after_run = [](const backgauge_call& call) {
+      if (call.inputs[0].shape[0] % 10 == 7) std::abort();
+    };
+  }
+  if (name.starts_with("daemon ")) {
+    puppet.after_run = [path = name.substr(7)](const backgauge_call&) {
+      if (access(path.c_str(), F_OK) != 0) leave_a_daemon(path);
+    };
+  }
+  if (const auto act = acts().find(name); act != acts().end()) puppet.after_run = act->second;
+  return &puppet.table;
+}
+
+}  // namespace backgauge::testing
