@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ci/words.h"
+#include "ci/options/cli_options.h"
 #include "impl/registry.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/runner/refusals.h"

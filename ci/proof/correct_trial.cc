@@ -7,13 +7,13 @@
 #include <deque>
 #include <thread>
 
-#include "ci/candidate.h"
-#include "ci/command.h"
-#include "ci/interrupt.h"
+#include "ci/options/cli_options.h"
+#include "ci/options/command.h"
 #include "ci/proof/correct.h"
 #include "ci/proof/grid.h"
-#include "ci/run_plan.h"
-#include "ci/words.h"
+#include "ci/run/candidate.h"
+#include "ci/run/interrupt.h"
+#include "ci/run/run_plan.h"
 #include "impl/registry.h"
 #include "properties/campaign/walk.h"
 

@@ -11,9 +11,9 @@
 #include <optional>
 #include <thread>
 
-#include "ci/command.h"
-#include "ci/interrupt.h"
-#include "ci/judging.h"
+#include "ci/options/command.h"
+#include "ci/run/interrupt.h"
+#include "ci/run/judging.h"
 #include "properties/case/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/report.h"

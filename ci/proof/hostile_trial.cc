@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "ci/words.h"
+#include "ci/options/cli_options.h"
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/thread_counts.h"
 #include "properties/case/inputs.h"

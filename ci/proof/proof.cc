@@ -11,11 +11,11 @@
 #include <set>
 #include <thread>
 
-#include "ci/interrupt.h"
 #include "ci/proof/correct.h"
 #include "ci/proof/grid.h"
 #include "ci/proof/hostile_trial.h"
 #include "ci/proof/statistics.h"
+#include "ci/run/interrupt.h"
 #include "impl/registry.h"
 #include "properties/campaign/campaign.h"
 #include "properties/campaign/walk.h"

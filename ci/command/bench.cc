@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// backgauge bench: judges and times implementations on workloads, in interleaved rounds.
+#include "perf/bench.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <unordered_set>
+#include <utility>
+
+#include "ci/options/cli_options.h"
+#include "ci/options/command.h"
+#include "ci/run/contestants.h"
+#include "ci/run/crash_report.h"
+#include "ci/run/interrupt.h"
+#include "ci/run/preflight.h"
+#include "ci/run/progress.h"
+#include "perf/context.h"
+#include "perf/google.h"
+#include "perf/ranges.h"
+#include "perf/samples.h"
+#include "perf/table.h"
+
+namespace backgauge::cli {
+namespace {
+
+struct Options {
+  std::string impl = "cpu", suite, cache = "hot", out;
+  std::vector<std::string> lines;
+  std::string T, B, I, H, dtype;
+  int threads = 1;
+  int rounds = 9;
+  int launches = 3;  // a slow one of two kinds is drawn three times in a row by one contestant in eight
+  double sample_ms = 25, max_work = BenchOptions().most_gflop;
+  std::chrono::seconds max_time{0};  // 0: none
+  bool quick = false, strict = false, mistrusted = false;
+  IsolationOptions isolation{};
+  GoogleFlags google{};
+};
+
+// --quick: within a minute on two cores, judging included.
+constexpr std::chrono::seconds kQuickTime{50};
+constexpr int kQuickRounds = 5;
+constexpr int kQuickLaunches = 1;
+constexpr double kQuickSampleMs = 10;
+
+// A sample is longer than the clock's grain, and nobody waits a minute for one.
+constexpr double kLeastSampleMs = 0.001, kMostSampleMs = 60'000;
+constexpr int kMostRounds = 10'000;
+
+// Nobody waits for more; ranges whose product is larger are a slip of the keyboard, and would fill the memory.
+constexpr std::size_t kMostWorkloads = 100'000;
+
+Ranges ranges_of(const Options& options) {
+  Ranges ranges;
+  const auto numbers = [](const std::string& name, const std::string& text) {
+    if (text.empty()) return std::vector<std::int64_t>{};
+    std::string error;
+    std::vector<std::int64_t> out = parse_numbers(text, error);
+    if (!error.empty()) throw CommandError{kUsage, fmt::format("--{}={}: {}", name, text, error)};
+    return out;
+  };
+  ranges.T = numbers("T", options.T);
+  ranges.B = numbers("B", options.B);
+  ranges.I = numbers("I", options.I);
+  ranges.H = numbers("H", options.H);
+  std::istringstream words(options.dtype);
+  for (std::string word; std::getline(words, word, ',');) {
+    const std::int32_t dtype = enumerator_of(dtype_word, word);
+    if (dtype == 0 || dtype == BACKGAUGE_INT64) {
+      throw CommandError{kUsage, fmt::format("--dtype={}: expected some of f16, f32, f64", options.dtype)};
+    }
+    ranges.dtypes.push_back(static_cast<backgauge_dtype>(dtype));
+  }
+  if (combinations(ranges) > static_cast<double>(kMostWorkloads)) {
+    throw CommandError{kUsage, fmt::format("ranges of {:.3g} combinations: too many", combinations(ranges))};
+  }
+  return ranges;
+}
+
+std::vector<Workload> named_workloads(const Options& options) {
+  std::vector<Workload> out;
+  for (const std::string& line : options.lines) {
+    out.push_back({"case", parse_case_or_throw(line)});
+    if (out.back().c.data == DataClass::kMalformed) {
+      throw CommandError{kUsage, fmt::format("--case={}: a call that is refused has no time", line)};
+    }
+  }
+  if (!out.empty() && options.suite.empty()) return out;
+  std::string error;
+  const std::filesystem::path folder = shapes_folder(error);
+  if (!error.empty()) throw CommandError{kUsage, error};
+  const std::string name = options.suite.empty() ? "quick" : options.suite;
+  for (Workload& workload : suite(folder, name, error)) out.push_back(std::move(workload));
+  if (!error.empty()) throw CommandError{kUsage, fmt::format("--suite={}: {}", name, error)};
+  return out;
+}
+
+std::vector<Workload> chosen_workloads(const Options& options) {
+  const Ranges ranges = ranges_of(options);
+  std::vector<Workload> out;
+  std::unordered_set<std::string> seen;
+  for (const Workload& workload : named_workloads(options)) {
+    for (const Case& c : expand(workload.c, ranges)) {
+      Workload one{workload.suite, c};
+      if (!seen.insert(to_string(c)).second || !options.google.matches(one.name())) continue;
+      if (out.size() == kMostWorkloads) throw CommandError{kUsage, "too many workloads"};
+      out.push_back(std::move(one));
+    }
+  }
+  if (out.empty()) throw CommandError{kUsage, "no workload is left: ranges and --benchmark_filter exclude all"};
+  return out;
+}
+
+// Where the JSON goes: --out, or the library's own flag.
+std::string json_file(const Options& options) {
+  if (!options.out.empty()) return options.out;
+  return options.google.out_format.empty() || options.google.out_format == "json" ? options.google.out : "";
+}
+
+void write_file(const std::string& path, const std::string& text, bool append = false) {
+  std::ofstream file(path, append ? std::ios::app : std::ios::trunc);
+  file << text;
+  if (!file.flush()) throw CommandError{kUsage, path + ": cannot be written"};
+}
+
+class Run {
+ public:
+  explicit Run(const Options& options)
+      : options_(options),
+        build_(this_build()),
+        workloads_(chosen_workloads(options)),
+        contestants_(open_contestants(options.impl, options.threads, options.isolation)),
+        samples_file_(json_file(options).empty() ? "" : samples_file_beside(json_file(options))) {
+    // Before anything is measured: a result that finds no place costs a run.
+    for (const auto& [option, file] :
+         {std::pair("--out", options.out), std::pair("--benchmark_out", options.google.out)}) {
+      if (!file.empty()) require_writable(option, file);
+    }
+    if (!samples_file_.empty()) write_file(samples_file_, "");
+  }
+
+  int operator()() {
+    install_last_words();
+    const InterruptGuard guard;
+    Progress progress(workloads_.size());
+    machine_ = this_machine();
+    progress.show_phase("limits of this machine", 0, workloads_.size());
+    limits_ = probe_limits(machine_, options_.threads);
+    bench_options_ = bench_options(progress);
+    progress.clear();
+    if (tells()) fmt::print("{}", heading_text(machine_, build_, limits_, bench_options_));
+    Bench bench(machine_, limits_, bench_options_);
+    const BenchResult result = bench.run(workloads_, contestants_.all);
+    progress.clear();
+    finish(result);
+    return exit_code(result);
+  }
+
+ private:
+  // The library's own formats stand alone on stdout.
+  bool tells() const { return options_.google.format.empty(); }
+
+  BenchOptions bench_options(Progress& progress) {
+    BenchOptions out;
+    out.rounds = options_.rounds;
+    out.launches = options_.launches;
+    out.sample_seconds = options_.sample_ms / 1e3;
+    out.threads = options_.threads;
+    out.cold = options_.cache == "cold";
+    out.most_gflop = options_.max_work;
+    out.mistrusted = options_.mistrusted;
+    if (options_.max_time.count() > 0) out.deadline = std::chrono::steady_clock::now() + options_.max_time;
+    out.stop = interrupted;
+    out.progress = [&progress](const std::string& phase, std::size_t done, std::size_t total) {
+      progress.show_phase(phase, done, total);
+    };
+    out.ended = [this, &progress](const BenchResult& result, const WorkloadResult& workload) {
+      progress.clear();
+      if (tells()) fmt::print("{}", workload_text(workload));
+      if (samples_file_.empty()) return;
+      if (result.workloads.size() == 1) {
+        write_file(samples_file_, samples_head(context_of(machine_, build_, limits_, bench_options_, result)));
+      }
+      write_file(samples_file_, samples_of(workload), true);
+    };
+    return out;
+  }
+
+  void finish(const BenchResult& result) {
+    add_context(context_of(machine_, build_, limits_, bench_options_, result));
+    const std::vector<benchmark::BenchmarkReporter::Run> runs = google_runs(result);
+    const auto text = [&runs](const std::string& format) {
+      std::ostringstream out;
+      report(runs, format, out);
+      return out.str();
+    };
+    if (!options_.out.empty()) write_file(options_.out, text("json"));
+    if (!options_.google.out.empty()) {
+      write_file(options_.google.out, text(options_.google.out_format.empty() ? "json" : options_.google.out_format));
+    }
+    if (!tells()) {
+      fmt::print("{}", text(options_.google.format));
+      return;
+    }
+    fmt::print("{}", closing_text(result));
+    const std::size_t missing = workloads_.size() - result.workloads.size();
+    if (missing > 0 && !interrupted())
+      fmt::print("not run: {} of {} workloads, --max-time was over\n", missing, workloads_.size());
+    if (interrupted()) fmt::print("interrupted after {} of {} workloads\n", result.workloads.size(), workloads_.size());
+  }
+
+  int exit_code(const BenchResult& result) const {
+    if (interrupted()) return kInterrupted;
+    bool failed = false, harness = false, timed = false, all_certain = result.workloads.size() == workloads_.size();
+    for (const WorkloadResult& workload : result.workloads) {
+      for (const Entry& entry : workload.entries) {
+        const Verdict& verdict = entry.verdict;
+        harness = harness || (verdict.status == Status::kBroken && verdict.reason.starts_with("harness:"));
+        failed = failed || verdict.status == Status::kFailed || verdict.status == Status::kBroken;
+        all_certain = all_certain && verdict.status != Status::kMistrusted && entry.doubt.empty();
+        timed = timed || entry.timed();
+      }
+    }
+    if (harness) return kSelfCheck;
+    if (failed) return kFailed;
+    return options_.strict && !(all_certain && timed) ? kInconclusive : kGood;
+  }
+
+  const Options& options_;
+  const Build build_;
+  const std::vector<Workload> workloads_;
+  Contestants contestants_;
+  const std::string samples_file_;
+  Machine machine_;
+  Limits limits_;
+  BenchOptions bench_options_;
+};
+
+int bench(const Options& options) {
+  if (const std::string why = unfit_for_timing(this_build()); !why.empty()) {
+    throw CommandError{kUsage, why + ": its times mean nothing; configure with -DCMAKE_BUILD_TYPE=Release"};
+  }
+  if (options.google.list_tests) {
+    for (const Workload& workload : chosen_workloads(options)) fmt::print("{}\n", workload.name());
+    return kGood;
+  }
+  return Run(options)();
+}
+
+// What --quick stands for, but for what was said besides.
+void settle(Options& options, const CLI::App& command) {
+  std::string error;
+  for (const std::string& extra : command.remaining()) {
+    if (!extra.starts_with("--benchmark_")) throw CommandError{kUsage, extra + ": unknown; see backgauge bench --help"};
+  }
+  options.google = take_google_flags(command.remaining(), error);
+  if (!error.empty()) throw CommandError{kUsage, error};
+  if (options.quick) {
+    if (command.count("--reps") == 0) options.rounds = kQuickRounds;
+    if (command.count("--min-time") == 0) options.sample_ms = kQuickSampleMs;
+    if (command.count("--launches") == 0) options.launches = kQuickLaunches;
+    if (options.max_time.count() == 0) options.max_time = kQuickTime;
+  }
+  if (options.google.repetitions > kMostRounds) {
+    throw CommandError{kUsage, fmt::format("--benchmark_repetitions={}: expected at most {}",
+                                           options.google.repetitions, kMostRounds)};
+  }
+  if (options.google.min_time * 1e3 > kMostSampleMs) {
+    throw CommandError{kUsage, fmt::format("--benchmark_min_time={:g}: expected at most {:g} s",
+                                           options.google.min_time, kMostSampleMs / 1e3)};
+  }
+  if (options.google.repetitions > 0) options.rounds = options.google.repetitions;
+  if (options.google.min_time > 0) options.sample_ms = options.google.min_time * 1e3;
+  for (std::string* file : {&options.out, &options.google.out}) {
+    // As seen from here: an implementation judged in this process may go elsewhere.
+    if (!file->empty()) *file = std::filesystem::absolute(*file).string();
+  }
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("bench", "judge and time implementations, in interleaved rounds");
+  command->allow_extras();
+  command->footer(
+      "--benchmark_filter, _format, _out, _min_time, _repetitions and others of Google Benchmark work too.");
+  command->add_option("--impl", options->impl, "with commas: implementations, paths of shared libraries, peers")
+      ->envname("BACKGAUGE_IMPL");
+  command->add_option("--suite", options->suite, "quick (default), nine, tf-grid, deepbench, gnmt, rnnt, ..., all")
+      ->envname("BACKGAUGE_SUITE");
+  command->add_option("--case", options->lines, "time this case line; may be repeated")->default_str("");
+  command->add_flag("--quick", options->quick, "short rounds, and an end after a minute");
+  command->add_option("--T", options->T, "steps, instead of those of each workload: 25 or 1:8 or 64:512:*2");
+  command->add_option("--B", options->B, "batch sizes");
+  command->add_option("--I", options->I, "input sizes (default: as H where a workload has them equal)");
+  command->add_option("--H", options->H, "hidden sizes");
+  command->add_option("--dtype", options->dtype, "f16, f32, f64, with commas");
+  command->add_option("--threads", options->threads, "threads the implementations may use")
+      ->check(CLI::Range(1, 1024))
+      ->envname("BACKGAUGE_THREADS");
+  command->add_option("--reps", options->rounds, "rounds: samples of each implementation and workload")
+      ->check(CLI::Range(1, kMostRounds))
+      ->envname("BACKGAUGE_REPS");
+  command->add_option("--min-time", options->sample_ms, "least duration of a sample, in ms")
+      ->check(number_from(kLeastSampleMs, kMostSampleMs));
+  command->add_option("--max-work", options->max_work, "GFLOP of the largest workload that is not SKIPPED")
+      ->check(number_from(1e-9, 1e9));
+  command->add_option("--launches", options->launches, "processes of each contestant, of which the fastest is timed")
+      ->check(CLI::Range(1, 100));
+  command->add_option("--cache", options->cache, "hot, or cold: caches are emptied before each call")
+      ->check(CLI::IsMember({"hot", "cold"}))
+      ->envname("BACKGAUGE_CACHE");
+  add_duration(*command, "--max-time", options->max_time, "start no workload after this long: 90s, 5m, 2h")
+      ->envname("BACKGAUGE_MAX_TIME");
+  command->add_option("--out", options->out, "file for JSON as Google Benchmark has it; samples go beside it")
+      ->envname("BACKGAUGE_OUT");
+  command->add_flag("--mistrusted", options->mistrusted, "time what is MISTRUSTED too, and say so");
+  command->add_flag("--strict", options->strict,
+                    "MISTRUSTED, IMPLAUSIBLE, workloads not run, or nothing timed, is exit code 5");
+  add_isolation_options(*command, options->isolation);
+  command->callback([options, command, &chosen] {
+    settle(*options, *command);
+    chosen = [options] {
+      const int code = bench(*options);
+      if (options->isolation.isolate != "off") return code;
+      // Libraries in this process do not have the last word.
+      std::fflush(nullptr);
+      _exit(code);
+    };
+  });
+}
+
+}  // namespace backgauge::cli

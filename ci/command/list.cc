@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// backgauge list: the ops, the implementations and what they claim, the cases of a tier.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "ci/options/cli_options.h"
+#include "ci/options/command.h"
+#include "ci/options/declaration.h"
+#include "ci/run/candidate.h"
+#include "ci/run/progress.h"
+#include "ci/run/redraw.h"
+#include "ci/run/workspace_growth.h"
+#include "impl/registry.h"
+#include "properties/campaign/campaign.h"
+#include "properties/campaign/coverage.h"
+#include "properties/campaign/significance.h"
+#include "properties/judge/call/printable.h"
+#include "reference/contract/op_spec.h"
+
+namespace backgauge::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string ops, impl, tier = "ci", format = "text";
+  std::uint64_t seed = 1;
+  bool cases = false, as_planned = false, coverage = false;
+  DeclarationOptions declaration{};
+};
+
+template <class Word>
+std::vector<std::string> members(std::uint32_t set, int first, int last, Word word) {
+  std::vector<std::string> out;
+  for (int value = first; value <= last; ++value) {
+    if (set & BACKGAUGE_BIT(value)) out.emplace_back(word(value));
+  }
+  return out;
+}
+
+// Leading rows that TensorSpec::rows counts, in words; asked with an S that no constant of the table equals.
+std::string rows_text(const TensorSpec& tensor, bool peephole) {
+  constexpr std::int64_t kSteps = 1000003;
+  const std::int64_t rows = tensor.rows({.T = 2 * kSteps, .S = kSteps, .peephole = peephole, .lstm = true});
+  if (rows == kAll) return "all";
+  if (rows <= 0) return "none";
+  if (rows == kSteps) return "t < seq_len_max";
+  if (rows == kSteps - 1) return "t < seq_len_max - 1";
+  return fmt::format("first {}", rows);
+}
+
+std::string rows_text(const TensorSpec& tensor) {
+  const std::string with = rows_text(tensor, true), without = rows_text(tensor, false);
+  return with == without ? with : fmt::format("{} with peephole, {} without", with, without);
+}
+
+// `rows`: how the rows that count are called; the others are not read, or exact zeros.
+Json tensor_json(const TensorSpec& tensor, const char* rows) {
+  Json out{{"name", tensor.name}, {"shape", fmt::format("[{}]", tensor.shape_text)}};
+  if (tensor.is_int64) out["dtype"] = "i64";
+  if (!tensor.present({.lstm = false})) out["modes"] = "lstm";
+  out[rows] = rows_text(tensor);
+  if (!tensor.alias.empty()) out["may_share_memory_with"] = tensor.alias;
+  return out;
+}
+
+Json attributes_json(const OpSpec& spec) {
+  if (!spec.is_cudnn()) return {{"use_peephole", "0,1"}};
+  return {{"rnn_mode", "relu,tanh,lstm,gru"},
+          {"input_mode", "linear,skip,auto"},
+          {"direction", "uni,bi"},
+          {"dropout", "[0, 1]"},
+          {"seed", "int32"},
+          {"seed2", "int32"}};
+}
+
+Json op_json(const OpSpec& spec) {
+  Json out{{"op", spec.word}, {"tensorflow", spec.tensorflow}};
+  out["dtypes"] = members(spec.dtypes, BACKGAUGE_HALF, BACKGAUGE_FLOAT64, dtype_word);
+  out["attributes"] = attributes_json(spec);
+  out["inputs"] = Json::array();
+  out["outputs"] = Json::array();
+  for (const TensorSpec& tensor : spec.inputs) out["inputs"].push_back(tensor_json(tensor, "read"));
+  for (const TensorSpec& tensor : spec.outputs) out["outputs"].push_back(tensor_json(tensor, "nonzero"));
+  return out;
+}
+
+// `callable`: its functions are in this process.
+Json implementation_json(const backgauge_implementation& implementation, bool callable) {
+  Json out{{"name", printable(implementation.name, kShownOfName)},
+           {"version", printable(implementation.version, kShownOfName)},
+           {"description", printable(implementation.description, kShownOfMessage)},
+           {"memory", implementation.memory_space == BACKGAUGE_HOST ? "host" : "cuda"}};
+  out["claims"] = Json::array();
+  for (std::int32_t k = 0; k < implementation.num_claims; ++k) {
+    const backgauge_op_claims& claims = implementation.claims[k];
+    const OpSpec* spec = find_op(claims.op);
+    if (spec == nullptr) continue;
+    Json claim{{"op", spec->word}};
+    claim["dtypes"] = members(claims.dtypes, BACKGAUGE_HALF, BACKGAUGE_FLOAT64, dtype_word);
+    if (spec->is_cudnn()) {
+      claim["modes"] = members(claims.rnn_modes, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU, rnn_mode_word);
+      claim["inputs"] = members(claims.input_modes, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_AUTO_SELECT, input_mode_word);
+      claim["directions"] =
+          members(claims.directions, BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL, direction_word);
+      if (claims.no_dropout != 0) claim["dropout"] = {"0", "1"};
+      if (claims.dropout_has_state != 0) claim["dropout_state"] = "carried";
+    } else {
+      claim["peephole"] = members(claims.use_peephole, 0, 1, [](int on) { return on ? "on" : "off"; });
+    }
+    claim["half_class"] = accuracy_class_word(claims.half_class);
+    claim["contract"] = numerical_contract_word(claims.numerical_contract);
+    if (claims.half_contract != 0) claim["half_contract"] = numerical_contract_word(claims.half_contract);
+    claim["determinism"] = determinism_word(claims.determinism);
+    if (callable) {
+      const WorkspaceNeed need = workspace_need(implementation, claims);
+      Json twice = Json::object();
+      for (const auto& [name, bytes] : need.with_twice) twice[std::string(1, name)] = bytes;
+      claim["workspace"] = {
+          {"of", need.of}, {"bytes", need.bytes}, {"bytes_with_twice", twice}, {"text", text_of(need)}};
+    }
+    out["claims"].push_back(std::move(claim));
+  }
+  return out;
+}
+
+std::string joined(const Json& words) {
+  std::string out;
+  for (const auto& word : words) out += (out.empty() ? "" : ",") + word.get<std::string>();
+  return out;
+}
+
+std::string tensor_text(const Json& tensor) {
+  std::string out = fmt::format("{:<18} {}", tensor["name"].get<std::string>(), tensor["shape"].get<std::string>());
+  std::string notes;
+  for (const auto& [key, value] : tensor.items()) {
+    if (key == "name" || key == "shape" || value == "all") continue;
+    notes += fmt::format("{}{}: {}", notes.empty() ? "" : "; ", key, value.get<std::string>());
+  }
+  return notes.empty() ? out : fmt::format("{:<36} {}", out, notes);
+}
+
+void print_text(const Json& ops, const Json& implementations, const Json& unavailable) {
+  for (const Json& op : ops) {
+    fmt::print("{}  ({}; {})\n  attributes ", op["op"].get<std::string>(), op["tensorflow"].get<std::string>(),
+               joined(op["dtypes"]));
+    for (const auto& [name, values] : op["attributes"].items()) fmt::print(" {}={}", name, values.get<std::string>());
+    fmt::print("\n");
+    for (const char* role : {"inputs", "outputs"}) {
+      fmt::print("  {}\n", role);
+      for (const Json& tensor : op[role]) fmt::print("    {}\n", tensor_text(tensor));
+    }
+    fmt::print("\n");
+  }
+  fmt::print("implementations\n");
+  for (const Json& implementation : implementations) {
+    fmt::print("  {} {}  ({}) {}\n", implementation["name"].get<std::string>(),
+               implementation["version"].get<std::string>(), implementation["memory"].get<std::string>(),
+               implementation["description"].get<std::string>());
+    for (const Json& claim : implementation["claims"]) {
+      fmt::print("    {:<22}", claim["op"].get<std::string>());
+      for (const auto& [key, value] : claim.items()) {
+        if (key != "op" && key != "workspace") {
+          fmt::print(" {}={}", key, value.is_array() ? joined(value) : value.get<std::string>());
+        }
+      }
+      if (claim.contains("workspace")) fmt::print("\n{:27}{}", "", claim["workspace"]["text"].get<std::string>());
+      fmt::print("\n");
+    }
+  }
+  for (const Json& absent : unavailable) {
+    fmt::print("  {}  (not on this machine: {})\n", absent["name"].get<std::string>(),
+               absent["reason"].get<std::string>());
+  }
+}
+
+Tier chosen_tier(const Options& options) {
+  const std::optional<Tier> tier = parse_tier(options.tier);
+  if (!tier) throw CommandError{kUsage, fmt::format("--tier={}: expected {}", options.tier, kTierWords)};
+  return *tier;
+}
+
+int list_coverage(const Options& options) {
+  const std::vector<backgauge_op> ops = parse_ops(options.ops);
+  const std::vector<Case> cases = plan({.tier = chosen_tier(options), .seed = options.seed, .ops = ops});
+  for (const backgauge_op op : ops) {
+    const OpSpec& spec = *find_op(op);
+    const PairCoverage pairs = pair_coverage(op, cases);
+    fmt::print("{:<21} {} of {} pairs of two settings{}\n", spec.word, pairs.covered, pairs.legal,
+               pairs.missing.empty() ? "" : ", not " + pairs.missing);
+    for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+      if ((spec.dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
+      const TermCoverage terms = term_coverage(op, dtype, cases);
+      const auto all = std::ranges::count_if(cases, [&](const Case& c) { return c.op == op && c.dtype == dtype; });
+      fmt::print("  {}  {} cases; {} of {} terms of the equations shown by {} or more of the first {}",
+                 dtype_word(dtype), all, terms.shown(), terms.terms.size(), kEnoughCases, terms.evaluated);
+      if (const TermCoverage::Term* weakest = terms.weakest()) {
+        fmt::print("; least: {}, {}", weakest->name, weakest->cases);
+      }
+      fmt::print("\n");
+    }
+  }
+  return kGood;
+}
+
+// The lines that verify judges, in its order; which ones it draws again takes the oracle to tell.
+int list_cases(const Options& options) {
+  const Declared declared = options.declaration.declared();
+  const std::vector<Case> cases =
+      plan({.tier = chosen_tier(options), .seed = options.seed, .ops = parse_ops(options.ops)});
+  std::vector<std::string> lines(cases.size());
+  std::atomic<std::size_t> next{0}, done{0};
+  std::mutex mutex;
+  std::string trouble;
+  Progress progress(cases.size());
+  const auto work = [&] {
+    for (std::size_t k = next++; k < cases.size(); k = next++) {
+      try {
+        lines[k] = to_string(judged_in_place_of(cases[k], declared, options.as_planned ? 0 : kMostRedraws));
+      } catch (const std::exception& error) {
+        const std::lock_guard lock(mutex);
+        trouble = error.what();
+        next = cases.size();
+      }
+      progress.show_phase("finding the values that prove something", ++done, cases.size());
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    for (unsigned k = 0; k < std::max(1u, std::thread::hardware_concurrency()); ++k) workers.emplace_back(work);
+  }
+  progress.clear();
+  if (!trouble.empty()) throw CommandError{kSelfCheck, trouble};
+  for (const std::string& line : lines) fmt::print("{}\n", line);
+  return kGood;
+}
+
+int run(const Options& options) {
+  if (options.cases) return list_cases(options);
+  if (options.coverage) return list_coverage(options);
+  Json ops = Json::array(), implementations = Json::array();
+  const std::vector<backgauge_op> chosen = parse_ops(options.ops);
+  for (const OpSpec& spec : op_specs()) {
+    const bool gradient_chosen = std::find(chosen.begin(), chosen.end(), spec.op) != chosen.end();
+    const bool forward_chosen = spec.op == BACKGAUGE_CUDNN_RNN &&
+                                std::find(chosen.begin(), chosen.end(), BACKGAUGE_CUDNN_RNN_BACKPROP) != chosen.end();
+    if (gradient_chosen || forward_chosen) ops.push_back(op_json(spec));
+  }
+  std::vector<std::string> names = registry_names();
+  std::ranges::copy(foreign_names(), std::back_inserter(names));
+  if (!options.impl.empty()) names = {options.impl};
+  // A stranger's library is opened in a process of its own here too.
+  for (const std::string& name : names) {
+    const Candidate candidate(name);
+    implementations.push_back(implementation_json(candidate.table(), !candidate.isolated()));
+  }
+  Json unavailable = Json::array();
+  for (const std::string& name : options.impl.empty() ? device_names() : std::vector<std::string>{}) {
+    try {
+      implementations.push_back(implementation_json(Candidate(name).table(), false));
+    } catch (const CommandError& error) {
+      unavailable.push_back({{"name", name}, {"reason", error.text}});
+    }
+  }
+  if (options.format == "json") {
+    fmt::print("{}\n", Json{{"schema", "backgauge.list/1"},
+                            {"ops", ops},
+                            {"implementations", implementations},
+                            {"unavailable", unavailable}}
+                           .dump(2));
+  } else {
+    print_text(ops, implementations, unavailable);
+  }
+  return kGood;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("list", "ops with their tensors, implementations with their claims, cases");
+  command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
+  command->add_option("--impl", options->impl, "only this implementation: a name or a path of a shared library");
+  command->add_flag("--cases", options->cases,
+                    "print the case lines that verify judges for what is declared, with checksums of their inputs");
+  command->add_flag("--as-planned", options->as_planned,
+                    "with --cases: at once, without drawing again what would prove nothing");
+  add_declaration_options(*command, options->declaration);
+  command->add_flag("--coverage", options->coverage, "what the cases of a tier cover, in numbers");
+  command->add_option("--tier", options->tier, std::string(kTierWords))->envname("BACKGAUGE_TIER");
+  command->add_option("--seed", options->seed, "seed of the tier's random choices")
+      ->check(whole_number())
+      ->envname("BACKGAUGE_SEED");
+  command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+}
+
+}  // namespace backgauge::cli

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// backgauge merge: the records of a run's parts as those of one run, and its verdict.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "ci/options/cli_options.h"
+#include "ci/options/command.h"
+#include "ci/run/failures.h"
+#include "ci/run/run_folder.h"
+#include "ci/run/shard.h"
+#include "ci/run/summary.h"
+#include "ci/version.h"
+#include "properties/judge/compare/report.h"
+
+namespace backgauge::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> parts;
+  std::string out;
+  bool partial = false, strict = false;
+};
+
+CommandError refused(const std::string& part, const std::string& why) {
+  return {kUsage, fmt::format("{}: {}", part, why)};
+}
+
+class Merger {
+ public:
+  // On input a folder of --out, or a records.jsonl wherever it lies.
+  void add(const std::string& part) {
+    const bool is_folder = fs::is_directory(part);
+    if (const auto head = is_folder ? read_head(part) : std::nullopt) {
+      const std::string what = head_ ? difference_of_parts(*head, *head_) : "";
+      if (!what.empty()) throw refused(part, "not of the same run: " + what + " in " + head_of_);
+      head_ = head;
+      head_of_ = part;
+    }
+    if (const fs::path file = fs::path(part) / "shrunk.jsonl"; is_folder && fs::exists(file)) {
+      shrunk_.merge(read_records(file));
+    }
+    for (auto& [index, record] :
+         read_records(is_folder ? fs::path(part) / "records.jsonl" : fs::path(part), &checks_)) {
+      check_same_run(part, record);
+      const auto [place, is_new] = records_.try_emplace(index, record);
+      if (!is_new && !same_result(place->second, record)) throw refused(part, "disagrees on " + record.id);
+    }
+  }
+
+  const RecordsByIndex& records() const { return records_; }
+
+  // That failed in some part, each once.
+  std::vector<Record> checks() const {
+    std::vector<Record> out;
+    for (const Record& check : checks_) {
+      if (std::ranges::find(out, check.id, &Record::id) == out.end()) out.push_back(check);
+    }
+    return out;
+  }
+
+  FailureKinds kinds() const {
+    FailureKinds kinds;
+    for (const auto& [index, record] : records_) kinds.add(index, record);
+    return kinds;
+  }
+
+  // Of the parts' shrunk failures those that one run would have shrunk: the first of each kind.
+  RecordsByIndex shrunk() const {
+    const FailureKinds all = kinds();
+    RecordsByIndex out;
+    for (const FailureKind& kind : all.in_order()) {
+      if (const auto found = shrunk_.find(kind.index); found != shrunk_.end()) out.insert(*found);
+    }
+    return out;
+  }
+
+  const Record& first() const { return records_.begin()->second; }
+  std::size_t planned() const { return static_cast<std::size_t>(first().plan->cases); }
+
+  std::string gaps() const {
+    constexpr std::size_t kNamed = 5;
+    std::string text;
+    std::size_t named = 0;
+    for (std::size_t index = 0; index < planned() && named < kNamed; ++index) {
+      if (records_.contains(index)) continue;
+      text += fmt::format("{}{}", named++ == 0 ? "" : ", ", index);
+    }
+    const std::size_t missing = planned() - records_.size();
+    return fmt::format("{} of {} cases missing: places {}{} of the plan", missing, planned(), text,
+                       missing > named ? ", ..." : "");
+  }
+
+  RunHead head() const {
+    RunHead head = head_.value_or(RunHead{});
+    head.version = kVersion;
+    head.shard = Shard{}.text();
+    head.impl_name = first().impl_name;
+    head.impl_version = first().impl_version;
+    head.plan = *first().plan;
+    return head;
+  }
+
+ private:
+  void check_same_run(const std::string& part, const Record& record) const {
+    if (records_.empty()) return;
+    const Record& other = first();
+    if (!record.plan->same_plan(*other.plan)) {
+      throw refused(part, fmt::format("not of the same plan: tier {}, seed {}, {} cases there, tier {}, seed {}, {} "
+                                      "cases in the parts before",
+                                      record.plan->tier, record.plan->seed, record.plan->cases, other.plan->tier,
+                                      other.plan->seed, other.plan->cases));
+    }
+    if (record.impl_name != other.impl_name || record.impl_version != other.impl_version) {
+      throw refused(part, fmt::format("not of the same implementation: {} {} there, {} {} in the parts before",
+                                      record.impl_name, record.impl_version, other.impl_name, other.impl_version));
+    }
+  }
+
+  std::optional<RunHead> head_;
+  std::string head_of_;
+  RecordsByIndex records_, shrunk_;
+  std::vector<Record> checks_;
+};
+
+int merge(const Options& options) {
+  Merger merger;
+  for (const std::string& part : options.parts) merger.add(part);
+  if (merger.records().empty()) throw CommandError{kUsage, "merge: no records in " + options.parts.front()};
+  const bool complete = merger.records().size() == merger.planned();
+  if (!complete && !options.partial)
+    throw CommandError{kUsage, "merge: " + merger.gaps() + "; --partial merges anyway"};
+
+  const Planned& plan = *merger.first().plan;
+  fmt::print("backgauge {}: {} {} on {} from {}{}\n\n", kVersion, merger.first().impl_name, merger.first().impl_version,
+             counted(merger.records().size(), "case"), counted(options.parts.size(), "part"),
+             plan.tier.empty() ? "" : fmt::format(", tier {}, seed {}", plan.tier, plan.seed));
+  Summary summary;
+  for (const auto& [index, record] : merger.records()) summary.add(parse_case_or_throw(record.id), record);
+  summary.add_checks(merger.checks());
+  const RecordsByIndex shrunk = merger.shrunk();
+  RunFolder(options.out, merger.head(), false).finish(merger.records(), shrunk, merger.checks(), "");
+  const auto look = [&](const FailureKind& kind) -> ShownFailure {
+    const auto found = shrunk.find(kind.index);
+    return {found == shrunk.end() ? merger.records().at(kind.index) : found->second, ""};
+  };
+  tell(merger.kinds(), kMostKindsTold, look, "");
+  for (const Record& check : merger.checks()) {
+    fmt::print("{} {}\n{}", status_word(check.verdict.status), check.id, verdict_text(check.verdict));
+  }
+  fmt::print("{}", summary.text({.tier = !plan.tier.empty()}));
+  if (!complete) fmt::print("{}\n", merger.gaps());
+  return summary.exit_code(options.strict, complete);
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("merge", "join the records of a run's shards");
+  command->add_option("parts", options->parts, "folders of verify --out, or records.jsonl of them")->required();
+  command->add_option("--out", options->out, "folder for the joined records.jsonl and junit.xml")->required();
+  command->add_flag("--partial", options->partial, "merge although cases are missing");
+  command->add_flag("--strict", options->strict, "MISTRUSTED, or cases not run, is exit code 5");
+  command->callback([options, &chosen] { chosen = [options] { return merge(*options); }; });
+}
+
+}  // namespace backgauge::cli

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/command/process_start.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "ci/options/command.h"
+
+namespace backgauge::cli {
+namespace {
+
+// What Linux gives by default, and what is asked for; with less than an eighth of it the parser alone may overflow.
+constexpr rlim_t kStack = rlim_t{8} << 20, kLeastStack = rlim_t{1} << 20;
+
+// In ascending order: open() takes the lowest number that is free.
+void open_standard_streams() {
+  for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
+    if (fcntl(number, F_GETFD) < 0 && errno == EBADF) open("/dev/null", number == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+  }
+}
+
+void hear_of_children() {
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &standard, nullptr);
+}
+
+// A file that may not grow is an error that names it, and not the end of the process without a word.
+void allow_files() {
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit files{};
+  if (getrlimit(RLIMIT_FSIZE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_FSIZE, &files);
+}
+
+// The first stack grows as far as the limit says at that moment; those of threads are as large as it was at the start.
+void allow_stacks() {
+  rlimit stack{};
+  if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= kStack) return;
+  stack.rlim_cur = std::min(kStack, stack.rlim_max);
+  setrlimit(RLIMIT_STACK, &stack);
+  if (stack.rlim_cur < kLeastStack) {
+    throw CommandError{kUsage, fmt::format("the stack may have {} KiB only (ulimit -s), expected at least {} KiB",
+                                           stack.rlim_cur >> 10, kLeastStack >> 10)};
+  }
+  pthread_attr_t threads;
+  pthread_attr_init(&threads);
+  pthread_attr_setstacksize(&threads, stack.rlim_cur);
+  pthread_setattr_default_np(&threads);
+  pthread_attr_destroy(&threads);
+}
+
+}  // namespace
+
+void mend_process() {
+  open_standard_streams();
+  hear_of_children();
+  allow_files();
+  allow_stacks();
+}
+
+}  // namespace backgauge::cli

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/command/python.h"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "ci/options/command.h"
+
+extern char** environ;
+
+namespace backgauge::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
+
+// The folder that holds the package.
+fs::path package_root() {
+  const fs::path installed = this_program().parent_path().parent_path() / BACKGAUGE_PYTHON_FOLDER;
+  for (const fs::path& root : {installed, fs::path(BACKGAUGE_REPORTS_SOURCE)}) {
+    std::error_code unreadable;
+    if (fs::exists(root / "backgauge" / "__init__.py", unreadable)) return root;
+  }
+  throw CommandError{kNotLoaded, fmt::format("the Python package of reports/ is neither in {} nor in {}",
+                                             installed.string(), BACKGAUGE_REPORTS_SOURCE)};
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+bool succeeds(const std::vector<std::string>& words) {
+  pid_t process = 0;
+  if (posix_spawnp(&process, words[0].c_str(), nullptr, nullptr, pointers_to(words).data(), environ) != 0) return false;
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0) {
+    if (errno != EINTR) return false;
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// Looking for the libraries, not importing them: that alone takes seconds.
+bool has_libraries(const std::string& python, const std::vector<std::string>& libraries) {
+  const std::string program = fmt::format(
+      "import importlib.util, sys; sys.exit(sys.version_info < (3, 11) or any(importlib.util.find_spec(name) is None "
+      "for name in '{}'.split()))",
+      fmt::join(libraries, " "));
+  return succeeds({python, "-c", program});
+}
+
+std::string find_python(const std::vector<std::string>& libraries) {
+  if (const char* chosen = std::getenv("BACKGAUGE_PYTHON"); chosen != nullptr && *chosen != '\0') {
+    if (has_libraries(chosen, libraries)) return chosen;
+    throw CommandError{kNotLoaded, fmt::format("BACKGAUGE_PYTHON={}: no Python 3.11 or later with {}", chosen,
+                                               fmt::join(libraries, ", "))};
+  }
+  for (const char* python : {"/usr/bin/python3", "python3"}) {
+    if (has_libraries(python, libraries)) return python;
+  }
+  throw CommandError{
+      kNotLoaded, fmt::format("no python3 (3.11 or later) with {0}: install them (Debian: apt install python3-{1}; or "
+                              "ci/install-deps --reports), or name an interpreter that has them in BACKGAUGE_PYTHON",
+                              fmt::join(libraries, ", "), fmt::join(libraries, " python3-"))};
+}
+
+void set_environment(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+
+}  // namespace
+
+void become_python(const std::string& module, const std::vector<std::string>& libraries,
+                   const std::vector<std::string>& arguments) {
+  // A folder `numpy` or `backgauge` where the user stands must not be taken for the library.
+  set_environment("PYTHONSAFEPATH", "1");
+  const std::string python = find_python(libraries);
+  set_environment("PYTHONPATH", package_root().string());
+  set_environment("BACKGAUGE_COMMAND", this_program().string());
+  std::vector<std::string> words{python, "-m", module};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  execvp(python.c_str(), pointers_to(words).data());
+  throw CommandError{kNotLoaded, fmt::format("{} does not run: {}", python, std::strerror(errno))};
+}
+
+}  // namespace backgauge::cli

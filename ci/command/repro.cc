@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// backgauge repro: one case line judged and told in full.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "ci/options/cli_options.h"
+#include "ci/options/command.h"
+#include "ci/run/crash_report.h"
+#include "ci/run/diagnosis.h"
+#include "ci/run/interrupt.h"
+#include "ci/run/judging.h"
+#include "ci/run/preflight.h"
+#include "ci/run/shrinking.h"
+#include "ci/run/summary.h"
+#include "ci/run/wrong_element.h"
+#include "properties/campaign/crowd.h"
+#include "properties/campaign/shrink.h"
+#include "properties/judge/compare/report.h"
+
+namespace backgauge::cli {
+namespace {
+
+struct Options {
+  std::string impl = "cpu", line;
+  int threads = 1;
+  bool strict = false, shrink = false, show = false;
+  std::string add_regression;
+  std::vector<std::string> concurrent;
+  IsolationOptions isolation{};
+};
+
+// False where it should be kept and cannot be.
+bool tell_plainest(Candidate& candidate, const Options& options, const Record& record) {
+  std::string line = record.id;
+  if (options.shrink && !failure_of(record.verdict).empty()) {
+    const InterruptGuard guard;
+    const ShrunkFailure shrunk =
+        shrink_failure(candidate.runner(), parse_case_or_throw(record.id), record, options.threads);
+    if (shrunk.flaky) {
+      fmt::print("\nit does not fail again: flaky\n");
+      return true;
+    }
+    line = shrunk.record.id;
+    fmt::print("\n{}\n{}\n{}", shrunk.effort, line, verdict_text(shrunk.record.verdict));
+  }
+  return options.add_regression.empty() || keep_regressions(options.add_regression, {line});
+}
+
+// The case and others, each in a thread of its own.
+int repro_at_once(Candidate& candidate, const Options& options) {
+  std::vector<Case> cases{parse_case_or_throw(options.line)};
+  for (const std::string& line : options.concurrent) cases.push_back(parse_case_or_throw(line));
+  for (const Case& c : cases) fmt::print("{}\n", to_string(c));
+  const CrowdVerdict judged = judge_at_once(candidate.runner(), cases, options.threads);
+  fmt::print("{} {} {}, {} calls, {} of them overlapped\n{}", candidate.table().name, candidate.table().version,
+             status_word(judged.verdict.status), judged.calls, judged.overlapped, verdict_text(judged.verdict));
+  switch (judged.verdict.status) {
+    case Status::kPassed: return kGood;
+    case Status::kFailed:
+    case Status::kBroken: return kFailed;
+    default: return options.strict ? kInconclusive : kGood;
+  }
+}
+
+int repro(const Options& options) {
+  Candidate candidate(options.impl, options.isolation);
+  if (!options.concurrent.empty()) return repro_at_once(candidate, options);
+  const Case c = parse_case_or_throw(options.line);
+  require_makeable(c);
+  if (!options.add_regression.empty()) require_writable("--add-regression", options.add_regression);
+  fmt::print("{}\n", to_string(c));
+  if (!candidate.isolated()) install_last_words();
+  Summary summary;
+  Record record = judge_line(candidate.runner(), c, options.threads);
+  diagnose(candidate.runner(), c, options.threads, record.verdict);
+  summary.add(c, record);
+  fmt::print("{} {} {}\n{}", record.impl_name, record.impl_version, status_word(record.verdict.status),
+             verdict_text(record.verdict));
+  for (const TensorReport& tensor : record.verdict.tensors) {
+    fmt::print("  {}\n", tensor_line(tensor));
+  }
+  if (options.show) fmt::print("{}", numbers_text(candidate.runner(), c, record.verdict, options.threads));
+  const bool tells = summary.failed() > 0 && (options.shrink || !options.add_regression.empty());
+  if (tells && !tell_plainest(candidate, options, record)) return kSelfCheck;
+  return summary.exit_code(options.strict, true);
+}
+
+}  // namespace
+
+void add_repro(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("repro", "judge one case line and tell all about it");
+  command->add_option("case", options->line, "the case line, in quotes")->required();
+  command->add_flag("--shrink", options->shrink, "look for the plainest case that fails in the same way");
+  command->add_flag("--show", options->show, "the numbers around the first wrong element, and the inputs there");
+  command
+      ->add_option("--concurrent", options->concurrent,
+                   "another case line, called at the same time; may be repeated, each has a thread of its own")
+      ->default_str("");
+  add_regression_option(*command, options->add_regression);
+  add_implementation_options(*command, options->impl, options->threads, options->strict);
+  add_isolation_options(*command, options->isolation);
+  command->callback([options, &chosen] { chosen = [options] { return repro(*options); }; });
+}
+
+}  // namespace backgauge::cli

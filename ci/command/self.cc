@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// backgauge self: proves the checker. Wrong implementations must be caught, right ones must pass.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "ci/options/cli_options.h"
+#include "ci/options/command.h"
+#include "ci/proof/correct.h"
+#include "ci/proof/correct_trial.h"
+#include "ci/proof/proof.h"
+#include "ci/run/interrupt.h"
+#include "ci/run/progress.h"
+#include "ci/version.h"
+#include "properties/campaign/calibration.h"
+#include "properties/campaign/campaign.h"
+#include "properties/case/inputs.h"
+#include "properties/saboteurs/variant.h"
+#include "reference/contract/op_spec.h"
+#include "reference/oracle.h"
+
+namespace backgauge::cli {
+namespace {
+
+// Cases of each op. In full 35 implementations have more than 10,000 runs of each; short ones show that it works.
+constexpr std::size_t kFullCalibration = 400, kShortCalibration = 20;
+
+constexpr std::size_t kOracleStep = 10;  // of these cases one in so many is evaluated again with more digits
+
+struct Options {
+  bool full = false, json = false, calibrate = false, correct = false;
+  std::string ops, only, readme;
+  std::uint64_t seed = 1;
+  int workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 64u));
+  CorrectTrialOptions trial{};
+};
+
+// Replaces what stands between the two marks of a Markdown file: <!-- NAME: written by backgauge self HOW -->.
+void replace_section(const std::filesystem::path& path, const std::string& name, const std::string& how,
+                     const std::string& section) {
+  const std::string begin_mark = fmt::format("<!-- {}: written by backgauge self {} -->\n", name, how),
+                    end_mark = fmt::format("<!-- end of {} -->", name);
+  std::ifstream in(path);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t begin = text.find(begin_mark), end = text.find(end_mark);
+  if (begin == std::string::npos || end == std::string::npos || end < begin) {
+    throw CommandError{kUsage, fmt::format("{}: expected the marks {}… {}", path.string(), begin_mark, end_mark)};
+  }
+  text.replace(begin + begin_mark.size(), end - begin - begin_mark.size(), section);
+  std::ofstream out(path);
+  out << text;
+  if (!out.flush()) throw CommandError{kUsage, path.string() + ": cannot be written"};
+}
+
+// How far the oracle itself may be off, on some cases.
+struct OracleCheck {
+  int cases = 0;
+  double worst = 0;  // share of what it allows
+
+  void add(const Case& c) {
+    Filled filled = fill(c);
+    if (!filled.error.empty() || filled.facts.nonfinite) return;
+    draw_dropout_masks(c, filled.problem);
+    const Values values = filled.facts.structured ? Values::kStructured : Values::kRandom;
+    worst = std::max(worst, oracle_error(filled.problem, oracle(filled.problem, {}, values)));
+    ++cases;
+  }
+};
+
+// The model of roundings on everything that is correct: reference/arithmetic/bounds.md.
+int calibrate(const Options& options) {
+  std::vector<CalibrationSubject> subjects;
+  for (const Correct& each : correct_implementations()) subjects.push_back({each.name, each.implementation});
+
+  const InterruptGuard guard;
+  Calibration calibration(std::move(subjects));
+  OracleCheck check;
+  {
+    Progress progress(0);
+    for (const backgauge_op op : parse_ops(options.ops)) {
+      const std::vector<Case> cases = plan({.tier = Tier::kCi, .seed = options.seed, .ops = {op}});
+      const std::size_t count =
+          std::min<std::size_t>(options.full ? kFullCalibration : kShortCalibration, cases.size());
+      for (std::size_t k = 0; k < count && !interrupted(); ++k) {
+        calibration.add(cases[k]);
+        if (k % kOracleStep == 0) check.add(cases[k]);
+        progress.show_phase("calibration, " + std::string(find_op(op)->word), k + 1, count);
+      }
+    }
+  }
+  const std::vector<CalibrationRow> rows = calibration.rows();
+  fmt::print("{}", calibration_table(rows));
+  fmt::print("oracle: its own error takes {:.2g} of what it allows at most, in {} cases\n", check.worst, check.cases);
+  for (const std::string& trouble : calibration.troubles()) fmt::print("{}\n", trouble);
+  if (interrupted()) return kInterrupted;
+  const bool acceptable = std::ranges::all_of(rows, &CalibrationRow::acceptable) && calibration.troubles().empty();
+  return acceptable && check.worst <= kMostOracleError ? kGood : kSelfCheck;
+}
+
+void require_saboteurs(const Options& options) {
+  const std::vector<backgauge_op> ops = parse_ops(options.ops);
+  const auto chosen = [&](const saboteurs::Variant& variant) {
+    return variant.kind != saboteurs::Kind::kCorrect && variant.id.starts_with(options.only) &&
+           std::ranges::find(ops, variant.op) != ops.end();
+  };
+  if (std::ranges::none_of(saboteurs::variants(), chosen)) {
+    throw CommandError{
+        kUsage,
+        fmt::format("--only={}: no id of a saboteur begins so; `backgauge self --json` names them", options.only)};
+  }
+}
+
+// The other side of the proof: nobody who is right is accused.
+int try_correct_ones(const Options& options) {
+  const InterruptGuard guard;
+  CorrectTrialOptions asked = options.trial;
+  asked.ops = options.ops;
+  asked.workers = options.workers;
+  CorrectTrial trial;
+  {
+    Progress progress(0);
+    asked.progress = [&progress](const std::string& phase, std::size_t done, std::size_t total) {
+      progress.show_phase(phase, done, total);
+    };
+    trial = try_correct(asked);
+  }
+  fmt::print("{}", options.json ? correct_json(trial) : correct_text(trial));
+  if (trial.interrupted) return kInterrupted;
+  if (!options.readme.empty()) {
+    replace_section(options.readme, "correct", "--correct --readme", correct_markdown(trial));
+  }
+  return trial.holds() ? kGood : kSelfCheck;
+}
+
+int self(const Options& options) {
+  if (options.calibrate) return calibrate(options);
+  if (options.correct) return try_correct_ones(options);
+  require_saboteurs(options);
+  const InterruptGuard guard;
+  if (!options.json)
+    fmt::print("backgauge {}: proof, {} form, seed {}\n\n", kVersion, options.full ? "full" : "short", options.seed);
+  Proof proof;
+  {
+    Progress progress(0);
+    proof = prove({.full = options.full,
+                   .seed = options.seed,
+                   .workers = options.workers,
+                   .ops = parse_ops(options.ops),
+                   .only = options.only,
+                   .progress = [&progress](const std::string& phase, std::size_t done, std::size_t total) {
+                     progress.show_phase(phase, done, total);
+                   }});
+  }
+  fmt::print("{}", options.json ? proof_json(proof) : proof_text(proof));
+  if (proof.interrupted) return kInterrupted;
+  if (!options.readme.empty()) replace_section(options.readme, "proof", "--full --readme", proof_markdown(proof));
+  return proof.holds() ? kGood : kSelfCheck;
+}
+
+}  // namespace
+
+void add_self(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("self", "prove the checker: wrong implementations caught, right ones passed");
+  command->add_flag("--full", options->full, "everything: laws, every scale, all correct implementations (minutes)");
+  command->add_flag("--calibrate", options->calibrate,
+                    "instead: how close correct implementations come to what they are allowed");
+  CLI::Option* correct = command->add_flag("--correct", options->correct,
+                                           "instead: correct implementations through whole tiers; none may be accused");
+  command->add_option("--impl", options->trial.implementations, "those to judge, comma-separated (default: all)")
+      ->delimiter(',')
+      ->needs(correct);
+  command->add_option("--tier", options->trial.tier, std::string(kTierWords))->needs(correct);
+  command->add_option("--seeds", options->trial.seeds, "seeds of the tier, comma-separated")
+      ->delimiter(',')
+      ->check(whole_number())
+      ->needs(correct);
+  command->add_option("--cases", options->trial.cases, "of each seed, evenly over the tier; 0: all")
+      ->check(whole_number())
+      ->needs(correct);
+  command->add_flag("--json", options->json, "the whole result as JSON");
+  command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
+  command->add_option("--only", options->only, "saboteurs whose id begins so");
+  command->add_option("--seed", options->seed, "seed of the tier")->check(whole_number())->envname("BACKGAUGE_SEED");
+  command->add_option("--readme", options->readme, "write the tables between the marks of this Markdown file");
+  command->add_option("-j,--jobs", options->workers, "cases judged at once")
+      ->check(CLI::Range(1, 1024))
+      ->envname("BACKGAUGE_JOBS");
+  command->callback([options, &chosen] { chosen = [options] { return self(*options); }; });
+}
+
+}  // namespace backgauge::cli

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// backgauge verify: judges an implementation on golden vectors and the cases of a tier.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <system_error>
+#include <thread>
+
+#include "ci/options/cli_options.h"
+#include "ci/options/command.h"
+#include "ci/run/checks.h"
+#include "ci/run/crash_report.h"
+#include "ci/run/diagnosis.h"
+#include "ci/run/failures.h"
+#include "ci/run/interrupt.h"
+#include "ci/run/judging.h"
+#include "ci/run/preflight.h"
+#include "ci/run/progress.h"
+#include "ci/run/run_folder.h"
+#include "ci/run/run_plan.h"
+#include "ci/run/shard.h"
+#include "ci/run/shrinking.h"
+#include "ci/run/summary.h"
+#include "ci/version.h"
+#include "properties/campaign/campaign.h"
+#include "properties/campaign/crowd.h"
+#include "properties/campaign/thread_counts.h"
+#include "properties/campaign/walk.h"
+#include "properties/judge/call/printable.h"
+#include "properties/judge/compare/report.h"
+
+namespace backgauge::cli {
+namespace {
+
+struct Options {
+  std::string impl = "cpu", ops, tier = "ci", out;
+  std::vector<std::string> lines;
+  std::uint64_t seed = 1;
+  int workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 64u));
+  int threads = 1;
+  std::size_t fail_fast = 0;  // 0: never
+  int verbosity = 0;
+  bool strict = false, resume = false, no_shrink = false;
+  std::string shard, add_regression;
+  std::chrono::seconds max_time{0};  // 0: none
+  IsolationOptions isolation{};
+};
+
+RunPlan chosen_plan(const Options& options) {
+  return options.lines.empty() ? plan_of_tier(options.tier, options.seed, options.ops) : plan_of_lines(options.lines);
+}
+
+// Lines given by hand are for this machine, whatever array of jobs it is part of.
+Shard shard_of(const Options& options) {
+  return options.lines.empty() || !options.shard.empty() ? chosen_shard(options.shard) : Shard{};
+}
+
+class Run {
+ public:
+  explicit Run(const Options& options)
+      : options_(options),
+        candidate_(options.impl, options.isolation),
+        plan_(chosen_plan(options)),
+        shard_(shard_of(options)),
+        folder_(options.out, head(), options.resume) {
+    if (!options.add_regression.empty()) require_writable("--add-regression", options.add_regression);
+    for (std::size_t index = 0; index < plan_.cases.size(); ++index) {
+      if (!shard_.has(index)) continue;
+      mine_.push_back(index);
+      all_work_ += expected_work(plan_.cases[index]);
+    }
+  }
+
+  int operator()() {
+    print_heading();
+    if (!candidate_.isolated()) install_last_words();
+    const InterruptGuard guard;
+    {
+      Progress progress(mine_.size());
+      judge_producers(progress);
+      for (const auto& [index, record] : folder_.kept()) take(index, record);
+      progress.start_at(work_done_ / all_work_);
+      judge_rest(progress);
+    }
+    tell_failures();
+    if (is_tier() && complete()) {
+      if (shard_.is_first()) {
+        checks_.attempt("calls at once", [&] { call_at_once(); });
+        checks_.attempt("threads", [&] { count_busy_threads(); });
+      }
+      const bool walks = options_.tier != tier_word(Tier::kSmoke) && shard_.is_first();
+      if (walks) checks_.attempt("state walk", [&] { walk_through_configurations(); });
+      checks_.attempt("determinism", [&] { measure_determinism_of_ops(); });
+      summary_.add_checks(checks_.failed());
+    }
+    const bool written = finish_folder();
+    const int verdict = conclude();
+    return written && kept_ ? verdict : static_cast<int>(kSelfCheck);
+  }
+
+ private:
+  // What cannot be written at the end must not cost the summary.
+  bool finish_folder() {
+    try {
+      folder_.finish(taken_, shrunk_, checks_.failed(), shell_quoted(options_.impl));
+      return true;
+    } catch (const std::system_error& error) {
+      fmt::print(stderr, "backgauge: --out={}: {}\n", options_.out, error.what());
+      return false;
+    }
+  }
+
+  bool is_tier() const { return options_.lines.empty(); }
+
+  RunHead head() const {
+    if (options_.out.empty()) return {};
+    return head_of_this_run(candidate_.table(), options_.impl, options_.threads, shard_.text(), plan_.planned);
+  }
+
+  void print_heading() const {
+    const std::string all = counted(plan_.cases.size(), "case");
+    fmt::print("backgauge {}: {} {}{} on {}{}\n", kVersion, printable(candidate_.table().name, kShownOfName),
+               printable(candidate_.table().version, kShownOfName), candidate_.isolated() ? " (isolated)" : "",
+               shard_.is_whole() ? all : fmt::format("{} of {}, shard {}", mine_.size(), all, shard_.text()),
+               is_tier() ? fmt::format(", tier {}, seed {}", options_.tier, options_.seed) : std::string());
+    if (options_.resume) fmt::print("resumed: {} judged before\n", counted(folder_.kept().size(), "case"));
+    fmt::print("\n");
+  }
+
+  void judge_producers(Progress& progress) {
+    for (const std::size_t index : mine_) {
+      const Case& c = plan_.cases[index];
+      if (c.data != DataClass::kGolden || interrupted()) continue;
+      const Record record = judge_golden_producer(c);
+      summary_.add_producer(record);
+      if (record.verdict.status == Status::kPassed && options_.verbosity == 0) continue;
+      progress.clear();
+      fmt::print("stored golden {} {}\n{}", status_word(record.verdict.status), record.id,
+                 verdict_text(record.verdict));
+    }
+  }
+
+  void take(std::size_t index, const Record& record) {
+    summary_.add(plan_.cases[index], record);
+    taken_.emplace(index, record);
+    kinds_.add(index, record);
+    work_done_ += expected_work(plan_.cases[index]);
+  }
+
+  void print_case(const Record& record) const {
+    fmt::print("[{:>{}}/{}] {} {}\n{}", taken_.size(), std::to_string(mine_.size()).size(), mine_.size(),
+               status_word(record.verdict.status), record.id, verdict_text(record.verdict));
+    fmt::print("  repro: backgauge repro '{}' --impl={}\n", record.id, shell_quoted(options_.impl));
+  }
+
+  bool complete() const { return taken_.size() == mine_.size(); }
+  bool enough() const { return options_.fail_fast > 0 && summary_.failed() >= options_.fail_fast; }
+
+  void judge_rest(Progress& progress) {
+    std::vector<std::size_t> todo;
+    std::vector<Case> cases;
+    for (const std::size_t index : mine_) {
+      if (taken_.contains(index) || enough()) continue;
+      todo.push_back(index);
+      cases.push_back(plan_.cases[index]);
+    }
+    JudgingOptions judging{.workers = options_.workers, .num_threads = options_.threads, .redraw = is_tier()};
+    if (options_.max_time.count() > 0) judging.deadline = std::chrono::steady_clock::now() + options_.max_time;
+    const auto placed = [&](std::size_t turn, Record record) {
+      record.plan = plan_.at(todo[turn]);
+      return record;
+    };
+    judging.ended = [&](std::size_t turn, const Record& record) { folder_.add(placed(turn, record)); };
+    std::size_t turn = 0;
+    judge_all(candidate_, cases, judging, [&](const Record& record) {
+      take(todo[turn], placed(turn, record));
+      if (options_.verbosity > 0) {
+        progress.clear();
+        print_case(record);
+      }
+      progress.show(taken_.size(), summary_.failed(), work_done_ / all_work_, record.id);
+      ++turn;
+      return !enough();
+    });
+  }
+
+  // One failure of each kind is looked into, after all others have ended, so that each runs alone.
+  void tell_failures() {
+    Progress progress(0);
+    std::size_t looked_at = 0;
+    const auto look = [&](const FailureKind& kind) {
+      progress.show_phase("looking into " + kind.text, ++looked_at, kinds_.in_order().size());
+      ShownFailure shown = look_into(kind);
+      progress.clear();
+      return shown;
+    };
+    tell(kinds_, options_.verbosity > 0 ? kinds_.in_order().size() : kMostKindsTold, look, shell_quoted(options_.impl));
+    if (!options_.add_regression.empty()) kept_ = keep_regressions(options_.add_regression, to_keep_);
+  }
+
+  ShownFailure look_into(const FailureKind& kind) {
+    Record& first = taken_.at(kind.index);
+    if (kind.of_harness || interrupted()) return {first, ""};
+    const Case c = parse_case_or_throw(first.id);
+    ShownFailure shown{first, ""};
+    if (!options_.no_shrink) {
+      ShrunkFailure shrunk = shrink_failure(candidate_.runner(), c, first, options_.threads);
+      if (shrunk.flaky) {
+        first.flaky = true;
+        return {first, "the first does not fail again when it runs alone: flaky"};
+      }
+      shown = {std::move(shrunk.record), std::move(shrunk.effort)};
+    }
+    // The case as it was has more values to go by.
+    diagnose(candidate_.runner(), c, options_.threads, first.verdict);
+    shown.record.verdict.hint = first.verdict.hint;
+    shown.record.verdict.passes_as = first.verdict.passes_as;
+    if (!shown.record.shrunk_from.empty()) shrunk_.emplace(kind.index, shown.record);
+    to_keep_.push_back(shown.record.id);
+    return shown;
+  }
+
+  void call_at_once() {
+    CrowdOptions options;
+    options.ops = parse_ops(options_.ops);
+    options.seed = options_.seed;
+    options.num_threads = options_.threads;
+    const Crowd judged = crowd(candidate_.runner(), options);
+    checks_.add(judged);
+    summary_.add_crowd(judged);
+  }
+
+  void count_busy_threads() {
+    const ThreadCounts counted = count_threads(candidate_.runner(), parse_ops(options_.ops));
+    checks_.add(counted);
+    summary_.add_threads(counted);
+  }
+
+  // In one process that has seen them all: a shard would show no more than the first one does.
+  void walk_through_configurations() {
+    WalkOptions options;
+    options.ops = parse_ops(options_.ops);
+    options.seed = options_.seed;
+    options.num_threads = options_.threads;
+    const Walk walked = walk(candidate_.runner(), options);
+    checks_.add(walked);
+    summary_.add_walk(walked);
+  }
+
+  void measure_determinism_of_ops() {
+    std::vector<OpDeterminism> measured = measure_determinism(candidate_.runner(), parse_ops(options_.ops));
+    checks_.add(measured);
+    summary_.add_determinism(std::move(measured));
+  }
+
+  int conclude() const {
+    fmt::print("{}", summary_.text({.tier = is_tier(), .verbose = options_.verbosity > 0}));
+    if (interrupted()) {
+      fmt::print("interrupted after {} of {} cases\n", taken_.size(), mine_.size());
+      return kInterrupted;
+    }
+    const std::size_t missing = mine_.size() - taken_.size();
+    if (missing > 0 && !enough()) fmt::print("not run: {} of {} cases, --max-time was over\n", missing, mine_.size());
+    return summary_.exit_code(options_.strict, missing == 0, !shard_.is_whole());
+  }
+
+  const Options& options_;
+  Candidate candidate_;
+  const RunPlan plan_;
+  const Shard shard_;
+  RunFolder folder_;
+  std::vector<std::size_t> mine_;        // places in the plan
+  double all_work_ = 0, work_done_ = 0;  // of these, as expected_work() counts
+  RecordsByIndex taken_, shrunk_;
+  Checks checks_{candidate_.runner()};
+  std::vector<std::string> to_keep_;  // the lines that tell the kinds of failure
+  FailureKinds kinds_;
+  bool kept_ = true;  // every regression that was to be kept
+  Summary summary_;
+};
+
+}  // namespace
+
+void add_verify(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("verify", "judge an implementation on golden vectors and the cases of a tier");
+  add_implementation_options(*command, options->impl, options->threads, options->strict);
+  add_isolation_options(*command, options->isolation);
+  command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
+  command->add_option("--tier", options->tier, "smoke (seconds), ci (a minute) or full (see --max-time)")
+      ->envname("BACKGAUGE_TIER");
+  command->add_option("--seed", options->seed, "seed of the tier's random choices")
+      ->check(whole_number())
+      ->envname("BACKGAUGE_SEED");
+  command->add_option("--case", options->lines, "judge this case line instead of a tier; may be repeated")
+      ->default_str("");
+  command->add_option("--out", options->out, "folder for records.jsonl and junit.xml")->envname("BACKGAUGE_OUT");
+  command->add_flag("--resume", options->resume, "keep what --out holds of this run and judge the rest");
+  command->add_option("--shard", options->shard, "i/n: judge the i-th of n parts (default: what the batch system says)")
+      ->envname("BACKGAUGE_SHARD");
+  add_duration(*command, "--max-time", options->max_time, "start no case after this long: 90s, 5m, 2h")
+      ->envname("BACKGAUGE_MAX_TIME");
+  command->add_flag("--no-shrink", options->no_shrink, "do not look for plainer cases that fail in the same way");
+  add_regression_option(*command, options->add_regression);
+  command->add_option("-j,--jobs", options->workers, "cases judged at once")
+      ->check(CLI::Range(1, 1024))
+      ->envname("BACKGAUGE_JOBS");
+  command->add_option("--fail-fast", options->fail_fast, "stop after this many failures")
+      ->expected(0, 1)
+      ->check(whole_number())
+      ->default_str("1");
+  command->add_flag("-v,--verbose", options->verbosity,
+                    "every case with its verdict, every kind of failure, every setting that was covered");
+  command->callback([options, &chosen] {
+    if (options->resume && options->out.empty()) throw CLI::RequiresError("--resume", "--out");
+    chosen = [options] { return Run(*options)(); };
+  });
+}
+
+}  // namespace backgauge::cli

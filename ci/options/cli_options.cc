@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/options/cli_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+#include "ci/options/command.h"
+#include "impl/registry.h"
+#include "properties/case/regressions.h"
+#include "properties/judge/call/printable.h"
+#include "properties/saboteurs/hostile/hostile.h"
+#include "properties/saboteurs/variant.h"
+#include "reference/contract/op_spec.h"
+
+namespace backgauge::cli {
+namespace {
+
+// Finds a gradient op by the name used in case lines or by TensorFlow's name; nullptr if there is none.
+const OpSpec* gradient_op(std::string_view name) {
+  const auto found = std::ranges::find_if(
+      op_specs(), [&](const OpSpec& spec) { return spec.word == name || spec.tensorflow == name; });
+  return found == op_specs().end() || found->op == BACKGAUGE_CUDNN_RNN ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<backgauge_op> parse_ops(const std::string& list) {
+  std::vector<backgauge_op> out;
+  std::vector<std::string_view> legal;
+  for (const OpSpec& spec : op_specs()) {
+    if (spec.op == BACKGAUGE_CUDNN_RNN) continue;
+    legal.push_back(spec.word);
+    if (list.empty()) out.push_back(spec.op);
+  }
+  std::size_t begin = 0;
+  while (!list.empty() && begin <= list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string word = list.substr(begin, end - begin);
+    const OpSpec* spec = gradient_op(word);
+    if (spec == nullptr) {
+      throw CommandError{
+          kUsage, fmt::format("--ops={}: unknown op \"{}\", expected some of {}", list, word, fmt::join(legal, ", "))};
+    }
+    if (std::find(out.begin(), out.end(), spec->op) == out.end()) out.push_back(spec->op);
+    begin = end + 1;
+  }
+  return out;
+}
+
+CLI::Validator whole_number() {
+  return {[](const std::string& text) {
+            std::uint64_t number = 0;
+            const char* end = text.data() + text.size();
+            const auto [stopped, problem] = std::from_chars(text.data(), end, number);
+            return problem == std::errc() && stopped == end ? std::string() : text + ": expected a whole number";
+          },
+          ""};
+}
+
+CLI::Validator number_from(double least, double most) {
+  return {[least, most](const std::string& text) {
+            double number = 0;
+            const char* end = text.data() + text.size();
+            const auto [stopped, problem] = std::from_chars(text.data(), end, number);
+            const bool fits = problem == std::errc() && stopped == end && number >= least && number <= most;
+            return fits ? std::string() : fmt::format("{}: expected a number from {:g} to {:g}", text, least, most);
+          },
+          ""};
+}
+
+CLI::Validator memory_size() {
+  return {[](std::string& text) {
+            constexpr std::string_view kUnits = "KMGT";
+            std::uint64_t number = 0;
+            const char* end = text.data() + text.size();
+            const auto [stopped, problem] = std::from_chars(text.data(), end, number);
+            const std::string unit(stopped, end);
+            const std::size_t power = unit.empty() ? 0 : kUnits.find(unit[0]) + 1;  // npos + 1 is 0
+            const bool known = unit.empty() || (power > 0 && (unit.size() == 1 || unit.substr(1) == "B"));
+            const std::size_t shift = 10 * power;
+            if (problem != std::errc() || !known || number >> (63 - shift) != 0) {
+              return text + ": expected a number of bytes like 512M or 2G";
+            }
+            text = std::to_string(number << shift);
+            return std::string();
+          },
+          "SIZE"};
+}
+
+CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chrono::seconds& duration,
+                          const std::string& description) {
+  const auto parse = [&duration, name](const std::string& text) {
+    const std::string unit = text.empty() ? "" : text.substr(text.size() - 1);
+    const std::int64_t seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+    std::int64_t number = 0;
+    const char* end = text.data() + text.size() - 1;
+    const auto [stopped, problem] = std::from_chars(text.data(), std::max(end, text.data()), number);
+    constexpr std::int64_t kLongest = 1'000'000;  // hours: above a century
+    if (seconds == 0 || problem != std::errc() || stopped != end || number < 1 || number > kLongest) {
+      throw CommandError{kUsage, fmt::format("{}={}: expected a time like 90s, 5m or 2h", name, text)};
+    }
+    duration = std::chrono::seconds(number * seconds);
+  };
+  return command.add_option_function<std::string>(name, parse, description);
+}
+
+void add_implementation_options(CLI::App& command, std::string& impl, int& threads, bool& strict) {
+  command.add_option("--impl", impl, "a name that `backgauge list` has, or the path of a shared library")
+      ->envname("BACKGAUGE_IMPL");
+  command.add_option("--threads", threads, "threads the implementation may use")
+      ->check(CLI::Range(1, 1024))
+      ->envname("BACKGAUGE_THREADS");
+  command.add_flag("--strict", strict, "MISTRUSTED, or cases not run, is exit code 5");
+}
+
+void add_regression_option(CLI::App& command, std::string& file) {
+  const auto take = [&file](const CLI::results_t& given) {
+    std::string error;
+    file = given.front().empty() ? regressions_file(error).string() : given.front();
+    if (file.empty()) throw CommandError{kUsage, "--add-regression: " + error};
+    return true;
+  };
+  command.add_option("--add-regression", take, "keep the shrunk lines of failures in this file of regressions")
+      ->type_name("FILE")
+      ->expected(0, 1);
+}
+
+std::string counted(std::size_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string shell_quoted(const std::string& word) {
+  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+") ==
+      std::string::npos) {
+    return word;
+  }
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+Case parse_case_or_throw(const std::string& line) {
+  std::string error;
+  const std::optional<Case> parsed = parse_case(line, error);
+  if (!parsed)
+    throw CommandError{
+        kUsage, fmt::format("case \"{}\": {}", printable(line, kShownOfMessage), printable(error, kShownOfMessage))};
+  return *parsed;
+}
+
+const backgauge_implementation& load_implementation(const std::string& name) {
+  if (name.starts_with(kSaboteurPrefix)) {
+    const auto* saboteur = saboteurs::find_implementation(name.substr(kSaboteurPrefix.size()));
+    if (saboteur == nullptr) throw CommandError{kNotLoaded, name + ": unknown; `backgauge self --json` names them"};
+    return *saboteur;
+  }
+  if (name.starts_with(kHostilePrefix)) {
+    for (const auto list : {saboteurs::hostile_implementations, saboteurs::correct_twins}) {
+      const auto& all = list(load_implementation("plain"));
+      const auto found = std::ranges::find(all, name.substr(kHostilePrefix.size()), &saboteurs::Hostile::id);
+      if (found != all.end()) return found->table;
+    }
+    throw CommandError{kNotLoaded, name + ": unknown, see properties/saboteurs/hostile"};
+  }
+  std::string error;
+  const backgauge_implementation* implementation = open_implementation(name, error);
+  if (implementation == nullptr) throw CommandError{kNotLoaded, error};
+  return *implementation;
+}
+
+}  // namespace backgauge::cli

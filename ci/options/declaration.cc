@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/options/declaration.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "ci/options/command.h"
+#include "reference/contract/op_spec.h"
+
+namespace backgauge::cli {
+
+Declared DeclarationOptions::declared() const {
+  const std::int32_t half = enumerator_of(accuracy_class_word, half_class);
+  if (half == 0) throw CommandError{kUsage, fmt::format("--half-class={}: expected A, A' or B", half_class)};
+  const std::int32_t products = enumerator_of(numerical_contract_word, contract);
+  if (products == 0) {
+    throw CommandError{kUsage, fmt::format("--contract={}: expected fp32_strict, fp32_tf32, bf16_acc32, fp16_acc32 or "
+                                           "fp32_3xtf32",
+                                           contract)};
+  }
+  return {.half_class = static_cast<backgauge_accuracy_class>(half),
+          .numerical_contract = static_cast<backgauge_numerical_contract>(products),
+          .recomputes_co = recomputes_co};
+}
+
+void add_declaration_options(CLI::App& command, DeclarationOptions& options) {
+  command.add_option("--half-class", options.half_class, "accuracy class of half results: A, A' or B");
+  command.add_option("--contract", options.contract, "numerical contract of matrix products");
+  command.add_flag("--recomputes-co", options.recomputes_co, "the program takes tanh(cs) instead of the saved co");
+}
+
+}  // namespace backgauge::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program whose outputs come as files declares, as an implementation does in its table.
+#pragma once
+
+#include <string>
+
+#include "ci/options/cli_fwd.h"
+#include "reference/oracle.h"
+
+namespace backgauge::cli {
+
+struct DeclarationOptions {
+  std::string half_class = "A", contract = "fp32_strict";
+  bool recomputes_co = false;
+
+  Declared declared() const;  // throws CommandError(kUsage)
+};
+
+// --half-class, --contract, --recomputes-co.
+void add_declaration_options(CLI::App& command, DeclarationOptions& options);
+
+}  // namespace backgauge::cli

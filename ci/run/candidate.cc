@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/run/candidate.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+
+#include "ci/options/cli_options.h"
+#include "ci/options/command.h"
+#include "impl/registry.h"
+#include "perf/session_process.h"
+#include "properties/case/memory_budget.h"
+#include "properties/judge/worker/worker_main.h"
+#include "properties/judge/worker/worker_runner.h"
+
+namespace backgauge::cli {
+namespace {
+
+bool is_isolated(const std::string& name, const std::string& isolate) {
+  if (isolate != "auto") return isolate == "on";
+  if (name.starts_with(kSaboteurPrefix)) return false;
+  const std::vector<std::string> built_in = registry_names();
+  return std::ranges::find(built_in, name) == built_in.end();
+}
+
+}  // namespace
+
+// Half: one that takes all it gets leaves the other half to the judge, who holds the case as the worker does, and what
+// is right besides. Two that do so at once are what --memory-limit is for.
+IsolationOptions::IsolationOptions()
+    : timeout(std::chrono::duration_cast<std::chrono::seconds>(WorkerOptions().timeout)),
+      memory_limit(machine_memory() / 2) {}
+
+void add_isolation_options(CLI::App& command, IsolationOptions& options) {
+  command
+      .add_option("--isolate", options.isolate,
+                  "on: the implementation runs in processes of its own, which may die; auto: unless it is built in")
+      ->check(CLI::IsMember({"on", "off", "auto"}))
+      ->envname("BACKGAUGE_ISOLATE");
+  add_duration(command, "--timeout", options.timeout, "longest time of one isolated call: 30s, 5m")
+      ->default_str(fmt::format("{}s", options.timeout.count()))
+      ->envname("BACKGAUGE_TIMEOUT");
+  command
+      .add_option("--memory-limit", options.memory_limit,
+                  "what an isolated implementation may allocate, and prepare ask for: 2G, 512M; 0: no limit")
+      ->transform(memory_size())
+      ->default_str("half of the machine's memory")
+      ->envname("BACKGAUGE_MEMORY_LIMIT");
+}
+
+Candidate::Candidate(const std::string& name, const IsolationOptions& options)
+    : name_(name), options_(options), isolated_(is_isolated(name, options.isolate)) {
+  runners_.push_back(open());
+  if (!isolated_) return;
+  const std::string refusal = table_refusal(&table());
+  if (!refusal.empty()) throw CommandError{kNotLoaded, name + ": " + refusal};
+}
+
+Runner& Candidate::runner(std::size_t job) {
+  while (runners_.size() <= job) runners_.push_back(open());
+  return *runners_[job];
+}
+
+std::unique_ptr<Runner> Candidate::open() const {
+  if (!isolated_) return std::make_unique<InProcessRunner>(load_implementation(name_));
+  try {
+    return std::make_unique<WorkerRunner>(WorkerOptions{.implementation = name_,
+                                                        .timeout = options_.timeout,
+                                                        .memory_limit = options_.memory_limit,
+                                                        .patience = patience_});
+  } catch (const LoadError& error) {
+    throw CommandError{kNotLoaded, error.what()};
+  } catch (const std::exception& error) {  // no process or no shared memory can be had
+    throw CommandError{kSelfCheck, error.what()};
+  }
+}
+
+void serve_as_worker(const std::vector<std::string>& arguments) {
+  const auto open = [](const std::string& name, std::string& error) -> const backgauge_implementation* {
+    try {
+      return &load_implementation(name);
+    } catch (const CommandError& failure) {
+      error = failure.text;
+      return nullptr;
+    }
+  };
+  if (is_session(arguments)) session_main(arguments, open);
+  worker_main(arguments, open);
+}
+
+}  // namespace backgauge::cli

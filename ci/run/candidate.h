@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The implementation that a command judges: by name, in this process or in others.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ci/options/cli_fwd.h"
+#include "properties/judge/runner/runner.h"
+#include "properties/judge/worker/patience.h"
+
+namespace backgauge::cli {
+
+struct IsolationOptions {
+  std::string isolate = "auto";  // on, off; auto: on for what is not built in
+  std::chrono::seconds timeout;  // per call, isolated
+  std::uint64_t memory_limit;    // of an isolated implementation, in bytes (WorkerOptions); 0: none
+
+  IsolationOptions();
+};
+
+// --isolate, --timeout, --memory-limit.
+void add_isolation_options(CLI::App& command, IsolationOptions& options);
+
+class Candidate {
+ public:
+  // Throws CommandError(kNotLoaded).
+  explicit Candidate(const std::string& name, const IsolationOptions& options = {});
+
+  const backgauge_implementation& table() const { return runners_.front()->table(); }
+  bool isolated() const { return isolated_; }
+
+  // One for each job that judges at the same time as others, numbered from 0. Throws CommandError(kNotLoaded).
+  Runner& runner(std::size_t job = 0);
+
+ private:
+  std::unique_ptr<Runner> open() const;
+
+  std::string name_;
+  IsolationOptions options_;
+  std::shared_ptr<Patience> patience_ = std::make_shared<Patience>();
+  bool isolated_;
+  std::vector<std::unique_ptr<Runner>> runners_;
+};
+
+// What the program does as `backgauge worker ...`, its arguments after that word.
+[[noreturn]] void serve_as_worker(const std::vector<std::string>& arguments);
+
+}  // namespace backgauge::cli

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/run/contestants.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+#include "ci/options/cli_options.h"
+#include "ci/options/command.h"
+#include "perf/peer_contestant.h"
+#include "perf/peers.h"
+#include "perf/session_process.h"
+#include "perf/table_contestant.h"
+
+namespace backgauge::cli {
+namespace {
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    words.push_back(list.substr(begin, end - begin));
+    if (words.back().empty()) throw CommandError{kUsage, fmt::format("--impl={}: expected names with commas", list)};
+    begin = end + 1;
+  }
+  return words;
+}
+
+std::unique_ptr<Contestant> open_peer(const std::string& name, const std::vector<std::string>& command, int threads) {
+  try {
+    return std::make_unique<PeerContestant>(name, command, threads);
+  } catch (const PeerError& error) {
+    return std::make_unique<AbsentContestant>(name, error.what());
+  }
+}
+
+// A name that is nothing may have been meant as a peer.
+std::unique_ptr<Candidate> open_candidate(const std::string& given, const IsolationOptions& isolation) {
+  try {
+    return std::make_unique<Candidate>(given, isolation);
+  } catch (CommandError& error) {
+    const std::vector<std::string> peers = peer_names();
+    if (!peers.empty() && error.exit_code == kNotLoaded)
+      error.text += fmt::format("; or a peer: {}", fmt::join(peers, " "));
+    throw;
+  }
+}
+
+}  // namespace
+
+Contestants open_contestants(const std::string& list, int threads, const IsolationOptions& isolation) {
+  Contestants out;
+  std::map<std::string, int> seen;
+  const auto distinct = [&seen](std::string name) {
+    if (const int count = ++seen[name]; count > 1) name += fmt::format("#{}", count);
+    return name;
+  };
+  for (const std::string& given : split(list)) {
+    if (const auto command = peer_command(given)) {
+      out.all.push_back(open_peer(distinct(given), *command, threads));
+      continue;
+    }
+    Candidate& candidate = *out.candidates.emplace_back(open_candidate(given, isolation));
+    const std::string name = given.starts_with(kSaboteurPrefix) ? given : candidate.table().name;
+    out.all.push_back(std::make_unique<TableContestant>(distinct(name), candidate.runner(),
+                                                        [given] { return std::make_unique<SessionProcess>(given); }));
+  }
+  return out;
+}
+
+}  // namespace backgauge::cli

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/run/diagnosis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ci/run/known_fault_match.h"
+#include "properties/case/inputs.h"
+#include "properties/explain/hint.h"
+#include "properties/judge/compare/claims.h"
+
+namespace backgauge::cli {
+namespace {
+
+// Whether hundreds of slow implementations can be tried on it within seconds: 2^20 products each are some.
+bool is_quick(const Problem& problem) {
+  const Extents& e = problem.extents;
+  constexpr std::int64_t kMostProducts = 1 << 20;
+  return e.T * e.B * e.L * e.D * e.H * (e.I + e.H) <= kMostProducts;
+}
+
+const TensorReport* first_bad(const Verdict& verdict) {
+  const auto bad = std::ranges::find_if(verdict.tensors, [](const TensorReport& tensor) { return tensor.bad > 0; });
+  return bad == verdict.tensors.end() ? nullptr : &*bad;
+}
+
+// Values that were written and are not what is wanted.
+bool is_of_values(const Verdict& verdict) {
+  const TensorReport* bad = first_bad(verdict);
+  return verdict.status == Status::kFailed && bad != nullptr && bad->unwritten == 0 && bad->worst >= 0;
+}
+
+std::string hint_of(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
+                    const Declared& declared, const TensorReport& bad) {
+  const std::vector<Wanted> wanted = oracle(problem, declared, values_of(facts));
+  const auto output = std::ranges::find(given, bad.name, &GivenTensor::name);
+  const auto place = std::ranges::find(wanted, bad.name, &Wanted::name);
+  if (bad.nonfinite > 0 || output == given.end() || place == wanted.end()) return "";
+  const std::string term = hint(problem, wanted, static_cast<std::size_t>(place - wanted.begin()), output->values);
+  return term.empty() && is_quick(problem) && !has_random_dropout(problem) ? likeness(problem, wanted, given) : term;
+}
+
+// The next wider class of half that the outputs pass as, or 0.
+std::int32_t wider_class(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
+                         Declared declared) {
+  if (problem.dtype != BACKGAUGE_HALF) return 0;
+  for (std::int32_t wider = declared.half_class + 1; wider <= BACKGAUGE_CLASS_B; ++wider) {
+    declared.half_class = static_cast<backgauge_accuracy_class>(wider);
+    if (judge_outputs(problem, facts, given, declared).status == Status::kPassed) return wider;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void diagnose(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
+              const Declared& declared, const std::string& how, Verdict& verdict) {
+  if (!is_of_values(verdict)) return;
+  verdict.hint = hint_of(problem, facts, given, declared, *first_bad(verdict));
+  if (const std::int32_t wider = wider_class(problem, facts, given, declared); wider != 0) {
+    const std::string_view word = accuracy_class_word(wider);
+    verdict.passes_as =
+        fmt::format("FAILED as class {}; passes as class {} ({})", accuracy_class_word(declared.half_class), word,
+                    fmt::format(fmt::runtime(how), word));
+  }
+}
+
+void diagnose(Runner& runner, const Case& c, int num_threads, Verdict& verdict) {
+  const backgauge_op_claims* claims = claims_of(runner.table(), c.op);
+  if (c.data == DataClass::kMalformed || claims == nullptr || !is_of_values(verdict)) return;
+  const Filled filled = fill(c);
+  const Problem& problem = filled.problem;
+  if (!filled.error.empty() || has_random_dropout(problem)) return;
+  RunOptions options;
+  options.num_threads = num_threads;
+  const std::vector<GivenTensor> given = given_of(run_everything(runner, problem, options), problem.dtype);
+  runner.end_case();
+  diagnose(problem, filled.facts, given, declared(*claims, problem.dtype), "half_class of its claims: {}", verdict);
+}
+
+}  // namespace backgauge::cli

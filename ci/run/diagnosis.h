@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A look into a failure: what its wrong values are, and whether they would be right under a wider accuracy class.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "properties/case/case.h"
+#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/verdict.h"
+#include "properties/judge/runner/runner.h"
+#include "reference/oracle.h"
+
+namespace backgauge::cli {
+
+// On input outputs of a problem, how they were declared, and their verdict. On output its `hint`
+// (properties/explain/hint.h, known_fault_match.h) and `passes_as` are set as far as there is something to say; `how`
+// tells a reader what to declare for another class: "--half-class={}". Nothing happens to a verdict that is not FAILED
+// by values.
+void diagnose(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
+              const Declared& declared, const std::string& how, Verdict& verdict);
+
+// The same for what an implementation answers to a case, once more: of CudnnRNNBackprop with random dropout nothing is
+// said, since masks are the implementation's own.
+void diagnose(Runner& runner, const Case& c, int num_threads, Verdict& verdict);
+
+}  // namespace backgauge::cli

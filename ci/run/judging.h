@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// From case lines to records: fills, judges, and hands the records over in the order of the cases.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ci/run/candidate.h"
+#include "properties/case/case.h"
+#include "properties/case/golden.h"
+#include "properties/case/inputs.h"
+#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/record/record.h"
+
+namespace backgauge::cli {
+
+struct JudgingOptions {
+  int workers = 2;      // cases judged at once
+  int num_threads = 1;  // of the implementation, per call
+  bool redraw = false;  // a generated case that proves nothing (MISTRUSTED) gets other values: redraw.h
+  std::chrono::steady_clock::time_point deadline =
+      std::chrono::steady_clock::time_point::max();  // no case starts later
+  // Gets each record as soon as its case has ended, in any order, from any thread, one at a time.
+  std::function<void(std::size_t index, const Record&)> ended{};
+};
+
+// What decides where the tensors of a case lie in memory.
+std::uint64_t placement_seed(const Case& c, const Filled& filled);
+
+// A malformed call, data=malformed:N.
+Verdict judge_malformed(Runner& runner, const Case& c);
+
+// One case, judged. A case whose inputs cannot be made is BROKEN(harness).
+Record judge_line(Runner& runner, const Case& c, int num_threads);
+
+// What the maker of a golden vector computed, to be judged like an implementation's outputs. `data` must outlive it.
+struct StoredOutputs {
+  const Problem& problem;
+  Declared declared;
+  std::vector<Wanted> wanted;
+  std::vector<GivenTensor> given;
+
+  explicit StoredOutputs(const GoldenData& data);
+  Verdict judge() const { return judge_values(wanted, given, problem, declared); }
+};
+Record judge_golden_producer(const Case& golden);
+
+// All cases; `sink` gets each record in order and returns false to stop. Stops early too when the user interrupts and
+// at the deadline: then it got the records of all cases that were started.
+void judge_all(Candidate& candidate, const std::vector<Case>& cases, const JudgingOptions& options,
+               const std::function<bool(const Record&)>& sink);
+
+}  // namespace backgauge::cli

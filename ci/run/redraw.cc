@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/run/redraw.h"
+
+#include <stdexcept>
+
+#include "properties/case/inputs.h"
+#include "properties/case/structures.h"
+#include "properties/judge/compare/judge_values.h"
+
+namespace backgauge::cli {
+namespace {
+
+Filled filled(const Case& c) {
+  Filled out = fill(c);
+  if (!out.error.empty()) throw std::runtime_error(to_string(c) + ": " + out.error);
+  return out;
+}
+
+// Whether outputs that are what is wanted would prove nothing.
+bool proves_nothing(const Case& c, Filled filled, const Declared& declared) {
+  draw_dropout_masks(c, filled.problem);
+  std::vector<GivenTensor> right;
+  for (const Wanted& tensor : everything_wanted(filled.problem, filled.facts, declared)) {
+    right.push_back({tensor.name, tensor.shape, c.dtype, {tensor.value.begin(), tensor.value.end()}});
+  }
+  return judge_outputs(filled.problem, filled.facts, right, declared).status == Status::kMistrusted;
+}
+
+}  // namespace
+
+bool may_be_redrawn(const Case& c) {
+  return c.data != DataClass::kGolden && c.data != DataClass::kMalformed && !c.checksum;
+}
+
+Case redrawn(Case c, int redraws) {
+  if (redraws > kMostRedrawsOfClass) c.data = DataClass::kStratified;
+  c.seed = seed_of_same_structure(c, (c.seed * 0x9e3779b97f4a7c15u + 1) >> 32);
+  return c;
+}
+
+Case judged_in_place_of(Case planned, const Declared& declared, int most_redraws) {
+  Filled inputs = filled(planned);
+  const bool again = may_be_redrawn(planned);
+  for (int redraws = 1; again && redraws <= most_redraws && proves_nothing(planned, inputs, declared); ++redraws) {
+    planned = redrawn(planned, redraws);
+    inputs = filled(planned);
+  }
+  planned.checksum = inputs.checksum;
+  return planned;
+}
+
+}  // namespace backgauge::cli

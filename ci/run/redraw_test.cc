@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/run/redraw.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace backgauge::cli {
+namespace {
+
+constexpr Declared kEverywhere{.half_class = BACKGAUGE_CLASS_B};
+
+Case parsed(const std::string& line) {
+  std::string error;
+  return parse_case(line, error).value();
+}
+
+// Of the ci tier, seed 1: nine draws of each prove nothing of class B.
+class Undecidable : public testing::TestWithParam<const char*> {};
+
+TEST_P(Undecidable, GetsStratifiedValues) {
+  const Case planned = parsed(GetParam());
+  const Case judged = judged_in_place_of(planned, kEverywhere);
+  EXPECT_EQ(judged.data, DataClass::kStratified) << to_string(judged);
+  EXPECT_EQ(judged_in_place_of(planned, kEverywhere, kMostRedrawsOfClass).data, planned.data);
+  Case same_shape = judged;
+  same_shape.data = planned.data;
+  same_shape.seed = planned.seed;
+  same_shape.checksum = planned.checksum;
+  EXPECT_EQ(to_string(same_shape), to_string(planned));
+}
+
+TEST_P(Undecidable, KeepsItsClassWhereItProvesSomething) {
+  const Case judged = judged_in_place_of(parsed(GetParam()), {.half_class = BACKGAUGE_CLASS_A});
+  EXPECT_EQ(judged.data, parsed(GetParam()).data) << to_string(judged);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, Undecidable,
+    testing::Values("block_lstm_grad_v2 t3b3i3h17 peep=0 order=ifco seq=3 dt=f16 data=tiny:0xd517d5c7",
+                    "block_lstm_grad_v2 t2b5i7h23 peep=0 clip=0.5 order=ifco seq=2 dt=f16 data=nan:0x4ab023f6"));
+
+TEST(Redraw, KeepsTheClassEightTimes) {
+  Case c = parsed("block_lstm_grad_v2 t3b3i3h17 peep=0 order=ifco seq=3 dt=f16 data=tiny:0xd517d5c7");
+  for (int redraws = 1; redraws <= kMostRedraws; ++redraws) {
+    const Case next = redrawn(c, redraws);
+    EXPECT_NE(next.seed, c.seed);
+    EXPECT_EQ(next.data, redraws <= kMostRedrawsOfClass ? DataClass::kTiny : DataClass::kStratified) << redraws;
+    c = next;
+  }
+}
+
+}  // namespace
+}  // namespace backgauge::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where --out puts things: run.json at once, records.jsonl as cases end, both in order and junit.xml at the end.
+// Whatever ends the process, only cases in flight are lost.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ci/run/run_head.h"
+#include "properties/judge/record/junit.h"
+#include "properties/judge/record/record.h"
+#include "properties/judge/worker/channel.h"
+
+namespace backgauge::cli {
+
+using RecordsByIndex = std::map<std::size_t, Record>;  // by their place in the plan
+
+// The records of a file; a torn last line is left out. Throws CommandError(kUsage) where the file cannot be read, has a
+// line that is no record of a plan, or one case twice with different results.
+// Records of checks (checks.h) are added to `checks`, if it is given.
+RecordsByIndex read_records(const std::filesystem::path& file, std::vector<Record>* checks = nullptr);
+
+// Equal but for their timings.
+bool same_result(const Record& a, const Record& b);
+
+class RunFolder {
+ public:
+  // On input the folder, created if need be; "" is none, and nothing happens. `resume`: what the folder holds of this
+  // run is kept; otherwise it is replaced. Throws CommandError(kUsage) where the folder cannot be written, another run
+  // writes there now, or it holds another run than the one to resume.
+  RunFolder(const std::string& directory, const RunHead& head, bool resume);
+
+  const RecordsByIndex& kept() const { return kept_; }
+
+  // From any thread, one at a time. Throws std::system_error.
+  void add(const Record& record);
+
+  // Writes records.jsonl anew, in the order of the plan, junit.xml, and shrunk.jsonl if anything was shrunk, each
+  // record at the place of the one that it came from. `impl_given`: for repro lines, quoted. Throws std::system_error.
+  // `checks`: records of no case, after all others in records.jsonl and junit.xml.
+  void finish(const RecordsByIndex& records, const RecordsByIndex& shrunk, const std::vector<Record>& checks,
+              const std::string& impl_given);
+
+ private:
+  void write(const char* name, const std::string& text) const;
+
+  std::filesystem::path directory_;
+  Descriptor lock_;  // of the folder itself, for as long as this lives
+  JunitRun told_;
+  std::optional<RecordWriter> writer_;
+  RecordsByIndex kept_;
+};
+
+}  // namespace backgauge::cli

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/run/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ci/options/command.h"
+#include "ci/run/redraw.h"
+#include "properties/campaign/coverage.h"
+
+namespace backgauge::cli {
+namespace {
+
+bool is_harness(const Verdict& verdict) {
+  return verdict.status == Status::kBroken && verdict.reason.rfind("harness", 0) == 0;
+}
+
+// "318 of 318 pairs of two settings", and what the others lack.
+std::string pairs_text(backgauge_op op, const std::vector<Case>& judged, std::vector<Case> skipped) {
+  const PairCoverage covered = pair_coverage(op, judged);
+  std::string text = fmt::format("{} of {} pairs of two settings", covered.covered, covered.legal);
+  if (covered.missing.empty()) return text;
+  skipped.insert(skipped.end(), judged.begin(), judged.end());
+  const std::int64_t in_skipped = pair_coverage(op, skipped).covered - covered.covered;
+  std::string example = covered.missing;
+  if (const std::size_t gap = example.find(' '); gap != example.npos) example.replace(gap, 1, " with ");
+  text += fmt::format("; {} in skipped cases only, {} in no case; no judged case has {}, for example", in_skipped,
+                      covered.legal - covered.covered - in_skipped, example);
+  return text;
+}
+
+}  // namespace
+
+void Summary::Worst::add(const Verdict& verdict) {
+  for (const TensorReport& report : verdict.tensors) {
+    if (!report.vacuous && report.max_ratio >= ratio) {
+      ratio = report.max_ratio;
+      tensor = report.name;
+    }
+  }
+}
+
+std::string Summary::Count::text() const { return all == 0 ? std::string("-") : fmt::format("{}/{}", passed, all); }
+
+std::string Summary::Worst::text() const { return tensor.empty() ? "-" : fmt::format("{:.3f} {}", ratio, tensor); }
+
+void Summary::add(const Case& c, const Record& record) {
+  const Status status = record.verdict.status;
+  redrawn_ += record.redraws > 0;
+  of_other_class_ += record.redraws > kMostRedrawsOfClass && record.verdict.status != Status::kMistrusted;
+  by_identity_ += record.verdict.note.starts_with(kMasksNotTold);
+  with_state_ += record.verdict.note.starts_with(kMasksWithState);
+  ++counts_[static_cast<std::size_t>(status)];
+  broken_harness_ += is_harness(record.verdict);
+  const bool well_formed = c.data != DataClass::kMalformed;
+  if (status == Status::kSkipped) {
+    ++skip_reasons_[record.verdict.reason];
+    if (well_formed) skipped_cases_.push_back(c);
+    return;
+  }
+  if (status == Status::kMistrusted && first_mistrusted_.empty()) {
+    first_mistrusted_ = record.id + ": " + record.verdict.reason;
+  }
+  if (status != Status::kBroken && well_formed) cases_.push_back(c);
+  const bool passed = status == Status::kPassed;
+  Row& row = rows_[{c.op, c.dtype}];
+  Count& kind = c.data == DataClass::kGolden ? row.golden : well_formed ? row.generated : row.malformed;
+  ++kind.all;
+  kind.passed += passed;
+  row.worst.add(record.verdict);
+  if (passed) worst_.add(record.verdict);
+}
+
+void Summary::add_producer(const Record& record) {
+  ++producers_.all;
+  producers_.passed += record.verdict.status == Status::kPassed;
+  producer_worst_.add(record.verdict);
+  producers_failed_ += record.verdict.status == Status::kFailed || record.verdict.status == Status::kBroken;
+}
+
+void Summary::add_checks(const std::vector<Record>& failed) {
+  for (const Record& record : failed) {
+    const bool broken = record.verdict.status == Status::kBroken && !is_harness(record.verdict);
+    checks_failed_ += record.verdict.status == Status::kFailed || broken;
+    broken_checks_ += is_harness(record.verdict);
+    if (is_harness(record.verdict)) check_troubles_ += fmt::format("{}: {}\n", record.id, record.verdict.reason);
+  }
+}
+
+std::string tensor_line(const TensorReport& tensor) {
+  const std::string wrong = tensor.bad == 0 ? "" : fmt::format("  {} of {} wrong", tensor.bad, tensor.elements);
+  return fmt::format("{:<18} {:<14} worst error/allowed {:<9.3g} resolution {:.2g}{}", tensor.name,
+                     to_string(tensor.shape), tensor.max_ratio, tensor.resolution, wrong);
+}
+
+std::string Summary::table() const {
+  if (rows_.empty()) return "";
+  constexpr const char* kLine = "{:<21} {:<5} {:>9} {:>11} {:>10}  {}\n";
+  std::string out =
+      fmt::format(fmt::runtime(kLine), "op", "dtype", "golden", "generated", "malformed", "worst error/allowed");
+  for (const auto& [key, row] : rows_) {
+    out += fmt::format(fmt::runtime(kLine), find_op(key.first)->word, dtype_word(key.second), row.golden.text(),
+                       row.generated.text(), row.malformed.text(), row.worst.text());
+  }
+  return out;
+}
+
+std::string Summary::coverage(bool verbose) const {
+  std::string out = verbose ? "\ncases judged, per setting\n" : "\ncovered by judged cases\n";
+  for (const OpSpec& spec : op_specs()) {
+    if (std::ranges::find(cases_, spec.op, &Case::op) == cases_.end()) continue;
+    const std::string pairs = pairs_text(spec.op, cases_, skipped_cases_);
+    if (!verbose) {
+      out += fmt::format("  {:<21} {}\n", spec.word, pairs);
+      continue;
+    }
+    out += fmt::format("  {}\n", spec.word);
+    for (const Axis& axis : backgauge::coverage(spec.op, cases_)) {
+      out += fmt::format("    {:<11}", axis.name);
+      for (const auto& [value, judged] : axis.values) out += fmt::format("  {} {}", value, judged);
+      out += "\n";
+    }
+    out += fmt::format("    {:<11}  {}\n", "pairs", pairs);
+  }
+  return out;
+}
+
+// What calls do to each other and to themselves; unless `all`, only where it is wrong.
+std::string Summary::behaviour(bool all) const {
+  std::string out;
+  if (walk_ && (all || keeps_state())) {
+    out += fmt::format("\nstate walk: {} calls, {} ordered pairs of {} configurations{}\n", walk_->calls, walk_->pairs,
+                       walk_->configurations, walk_->failure.empty() ? "" : ": FAILED");
+    if (!walk_->failure.empty()) out += fmt::format("  {}\n", walk_->failure);
+    if (walk_->failed) out += fmt::format("  in   {}\n", to_string(*walk_->failed));
+    if (walk_->before) out += fmt::format("  after {}\n", to_string(*walk_->before));
+  }
+  if (crowd_ && crowd_->sets > 0 && (all || crowd_->worst.status != Status::kPassed)) {
+    const Verdict& worst = crowd_->worst;
+    out += fmt::format("\ncalls at once: {} sets of cases, {} calls, {} of them overlapped{}\n", crowd_->sets,
+                       crowd_->calls, crowd_->overlapped,
+                       worst.status == Status::kPassed ? "" : fmt::format(": {}", status_word(worst.status)));
+    if (worst.status != Status::kPassed) out += fmt::format("  {}\n  {}\n", worst.reason, at_once_words(crowd_->cases));
+  }
+  if (threads_ && (!threads_->failure.empty() || (all && (threads_->calls > 0 || !threads_->unmeasured.empty())))) {
+    out += fmt::format("\nthreads: {} calls measured, at most {:.2f} busy for each they were given{}\n",
+                       threads_->calls, threads_->worst, threads_->failure.empty() ? "" : ": FAILED");
+    if (!threads_->failure.empty()) out += fmt::format("  {}\n", threads_->failure);
+    for (const std::string& why : threads_->unmeasured) out += fmt::format("  not measured: {}\n", why);
+  }
+  std::string measured;
+  for (const OpDeterminism& op : determinism_) {
+    if (all || op.overclaimed()) measured += op.text();
+  }
+  if (!measured.empty()) out += "\ndeterminism, measured\n" + measured;
+  return out + check_troubles_;
+}
+
+std::string Summary::left_out() const {
+  constexpr std::size_t kMostReasons = 6;  // an op has five things that may be unclaimed, and a dtype
+  std::vector<std::pair<std::size_t, std::string>> reasons;
+  for (const auto& [reason, skipped] : skip_reasons_) reasons.emplace_back(skipped, reason);
+  std::ranges::stable_sort(reasons, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string out;
+  std::size_t others = 0;
+  for (std::size_t k = 0; k < reasons.size(); ++k) {
+    if (k < kMostReasons) out += fmt::format("skipped {}: {}\n", reasons[k].first, reasons[k].second);
+    if (k >= kMostReasons) others += reasons[k].first;
+  }
+  if (others > 0) out += fmt::format("skipped {}: for {} other reasons\n", others, reasons.size() - kMostReasons);
+  if (!first_mistrusted_.empty()) {
+    out += fmt::format("mistrusted {}, the first: {}\n", count(Status::kMistrusted), first_mistrusted_);
+  }
+  if (by_identity_ > 0) {
+    out += fmt::format("judged by the adjoint identity {}: their dropout masks are not told\n", by_identity_);
+  }
+  if (with_state_ > 0) {
+    out +=
+        fmt::format("judged by the mask of each call {}: masks follow from earlier calls, as claimed\n", with_state_);
+  }
+  if (redrawn_ > 0) {
+    out += fmt::format("drawn again {}: with their first values no bound could prove anything{}\n", redrawn_,
+                       of_other_class_ == 0 ? "" : fmt::format("; {} of them as data=strat", of_other_class_));
+  }
+  return out;
+}
+
+std::string Summary::text(const Detail& detail) const {
+  const bool all = detail.verbose || failed() == 0;
+  std::string out = table();
+  if (producers_.all > 0 && all) {
+    out += fmt::format("stored goldens that agree with the oracle: {}, worst error/allowed {}\n", producers_.text(),
+                       producer_worst_.text());
+  }
+  if (detail.tier && all) out += coverage(detail.verbose);
+  const std::string what = behaviour(all), why = left_out();
+  out += what;
+  if (!why.empty()) out += (out.empty() ? "" : "\n") + why;
+  out += fmt::format("{}summary: {} passed, {} failed, {} mistrusted, {} skipped, {} broken; worst passing ratio {}\n",
+                     out.empty() ? "" : "\n", count(Status::kPassed), count(Status::kFailed),
+                     count(Status::kMistrusted), count(Status::kSkipped), count(Status::kBroken), worst_.text());
+  if (judged() == 0 && failed() == 0) out += "nothing was judged: every case was skipped\n";
+  if (producers_failed_ > 0) out += fmt::format("{} stored goldens contradict the oracle\n", producers_failed_);
+  return out;
+}
+
+int Summary::exit_code(bool strict, bool complete, bool part) const {
+  if (broken_harness_ > 0 || broken_checks_ > 0 || producers_failed_ > 0) return kSelfCheck;
+  if (failed() > 0 || checks_failed_ > 0) return kFailed;
+  if (judged() == 0 && !part) return kInconclusive;
+  const bool mistrusted = count(Status::kMistrusted) > 0 || (crowd_ && crowd_->worst.status == Status::kMistrusted);
+  if (strict && (mistrusted || !complete)) return kInconclusive;
+  return kGood;
+}
+
+}  // namespace backgauge::cli
