@@ -4,11 +4,6 @@
 namespace backgauge {
 namespace {
 
-bool same(const Declared& a, const Declared& b) {
-  return a.half_class == b.half_class && a.numerical_contract == b.numerical_contract &&
-         a.recomputes_co == b.recomputes_co;
-}
-
 // Half classes make no difference to other dtypes: most contestants then want the same.
 Declared effective(Declared declared, const Problem& problem) {
   if (problem.dtype != BACKGAUGE_HALF) declared.half_class = BACKGAUGE_CLASS_A;
@@ -17,15 +12,15 @@ Declared effective(Declared declared, const Problem& problem) {
 
 }  // namespace
 
-std::vector<Wanted> Expected::operator()(const Problem& problem, const Declared& given, Values values) {
+std::vector<Wanted> Expected::operator()(const Problem& problem, const Declared& given, RoundingErrors roundings) {
   const Declared declared = effective(given, problem);
   for (const Answer& answer : answers_) {
-    if (answer.op == problem.op && same(answer.declared, declared) && answer.values == values &&
+    if (answer.op == problem.op && answer.declared == declared && answer.roundings == roundings &&
         answer.keep == problem.keep) {
       return answer.wanted;
     }
   }
-  answers_.push_back({problem.op, problem.keep, declared, values, oracle(problem, declared, values)});
+  answers_.push_back({problem.op, problem.keep, declared, roundings, oracle(problem, declared, roundings)});
   return answers_.back().wanted;
 }
 

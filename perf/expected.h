@@ -13,14 +13,14 @@ namespace backgauge {
 class Expected {
  public:
   // As oracle() says. The problems differ in their op and dropout masks only: those of one workload.
-  std::vector<Wanted> operator()(const Problem& problem, const Declared& declared, Values values);
+  std::vector<Wanted> operator()(const Problem& problem, const Declared& declared, RoundingErrors roundings);
 
  private:
   struct Answer {
     backgauge_op op;
     std::vector<std::vector<std::uint8_t>> keep;
     Declared declared;
-    Values values;
+    RoundingErrors roundings;
     std::vector<Wanted> wanted;
   };
   std::list<Answer> answers_;

@@ -8,8 +8,8 @@
 
 #include "properties/case/bundle.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/findings.h"
 #include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/run_verdicts.h"
 
 namespace backgauge {
 namespace {
@@ -186,10 +186,10 @@ Verdict PeerContestant::judge_outputs(PeerProcess& process) const {
   if (const std::string reason = undecidable(kDeclared, problem, facts); !reason.empty()) {
     return {Status::kSkipped, reason, {}};
   }
-  const Values values = values_of(facts);
-  std::vector<Wanted> wanted = subject_->expected(problem, kDeclared, values);
+  const RoundingErrors roundings = rounding_errors_of(facts);
+  std::vector<Wanted> wanted = subject_->expected(problem, kDeclared, roundings);
   if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
-    for (Wanted& tensor : subject_->expected(forward_problem(problem), kDeclared, values)) {
+    for (Wanted& tensor : subject_->expected(forward_problem(problem), kDeclared, roundings)) {
       wanted.push_back(std::move(tensor));
     }
   }

@@ -16,7 +16,7 @@ double Entry::seconds() const {
   return median(std::move(all));
 }
 
-std::string_view Entry::word() const { return doubt.empty() ? status_word(verdict.status) : "IMPLAUSIBLE"; }
+std::string_view Entry::word() const { return doubt.empty() ? verdict_word(verdict.status) : "IMPLAUSIBLE"; }
 
 double Entry::error_over_bound() const {
   double worst = 0;

@@ -92,7 +92,7 @@ Computed LocalSession::computed(bool again) {
     Computed computed{call_->outputs(), {}, false};
     if (!has_random_dropout(shapes_)) return computed;
     auto masks = call_->dropout_masks(shapes_.extents);
-    computed.untold = !masks.has_value();
+    computed.masks_unavailable = !masks.has_value();
     if (masks) computed.keep = std::move(*masks);
     return computed;
   });

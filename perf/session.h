@@ -32,8 +32,8 @@ struct Timing {
 // What a call computed, for the judge.
 struct Computed {
   std::vector<GivenTensor> outputs{};
-  std::vector<std::vector<std::uint8_t>> keep{};  // its dropout masks, where there are any and they are told
-  bool untold = false;                            // it draws masks, and has no way to report them
+  std::vector<std::vector<std::uint8_t>> keep{};  // its dropout masks, if it uses any and can report them
+  bool masks_unavailable = false;                 // it draws masks, and has no way to report them
 };
 
 struct LoadOptions {

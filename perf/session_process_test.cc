@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This program is its own session: it opens puppets, by the name of what they do to their process.
+// This program is its own session: it opens scripted implementations by the name of what they do to their process.
 #include "perf/session_process.h"
 
 #include <gtest/gtest.h>
@@ -14,13 +14,13 @@
 
 #include "impl/testing/counter.h"
 #include "properties/case/inputs.h"
-#include "properties/judge/testing/puppet.h"
+#include "properties/judge/testing/scripted_implementation.h"
 
 namespace backgauge {
 namespace {
 
 using testing::counter;
-using testing::Puppet;
+using testing::ScriptedImplementation;
 
 constexpr int kCalls = 1000;  // one of two processes that answer may be slow
 
@@ -56,15 +56,15 @@ const std::map<std::string, void (*)()> kDeeds{
      }},
 };
 
-const backgauge_implementation* open_puppet(const std::string& name, std::string& error) {
+const backgauge_implementation* open_scripted(const std::string& name, std::string& error) {
   const auto deed = kDeeds.find(name);
   if (deed == kDeeds.end()) {
     error = name + ": no such implementation";
     return nullptr;
   }
-  static Puppet puppet;
-  puppet.after_run = [deed = deed->second](const backgauge_call&) { deed(); };
-  return &puppet.table;
+  static ScriptedImplementation scripted;
+  scripted.after_run = [deed = deed->second](const backgauge_call&) { deed(); };
+  return &scripted.table;
 }
 
 class SessionProcessTest : public ::testing::Test {
@@ -116,8 +116,8 @@ class SessionProcessTest : public ::testing::Test {
 };
 
 TEST_F(SessionProcessTest, ComputesWhatASessionHereComputes) {
-  Puppet puppet;
-  LocalSession here(puppet.table);
+  ScriptedImplementation scripted;
+  LocalSession here(scripted.table);
   SessionProcess there("good");
   for (Session* session : {static_cast<Session*>(&here), static_cast<Session*>(&there)}) {
     EXPECT_GT(session->load(problem(), {}), 0);
@@ -162,7 +162,7 @@ TEST_F(SessionProcessTest, WhatCannotBeOpenedSaysWhy) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "worker") == 0) {
-    backgauge::session_main({argv + 2, argv + argc}, backgauge::open_puppet);
+    backgauge::session_main({argv + 2, argv + argc}, backgauge::open_scripted);
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

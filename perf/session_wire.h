@@ -28,7 +28,7 @@ void fields(Archive& archive, V& tensor) {
 
 template <class Archive, Is<Computed> V>
 void fields(Archive& archive, V& computed) {
-  archive(computed.outputs, computed.keep, computed.untold);
+  archive(computed.outputs, computed.keep, computed.masks_unavailable);
 }
 
 template <class... V>

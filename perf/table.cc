@@ -59,7 +59,7 @@ std::string workload_text(const WorkloadResult& result) {
                        arithmetic ? result.gflops(entry) : result.gbps(entry), 100 * result.share_of_limit(entry),
                        entry.error_over_bound(), base->seconds() / entry.seconds());
     if (entry.verdict.status != Status::kPassed) {
-      out += fmt::format("  {:<{}} {}: {}\n", "", width, status_word(entry.verdict.status), entry.verdict.reason);
+      out += fmt::format("  {:<{}} {}: {}\n", "", width, verdict_word(entry.verdict.status), entry.verdict.reason);
     }
   }
   return out;

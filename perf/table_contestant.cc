@@ -8,16 +8,16 @@
 #include <optional>
 
 #include "perf/signs.h"
-#include "properties/judge/adjoint/adjoint.h"
+#include "properties/judge/adjoint/mask_free_reference.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/judge.h"
 
 namespace backgauge {
 namespace {
 
 Verdict judged(Runner& runner, Subject& subject, const Problem& problem,
-               std::function<std::vector<Wanted>(const Problem&, const Declared&, Values)> oracle) {
+               std::function<std::vector<Wanted>(const Problem&, const Declared&, RoundingErrors)> oracle) {
   JudgeOptions options;
   options.seed = subject.c.seed;
   options.num_threads = subject.options.threads;
@@ -60,7 +60,7 @@ class TableLaunch : public Launch {
     Verdict verdict;
     for (const bool again : {false, true}) {
       Computed computed = session_->computed(again);
-      verdict = computed.untold ? compare_with_judged(computed.outputs) : compare(std::move(computed));
+      verdict = computed.masks_unavailable ? compare_with_judged(computed.outputs) : compare(std::move(computed));
       if (verdict.status == Status::kFailed || verdict.status == Status::kBroken) break;
     }
     return verdict;
@@ -81,12 +81,13 @@ class TableLaunch : public Launch {
       for (GivenTensor& output : computed.outputs) signs_->apply(output.name, output.values);
     }
     problem.keep = std::move(computed.keep);
-    const std::vector<Wanted> wanted = subject_.expected(problem, declared_here(), values_of(subject_.filled.facts));
+    const std::vector<Wanted> wanted =
+        subject_.expected(problem, declared_here(), rounding_errors_of(subject_.filled.facts));
     return judge_values(wanted, computed.outputs, problem, declared_here());
   }
 
-  // Masks that are not told are judged as the judge does it, on the inputs that were timed last; then what was computed
-  // here must be what the judge has seen, for masks are a function of the seeds.
+  // If masks are not available, outputs are judged as the judge does it, on the inputs that were timed last; then what
+  // was computed here must be what the judge has seen, for masks are a function of the seeds.
   Verdict compare_with_judged(const std::vector<GivenTensor>& outputs) {
     Problem problem = subject_.filled.problem;
     if (signs_) {
@@ -107,8 +108,9 @@ class TableLaunch : public Launch {
     std::vector<std::vector<double>> errors;
     Spacing spacing;
     if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) {
-      errors =
-          stand_in(problem, oracle, declared_here(), values_of(subject_.filled.facts), subject_.c.seed).gradient_errors;
+      errors = mask_free_reference(problem, oracle, declared_here(), rounding_errors_of(subject_.filled.facts),
+                                   subject_.c.seed)
+                   .gradient_errors;
       spacing = spacing_of(problem.dtype);
     } else {
       for (const Output& output : seen.outputs) errors.emplace_back(output.values.size(), 0.0);
@@ -124,7 +126,7 @@ class TableLaunch : public Launch {
         const double apart =
             2 * errors[place][k] + spacing.relative * (std::fabs(here) + std::fabs(there)) + spacing.least;
         if (here == there || (std::isnan(here) && std::isnan(there)) || std::fabs(here - there) <= apart) continue;
-        return failed(fmt::format("{}[{}]: {} where the same call gave the judge {}; dropout masks are not told",
+        return failed(fmt::format("{}[{}]: {} where the same call gave the judge {}; dropout masks are not available",
                                   output.raw.name, k, here, there));
       }
     }
@@ -148,8 +150,8 @@ TableContestant::TableContestant(std::string name, Runner& runner, Open open)
 
 Verdict TableContestant::judge(Subject& subject) {
   Verdict verdict = judged(runner_, subject, subject.filled.problem,
-                           [&subject](const Problem& problem, const Declared& declared, Values values) {
-                             return subject.expected(problem, declared, values);
+                           [&subject](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
+                             return subject.expected(problem, declared, roundings);
                            });
   runner_.renew();  // its process, with threads that may spin there, is none of those that are timed
   return verdict;

@@ -11,12 +11,12 @@
 #include <limits>
 #include <set>
 
-#include "properties/judge/testing/puppet.h"
+#include "properties/judge/testing/scripted_implementation.h"
 
 namespace backgauge {
 namespace {
 
-using testing::Puppet;
+using testing::ScriptedImplementation;
 
 Case parsed(const std::string& line) {
   std::string error;
@@ -33,17 +33,17 @@ class TableContestantTest : public ::testing::Test {
  protected:
   TableContestant& contest(const std::string& line, LoadOptions options = {}) {
     subject = std::make_unique<Subject>(parsed(line), options);
-    puppet.claims.op = subject->c.op;
-    runner = std::make_unique<InProcessRunner>(puppet.table);
-    contestant = std::make_unique<TableContestant>("puppet", *runner,
-                                                   [this] { return std::make_unique<LocalSession>(puppet.table); });
+    scripted.claims.op = subject->c.op;
+    runner = std::make_unique<InProcessRunner>(scripted.table);
+    contestant = std::make_unique<TableContestant>("scripted", *runner,
+                                                   [this] { return std::make_unique<LocalSession>(scripted.table); });
     return *contestant;
   }
   std::unique_ptr<Launch> launched(const std::string& line, LoadOptions options = {}) {
     return contest(line, options).launch(*subject);
   }
 
-  Puppet puppet;
+  ScriptedImplementation scripted;
   std::unique_ptr<Subject> subject;
   std::unique_ptr<InProcessRunner> runner;
   std::unique_ptr<TableContestant> contestant;
@@ -58,9 +58,9 @@ TEST_F(TableContestantTest, PassesBeforeAndAfterOnEveryOp) {
     EXPECT_GT(launch->first_call(), 0);
     for (const std::uint64_t seed : {1, 2, 3}) {
       launch->turn(seed);
-      const int runs = puppet.runs;
+      const int runs = scripted.runs;
       EXPECT_GT(launch->time(5).seconds, 0);
-      EXPECT_EQ(puppet.runs, runs + 5);
+      EXPECT_EQ(scripted.runs, runs + 5);
       const Verdict after = launch->judge();
       EXPECT_EQ(after.status, Status::kPassed) << line << ": " << after.reason;
     }
@@ -70,9 +70,9 @@ TEST_F(TableContestantTest, PassesBeforeAndAfterOnEveryOp) {
 TEST_F(TableContestantTest, IsCaughtWhenItTurnsWrong) {
   EXPECT_EQ(contest(kCell).judge(*subject).status, Status::kPassed);
   const std::unique_ptr<Launch> sly = contestant->launch(*subject);
-  const int runs = puppet.runs;
-  puppet.after_run = [&](const backgauge_call& call) {
-    if (puppet.runs > runs + 3) testing::output_at(call, "dicfo", 3) += 1;
+  const int runs = scripted.runs;
+  scripted.after_run = [&](const backgauge_call& call) {
+    if (scripted.runs > runs + 3) testing::output_at(call, "dicfo", 3) += 1;
   };
   sly->time(5);
   EXPECT_EQ(sly->judge().status, Status::kFailed);
@@ -83,7 +83,7 @@ TEST_F(TableContestantTest, IsCaughtWhenItRemembersAnAnswer) {
   for (const char* line : {kCell, kBlock, kCudnn}) {
     const std::unique_ptr<Launch> forgetful = launched(line);
     std::vector<std::vector<char>> memory;
-    puppet.after_run = [&](const backgauge_call& call) {
+    scripted.after_run = [&](const backgauge_call& call) {
       for (std::int32_t k = 0; k < call.num_outputs; ++k) {
         const backgauge_tensor& output = call.outputs[k];
         auto* data = static_cast<char*>(output.data);
@@ -98,7 +98,7 @@ TEST_F(TableContestantTest, IsCaughtWhenItRemembersAnAnswer) {
     forgetful->turn(2);
     forgetful->time(3);
     EXPECT_EQ(forgetful->judge().status, Status::kFailed) << line;
-    puppet.after_run = {};
+    scripted.after_run = {};
   }
 }
 
@@ -106,13 +106,13 @@ TEST_F(TableContestantTest, IsCaughtWhenItRemembersAnAnswer) {
 TEST_F(TableContestantTest, IsCaughtWhenItWorksOnlyOnPoisonedOutputs) {
   const std::unique_ptr<Launch> idle = launched(kCell);
   std::vector<float> left;
-  puppet.before = [&](const backgauge_call& call, backgauge_message&) {
+  scripted.before = [&](const backgauge_call& call, backgauge_message&) {
     const backgauge_tensor* output = backgauge_find(call.outputs, call.num_outputs, "dicfo");
     const auto* data = static_cast<const float*>(output->data);
     left.assign(data, data + backgauge_elements(output));
     return BACKGAUGE_OK;
   };
-  puppet.after_run = [&](const backgauge_call& call) {
+  scripted.after_run = [&](const backgauge_call& call) {
     if (std::isnan(left[0])) return;
     const backgauge_tensor* output = backgauge_find(call.outputs, call.num_outputs, "dicfo");
     std::copy(left.begin(), left.end(), static_cast<float*>(output->data));
@@ -127,7 +127,7 @@ TEST_F(TableContestantTest, MasksThatAreNotToldAreJudgedAsTheJudgeDoes) {
     return BACKGAUGE_UNSUPPORTED;
   };
   for (const bool answers : {true, false}) {
-    puppet.table.dropout_mask = answers ? +tell_nothing : nullptr;
+    scripted.table.dropout_mask = answers ? +tell_nothing : nullptr;
     TableContestant& silent = contest(kCudnn);
     const Verdict before = silent.judge(*subject);
     ASSERT_EQ(before.status, Status::kPassed) << before.reason;
@@ -136,23 +136,23 @@ TEST_F(TableContestantTest, MasksThatAreNotToldAreJudgedAsTheJudgeDoes) {
     launch->time(3);
     const Verdict after = launch->judge();
     EXPECT_EQ(after.status, Status::kPassed) << after.reason;
-    const int runs = puppet.runs;
-    puppet.after_run = [&](const backgauge_call& call) {
-      if (puppet.runs > runs + 1 && puppet.runs <= runs + 3) testing::output_at(call, "params_backprop", 3) += 1;
+    const int runs = scripted.runs;
+    scripted.after_run = [&](const backgauge_call& call) {
+      if (scripted.runs > runs + 1 && scripted.runs <= runs + 3) testing::output_at(call, "params_backprop", 3) += 1;
     };
     launch->turn(2);
     launch->time(3);
     const Verdict wrong = launch->judge();
     EXPECT_EQ(wrong.status, Status::kFailed);
     EXPECT_NE(wrong.reason.find("params_backprop[3]"), std::string::npos) << wrong.reason;
-    puppet.after_run = {};
+    scripted.after_run = {};
   }
 }
 
 TEST_F(TableContestantTest, AFloatingPointUnitLeftInDisorderIsRefused) {
   const std::unique_ptr<Launch> rude = launched(kCell);
   const int before = std::fegetround();
-  puppet.after_run = [](const backgauge_call&) { std::fesetround(FE_UPWARD); };
+  scripted.after_run = [](const backgauge_call&) { std::fesetround(FE_UPWARD); };
   try {
     rude->time(1);
     FAIL();
@@ -174,19 +174,19 @@ TEST(Session, MoreThreadsThanAllowedAreSeenByTheTimeTheyTake) {
 TEST_F(TableContestantTest, OutputsOfEarlierCallsDoNotHelp) {
   const std::unique_ptr<Launch> lazy = launched(kCell);
   lazy->time(2);
-  puppet.after_run = [](const backgauge_call& call) {
+  scripted.after_run = [](const backgauge_call& call) {
     testing::output_at(call, "dicfo", 3) = std::numeric_limits<float>::quiet_NaN();
   };
   EXPECT_EQ(lazy->judge().status, Status::kFailed);
 }
 
 TEST_F(TableContestantTest, GetsItsWorkspaceThreadsAndAlignedTensors) {
-  puppet.after_prepare = [](backgauge_plan& plan) {
+  scripted.after_prepare = [](backgauge_plan& plan) {
     plan.workspace_bytes = 1000;
     plan.workspace_alignment = 512;
   };
   std::set<std::uintptr_t> offsets;
-  puppet.before = [&](const backgauge_call& call, backgauge_message&) {
+  scripted.before = [&](const backgauge_call& call, backgauge_message&) {
     EXPECT_EQ(call.num_threads, 3);
     EXPECT_EQ(call.workspace_bytes, 1000u);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(call.workspace) % 512, 0u);
@@ -203,10 +203,10 @@ TEST_F(TableContestantTest, GetsItsWorkspaceThreadsAndAlignedTensors) {
 }
 
 TEST_F(TableContestantTest, ReserveSpaceIsRestoredWhereItIsChanged) {
-  puppet.claims.changes_reserve_space = 1;
+  scripted.claims.changes_reserve_space = 1;
   int runs = 0;
   float first = 0;
-  puppet.after_run = [&](const backgauge_call& call) {
+  scripted.after_run = [&](const backgauge_call& call) {
     const backgauge_tensor* reserve = backgauge_find(call.inputs, call.num_inputs, "reserve_space");
     ASSERT_GT(backgauge_elements(reserve), 0);
     float& value = static_cast<float*>(reserve->data)[0];
@@ -221,7 +221,7 @@ TEST_F(TableContestantTest, ReserveSpaceIsRestoredWhereItIsChanged) {
 
 TEST_F(TableContestantTest, AnAnswerOtherThanOkEndsIt) {
   const std::unique_ptr<Launch> any = launched(kBlock);
-  puppet.before = [](const backgauge_call&, backgauge_message& message) {
+  scripted.before = [](const backgauge_call&, backgauge_message& message) {
     std::strcpy(message.text, "no more");
     return BACKGAUGE_DEVICE_ERROR;
   };
@@ -236,12 +236,13 @@ TEST_F(TableContestantTest, AnAnswerOtherThanOkEndsIt) {
 
 TEST(Expected, TheOracleIsAskedOnceForTheSameQuestion) {
   Subject subject(parsed(kBlock), {});
-  const std::vector<Wanted> first = subject.expected(subject.filled.problem, {}, Values::kRandom);
+  const std::vector<Wanted> first = subject.expected(subject.filled.problem, {}, RoundingErrors::kIndependent);
   subject.filled.problem.inputs.clear();  // it could not be asked again
-  const std::vector<Wanted> second = subject.expected(subject.filled.problem, {}, Values::kRandom);
+  const std::vector<Wanted> second = subject.expected(subject.filled.problem, {}, RoundingErrors::kIndependent);
   ASSERT_EQ(first.size(), second.size());
   EXPECT_EQ(first[0].value, second[0].value);
-  EXPECT_ANY_THROW(subject.expected(subject.filled.problem, {.half_class = BACKGAUGE_CLASS_B}, Values::kRandom));
+  EXPECT_ANY_THROW(
+      subject.expected(subject.filled.problem, {.half_class = BACKGAUGE_CLASS_B}, RoundingErrors::kIndependent));
 }
 
 }  // namespace

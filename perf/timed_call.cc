@@ -356,7 +356,7 @@ void TimedCall::link_forward() {
 
 void TimedCall::check(const char* function, backgauge_status status, const backgauge_message& message) const {
   if (status == BACKGAUGE_OK) return;
-  throw ContestantError(fmt::format("{} answered {}: {}", function, status_word(std::int32_t{status}), message.text),
+  throw ContestantError(fmt::format("{} answered {}: {}", function, call_status_word(status), message.text),
                         Status::kFailed);
 }
 

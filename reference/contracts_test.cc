@@ -95,8 +95,8 @@ Problem problem_of(backgauge_op op, std::uint64_t seed) {
 }
 
 double worst_ratio(const Problem& problem, const NarrowOperands& emulated, backgauge_numerical_contract declared,
-                   Values values) {
-  const std::vector<Wanted> wanted = oracle(problem, {.numerical_contract = declared}, values);
+                   RoundingErrors roundings) {
+  const std::vector<Wanted> wanted = oracle(problem, {.numerical_contract = declared}, roundings);
   double worst = 0;
   std::size_t t = 0;
   for (const auto& evaluated : evaluate(emulated, problem)) {
@@ -114,7 +114,7 @@ double worst_ratio(const Problem& problem, const NarrowOperands& emulated, backg
 
 TEST(Contracts, AnEmulationIsWithinItsOwnContractAndOutsideOfStricterOnes) {
   for (const backgauge_op op : kOpsWithProducts) {
-    for (const Values values : {Values::kStructured, Values::kRandom}) {
+    for (const RoundingErrors roundings : {RoundingErrors::kCorrelated, RoundingErrors::kIndependent}) {
       for (const Contract& emulated : kContracts) {
         for (const Contract& declared : kContracts) {
           int cases = 0, outside = 0;
@@ -123,7 +123,7 @@ TEST(Contracts, AnEmulationIsWithinItsOwnContractAndOutsideOfStricterOnes) {
             // One step of the LSTM has no recurrent product, and no element of an empty sequence any product.
             if (op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 && problem.extents.S < 2) continue;
             ++cases;
-            const double worst = worst_ratio(problem, emulation(emulated), declared.declared, values);
+            const double worst = worst_ratio(problem, emulation(emulated), declared.declared, roundings);
             if (emulated.bits >= declared.bits) {
               EXPECT_LE(worst, 1) << op << " " << emulated.declared << " as " << declared.declared << " seed " << seed;
             } else if (!(worst <= 1)) {
@@ -162,9 +162,10 @@ TEST(Contracts, TwoPartsOfElevenBitsAreWhatTheyAreInAnyOrderAndNothingLess) {
         const NarrowOperands emulation(emulated.bits, emulated.parts);
         ++cases;
         if (emulated.right) {
-          EXPECT_LE(worst_ratio(problem, emulation, BACKGAUGE_FP32_3XTF32, Values::kStructured), 1) << "seed " << seed;
+          EXPECT_LE(worst_ratio(problem, emulation, BACKGAUGE_FP32_3XTF32, RoundingErrors::kCorrelated), 1)
+              << "seed " << seed;
         }
-        if (!(worst_ratio(problem, emulation, BACKGAUGE_FP32_3XTF32, Values::kRandom) <= 1)) ++outside;
+        if (!(worst_ratio(problem, emulation, BACKGAUGE_FP32_3XTF32, RoundingErrors::kIndependent) <= 1)) ++outside;
       }
       ASSERT_GT(cases, 5);
       if (emulated.right) {
@@ -180,7 +181,7 @@ TEST(Contracts, ChangeTheRoundingOfOperandsAndNothingElse) {
   for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
     Problem problem = testing::random_problem(BACKGAUGE_LSTM_BLOCK_CELL_GRAD, 1, {});
     problem.dtype = dtype;
-    const std::vector<Wanted> strict = oracle(problem, {}, Values::kRandom);
+    const std::vector<Wanted> strict = oracle(problem, {}, RoundingErrors::kIndependent);
     for (const Contract& contract : kContracts) {
       const Declared declared{.numerical_contract = contract.declared};
       RoundingModel model = rounding_model(problem, declared);
@@ -195,7 +196,7 @@ TEST(Contracts, ChangeTheRoundingOfOperandsAndNothingElse) {
       EXPECT_EQ(model.carry_roundoff, want.carry_roundoff);
       EXPECT_EQ(model.recomputed_co, want.recomputed_co);
       // The cell has no product of matrices, so nothing changes at all.
-      const std::vector<Wanted> wanted = oracle(problem, declared, Values::kRandom);
+      const std::vector<Wanted> wanted = oracle(problem, declared, RoundingErrors::kIndependent);
       for (std::size_t t = 0; t < wanted.size(); ++t) EXPECT_EQ(wanted[t].allowed, strict[t].allowed);
     }
   }
@@ -216,9 +217,9 @@ TEST(Contracts, OperandsBeyondTheLargestHalfOpenTheirProducts) {
     ++cases;
     Tensor& cs_grad = *std::ranges::find(problem.inputs, "cs_grad", &Tensor::name);
     for (std::int64_t k = 0; k < e.H; ++k) cs_grad.values[static_cast<std::size_t>((e.S - 1) * e.B * e.H + k)] = 1e9;
-    for (const Values values : {Values::kStructured, Values::kRandom}) {
-      const std::vector<Wanted> strict = oracle(problem, {}, values);
-      const std::vector<Wanted> narrow = oracle(problem, {.numerical_contract = BACKGAUGE_FP16_ACC32}, values);
+    for (const RoundingErrors roundings : {RoundingErrors::kCorrelated, RoundingErrors::kIndependent}) {
+      const std::vector<Wanted> strict = oracle(problem, {}, roundings);
+      const std::vector<Wanted> narrow = oracle(problem, {.numerical_contract = BACKGAUGE_FP16_ACC32}, roundings);
       for (const Wanted& wanted : strict) {
         for (const double allowed : wanted.allowed) EXPECT_TRUE(std::isfinite(allowed)) << wanted.name;
       }
@@ -236,7 +237,7 @@ TEST(Contracts, OperandsBeyondTheLargestHalfOpenTheirProducts) {
         EXPECT_EQ(std::isinf(w_grad.allowed[k]), !is_o || e.S > 1) << "seed " << seed << " element " << k;
       }
       // No product comes before those of the last step.
-      if (e.S == 1 && values == Values::kStructured) {
+      if (e.S == 1 && roundings == RoundingErrors::kCorrelated) {
         EXPECT_EQ(named(narrow, "b_grad").allowed, named(strict, "b_grad").allowed);
       }
     }

@@ -65,9 +65,9 @@ struct Counts {
   int open_and_seen = 0;  // of those that may be anything: some form gives a NaN, or two differ in kind
 };
 
-void count(const Problem& problem, const Arithmetic& arithmetic, Values values, Counts& counts) {
+void count(const Problem& problem, const Arithmetic& arithmetic, RoundingErrors roundings, Counts& counts) {
   const Declared declared{.half_class = arithmetic.half_class};
-  const std::vector<Wanted> wanted = oracle(problem, declared, values);
+  const std::vector<Wanted> wanted = oracle(problem, declared, roundings);
   const double largest = float_format(problem.dtype).largest;
   std::vector<std::vector<std::array<bool, 4>>> seen;
   for (const Wanted& tensor : wanted) seen.emplace_back(tensor.value.size());
@@ -117,7 +117,7 @@ TEST(Forms, OfAnInfinityAreAllAllowedAndNoMoreIsOpenThanMustBe) {
         }
         std::vector<double>& place = tensors[below(tensors.size())]->values;
         place[below(place.size())] = seed % 2 == 0 ? INFINITY : -INFINITY;
-        count(problem, arithmetic, Values::kStructured, counts);
+        count(problem, arithmetic, RoundingErrors::kCorrelated, counts);
       }
       EXPECT_EQ(counts.wrong, 0) << op << " class " << arithmetic.half_class;
       EXPECT_GT(counts.infinite, 0) << op;
@@ -136,7 +136,7 @@ TEST(Forms, ThatOverflowOnTheWayAreAllAllowedAndTheOthersAreJudged) {
       for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const double scale = std::ldexp(1, end - 7 + static_cast<int>(seed % 7));
         const Problem problem = problem_of(op, arithmetic.dtype, seed, scale);
-        count(problem, arithmetic, seed % 2 == 0 ? Values::kRandom : Values::kStructured, counts);
+        count(problem, arithmetic, seed % 2 == 0 ? RoundingErrors::kIndependent : RoundingErrors::kCorrelated, counts);
       }
       EXPECT_EQ(counts.wrong, 0) << op << " class " << arithmetic.half_class;
       EXPECT_GT(counts.finite, 100) << op;

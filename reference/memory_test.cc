@@ -21,7 +21,7 @@ TEST(BoundBytes, AreWithinAFactorOfTwoOfThePeak) {
       problem.dtype = BACKGAUGE_FLOAT32;
       const double estimated = bound_bytes(problem);
       if (estimated < kLeast) continue;
-      const auto grown = growth_of_peak([&] { (void)oracle(problem, {}, Values::kStructured); });
+      const auto grown = growth_of_peak([&] { (void)oracle(problem, {}, RoundingErrors::kCorrelated); });
       if (!grown) GTEST_SKIP() << "the system does not let a process forget its peak";
       EXPECT_GT(2 * estimated, *grown) << op << " " << seed;
       EXPECT_LT(estimated / 2, *grown) << op << " " << seed;

@@ -81,9 +81,9 @@ std::vector<std::vector<V>> exact_values(const Problem& problem) {
 
 }  // namespace
 
-std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Values values) {
+std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, RoundingErrors roundings) {
   const RoundingModel model = rounding_model(problem, declared);
-  if (values == Values::kStructured) return wanted_by(problem, bounded(problem, model));
+  if (roundings == RoundingErrors::kCorrelated) return wanted_by(problem, bounded(problem, model));
   // Beside each other, or one after the other.
   const auto launch = is_large(problem) ? std::launch::async : std::launch::deferred;
   std::future<FirstEstimate> first = std::async(launch, [&] { return first_estimate(problem, model); });

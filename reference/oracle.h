@@ -6,20 +6,14 @@
 #include <vector>
 
 #include "reference/contract/call.h"
+#include "reference/declared.h"
 
 namespace backgauge {
 
-// What the implementation declares, as far as it moves roundings. arithmetic/bounds.md 2.
-struct Declared {
-  backgauge_accuracy_class half_class = BACKGAUGE_CLASS_A;
-  backgauge_numerical_contract numerical_contract = BACKGAUGE_FP32_STRICT;
-  bool recomputes_co = false;
-};
-
-// What the maker of the values says of them; it is never guessed from them. Roundings of random data behave as
-// independent random numbers, those of structured data (constants, few distinct values, special values) do not:
-// bounds.md 6.
-enum class Values { kStructured, kRandom };
+// How the rounding errors of one call are related. It follows from how the inputs were generated and is never inferred
+// from their values: with random data, rounding errors behave like independent random numbers; with structured data
+// (constants, few distinct values, special values) they may not. arithmetic/bounds.md 6.
+enum class RoundingErrors { kCorrelated, kIndependent };
 
 struct Wanted {
   std::string name;
@@ -32,9 +26,9 @@ struct Wanted {
 
 // On input a problem whose inputs are complete but for reserve_space, output, output_h and output_c, which are not
 // looked at; dropout masks in problem.keep where 0 < dropout < 1 and L > 1. On output every output of the op in the
-// order of its table, but for reserve_space. `allowed` is the rigorous bound; for random values the smaller of it and
-// eight standard deviations.
-std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, Values values);
+// order of its table, but for reserve_space. `allowed` is the rigorous bound; for independent rounding errors the
+// smaller of it and eight standard deviations.
+std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, RoundingErrors roundings);
 
 // What `oracle` makes its allowances from, for tests of the model itself: how far a result may be from `value`
 // before it is stored. Rows at the end that are zero by contract are left out.

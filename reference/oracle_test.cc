@@ -28,7 +28,7 @@ TEST(Oracle, ItsOwnErrorIsASmallShareOfWhatItAllows) {
     for (const backgauge_dtype dtype : kDtypes) {
       for (std::uint64_t seed = 0; seed < 30; ++seed) {
         const Problem problem = problem_of(op, dtype, seed);
-        std::vector<Wanted> wanted = oracle(problem, {}, Values::kRandom);
+        std::vector<Wanted> wanted = oracle(problem, {}, RoundingErrors::kIndependent);
         EXPECT_LT(oracle_error(problem, wanted), kMostOracleError) << op << " " << dtype << " " << seed;
         bool judged = false;
         for (Wanted& tensor : wanted) {
@@ -53,8 +53,8 @@ TEST(Oracle, RandomValuesLowerTheBoundAndNeverRaiseIt) {
     for (const backgauge_dtype dtype : kDtypes) {
       for (std::uint64_t seed = 0; seed < 10; ++seed) {
         const Problem problem = problem_of(op, dtype, seed, 12);
-        const std::vector<Wanted> random = oracle(problem, {}, Values::kRandom),
-                                  rigorous = oracle(problem, {}, Values::kStructured);
+        const std::vector<Wanted> random = oracle(problem, {}, RoundingErrors::kIndependent),
+                                  rigorous = oracle(problem, {}, RoundingErrors::kCorrelated);
         for (std::size_t t = 0; t < random.size(); ++t) {
           for (std::size_t k = 0; k < random[t].allowed.size(); ++k) {
             EXPECT_LE(random[t].allowed[k], rigorous[t].allowed[k]);
@@ -105,8 +105,8 @@ TEST(Oracle, RandomValuesAreJudgedWhereTheyCannotOverflowWithinEightDeviations) 
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const Problem problem = problem_of(BACKGAUGE_CUDNN_RNN_BACKPROP, BACKGAUGE_HALF, seed, 12);
     const Declared declared{.half_class = BACKGAUGE_CLASS_B};
-    const std::vector<Wanted> random = oracle(problem, declared, Values::kRandom),
-                              rigorous = oracle(problem, declared, Values::kStructured);
+    const std::vector<Wanted> random = oracle(problem, declared, RoundingErrors::kIndependent),
+                              rigorous = oracle(problem, declared, RoundingErrors::kCorrelated);
     for (std::size_t t = 0; t < random.size(); ++t) {
       for (std::size_t k = 0; k < random[t].allowed.size(); ++k) {
         open += std::isinf(random[t].allowed[k]) ? 1 : 0;

@@ -85,12 +85,12 @@ std::vector<Phase> profile_oracle(const Problem& problem, const Declared& declar
   const RoundingModel model = rounding_model(problem, declared);
   std::vector<Phase> out;
   out.push_back(phase("value", [&] { (void)oracle_values(problem); }));
-  out.push_back(phase("bound", [&] { (void)oracle(problem, declared, Values::kStructured); }));
+  out.push_back(phase("bound", [&] { (void)oracle(problem, declared, RoundingErrors::kCorrelated); }));
   FirstEstimate first;
   out.push_back(phase("variance", [&] { first = first_estimate(problem, model); }));
   out.push_back(phase("noise", [&] { (void)deviations(std::move(first), problem, model); }));
   first = {};
-  out.push_back(phase("oracle", [&] { (void)oracle(problem, declared, Values::kRandom); }));
+  out.push_back(phase("oracle", [&] { (void)oracle(problem, declared, RoundingErrors::kIndependent); }));
   return out;
 }
 

@@ -14,7 +14,7 @@
 #include "ci/run/summary.h"
 #include "properties/case/bundle.h"
 #include "properties/judge/compare/judge_values.h"
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 #include "reference/oracle.h"
 #include "reference/profile.h"
 
@@ -95,7 +95,7 @@ int judge_files(const JudgeOptions& options) {
   record.op = std::string(find_op(bundle.problem.op)->word);
   record.verdict = judge_outputs(bundle.problem, bundle.facts, given, declared);
   diagnose(bundle.problem, bundle.facts, given, declared, "--half-class={}", record.verdict);
-  fmt::print("{} {}\n{}", status_word(record.verdict.status), record.id, verdict_text(record.verdict));
+  fmt::print("{} {}\n{}", verdict_word(record.verdict.status), record.id, verdict_text(record.verdict));
   for (const TensorReport& tensor : record.verdict.tensors) {
     fmt::print("  {}\n", tensor_line(tensor));
   }

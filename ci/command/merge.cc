@@ -15,7 +15,7 @@
 #include "ci/run/shard.h"
 #include "ci/run/summary.h"
 #include "ci/version.h"
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 
 namespace backgauge::cli {
 namespace {
@@ -152,7 +152,7 @@ int merge(const Options& options) {
   };
   tell(merger.kinds(), kMostKindsTold, look, "");
   for (const Record& check : merger.checks()) {
-    fmt::print("{} {}\n{}", status_word(check.verdict.status), check.id, verdict_text(check.verdict));
+    fmt::print("{} {}\n{}", verdict_word(check.verdict.status), check.id, verdict_text(check.verdict));
   }
   fmt::print("{}", summary.text({.tier = !plan.tier.empty()}));
   if (!complete) fmt::print("{}\n", merger.gaps());

@@ -17,7 +17,7 @@
 #include "ci/run/wrong_element.h"
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/shrink.h"
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 
 namespace backgauge::cli {
 namespace {
@@ -55,7 +55,7 @@ int repro_at_once(Candidate& candidate, const Options& options) {
   for (const Case& c : cases) fmt::print("{}\n", to_string(c));
   const CrowdVerdict judged = judge_at_once(candidate.runner(), cases, options.threads);
   fmt::print("{} {} {}, {} calls, {} of them overlapped\n{}", candidate.table().name, candidate.table().version,
-             status_word(judged.verdict.status), judged.calls, judged.overlapped, verdict_text(judged.verdict));
+             verdict_word(judged.verdict.status), judged.calls, judged.overlapped, verdict_text(judged.verdict));
   switch (judged.verdict.status) {
     case Status::kPassed: return kGood;
     case Status::kFailed:
@@ -76,7 +76,7 @@ int repro(const Options& options) {
   Record record = judge_line(candidate.runner(), c, options.threads);
   diagnose(candidate.runner(), c, options.threads, record.verdict);
   summary.add(c, record);
-  fmt::print("{} {} {}\n{}", record.impl_name, record.impl_version, status_word(record.verdict.status),
+  fmt::print("{} {} {}\n{}", record.impl_name, record.impl_version, verdict_word(record.verdict.status),
              verdict_text(record.verdict));
   for (const TensorReport& tensor : record.verdict.tensors) {
     fmt::print("  {}\n", tensor_line(tensor));

@@ -66,8 +66,9 @@ struct OracleCheck {
     Filled filled = fill(c);
     if (!filled.error.empty() || filled.facts.nonfinite) return;
     draw_dropout_masks(c, filled.problem);
-    const Values values = filled.facts.structured ? Values::kStructured : Values::kRandom;
-    worst = std::max(worst, oracle_error(filled.problem, oracle(filled.problem, {}, values)));
+    const RoundingErrors roundings =
+        filled.facts.structured ? RoundingErrors::kCorrelated : RoundingErrors::kIndependent;
+    worst = std::max(worst, oracle_error(filled.problem, oracle(filled.problem, {}, roundings)));
     ++cases;
   }
 };

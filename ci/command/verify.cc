@@ -30,7 +30,7 @@
 #include "properties/campaign/thread_counts.h"
 #include "properties/campaign/walk.h"
 #include "properties/judge/call/printable.h"
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 
 namespace backgauge::cli {
 namespace {
@@ -138,7 +138,7 @@ class Run {
       summary_.add_producer(record);
       if (record.verdict.status == Status::kPassed && options_.verbosity == 0) continue;
       progress.clear();
-      fmt::print("stored golden {} {}\n{}", status_word(record.verdict.status), record.id,
+      fmt::print("stored golden {} {}\n{}", verdict_word(record.verdict.status), record.id,
                  verdict_text(record.verdict));
     }
   }
@@ -152,7 +152,7 @@ class Run {
 
   void print_case(const Record& record) const {
     fmt::print("[{:>{}}/{}] {} {}\n{}", taken_.size(), std::to_string(mine_.size()).size(), mine_.size(),
-               status_word(record.verdict.status), record.id, verdict_text(record.verdict));
+               verdict_word(record.verdict.status), record.id, verdict_text(record.verdict));
     fmt::print("  repro: backgauge repro '{}' --impl={}\n", record.id, shell_quoted(options_.impl));
   }
 

@@ -16,28 +16,23 @@
 #include "ci/run/judging.h"
 #include "properties/case/inputs.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/judge.h"
 #include "properties/laws/transform.h"
 
 namespace backgauge::cli {
 namespace {
 
-bool same(const Declared& a, const Declared& b) {
-  return a.half_class == b.half_class && a.numerical_contract == b.numerical_contract &&
-         a.recomputes_co == b.recomputes_co;
-}
-
 // What the oracle said of one problem under different declarations and masks.
 class OracleMemo {
  public:
-  std::vector<Wanted> operator()(const Problem& problem, const Declared& declared, Values values) {
+  std::vector<Wanted> operator()(const Problem& problem, const Declared& declared, RoundingErrors roundings) {
     for (const Entry& entry : entries_) {
-      if (entry.op == problem.op && same(entry.declared, declared) && entry.values == values &&
+      if (entry.op == problem.op && entry.declared == declared && entry.roundings == roundings &&
           entry.keep == problem.keep)
         return entry.wanted;
     }
-    entries_.push_back({problem.op, declared, values, problem.keep, oracle(problem, declared, values)});
+    entries_.push_back({problem.op, declared, roundings, problem.keep, oracle(problem, declared, roundings)});
     return entries_.back().wanted;
   }
 
@@ -45,7 +40,7 @@ class OracleMemo {
   struct Entry {
     backgauge_op op;
     Declared declared;
-    Values values;
+    RoundingErrors roundings;
     std::vector<std::vector<std::uint8_t>> keep;
     std::vector<Wanted> wanted;
   };
@@ -80,8 +75,8 @@ class Row {
                       [&](std::string_view, std::int64_t, double value) { return std::ldexp(value, scale); });
     }
     options_.seed = placement_seed(c, filled_);
-    options_.oracle = [this](const Problem& problem, const Declared& declared, Values values) {
-      return memo_(problem, declared, values);
+    options_.oracle = [this](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
+      return memo_(problem, declared, roundings);
     };
   }
 

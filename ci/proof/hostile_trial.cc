@@ -50,7 +50,7 @@ std::vector<Case> trial_cases() {
 }
 
 std::string text_of(const Verdict& verdict) {
-  return fmt::format("{}: {}", status_word(verdict.status), verdict.reason);
+  return fmt::format("{}: {}", verdict_word(verdict.status), verdict.reason);
 }
 
 bool as_expected(const Verdict& verdict, const Hostile& hostile) {

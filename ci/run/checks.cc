@@ -6,7 +6,7 @@
 #include <exception>
 
 #include "properties/judge/call/printable.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 
 namespace backgauge::cli {
 

@@ -33,7 +33,7 @@ bool is_of_values(const Verdict& verdict) {
 
 std::string hint_of(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
                     const Declared& declared, const TensorReport& bad) {
-  const std::vector<Wanted> wanted = oracle(problem, declared, values_of(facts));
+  const std::vector<Wanted> wanted = oracle(problem, declared, rounding_errors_of(facts));
   const auto output = std::ranges::find(given, bad.name, &GivenTensor::name);
   const auto place = std::ranges::find(wanted, bad.name, &Wanted::name);
   if (bad.nonfinite > 0 || output == given.end() || place == wanted.end()) return "";

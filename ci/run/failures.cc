@@ -9,7 +9,7 @@
 
 #include "ci/options/cli_options.h"
 #include "properties/campaign/shrink.h"
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 
 namespace backgauge::cli {
 namespace {

@@ -27,7 +27,7 @@ bool are_alike(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>
     if (a == nullptr || b == nullptr || a->values.size() != tensor.value.size()) return false;
     const Explained explained = explain(tensor, a->values, b->values);
     if (!explained.met) return false;
-    told = told || explained.telling;
+    told = told || explained.conclusive;
   }
   return told;
 }

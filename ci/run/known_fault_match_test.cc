@@ -25,7 +25,7 @@ struct Failed {
     Filled filled = fill(*parse_case(line, error));
     EXPECT_EQ(error + filled.error, "");
     problem = std::move(filled.problem);
-    wanted = oracle(problem, {}, Values::kRandom);
+    wanted = oracle(problem, {}, RoundingErrors::kIndependent);
     InProcessRunner runner(*saboteurs::find_implementation(variant));
     outputs = given_of(run_everything(runner, problem, {}), problem.dtype);
   }

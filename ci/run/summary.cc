@@ -49,7 +49,7 @@ void Summary::add(const Case& c, const Record& record) {
   const Status status = record.verdict.status;
   redrawn_ += record.redraws > 0;
   of_other_class_ += record.redraws > kMostRedrawsOfClass && record.verdict.status != Status::kMistrusted;
-  by_identity_ += record.verdict.note.starts_with(kMasksNotTold);
+  by_identity_ += record.verdict.note.starts_with(kMasksUnavailable);
   with_state_ += record.verdict.note.starts_with(kMasksWithState);
   ++counts_[static_cast<std::size_t>(status)];
   broken_harness_ += is_harness(record.verdict);
@@ -140,7 +140,7 @@ std::string Summary::behaviour(bool all) const {
     const Verdict& worst = crowd_->worst;
     out += fmt::format("\ncalls at once: {} sets of cases, {} calls, {} of them overlapped{}\n", crowd_->sets,
                        crowd_->calls, crowd_->overlapped,
-                       worst.status == Status::kPassed ? "" : fmt::format(": {}", status_word(worst.status)));
+                       worst.status == Status::kPassed ? "" : fmt::format(": {}", verdict_word(worst.status)));
     if (worst.status != Status::kPassed) out += fmt::format("  {}\n  {}\n", worst.reason, at_once_words(crowd_->cases));
   }
   if (threads_ && (!threads_->failure.empty() || (all && (threads_->calls > 0 || !threads_->unmeasured.empty())))) {
@@ -173,7 +173,7 @@ std::string Summary::left_out() const {
     out += fmt::format("mistrusted {}, the first: {}\n", count(Status::kMistrusted), first_mistrusted_);
   }
   if (by_identity_ > 0) {
-    out += fmt::format("judged by the adjoint identity {}: their dropout masks are not told\n", by_identity_);
+    out += fmt::format("judged by the adjoint identity {}: their dropout masks are not available\n", by_identity_);
   }
   if (with_state_ > 0) {
     out +=

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 COMPARE = "properties/judge/compare/compare.cc"
-FINDINGS = "properties/judge/compare/findings.cc"
+FINDINGS = "properties/judge/compare/run_verdicts.cc"
 VERDICT = "properties/judge/compare/verdict.cc"
 RESOLUTION = "properties/judge/compare/resolution.cc"
 JUDGE = "properties/judge/judge.cc"

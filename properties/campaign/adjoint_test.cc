@@ -14,7 +14,7 @@
 #include "impl/registry.h"
 #include "properties/campaign/random_cases.h"
 #include "properties/case/inputs.h"
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/judge.h"
 #include "properties/saboteurs/variant.h"
 
@@ -61,7 +61,7 @@ TEST(AdjointOfNets, NeverFailsWhatIsRight) {
     if (saboteurs::variants()[n].kind == Kind::kCorrect) right.push_back(silent(saboteurs::implementation(n)));
   }
   const std::vector<Case> cases = dropout_cases(120, 1);
-  std::size_t passed = 0, telling = 0;
+  std::size_t passed = 0, conclusive = 0;
   for (std::size_t k = 0; k < cases.size(); ++k) {
     for (const std::size_t which : {k % 2, 2 + k % (right.size() - 2)}) {
       const Verdict verdict = judged(right[which], cases[k]);
@@ -69,13 +69,13 @@ TEST(AdjointOfNets, NeverFailsWhatIsRight) {
           << right[which].name << ": " << to_string(cases[k]) << "\n"
           << verdict_text(verdict);
       if (which > 1 || cases[k].dtype == BACKGAUGE_HALF || verdict.status == Status::kSkipped) continue;
-      ++telling;
+      ++conclusive;
       passed += verdict.status == Status::kPassed;
     }
   }
   // Values near the ends of the exponents' range leave nothing to tell now and then.
-  EXPECT_GT(telling, 50u);
-  EXPECT_GE(10 * passed, 9 * telling) << passed;
+  EXPECT_GT(conclusive, 50u);
+  EXPECT_GE(10 * passed, 9 * conclusive) << passed;
 }
 
 // Nets in which a gate is as good as a kink, with some masks only; and one whose steps, short as they are, pass

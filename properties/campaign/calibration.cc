@@ -52,8 +52,7 @@ struct Truth {
   std::vector<ErrorModel> models;
 
   bool holds_for(const Declared& other, const Problem& problem) const {
-    return declared.half_class == other.half_class && declared.numerical_contract == other.numerical_contract &&
-           declared.recomputes_co == other.recomputes_co && keep == problem.keep;
+    return declared == other && keep == problem.keep;
   }
 };
 

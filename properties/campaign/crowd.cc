@@ -6,7 +6,7 @@
 #include "properties/campaign/walk.h"
 #include "properties/case/inputs.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 #include "reference/oracle.h"
 
 namespace backgauge {
@@ -51,8 +51,9 @@ Verdict judge_stray(const Called& called, const Together::Stray& stray) {
   if (stray.keep.empty() && has_random_dropout(called.filled.problem)) return {Status::kPassed, "", {}};  // not told
   const Declared declaration = declared(*called.claims, problem.dtype);
   const DataFacts& facts = called.filled.facts;
-  const Values values = facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom;
-  return conclude(compare_outputs(stray.outputs, oracle(problem, declaration, values), problem, declaration));
+  const RoundingErrors roundings =
+      facts.structured || facts.nonfinite ? RoundingErrors::kCorrelated : RoundingErrors::kIndependent;
+  return conclude(compare_outputs(stray.outputs, oracle(problem, declaration, roundings), problem, declaration));
 }
 
 }  // namespace

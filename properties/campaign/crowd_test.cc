@@ -6,24 +6,24 @@
 #include <atomic>
 #include <cstring>
 
-#include "properties/judge/testing/puppet.h"
+#include "properties/judge/testing/scripted_implementation.h"
 
 namespace backgauge {
 namespace {
 
-using testing::Puppet;
+using testing::ScriptedImplementation;
 
-Crowd crowd_of(Puppet& puppet, backgauge_op op, int sets = 1) {
-  puppet.claims.op = op;
-  InProcessRunner runner(puppet.table);
+Crowd crowd_of(ScriptedImplementation& scripted, backgauge_op op, int sets = 1) {
+  scripted.claims.op = op;
+  InProcessRunner runner(scripted.table);
   return crowd(runner, {.ops = {op}, .sets = sets});
 }
 
 TEST(Crowd, PassesWhatSharesNothing) {
   for (const backgauge_op op :
        {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
-    Puppet puppet;
-    const Crowd done = crowd_of(puppet, op);
+    ScriptedImplementation scripted;
+    const Crowd done = crowd_of(scripted, op);
     EXPECT_EQ(done.worst.status, Status::kPassed) << done.worst.reason;
     EXPECT_EQ(done.sets, 1);
     EXPECT_GE(done.overlapped, Together::kEnough);
@@ -39,13 +39,13 @@ INSTANTIATE_TEST_SUITE_P(Claims, SharedScratch,
 
 TEST_P(SharedScratch, IsNoticed) {
   static std::atomic<const void*> scratch;
-  Puppet puppet;
-  puppet.claims.determinism = GetParam();
-  puppet.before = [](const backgauge_call& call, backgauge_message&) {
+  ScriptedImplementation scripted;
+  scripted.claims.determinism = GetParam();
+  scripted.before = [](const backgauge_call& call, backgauge_message&) {
     scratch = call.outputs[1].data;
     return BACKGAUGE_OK;
   };
-  puppet.after_run = [](const backgauge_call& call) {
+  scripted.after_run = [](const backgauge_call& call) {
     if (scratch != call.outputs[1].data) {
       for (std::int32_t k = 0; k < call.num_outputs; ++k) {
         const backgauge_tensor& output = call.outputs[k];
@@ -54,26 +54,26 @@ TEST_P(SharedScratch, IsNoticed) {
       }
     }
   };
-  const Crowd done = crowd_of(puppet, BACKGAUGE_BLOCK_LSTM_GRAD_V2, 4);
+  const Crowd done = crowd_of(scripted, BACKGAUGE_BLOCK_LSTM_GRAD_V2, 4);
   EXPECT_EQ(done.worst.status, Status::kFailed) << done.worst.reason;
   EXPECT_NE(done.worst.reason.find("called at once with others: block_lstm_grad_v2 "), std::string::npos);
   EXPECT_EQ(done.cases.size(), 4u);
 }
 
 TEST(Crowd, NoticesGuardsAndStates) {
-  Puppet puppet;
-  puppet.after_run = [](const backgauge_call& call) {
+  ScriptedImplementation scripted;
+  scripted.after_run = [](const backgauge_call& call) {
     const backgauge_tensor& last = call.outputs[call.num_outputs - 1];
     static_cast<unsigned char*>(
         last.data)[static_cast<std::size_t>(backgauge_elements(&last)) * backgauge_dtype_bytes(last.dtype)] = 0;
   };
-  EXPECT_EQ(crowd_of(puppet, BACKGAUGE_BLOCK_LSTM_GRAD_V2).worst.status, Status::kFailed);
+  EXPECT_EQ(crowd_of(scripted, BACKGAUGE_BLOCK_LSTM_GRAD_V2).worst.status, Status::kFailed);
 }
 
 TEST(Crowd, OfWhatIsNotClaimedIsNone) {
-  Puppet puppet;
-  puppet.claims.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
-  InProcessRunner runner(puppet.table);
+  ScriptedImplementation scripted;
+  scripted.claims.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  InProcessRunner runner(scripted.table);
   EXPECT_EQ(crowd(runner, {.ops = {BACKGAUGE_BLOCK_LSTM_GRAD_V2}, .sets = 2}).sets, 0);
   std::string error;
   const Case c = *parse_case("block_lstm_grad_v2 t2b2i2h2 peep=0 dt=f32 data=strat:0x1", error);

@@ -7,7 +7,7 @@
 
 #include "properties/case/inputs.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 
 namespace backgauge {
 namespace {
@@ -58,7 +58,7 @@ ThreadCounts count_threads(Runner& runner, const std::vector<backgauge_op>& ops)
       std::vector<RawTensor> raw;
       if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
         const RunResult made = runner.run(forward_problem(filled.problem), {}, options);
-        if (trouble(made)) continue;  // the cases tell of that
+        if (verdict_of_failed_run(made)) continue;  // the cases tell of that
         for (const Output& output : made.outputs) raw.push_back(output.raw);
       }
       if (claims->changes_reserve_space != 0) options.changed_inputs = {"reserve_space"};

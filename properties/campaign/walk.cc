@@ -10,7 +10,7 @@
 #include "properties/case/inputs.h"
 #include "properties/case/structures.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/memory/placement.h"
 #include "properties/judge/runner/refusals.h"
 
@@ -126,7 +126,7 @@ class Walker {
   std::string call(const Problem& problem, const std::vector<RawTensor>& raw, const RunOptions& run_options,
                    backgauge_op op, std::vector<Output>& first, std::vector<RawTensor>* made) {
     RunResult result = runner_.run(problem, raw, run_options);
-    if (const auto verdict = trouble(result)) return verdict->reason;
+    if (const auto verdict = verdict_of_failed_run(result)) return verdict->reason;
     if (made != nullptr) {
       for (const Output& output : result.outputs) made->push_back(output.raw);
     }

@@ -6,14 +6,14 @@
 #include <map>
 #include <set>
 
-#include "properties/judge/testing/puppet.h"
+#include "properties/judge/testing/scripted_implementation.h"
 #include "reference/contract/validate.h"
 
 namespace backgauge {
 namespace {
 
 using testing::output_at;
-using testing::Puppet;
+using testing::ScriptedImplementation;
 
 TEST(WalkOrder, HasEveryOrderedPairOnceAndThenGoesBackAndForth) {
   for (const int count : {2, 3, 7, 40}) {
@@ -62,36 +62,36 @@ TEST(WalkConfigurations, HaveSiblingsOfWhichOneThingDiffers) {
   }
 }
 
-Walk walk_of(Puppet& puppet, backgauge_op op) {
-  puppet.claims.op = op;
-  InProcessRunner runner(puppet.table);
+Walk walk_of(ScriptedImplementation& scripted, backgauge_op op) {
+  scripted.claims.op = op;
+  InProcessRunner runner(scripted.table);
   return walk(runner, {.ops = {op}, .configurations = 12, .calls = 200});
 }
 
 TEST(Walk, PassesWhatKeepsNothing) {
   for (const backgauge_op op :
        {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
-    Puppet puppet;
-    const Walk done = walk_of(puppet, op);
+    ScriptedImplementation scripted;
+    const Walk done = walk_of(scripted, op);
     EXPECT_EQ(done.failure, "");
     EXPECT_EQ(done.configurations, 12);
     EXPECT_EQ(done.calls, 200);
     EXPECT_EQ(done.pairs, 12 * 11);
     EXPECT_TRUE(done.bits_compared);
-    EXPECT_EQ(puppet.runs, 200 + 200 / 5 + 200 / 7);  // two gradients of one forward, calls that are refused
+    EXPECT_EQ(scripted.runs, 200 + 200 / 5 + 200 / 7);  // two gradients of one forward, calls that are refused
   }
 }
 
 // What stays behind of a large call shows in the next smaller one.
 TEST(Walk, FindsWhatOneCallLeavesToTheNextAndNamesBoth) {
-  Puppet puppet;
+  ScriptedImplementation scripted;
   std::int64_t kept = 0;
-  puppet.after_run = [&](const backgauge_call& call) {
+  scripted.after_run = [&](const backgauge_call& call) {
     const std::int64_t elements = backgauge_elements(backgauge_find(call.outputs, call.num_outputs, "dicfo"));
     if (call.dtype == BACKGAUGE_FLOAT32 && kept > elements) output_at(call, "dicfo", 0) += 1;
     kept = elements;
   };
-  const Walk done = walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
+  const Walk done = walk_of(scripted, BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
   EXPECT_NE(done.failure.find("other bits than in its first call: dicfo["), std::string::npos) << done.failure;
   ASSERT_TRUE(done.failed && done.before);
   EXPECT_NE(done.failed, done.before);
@@ -100,16 +100,16 @@ TEST(Walk, FindsWhatOneCallLeavesToTheNextAndNamesBoth) {
 
 // A cache by shape is only right until the same shape comes with other values.
 TEST(Walk, FindsACacheByShape) {
-  Puppet puppet;
+  ScriptedImplementation scripted;
   std::map<std::pair<std::int64_t, std::int64_t>, float> cache;
-  puppet.after_run = [&](const backgauge_call& call) {
+  scripted.after_run = [&](const backgauge_call& call) {
     const backgauge_tensor* dicfo = backgauge_find(call.outputs, call.num_outputs, "dicfo");
     if (call.dtype != BACKGAUGE_FLOAT32) return;
     float& value = output_at(call, "dicfo", 0);
     const auto [found, is_new] = cache.try_emplace({dicfo->shape[0], dicfo->shape[1]}, value);
-    if (!is_new && puppet.runs % 2 == 0) value = found->second;
+    if (!is_new && scripted.runs % 2 == 0) value = found->second;
   };
-  EXPECT_NE(walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
+  EXPECT_NE(walk_of(scripted, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
 }
 
 void spoil(const backgauge_call& call, const char* output) {
@@ -117,79 +117,79 @@ void spoil(const backgauge_call& call, const char* output) {
 }
 
 TEST(Walk, FindsWhatARefusedCallLeaves) {
-  Puppet puppet;
+  ScriptedImplementation scripted;
   bool refused = false;
-  puppet.before = [&](const backgauge_call& call, backgauge_message&) {
+  scripted.before = [&](const backgauge_call& call, backgauge_message&) {
     refused = refused || !validate_shapes(call).ok();
     return BACKGAUGE_OK;
   };
-  puppet.after_run = [&](const backgauge_call& call) {
+  scripted.after_run = [&](const backgauge_call& call) {
     if (refused) spoil(call, "dicfo");
     refused = false;
   };
-  EXPECT_NE(walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
+  EXPECT_NE(walk_of(scripted, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
 }
 
 TEST(Walk, FindsAnotherNumberOfThreads) {
-  Puppet puppet;
+  ScriptedImplementation scripted;
   std::int32_t before = 0;
-  puppet.after_run = [&](const backgauge_call& call) {
+  scripted.after_run = [&](const backgauge_call& call) {
     if (call.num_threads < before) spoil(call, "dicfo");
     before = call.num_threads;
   };
-  EXPECT_NE(walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
+  EXPECT_NE(walk_of(scripted, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
 }
 
 // forward A, forward B, gradient A, where the gradient takes what the last forward has left.
 TEST(Walk, FindsWhatTheLastForwardLeavesToAnyGradient) {
-  Puppet puppet;
+  ScriptedImplementation scripted;
   std::int64_t made = 0;
-  puppet.after_forward = [&](const backgauge_call& call) {
+  scripted.after_forward = [&](const backgauge_call& call) {
     made = call.inputs[0].shape[0] * 100 + call.inputs[0].shape[1];
   };
-  puppet.after_run = [&](const backgauge_call& call) {
+  scripted.after_run = [&](const backgauge_call& call) {
     if (made != call.inputs[0].shape[0] * 100 + call.inputs[0].shape[1]) spoil(call, "params_backprop");
   };
-  EXPECT_NE(walk_of(puppet, BACKGAUGE_CUDNN_RNN_BACKPROP).failure, "");
+  EXPECT_NE(walk_of(scripted, BACKGAUGE_CUDNN_RNN_BACKPROP).failure, "");
 }
 
 TEST(Walk, FindsAForwardThatServesOneGradientOnly) {
-  Puppet puppet;
+  ScriptedImplementation scripted;
   int forwards = 0, gradients = 0;
-  puppet.after_forward = [&](const backgauge_call&) { ++forwards; };
-  puppet.after_run = [&](const backgauge_call& call) {
+  scripted.after_forward = [&](const backgauge_call&) { ++forwards; };
+  scripted.after_run = [&](const backgauge_call& call) {
     if (++gradients > forwards) {
       spoil(call, "params_backprop");
       gradients = forwards;
     }
   };
-  EXPECT_NE(walk_of(puppet, BACKGAUGE_CUDNN_RNN_BACKPROP).failure, "");
+  EXPECT_NE(walk_of(scripted, BACKGAUGE_CUDNN_RNN_BACKPROP).failure, "");
 }
 
 TEST(Walk, ComparesNoBitsThatAreNotPromisedButSeesTrouble) {
-  Puppet puppet;
-  puppet.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
-  puppet.after_run = [&](const backgauge_call& call) {
-    if (call.dtype == BACKGAUGE_FLOAT32) output_at(call, "dicfo", 0) += static_cast<float>(puppet.runs);
+  ScriptedImplementation scripted;
+  scripted.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
+  scripted.after_run = [&](const backgauge_call& call) {
+    if (call.dtype == BACKGAUGE_FLOAT32) output_at(call, "dicfo", 0) += static_cast<float>(scripted.runs);
   };
-  const Walk done = walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
+  const Walk done = walk_of(scripted, BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
   EXPECT_EQ(done.failure, "");
   EXPECT_FALSE(done.bits_compared);
 
-  const int last = puppet.runs;
-  puppet.before = [&](const backgauge_call&, backgauge_message&) {
-    return puppet.runs == last + 30 ? BACKGAUGE_INTERNAL : BACKGAUGE_OK;
+  const int last = scripted.runs;
+  scripted.before = [&](const backgauge_call&, backgauge_message&) {
+    return scripted.runs == last + 30 ? BACKGAUGE_INTERNAL : BACKGAUGE_OK;
   };
-  EXPECT_NE(walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
+  EXPECT_NE(walk_of(scripted, BACKGAUGE_LSTM_BLOCK_CELL_GRAD).failure, "");
 }
 
 TEST(Walk, StaysWithinTheClaims) {
-  Puppet puppet;
-  puppet.claims.dtypes = 0;
-  const Walk done = walk_of(puppet, BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
+  ScriptedImplementation scripted;
+  scripted.claims.dtypes = 0;
+  const Walk done = walk_of(scripted, BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
   EXPECT_EQ(done.configurations, 0);
   EXPECT_EQ(done.calls, 0);
-  EXPECT_EQ(puppet.runs, 0);
+  EXPECT_EQ(scripted.runs, 0);
 }
 
 }  // namespace

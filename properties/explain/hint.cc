@@ -136,11 +136,11 @@ std::string hint(const Problem& problem, const std::vector<Wanted>& wanted, std:
   if (got.size() != wanted[which].value.size()) return "";
   constexpr int kMost = 2;  // three explanations are none
   std::string text;
-  int told = 0;
+  int found = 0;
   for (const Explanation& explanation : Explanations(problem, wanted, which).found) {
     const Explained explained = explain(wanted[which], got, explanation.values);
-    if (!explained.met || !explained.telling) continue;
-    if (++told > kMost) return "";
+    if (!explained.met || !explained.conclusive) continue;
+    if (++found > kMost) return "";
     text += fmt::format("{}{} (to {} digits)", text.empty() ? "" : ", or ", explanation.text, explained.digits);
   }
   return text;

@@ -19,9 +19,9 @@ std::string hint(const Problem& problem, const std::vector<Wanted>& wanted, std:
 
 // How far other numbers account for a wrong output.
 struct Explained {
-  bool met = false;      // every element, within three times its bound
-  bool telling = false;  // some element is off by a thousand times that
-  int digits = 0;        // of the error, 16 at most; where met
+  bool met = false;         // every element, within three times its bound
+  bool conclusive = false;  // some element is off by a thousand times that
+  int digits = 0;           // of the error, 16 at most; where met
 };
 Explained explain(const Wanted& wanted, std::span<const double> got, std::span<const double> values);
 

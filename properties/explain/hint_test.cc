@@ -19,7 +19,7 @@ struct Asked {
     Filled filled = fill(*parse_case(line, error));
     EXPECT_EQ(filled.error, "");
     problem = std::move(filled.problem);
-    wanted = oracle(problem, {}, Values::kRandom);
+    wanted = oracle(problem, {}, RoundingErrors::kIndependent);
   }
 
   // The hint for one output, each of whose elements `change` turns from (index, want) into what was computed.

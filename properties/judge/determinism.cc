@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 
 namespace backgauge {
 namespace {
@@ -50,7 +50,7 @@ class Meter {
     options.placement = placement_;
     const RunResult made = runner_.run(forward_problem(problem_), {}, options);
     for (const Output& output : made.outputs) raw_.push_back(output.raw);
-    return !trouble(made).has_value();
+    return !verdict_of_failed_run(made).has_value();
   }
 
   // What one configuration answers: of the forward, if there is one, and of the gradient.
@@ -58,11 +58,11 @@ class Meter {
     Outputs all;
     if (!raw_.empty()) {
       RunResult made = runner_.run(forward_problem(problem_), {}, options);
-      if (trouble(made)) return std::nullopt;
+      if (verdict_of_failed_run(made)) return std::nullopt;
       all = std::move(made.outputs);
     }
     RunResult result = runner_.run(problem_, raw_, options);
-    if (trouble(result)) return std::nullopt;
+    if (verdict_of_failed_run(result)) return std::nullopt;
     std::ranges::move(result.outputs, std::back_inserter(all));
     ++out_.runs;
     return all;

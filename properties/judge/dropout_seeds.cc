@@ -8,7 +8,7 @@
 
 #include "properties/case/inputs.h"
 #include "properties/case/random.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {
@@ -32,15 +32,15 @@ void fill_for_masks(Problem& problem) {
 
 // What one forward has drawn: its masks where they are told, else its outputs.
 struct Drawn {
-  std::optional<Verdict> trouble;
+  std::optional<Verdict> failure;
   std::vector<std::vector<std::uint8_t>> keep;
   std::vector<Output> outputs;
 };
 
 class Trial {
  public:
-  Trial(Runner& runner, const Problem& problem, const RunOptions& options, bool told)
-      : runner_(runner), problem_(problem), options_(options), told_(told) {
+  Trial(Runner& runner, const Problem& problem, const RunOptions& options, bool masks_available)
+      : runner_(runner), problem_(problem), options_(options), masks_available_(masks_available) {
     // With a negative seed2 the high half of cuDNN's seed is all ones, and seed need not count.
     problem_.attributes.seed &= 0x7fffffff;
     problem_.attributes.seed2 &= 0x7fffffff;
@@ -53,13 +53,13 @@ class Trial {
     changed.attributes.seed2 ^= seed2_change;
     Drawn drawn;
     RunResult made = runner_.run(forward_problem(changed), {}, options_);
-    drawn.trouble = trouble(made);
-    if (drawn.trouble) return drawn;
-    if (told_) {
+    drawn.failure = verdict_of_failed_run(made);
+    if (drawn.failure) return drawn;
+    if (masks_available_) {
       std::vector<RawTensor> raw;
       for (const Output& output : made.outputs) raw.push_back(output.raw);
       DropoutMasks masks = runner_.dropout_masks(changed, raw, options_);
-      drawn.trouble = trouble(masks.result);
+      drawn.failure = verdict_of_failed_run(masks.result);
       drawn.keep = std::move(masks.keep);
     } else {
       drawn.outputs = std::move(made.outputs);
@@ -73,7 +73,7 @@ class Trial {
   Runner& runner_;
   Problem problem_;
   RunOptions options_;
-  bool told_;
+  bool masks_available_;
 };
 
 double largest_difference(const std::vector<Output>& a, const std::vector<Output>& b) {
@@ -100,33 +100,33 @@ double mask_bits(const Problem& problem) {
 }
 
 std::optional<Verdict> judge_dropout_seeds(Runner& runner, const Problem& problem, const RunOptions& options,
-                                           const backgauge_op_claims& claims, bool told) {
+                                           const backgauge_op_claims& claims, bool masks_available) {
   const bool has_state = claims.dropout_has_state != 0;
-  Trial trial(runner, problem, options, told);
+  Trial trial(runner, problem, options, masks_available);
   const Drawn first = trial.draw(0, 0);
-  if (first.trouble) return first.trouble;
+  if (first.failure) return first.failure;
   const Drawn again = trial.draw(0, 0);
-  if (again.trouble) return again.trouble;
+  if (again.failure) return again.failure;
   const auto of = [&](const char* what) {
     const backgauge_attributes& a = trial.problem().attributes;
     return fmt::format("dropout mask: {} (seed {}, seed2 {})", what, a.seed, a.seed2);
   };
   if (!has_state && first.keep != again.keep)
     return failed(of("another one in the second forward with the same seed and seed2"));
-  const double noise = told ? 0 : largest_difference(first.outputs, again.outputs);
+  const double noise = masks_available ? 0 : largest_difference(first.outputs, again.outputs);
   const bool repeats = claims.determinism != BACKGAUGE_NOT_DETERMINISTIC;
   if (repeats && noise > 0) return failed(of("other outputs in the second forward with the same seed and seed2"));
   if (mask_bits(problem) < kBits) return std::nullopt;
 
   for (const bool second : {false, true}) {
     const Drawn other = trial.draw(second ? 0 : 1, second ? 1 : 0);
-    if (other.trouble) return other.trouble;
-    const bool same =
-        told ? first.keep == other.keep : largest_difference(first.outputs, other.outputs) <= kManyTimes * noise;
+    if (other.failure) return other.failure;
+    const bool same = masks_available ? first.keep == other.keep
+                                      : largest_difference(first.outputs, other.outputs) <= kManyTimes * noise;
     if (!same) continue;
-    return failed(of(second ? told ? "the same with another seed2" : "the same outputs with another seed2"
-                     : told ? "the same with another seed"
-                            : "the same outputs with another seed"));
+    return failed(of(second ? masks_available ? "the same with another seed2" : "the same outputs with another seed2"
+                     : masks_available ? "the same with another seed"
+                                       : "the same outputs with another seed"));
   }
   return std::nullopt;
 }

@@ -17,7 +17,7 @@ namespace backgauge {
 // On output what is wrong with a call, or with its masks. That seeds change a mask is asked only where two fair draws
 // are equal by chance less than once in 2^64.
 std::optional<Verdict> judge_dropout_seeds(Runner& runner, const Problem& problem, const RunOptions& options,
-                                           const backgauge_op_claims& claims, bool told);
+                                           const backgauge_op_claims& claims, bool masks_available);
 
 // Minus the binary logarithm of the chance that two fair draws of all masks of a problem are equal.
 double mask_bits(const Problem& problem);

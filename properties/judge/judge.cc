@@ -9,7 +9,7 @@
 #include "properties/device/runtime.h"
 #include "properties/judge/adjoint/adjoint.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/dropout_seeds.h"
 #include "properties/judge/variation.h"
 
@@ -26,7 +26,7 @@ class Judge {
         seed_(options.seed),
         nonfinite_(facts.nonfinite),
         declared_(declared(claims, dtype)),
-        values_(values_of(facts)) {
+        roundings_(rounding_errors_of(facts)) {
     first_.num_threads = options.num_threads;
     first_.placement = Placement(options.seed);
     if (claims.changes_reserve_space != 0) first_.changed_inputs = {"reserve_space"};
@@ -57,26 +57,27 @@ class Judge {
     if (runner_.table().forward == nullptr) return failed("claims CudnnRNNBackprop and has no forward");
     Problem forward = forward_problem(problem);
     const RunResult made = runner_.run(forward, {}, first_);
-    if (auto verdict = trouble(made)) return *verdict;
+    if (auto verdict = verdict_of_failed_run(made)) return *verdict;
     std::vector<RawTensor> raw;
     for (const Output& output : made.outputs) raw.push_back(output.raw);
 
-    bool told = true;
-    if (auto verdict = reveal_masks(problem, raw, told)) return *verdict;
+    bool masks_available = true;
+    if (auto verdict = ask_for_masks(problem, raw, masks_available)) return *verdict;
     if (has_random_dropout(problem)) {
-      if (!told && claims_.dropout_has_state != 0) {
-        return {Status::kSkipped, fmt::format("{}, and are not told", kMasksWithState), {}};
+      if (!masks_available && claims_.dropout_has_state != 0) {
+        return {Status::kSkipped, fmt::format("{}, and are not available", kMasksWithState), {}};
       }
-      if (auto verdict = judge_seeds(problem, told)) return *verdict;
+      if (auto verdict = judge_seeds(problem, masks_available)) return *verdict;
     }
     const Runs runs = run_all(problem, raw);
-    if (!told) return without_masks(problem, forward, made, runs);
+    if (!masks_available) return without_masks(problem, forward, made, runs);
     forward.keep = problem.keep;
-    Verdict verdict = conclude(compare_outputs(made.outputs, oracle_(forward, declared_, values_), forward, declared_));
+    Verdict verdict =
+        conclude(compare_outputs(made.outputs, oracle_(forward, declared_, roundings_), forward, declared_));
     if (verdict.status == Status::kFailed) return verdict;
 
     Verdict backward = compare(problem, runs);
-    if (backward.tensors.empty()) return backward;  // not compared, for the reason it gives
+    if (backward.tensors.empty()) return backward;  // nothing was compared; the reason says why
     verdict.tensors.insert(verdict.tensors.end(), backward.tensors.begin(), backward.tensors.end());
     verdict = conclude(std::move(verdict.tensors));
     if (claims_.dropout_has_state != 0 && has_random_dropout(problem)) {
@@ -87,49 +88,49 @@ class Judge {
 
  private:
   struct Runs {
-    std::optional<Verdict> trouble;  // of the first
+    std::optional<Verdict> failure;  // of the first
     RunResult first, second;
     std::optional<RunResult> shared;  // with outputs in the memory of inputs, where the op allows that
   };
 
-  // The others only if the first is worth it.
+  // The other runs are made only if the first one succeeded.
   Runs run_all(const Problem& problem, const std::vector<RawTensor>& raw) const {
     Runs runs;
     runs.first = runner_.run(problem, raw, first_);
     for (const RawTensor& tensor : raw) {
       if (!runs.first.broken.empty() || tensor.name != "reserve_space") continue;
       if (tensor.shape[0] == runs.first.reserve_length) continue;
-      runs.trouble =
+      runs.failure =
           failed(fmt::format("prepare asked for a reserve_space of {} elements for the forward and {} for the gradient",
                              tensor.shape[0], runs.first.reserve_length));
       return runs;
     }
-    runs.trouble = trouble(runs.first);
-    if (runs.trouble) return runs;
+    runs.failure = verdict_of_failed_run(runs.first);
+    if (runs.failure) return runs;
     runs.second = runner_.run(problem, raw, second_);
     if (!shared_.shared_outputs.empty()) runs.shared = runner_.run(problem, raw, shared_);
     return runs;
   }
 
-  // All of the above that needs no mask, and the adjoint identity.
+  // The checks that need no mask, and the adjoint identity.
   Verdict without_masks(const Problem& problem, const Problem& forward, const RunResult& made, const Runs& runs) const {
-    if (runs.trouble) return *runs.trouble;
+    if (runs.failure) return *runs.failure;
     RunOptions elsewhere = first_;
     elsewhere.placement = first_.placement.opposite();
     const RunResult again = runner_.run(forward, {}, elsewhere);
-    if (auto verdict = trouble(again)) return *verdict;
-    const StandIn known = stand_in(problem, oracle_, declared_, values_, seed_, !nonfinite_);
+    if (auto verdict = verdict_of_failed_run(again)) return *verdict;
+    const MaskFreeReference known = mask_free_reference(problem, oracle_, declared_, roundings_, seed_, !nonfinite_);
     Slopes slopes;
     if (known.in_range) slopes = measure_slopes(runner_, problem, made.outputs, declared_, first_, seed_);
-    if (slopes.trouble) return *slopes.trouble;
+    if (slopes.failure) return *slopes.failure;
 
     const bool repeats = claims_.determinism != BACKGAUGE_NOT_DETERMINISTIC;
     if (const std::string change = changed(made, again, known, repeats, problem.dtype); !change.empty()) {
-      return failed("masks that are not told must be the same in every forward of the same call: " + change);
+      return failed("masks that are not available must be the same in every forward of the same call: " + change);
     }
     std::vector<TensorReport> made_reports = compare_outputs(made.outputs, known.forward, forward, declared_);
     const auto judged = [&](const RunResult& result) {
-      return judge_along(slopes, problem, result.outputs, known, values_, declared_, made_reports);
+      return judge_along(slopes, problem, result.outputs, known, roundings_, declared_, made_reports);
     };
     Verdict verdict = judged(runs.first);
     if (verdict.status == Status::kFailed) return verdict;
@@ -137,7 +138,7 @@ class Judge {
       if (other == nullptr) continue;
       const std::string how = other == &runs.second ? repeats ? "not repeatable" : "second run"
                                                     : sharing_text(*find_op(problem.op), shared_.shared_outputs);
-      if (auto wrong = trouble(*other)) {
+      if (auto wrong = verdict_of_failed_run(*other)) {
         if (other != &runs.second) wrong->reason = how + ": " + wrong->reason;
         return *wrong;
       }
@@ -151,23 +152,23 @@ class Judge {
     }
     if (!known.in_range) {
       return {Status::kSkipped,
-              "masks not told, and values that the adjoint identity says nothing of: not finite, or near overflow",
+              "masks not available, and the adjoint identity does not apply: values are not finite or near overflow",
               {}};
     }
     return verdict;
   }
 
   Verdict compare(const Problem& problem, const Runs& runs) const {
-    if (runs.trouble) return *runs.trouble;
-    const std::vector<Wanted> wanted = oracle_(problem, declared_, values_);
+    if (runs.failure) return *runs.failure;
+    const std::vector<Wanted> wanted = oracle_(problem, declared_, roundings_);
     Verdict verdict = conclude(compare_outputs(runs.first.outputs, wanted, problem, declared_));
     if (verdict.status == Status::kFailed) return verdict;
-    if (auto again = trouble(runs.second)) return *again;
+    if (auto again = verdict_of_failed_run(runs.second)) return *again;
     const bool repeats = claims_.determinism != BACKGAUGE_NOT_DETERMINISTIC;
     Verdict again = compare_again(problem, wanted, runs.first, runs.second, repeats ? "not repeatable" : "second run");
     if (again.status == Status::kFailed || !runs.shared) return again.status == Status::kFailed ? again : verdict;
     const std::string how = sharing_text(*find_op(problem.op), shared_.shared_outputs);
-    if (auto shared = trouble(*runs.shared)) {
+    if (auto shared = verdict_of_failed_run(*runs.shared)) {
       shared->reason = how + ": " + shared->reason;
       return *shared;
     }
@@ -175,7 +176,7 @@ class Judge {
     return shared.status == Status::kFailed ? shared : verdict;
   }
 
-  // Another run of the same problem: bit for bit like the first, or within the bounds if that is all that is claimed.
+  // Compares another run of the same problem: equal to the first bit for bit or, if that is not claimed, within bounds.
   Verdict compare_again(const Problem& problem, const std::vector<Wanted>& wanted, const RunResult& first,
                         const RunResult& other, const std::string& how) const {
     const std::string difference = first_difference(first.outputs, other.outputs);
@@ -192,20 +193,22 @@ class Judge {
     if (!result.broken.empty()) return {Status::kBroken, result.broken, {}};
     if (result.status == BACKGAUGE_INVALID_ARGUMENT) return {Status::kPassed, "", {}};
     return failed(fmt::format("{} answered {} to a call that must be refused: {}", result.function,
-                              status_word(std::int32_t{result.status}), result.refusal));
+                              call_status_word(result.status), result.refusal));
   }
 
-  // Fills in problem.keep where the masks decide what is right, and are told.
-  std::optional<Verdict> reveal_masks(Problem& problem, const std::vector<RawTensor>& raw, bool& told) const {
+  // Fills in problem.keep if the correct values depend on the masks and these are available.
+  // On output of `masks_available`: whether they are, or do not matter.
+  std::optional<Verdict> ask_for_masks(Problem& problem, const std::vector<RawTensor>& raw,
+                                       bool& masks_available) const {
     if (!has_random_dropout(problem)) return std::nullopt;
-    told = runner_.table().dropout_mask != nullptr;
-    if (!told) return std::nullopt;
+    masks_available = runner_.table().dropout_mask != nullptr;
+    if (!masks_available) return std::nullopt;
     RunOptions options = first_;
     options.changed_inputs.clear();
     DropoutMasks masks = runner_.dropout_masks(problem, raw, options);
-    told = !masks.untold();
-    if (!told) return std::nullopt;
-    if (auto verdict = trouble(masks.result)) return verdict;
+    masks_available = !masks.unavailable();
+    if (!masks_available) return std::nullopt;
+    if (auto verdict = verdict_of_failed_run(masks.result)) return verdict;
     for (std::size_t gap = 0; gap < masks.keep.size(); ++gap) {
       const std::string fault = implausible_mask(masks.keep[gap], static_cast<double>(problem.attributes.dropout));
       if (!fault.empty()) return failed(fmt::format("dropout mask of gap {}: {}", gap, fault));
@@ -214,10 +217,10 @@ class Judge {
     return std::nullopt;
   }
 
-  std::optional<Verdict> judge_seeds(const Problem& problem, bool told) const {
+  std::optional<Verdict> judge_seeds(const Problem& problem, bool masks_available) const {
     RunOptions options = first_;
     options.changed_inputs.clear();
-    return judge_dropout_seeds(runner_, problem, options, claims_, told);
+    return judge_dropout_seeds(runner_, problem, options, claims_, masks_available);
   }
 
   Runner& runner_;
@@ -226,7 +229,7 @@ class Judge {
   const std::uint64_t seed_;
   const bool nonfinite_;
   const Declared declared_;
-  const Values values_;
+  const RoundingErrors roundings_;
   RunOptions first_, second_, shared_;
 };
 
@@ -247,7 +250,7 @@ Verdict judge(Runner& runner, const Problem& problem, const DataFacts& facts, co
   return problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? judge.rnn(problem) : judge.gradient(problem);
 }
 
-Verdict harness_trouble(const std::exception& error) {
+Verdict harness_error(const std::exception& error) {
   return broken(dynamic_cast<const std::bad_alloc*>(&error) != nullptr ? "out of memory" : error.what());
 }
 
@@ -258,7 +261,7 @@ Verdict judge_case(Runner& runner, const Problem& problem, const DataFacts& fact
   try {
     verdict = judge(runner, problem, facts, options);
   } catch (const std::exception& error) {
-    verdict = harness_trouble(error);
+    verdict = harness_error(error);
   }
   try {
     const Runner::CaseEnd end = runner.end_case();
@@ -266,9 +269,9 @@ Verdict judge_case(Runner& runner, const Problem& problem, const DataFacts& fact
     late.status = BACKGAUGE_OK;
     late.violations = end.violations;
     late.broken = end.broken;
-    if (auto more = trouble(late); more && verdict.status != Status::kFailed) return *more;
+    if (auto more = verdict_of_failed_run(late); more && verdict.status != Status::kFailed) return *more;
   } catch (const std::exception& error) {
-    if (verdict.status != Status::kFailed) return harness_trouble(error);
+    if (verdict.status != Status::kFailed) return harness_error(error);
   }
   return verdict;
 }

@@ -15,7 +15,7 @@ struct JudgeOptions {
   std::uint64_t seed = 0;  // of the placement in memory
   std::int32_t num_threads = 1;
   // What is right. Asked when all runs of the case are over: an implementation finds nothing in memory.
-  std::function<std::vector<Wanted>(const Problem&, const Declared&, Values)> oracle = backgauge::oracle;
+  std::function<std::vector<Wanted>(const Problem&, const Declared&, RoundingErrors)> oracle = backgauge::oracle;
 };
 
 // On input a problem as fill() makes it, also one that the contract refuses: then the implementation must refuse it.

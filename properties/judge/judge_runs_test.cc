@@ -17,26 +17,28 @@ namespace {
 using namespace testing;
 
 TEST(Judge, FailsWhatDoesNotRepeatUnlessThatIsDeclared) {
-  Puppet puppet;
-  puppet.after_run = [&](const backgauge_call& call) {
+  ScriptedImplementation scripted;
+  scripted.after_run = [&](const backgauge_call& call) {
     float& value = output_at(call, "dicfo", 5);
-    if (puppet.runs == 2) value = std::nextafter(value, 1e9f);
+    if (scripted.runs == 2) value = std::nextafter(value, 1e9f);
   };
-  expect_failed(judge(puppet, cell_case()), "not repeatable: dicfo[0,5]: ");
-  puppet.runs = 0;
-  puppet.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
-  EXPECT_EQ(judge(puppet, cell_case()).status, Status::kPassed);
-  puppet.after_run = [&](const backgauge_call& call) { output_at(call, "dicfo", 5) += puppet.runs == 5 ? 1.0f : 0.0f; };
-  expect_failed(judge(puppet, cell_case()), "second run: dicfo[0,5]");
+  expect_failed(judge(scripted, cell_case()), "not repeatable: dicfo[0,5]: ");
+  scripted.runs = 0;
+  scripted.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
+  EXPECT_EQ(judge(scripted, cell_case()).status, Status::kPassed);
+  scripted.after_run = [&](const backgauge_call& call) {
+    output_at(call, "dicfo", 5) += scripted.runs == 5 ? 1.0f : 0.0f;
+  };
+  expect_failed(judge(scripted, cell_case()), "second run: dicfo[0,5]");
 }
 
 TEST(Judge, TheSecondRunHasAnotherWorkspaceAndOtherThreads) {
-  Puppet workspace;
+  ScriptedImplementation workspace;
   workspace.after_run = [](const backgauge_call& call) {
     if (*static_cast<unsigned char*>(call.workspace) != 0xff) output_at(call, "dicfo", 5) = 0;
   };
   expect_failed(judge(workspace, cell_case()), "not repeatable");
-  Puppet threads;
+  ScriptedImplementation threads;
   threads.after_run = [](const backgauge_call& call) {
     float& value = output_at(call, "dicfo", 5);
     if (call.num_threads > 1) value = std::nextafter(value, 1e9f);
@@ -49,12 +51,12 @@ TEST(Judge, TheSecondRunHasAnotherWorkspaceAndOtherThreads) {
 TEST(Judge, TheNumbersOfThreadsFollowFromTheSeed) {
   std::set<std::int32_t> seen;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    Puppet puppet;
-    puppet.before = [&](const backgauge_call& call, backgauge_message&) {
+    ScriptedImplementation scripted;
+    scripted.before = [&](const backgauge_call& call, backgauge_message&) {
       seen.insert(call.num_threads);
       return BACKGAUGE_OK;
     };
-    EXPECT_EQ(judge(puppet, block_case(), {.seed = seed, .num_threads = 2}).status, Status::kPassed);
+    EXPECT_EQ(judge(scripted, block_case(), {.seed = seed, .num_threads = 2}).status, Status::kPassed);
   }
   EXPECT_EQ(seen, (std::set<std::int32_t>{1, 2, 3, 4, 5, 7, 8, 16}));
 }
@@ -74,9 +76,9 @@ std::set<std::string> shared(const backgauge_call& call) {
 TEST(Judge, OutputsShareTheMemoryOfInputsOneByOneAndAllTogether) {
   std::set<std::set<std::string>> seen;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    Puppet puppet;
-    puppet.after_run = [&](const backgauge_call& call) { seen.insert(shared(call)); };
-    EXPECT_EQ(judge(puppet, cell_case(), {.seed = seed}).status, Status::kPassed);
+    ScriptedImplementation scripted;
+    scripted.after_run = [&](const backgauge_call& call) { seen.insert(shared(call)); };
+    EXPECT_EQ(judge(scripted, cell_case(), {.seed = seed}).status, Status::kPassed);
   }
   const std::string cs = "cs_prev_grad=cs_grad", wci = "wci_grad=wci", wcf = "wcf_grad=wcf", wco = "wco_grad=wco";
   EXPECT_EQ(seen, (std::set<std::set<std::string>>{{}, {cs}, {wci}, {wcf}, {wco}, {cs, wci, wcf, wco}}));
@@ -85,11 +87,11 @@ TEST(Judge, OutputsShareTheMemoryOfInputsOneByOneAndAllTogether) {
 TEST(Judge, FailsWhatIsWrongWhereMemoryIsShared) {
   int failures = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    Puppet puppet;
-    puppet.after_run = [](const backgauge_call& call) {
+    ScriptedImplementation scripted;
+    scripted.after_run = [](const backgauge_call& call) {
       if (shared(call).contains("wci_grad=wci")) output_at(call, "wci_grad", 3) += 1;
     };
-    const Verdict verdict = judge(puppet, cell_case(), {.seed = seed});
+    const Verdict verdict = judge(scripted, cell_case(), {.seed = seed});
     if (verdict.status == Status::kPassed) continue;
     ++failures;
     expect_failed(verdict, "wci_grad in the memory of wci");
@@ -98,13 +100,13 @@ TEST(Judge, FailsWhatIsWrongWhereMemoryIsShared) {
   EXPECT_GT(failures, 10);
 
   // An input that is shared with another output only must still not change.
-  Puppet puppet;
-  puppet.after_run = [](const backgauge_call& call) {
+  ScriptedImplementation scripted;
+  scripted.after_run = [](const backgauge_call& call) {
     if (shared(call) == std::set<std::string>{"wci_grad=wci"}) input_at(call, "wcf", 3) += 1;
   };
   failures = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    failures += judge(puppet, cell_case(), {.seed = seed}).status == Status::kFailed;
+    failures += judge(scripted, cell_case(), {.seed = seed}).status == Status::kFailed;
   }
   EXPECT_GT(failures, 3);
 }
@@ -135,29 +137,29 @@ TEST(Run, CallsMaySpanMoreThanTwoToTheThirtyOneElements) {
 
 TEST(Judge, AsksTheOracleWhenAllRunsAreOver) {
   for (const Case& c : {cell_case(), rnn_case()}) {
-    Puppet puppet;
+    ScriptedImplementation scripted;
     int asked = 0;
     JudgeOptions options;
-    options.oracle = [&](const Problem& problem, const Declared& declared, Values values) {
+    options.oracle = [&](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
       ++asked;
-      EXPECT_EQ(puppet.runs, runs_of(c.op));
-      return oracle(problem, declared, values);
+      EXPECT_EQ(scripted.runs, runs_of(c.op));
+      return oracle(problem, declared, roundings);
     };
-    EXPECT_EQ(judge(puppet, c, options).status, Status::kPassed);
+    EXPECT_EQ(judge(scripted, c, options).status, Status::kPassed);
     EXPECT_EQ(asked, c.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? 2 : 1);
   }
 }
 
 TEST(Judge, FailsWhatIsWrittenAfterTheCallHasReturned) {
-  Puppet puppet;
+  ScriptedImplementation scripted;
   float* kept = nullptr;
-  puppet.after_run = [&](const backgauge_call& call) {
+  scripted.after_run = [&](const backgauge_call& call) {
     if (kept == nullptr) kept = &output_at(call, "dicfo", 5);
-    if (puppet.runs == 2) *kept = 1;
+    if (scripted.runs == 2) *kept = 1;
   };
-  expect_failed(judge(puppet, cell_case()), "changed the output dicfo (element 5 of 84) after the call had returned");
+  expect_failed(judge(scripted, cell_case()), "changed the output dicfo (element 5 of 84) after the call had returned");
 
-  Puppet threaded;
+  ScriptedImplementation threaded;
   std::thread late;
   threaded.after_run = [&](const backgauge_call& call) {
     if (threaded.runs == 2) {
@@ -172,9 +174,9 @@ TEST(Judge, FailsWhatIsWrittenAfterTheCallHasReturned) {
 }
 
 TEST(Judge, FailsAChangedFloatingPointEnvironment) {
-  Puppet puppet;
-  puppet.after_run = [&](const backgauge_call&) { std::fesetround(FE_UPWARD); };
-  expect_failed(judge(puppet, cell_case()), "run left the floating-point environment changed: rounding upward");
+  ScriptedImplementation scripted;
+  scripted.after_run = [&](const backgauge_call&) { std::fesetround(FE_UPWARD); };
+  expect_failed(judge(scripted, cell_case()), "run left the floating-point environment changed: rounding upward");
   EXPECT_EQ(std::fegetround(), FE_TONEAREST);
 }
 
@@ -187,9 +189,9 @@ TEST(Judge, FailsRegistersOfX87AndMmxInUse) {
                                                                asm volatile("pxor %%mm0, %%mm0" ::: "memory");
                                                              }};
   for (const auto& act : acts) {
-    Puppet puppet;
-    puppet.after_run = act;
-    expect_failed(judge(puppet, cell_case()),
+    ScriptedImplementation scripted;
+    scripted.after_run = act;
+    expect_failed(judge(scripted, cell_case()),
                   "run left the floating-point environment changed: registers of x87 or MMX in use");
     volatile long double one = 1;
     EXPECT_EQ(one + one, 2);  // not NaN
@@ -221,9 +223,9 @@ TEST(Judge, ARunWithoutAnswerIsBrokenByTheImplementation) {
   for (const Case& c : {cell_case(), rnn_case()}) {
     for (const int broken_run : {0, 1, 2}) {
       const Filled filled = fill(c);
-      Puppet puppet;
-      puppet.claims.op = c.op;
-      Breaking runner(puppet.table);
+      ScriptedImplementation scripted;
+      scripted.claims.op = c.op;
+      Breaking runner(scripted.table);
       runner.broken_run = broken_run;
       const Verdict verdict = judge_case(runner, filled.problem, filled.facts, {});
       EXPECT_EQ(verdict.status, Status::kBroken);
@@ -233,26 +235,26 @@ TEST(Judge, ARunWithoutAnswerIsBrokenByTheImplementation) {
 }
 
 TEST(Judge, FailsWhatDependsOnNumbersInItsOutputs) {
-  Puppet puppet;
+  ScriptedImplementation scripted;
   float before = 0;
-  puppet.before = [&](const backgauge_call& call, backgauge_message&) {
+  scripted.before = [&](const backgauge_call& call, backgauge_message&) {
     before = output_at(call, "dicfo", 5);
     return BACKGAUGE_OK;
   };
-  puppet.after_run = [&](const backgauge_call& call) {
+  scripted.after_run = [&](const backgauge_call& call) {
     if (std::isfinite(before)) output_at(call, "dicfo", 5) += before;
   };
-  expect_failed(judge(puppet, cell_case()), "not repeatable: dicfo[0,5]");
+  expect_failed(judge(scripted, cell_case()), "not repeatable: dicfo[0,5]");
 }
 
 TEST(Judge, EveryTensorIsOnceAlignedToItsElementsOnly) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    Puppet puppet;
+    ScriptedImplementation scripted;
     std::vector<std::uintptr_t> odd;
-    puppet.after_run = [&](const backgauge_call& call) {
+    scripted.after_run = [&](const backgauge_call& call) {
       odd.push_back(reinterpret_cast<std::uintptr_t>(&output_at(call, "dicfo", 0)) / sizeof(float) % 2);
     };
-    EXPECT_EQ(judge(puppet, cell_case(), {.seed = seed}).status, Status::kPassed);
+    EXPECT_EQ(judge(scripted, cell_case(), {.seed = seed}).status, Status::kPassed);
     ASSERT_EQ(odd.size(), 3u);
     EXPECT_NE(odd[0], odd[1]);
   }

@@ -10,9 +10,9 @@
 
 #include "properties/device/runtime.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/findings.h"
 #include "properties/judge/compare/judge_values.h"
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/run_verdicts.h"
+#include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/testing/judge_testing.h"
 #include "reference/contract/storage.h"
 
@@ -42,12 +42,12 @@ TEST(Judge, PassesWhatIsRightInEveryDtypeAndPlacement) {
         Case c = base;
         c.dtype = dtype;
         c.seed = seed;
-        Puppet puppet;
-        const Verdict verdict = judge(puppet, c, {.seed = seed});
+        ScriptedImplementation scripted;
+        const Verdict verdict = judge(scripted, c, {.seed = seed});
         EXPECT_EQ(verdict.status, Status::kPassed) << to_string(c) << "\n" << verdict_text(verdict);
         EXPECT_EQ(verdict.reason, "");
         EXPECT_EQ(verdict.tensors.size(), c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 ? 8u : 5u);
-        EXPECT_EQ(puppet.runs, runs_of(c.op));
+        EXPECT_EQ(scripted.runs, runs_of(c.op));
       }
     }
   }
@@ -56,20 +56,20 @@ TEST(Judge, PassesWhatIsRightInEveryDtypeAndPlacement) {
 TEST(Judge, FailsOneWrongElementAnywhere) {
   for (const char* name : {"cs_prev_grad", "dicfo", "wci_grad", "wcf_grad", "wco_grad"}) {
     for (const std::int64_t element : {0, 6}) {
-      Puppet puppet;
-      puppet.after_run = [&](const backgauge_call& call) { output_at(call, name, element) += 1; };
-      expect_failed(judge(puppet, cell_case()), name);
+      ScriptedImplementation scripted;
+      scripted.after_run = [&](const backgauge_call& call) { output_at(call, name, element) += 1; };
+      expect_failed(judge(scripted, cell_case()), name);
     }
   }
 }
 
 TEST(Judge, FailsNanInfAndZeros) {
   for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 0.0f}) {
-    Puppet puppet;
-    puppet.after_run = [&](const backgauge_call& call) {
+    ScriptedImplementation scripted;
+    scripted.after_run = [&](const backgauge_call& call) {
       for (int k = 0; k < 84; ++k) output_at(call, "dicfo", k) = value;
     };
-    const Verdict verdict = judge(puppet, cell_case());
+    const Verdict verdict = judge(scripted, cell_case());
     expect_failed(verdict, "dicfo[");
     EXPECT_EQ(verdict.tensors[1].bad, 84);
     EXPECT_EQ(verdict.tensors[1].nonfinite, value == 0 ? 0 : 84);
@@ -77,76 +77,79 @@ TEST(Judge, FailsNanInfAndZeros) {
 }
 
 TEST(Judge, FailsTheAnswerToAnotherCase) {
-  Puppet other;
+  ScriptedImplementation other;
   std::vector<float> answer;
   other.after_run = [&](const backgauge_call& call) {
     answer.assign(&output_at(call, "dicfo", 0), &output_at(call, "dicfo", 0) + 84);
   };
   EXPECT_EQ(judge(other, cell_case(1)).status, Status::kPassed);
-  Puppet puppet;
-  puppet.after_run = [&](const backgauge_call& call) {
+  ScriptedImplementation scripted;
+  scripted.after_run = [&](const backgauge_call& call) {
     std::copy(answer.begin(), answer.end(), &output_at(call, "dicfo", 0));
   };
-  expect_failed(judge(puppet, cell_case(2)), "dicfo[");
+  expect_failed(judge(scripted, cell_case(2)), "dicfo[");
 }
 
 TEST(Judge, FailsWhatIsNeverWritten) {
-  Puppet puppet;
-  puppet.before = [](const backgauge_call&, backgauge_message&) { return BACKGAUGE_OK; };
-  puppet.table.run = [](const backgauge_call*, backgauge_message*) { return BACKGAUGE_OK; };
-  const Verdict verdict = judge(puppet, cell_case());
+  ScriptedImplementation scripted;
+  scripted.before = [](const backgauge_call&, backgauge_message&) { return BACKGAUGE_OK; };
+  scripted.table.run = [](const backgauge_call*, backgauge_message*) { return BACKGAUGE_OK; };
+  const Verdict verdict = judge(scripted, cell_case());
   expect_failed(verdict, "cs_prev_grad[0,0]: never written");
   for (const TensorReport& tensor : verdict.tensors) EXPECT_EQ(tensor.unwritten, tensor.elements);
 }
 
 TEST(Judge, FailsATailThatIsNotZero) {
-  Puppet puppet;
-  puppet.after_run = [](const backgauge_call& call) { output_at(call, "x_grad", 5 * 3 * 5 - 1) = 1e-40f; };
-  expect_failed(judge(puppet, block_case()), "x_grad[4,2,4]");
+  ScriptedImplementation scripted;
+  scripted.after_run = [](const backgauge_call& call) { output_at(call, "x_grad", 5 * 3 * 5 - 1) = 1e-40f; };
+  expect_failed(judge(scripted, block_case()), "x_grad[4,2,4]");
 }
 
 TEST(Judge, FailsViolationsEvenWhereValuesAreRight) {
-  Puppet overrun;
+  ScriptedImplementation overrun;
   overrun.after_run = [](const backgauge_call& call) { output_at(call, "dicfo", 84) = 1; };
   expect_failed(judge(overrun, cell_case()), "wrote past the end of dicfo (element 84 of 84)");
-  Puppet mutation;
+  ScriptedImplementation mutation;
   mutation.after_run = [](const backgauge_call& call) { input_at(call, "cs_grad", 2) = 1; };
   expect_failed(judge(mutation, cell_case()), "changed the input cs_grad (element 2 of 21)");
 }
 
 TEST(Judge, SkipsWhatIsNotClaimed) {
-  const auto skipped = [](const std::function<void(Puppet&)>& change, Case c, const std::string& reason) {
-    Puppet puppet;
-    change(puppet);
-    const Verdict verdict = judge(puppet, c);
+  const auto skipped = [](const std::function<void(ScriptedImplementation&)>& change, Case c,
+                          const std::string& reason) {
+    ScriptedImplementation scripted;
+    change(scripted);
+    const Verdict verdict = judge(scripted, c);
     EXPECT_EQ(verdict.status, Status::kSkipped);
     EXPECT_EQ(verdict.reason, reason);
-    EXPECT_EQ(puppet.runs, 0);
+    EXPECT_EQ(scripted.runs, 0);
   };
-  skipped([](Puppet& p) { p.claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF); }, cell_case(), "dtype f32 is not claimed");
-  skipped([](Puppet& p) { p.claims.use_peephole = BACKGAUGE_BIT(0); }, cell_case(), "use_peephole 1 is not claimed");
-  skipped([](Puppet& p) { p.table.num_claims = 0; }, cell_case(), "LSTMBlockCellGrad is not claimed");
+  skipped([](ScriptedImplementation& p) { p.claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF); }, cell_case(),
+          "dtype f32 is not claimed");
+  skipped([](ScriptedImplementation& p) { p.claims.use_peephole = BACKGAUGE_BIT(0); }, cell_case(),
+          "use_peephole 1 is not claimed");
+  skipped([](ScriptedImplementation& p) { p.table.num_claims = 0; }, cell_case(), "LSTMBlockCellGrad is not claimed");
 }
 
 TEST(Judge, SkipsDeviceMemoryWhereThereIsNone) {
   if (device::absence().empty()) GTEST_SKIP() << "this machine has a device";
-  Puppet puppet;
-  puppet.table.memory_space = BACKGAUGE_CUDA;
-  const Verdict verdict = judge(puppet, cell_case());
+  ScriptedImplementation scripted;
+  scripted.table.memory_space = BACKGAUGE_CUDA;
+  const Verdict verdict = judge(scripted, cell_case());
   EXPECT_EQ(verdict.status, Status::kSkipped);
   EXPECT_EQ(verdict.reason, device::absence());
-  EXPECT_EQ(puppet.runs, 0);
+  EXPECT_EQ(scripted.runs, 0);
 }
 
 TEST(Judge, SkipsRecomputedCoOnInconsistentStatesOnly) {
   Filled filled = fill(cell_case());
-  Puppet puppet;
-  puppet.claims.op = filled.problem.op;
-  puppet.claims.recomputes_co = 1;
+  ScriptedImplementation scripted;
+  scripted.claims.op = filled.problem.op;
+  scripted.claims.recomputes_co = 1;
   filled.facts.consistent_saved = false;
-  EXPECT_EQ(judge_case(puppet.table, filled.problem, filled.facts, {}).status, Status::kSkipped);
+  EXPECT_EQ(judge_case(scripted.table, filled.problem, filled.facts, {}).status, Status::kSkipped);
   filled.facts.consistent_saved = true;
-  EXPECT_NE(judge_case(puppet.table, filled.problem, filled.facts, {}).status, Status::kSkipped);
+  EXPECT_NE(judge_case(scripted.table, filled.problem, filled.facts, {}).status, Status::kSkipped);
 }
 
 TEST(Judge, StatusesOtherThanOkAreFailedOrBroken) {
@@ -156,12 +159,12 @@ TEST(Judge, StatusesOtherThanOkAreFailedOrBroken) {
                                                         {BACKGAUGE_OUT_OF_MEMORY, Status::kBroken},
                                                         {BACKGAUGE_DEVICE_ERROR, Status::kBroken}};
   for (const auto& [status, verdict_status] : wanted) {
-    Puppet puppet;
-    puppet.before = [status = status](const backgauge_call&, backgauge_message& message) {
+    ScriptedImplementation scripted;
+    scripted.before = [status = status](const backgauge_call&, backgauge_message& message) {
       std::strcpy(message.text, "because");
       return status;
     };
-    const Verdict verdict = judge(puppet, cell_case());
+    const Verdict verdict = judge(scripted, cell_case());
     EXPECT_EQ(verdict.status, verdict_status);
     EXPECT_NE(verdict.reason.find(": because"), std::string::npos);
   }
@@ -170,25 +173,25 @@ TEST(Judge, StatusesOtherThanOkAreFailedOrBroken) {
 TEST(Judge, RefusedProblemsMustBeRefused) {
   Filled filled = fill(cell_case());
   filled.problem.inputs[5].shape = {8};
-  Puppet puppet;
-  puppet.claims.op = filled.problem.op;
-  EXPECT_EQ(judge_case(puppet.table, filled.problem, filled.facts, {}).status, Status::kPassed);
-  EXPECT_EQ(puppet.runs, 1);
-  puppet.table.run = [](const backgauge_call*, backgauge_message*) { return BACKGAUGE_OK; };
-  expect_failed(judge_case(puppet.table, filled.problem, filled.facts, {}), "to a call that must be refused: wcf");
-  puppet.table.run = [](const backgauge_call* call, backgauge_message*) {
+  ScriptedImplementation scripted;
+  scripted.claims.op = filled.problem.op;
+  EXPECT_EQ(judge_case(scripted.table, filled.problem, filled.facts, {}).status, Status::kPassed);
+  EXPECT_EQ(scripted.runs, 1);
+  scripted.table.run = [](const backgauge_call*, backgauge_message*) { return BACKGAUGE_OK; };
+  expect_failed(judge_case(scripted.table, filled.problem, filled.facts, {}), "to a call that must be refused: wcf");
+  scripted.table.run = [](const backgauge_call* call, backgauge_message*) {
     output_at(*call, "dicfo", 0) = 0;
     return BACKGAUGE_INVALID_ARGUMENT;
   };
-  expect_failed(judge_case(puppet.table, filled.problem, filled.facts, {}), "and wrote dicfo");
+  expect_failed(judge_case(scripted.table, filled.problem, filled.facts, {}), "and wrote dicfo");
 }
 
 TEST(Judge, ALegalProblemMustNotBeRefused) {
-  Puppet puppet;
-  puppet.table.prepare = [](const backgauge_call*, backgauge_plan*, backgauge_message*) {
+  ScriptedImplementation scripted;
+  scripted.table.prepare = [](const backgauge_call*, backgauge_plan*, backgauge_message*) {
     return BACKGAUGE_INVALID_ARGUMENT;
   };
-  expect_failed(judge(puppet, cell_case()), "prepare answered invalid_argument");
+  expect_failed(judge(scripted, cell_case()), "prepare answered invalid_argument");
 }
 
 TEST(Judge, OutputsWithoutResolutionAreMistrusted) {
@@ -198,9 +201,9 @@ TEST(Judge, OutputsWithoutResolutionAreMistrusted) {
       for (double& value : tensor.values) value = round_to(BACKGAUGE_FLOAT32, value * 1e-38);
     }
   }
-  Puppet puppet;
-  puppet.claims.op = filled.problem.op;
-  const Verdict verdict = judge_case(puppet.table, filled.problem, filled.facts, {});
+  ScriptedImplementation scripted;
+  scripted.claims.op = filled.problem.op;
+  const Verdict verdict = judge_case(scripted.table, filled.problem, filled.facts, {});
   EXPECT_EQ(verdict.status, Status::kMistrusted) << verdict.reason;
   EXPECT_NE(verdict.reason.find("its bound says nothing"), std::string::npos);
   EXPECT_EQ(conclude({}).status, Status::kMistrusted);
@@ -209,8 +212,8 @@ TEST(Judge, OutputsWithoutResolutionAreMistrusted) {
 TEST(Judge, EmptyBatchesPass) {
   Case c = cell_case();
   c.B = 0;
-  Puppet puppet;
-  EXPECT_EQ(judge(puppet, c).status, Status::kPassed);
+  ScriptedImplementation scripted;
+  EXPECT_EQ(judge(scripted, c).status, Status::kPassed);
 }
 
 TEST(JudgeValues, JudgesFilesAndSaysWhatIsWrongWithThem) {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "properties/judge/compare/compare.h"
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 
 namespace backgauge {
 

@@ -7,7 +7,7 @@
 
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/compare.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/runner/runner.h"
 #include "reference/contract/storage.h"
 
@@ -17,23 +17,23 @@ namespace {
 constexpr std::string_view kReserveSpace = "reserve_space";
 
 void require(const RunResult& result) {
-  if (const auto verdict = trouble(result)) throw std::runtime_error(verdict->reason);
+  if (const auto verdict = verdict_of_failed_run(result)) throw std::runtime_error(verdict->reason);
 }
 
 const backgauge_op_claims& claims_on(const backgauge_implementation& implementation, const Problem& problem) {
   const backgauge_op_claims* claims = claims_of(implementation, problem.op);
-  for (const std::string& reason : {unclaimed(claims, problem, {}), untold_masks(implementation, problem)}) {
+  for (const std::string& reason : {unclaimed(claims, problem, {}), why_masks_unavailable(implementation, problem)}) {
     if (!reason.empty()) throw Unclaimed(reason);
   }
   return *claims;
 }
 
-std::vector<Wanted> truth(const Answer& answer, const Declared& declared, Values values) {
+std::vector<Wanted> truth(const Answer& answer, const Declared& declared, RoundingErrors roundings) {
   std::vector<Wanted> out;
   if (answer.problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
-    out = oracle(forward_problem(answer.problem), declared, values);
+    out = oracle(forward_problem(answer.problem), declared, roundings);
   }
-  std::ranges::move(oracle(answer.problem, declared, values), std::back_inserter(out));
+  std::ranges::move(oracle(answer.problem, declared, roundings), std::back_inserter(out));
   return out;
 }
 
@@ -74,7 +74,7 @@ Answer answer(const backgauge_implementation& implementation, const Problem& pro
     }
     if (has_random_dropout(problem)) {
       DropoutMasks masks = dropout_masks(implementation, problem, out.made, options);
-      if (masks.untold()) throw Unclaimed("masks are not told: " + masks.result.message);
+      if (masks.unavailable()) throw Unclaimed("masks are not available: " + masks.result.message);
       require(masks.result);
       out.problem.keep = std::move(masks.keep);
     }
@@ -93,8 +93,9 @@ Answer answer(const backgauge_implementation& implementation, const Problem& pro
 std::vector<Wanted> with_bounds(const backgauge_implementation& implementation, const Answer& answer,
                                 const DataFacts& facts) {
   const Declared declaration = declared(claims_on(implementation, answer.problem), answer.problem.dtype);
-  const Values values = facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom;
-  std::vector<Wanted> out = truth(answer, declaration, values);
+  const RoundingErrors roundings =
+      facts.structured || facts.nonfinite ? RoundingErrors::kCorrelated : RoundingErrors::kIndependent;
+  std::vector<Wanted> out = truth(answer, declaration, roundings);
   for (Wanted& wanted : out) {
     const auto output =
         std::ranges::find_if(answer.outputs, [&](const Output& each) { return each.raw.name == wanted.name; });

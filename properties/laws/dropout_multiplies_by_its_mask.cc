@@ -7,7 +7,7 @@
 // at.
 #include <algorithm>
 
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 #include "properties/laws/layer_chain.h"
 #include "properties/laws/transform.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Law: no case is judged FAILED or BROKEN.
 // catches: everything that the judge sees, on cases that nobody has chosen.
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/judge.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/law.h"

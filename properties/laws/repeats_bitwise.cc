@@ -3,7 +3,7 @@
 // threads too, if BITWISE is claimed. Kind: exact.
 // catches: workspace or output read before it is written, alignment that is relied on, sums whose order depends on
 // threads, races, state kept between calls.
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/law.h"
 

@@ -131,7 +131,7 @@ std::string_view determinism_word(std::int32_t determinism) {
   return word_at<3>({"bitwise", "bitwise_per_thread_count", "not_deterministic"}, determinism);
 }
 
-std::string_view status_word(std::int32_t status) {
+std::string_view call_status_word(std::int32_t status) {
   if (status == BACKGAUGE_OK) return "ok";
   return word_at<5>({"invalid_argument", "unsupported", "out_of_memory", "device_error", "internal"}, status);
 }

@@ -80,7 +80,7 @@ std::string_view direction_word(std::int32_t direction);  // uni bi
 std::string_view accuracy_class_word(std::int32_t cls);   // A A' B
 std::string_view numerical_contract_word(std::int32_t contract);
 std::string_view determinism_word(std::int32_t determinism);
-std::string_view status_word(std::int32_t status);
+std::string_view call_status_word(std::int32_t status);
 
 // The enumerator, from 1 on, that `word_of` (one of the functions above) calls `word`; 0 if none.
 std::int32_t enumerator_of(std::string_view (*word_of)(std::int32_t), std::string_view word);

@@ -232,11 +232,11 @@ TEST(Words, AreFoundBothWays) {
   EXPECT_EQ(numerical_contract_word(BACKGAUGE_BF16_ACC32), "bf16_acc32");
   EXPECT_EQ(numerical_contract_word(BACKGAUGE_FP32_3XTF32), "fp32_3xtf32");
   EXPECT_EQ(determinism_word(BACKGAUGE_BITWISE), "bitwise");
-  EXPECT_EQ(status_word(BACKGAUGE_OK), "ok");
-  EXPECT_EQ(status_word(BACKGAUGE_INTERNAL), "internal");
+  EXPECT_EQ(call_status_word(BACKGAUGE_OK), "ok");
+  EXPECT_EQ(call_status_word(BACKGAUGE_INTERNAL), "internal");
   const std::pair<std::string_view (*)(std::int32_t), std::int32_t> all[] = {
       {dtype_word, 4},          {rnn_mode_word, 4},           {input_mode_word, 3},  {direction_word, 2},
-      {accuracy_class_word, 3}, {numerical_contract_word, 5}, {determinism_word, 3}, {status_word, 5}};
+      {accuracy_class_word, 3}, {numerical_contract_word, 5}, {determinism_word, 3}, {call_status_word, 5}};
   for (const auto& [word_of, last] : all) {
     for (std::int32_t enumerator = 1; enumerator <= last; ++enumerator) {
       EXPECT_NE(word_of(enumerator), "?");

@@ -18,7 +18,7 @@ int main() {
                                                                                                        : 0.0);
     problem.inputs.push_back(tensor);
   }
-  const auto want = backgauge::oracle(problem, {}, backgauge::Values::kStructured);
+  const auto want = backgauge::oracle(problem, {}, backgauge::RoundingErrors::kCorrelated);
   // dcs = (1 - 0) * 1 * 0.5 + 1 = 1.5; cs_prev_grad = dcs * f = 0.75
   std::printf("cs_prev_grad %.3Lf, allowed error %.2g\n", want[0].value[0], want[0].allowed[0]);
   return want[0].name == "cs_prev_grad" && want[0].value[0] == 0.75L ? 0 : 1;

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "properties/judge/compare/compare.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 #include "reference/contract/rnn_params.h"
 #include "reference/contract/storage.h"
 #include "reference/deviation.h"
@@ -48,8 +48,8 @@ struct Roundings {
     sum += std::fabs(most);
     squares += most * most;
   }
-  long double together(Values values) const {
-    if (values != Values::kRandom) return sum;
+  long double together(RoundingErrors roundings) const {
+    if (roundings != RoundingErrors::kIndependent) return sum;
     return std::min(sum, static_cast<long double>(kDeviations) * std::sqrt(squares));
   }
 };
@@ -89,7 +89,7 @@ std::vector<Estimate> estimates(const Slope& slope, bool kinks, const std::vecto
 }
 
 // What an estimate is off by with the masks of a draw, in the exact forward: as far as it is not the slope.
-long double off_by(const Estimate& estimate, const Slope& slope, const StandIn::Draw& draw) {
+long double off_by(const Estimate& estimate, const Slope& slope, const MaskFreeReference::Draw& draw) {
   Problem forward = forward_problem(draw.problem);
   forward.keep = draw.problem.keep;
   const auto same_name = [](const std::string& name) { return [&](const Tensor& each) { return each.name == name; }; };
@@ -123,14 +123,14 @@ long double off_by(const Estimate& estimate, const Slope& slope, const StandIn::
 }
 
 // What one end of a step may be off by in the forward, before it is stored.
-long double forward_error(const Problem& problem, const StandIn& stand_in) {
+long double forward_error(const Problem& problem, const MaskFreeReference& reference) {
   long double error = 0;
-  for (std::size_t t = 0; t < stand_in.forward.size(); ++t) {
-    const Tensor& upstream = upstream_of(problem, stand_in.forward[t].name);
+  for (std::size_t t = 0; t < reference.forward.size(); ++t) {
+    const Tensor& upstream = upstream_of(problem, reference.forward[t].name);
     for (std::size_t k = 0; k < upstream.values.size(); ++k) {
       if (upstream.values[k] == 0) continue;
       error += std::fabs(static_cast<long double>(upstream.values[k]) *
-                         static_cast<long double>(stand_in.forward_errors[t][k]));
+                         static_cast<long double>(reference.forward_errors[t][k]));
     }
   }
   return error;
@@ -139,15 +139,15 @@ long double forward_error(const Problem& problem, const StandIn& stand_in) {
 // Both sides of one slope.
 class Comparison {
  public:
-  Comparison(const Slope& slope, const Problem& problem, const std::vector<Output>& gradient, const StandIn& stand_in,
-             Values values)
+  Comparison(const Slope& slope, const Problem& problem, const std::vector<Output>& gradient,
+             const MaskFreeReference& reference, RoundingErrors roundings)
       : slope_(slope),
         problem_(problem),
-        stand_in_(stand_in),
-        values_(values),
+        reference_(reference),
+        roundings_(roundings),
         at_(place_of(gradient, slope.gradient)),
         got_(gradient[at_].values),
-        forward_error_(forward_error(problem, stand_in)) {
+        forward_error_(forward_error(problem, reference)) {
     for (const Step& step : slope.steps) {
       long double rise = 0;
       for (std::size_t k = 0; k < slope.elements.size(); ++k) rise += got(k) * step.moved[k];
@@ -159,10 +159,10 @@ class Comparison {
     const bool kinks = problem_.attributes.rnn_mode == BACKGAUGE_RNN_RELU;
     std::vector<AlongSlope> all;
     for (const Estimate& estimate : estimates(slope_, kinks, differences_)) all.push_back(compared(estimate));
-    // It disagrees where all estimates do, and tells what the worst of them does.
+    // The slope disagrees only if all estimates disagree. Its resolution is the lowest of theirs.
     AlongSlope result = *std::ranges::min_element(all, {}, &AlongSlope::ratio);
     result.resolution = std::ranges::min_element(all, {}, &AlongSlope::resolution)->resolution;
-    const std::vector<double>& zero = stand_in_.gradient[at_].allowed;
+    const std::vector<double>& zero = reference_.gradient[at_].allowed;
     result.determined = std::ranges::all_of(slope_.elements, [&](std::size_t k) { return zero[k] == 0; });
     if (wrongly_infinite()) result.ratio = result.resolution = kInfinity;
     return result;
@@ -176,7 +176,7 @@ class Comparison {
     constexpr long double kFar = 0x1p-10L;
     const long double far = kFar * static_cast<long double>(float_format(problem_.dtype).largest);
     return std::ranges::any_of(slope_.elements, [&](std::size_t k) {
-      return !std::isfinite(got_[k]) && std::fabs(stand_in_.gradient[at_].value[k]) < far;
+      return !std::isfinite(got_[k]) && std::fabs(reference_.gradient[at_].value[k]) < far;
     });
   }
 
@@ -201,19 +201,19 @@ class Comparison {
     for (std::size_t k = 0; k < direction.size(); ++k) {
       const std::size_t at = slope_.elements[k];
       // What it has to be is the size where it is larger: a gradient that is missing is no small one.
-      const long double size = std::max(std::fabs(got(k)), std::fabs(stand_in_.gradient[at_].value[at]));
+      const long double size = std::max(std::fabs(got(k)), std::fabs(reference_.gradient[at_].value[at]));
       squares += direction[k] * size * direction[k] * size;
       stored_gradient.add(direction[k] * static_cast<long double>(stored(got_[at], 0, problem_.dtype)));
-      tolerance += std::fabs(direction[k]) * static_cast<long double>(stand_in_.gradient_errors[at_][at]);
+      tolerance += std::fabs(direction[k]) * static_cast<long double>(reference_.gradient_errors[at_][at]);
     }
-    tolerance += Roundings{last_sum, last_squares}.together(values_) + shifted.together(values_) +
-                 stored_gradient.together(values_);
+    tolerance += Roundings{last_sum, last_squares}.together(roundings_) + shifted.together(roundings_) +
+                 stored_gradient.together(roundings_);
     const auto resolution = [&] { return tolerance > 0 ? std::sqrt(squares) / tolerance : 0; };
     const auto disagrees = [&] { return std::fabs(difference) > tolerance; };
-    const auto tells = [&] { return resolution() >= kLeastResolution; };
+    const auto conclusive = [&] { return resolution() >= kLeastResolution; };
     const long double known = tolerance;
-    if (stand_in_.long_steps && (disagrees() || tells())) tolerance = known + left_out(estimate, kDraws);
-    if (disagrees() && tells()) tolerance = known + left_out(estimate, draws_before_failing(problem_));
+    if (reference_.long_steps && (disagrees() || conclusive())) tolerance = known + left_out(estimate, kDraws);
+    if (disagrees() && conclusive()) tolerance = known + left_out(estimate, draws_before_failing(problem_));
 
     AlongSlope result;
     result.forward = static_cast<double>(forward);
@@ -230,7 +230,7 @@ class Comparison {
   long double left_out(const Estimate& estimate, int draws) const {
     long double squares = 0, largest = 0;
     for (int k = 0; k < draws; ++k) {
-      const long double off = std::fabs(off_by(estimate, slope_, stand_in_.draw(k)));
+      const long double off = std::fabs(off_by(estimate, slope_, reference_.draw(k)));
       squares += off * off / draws;
       largest = std::max(largest, off);
     }
@@ -239,8 +239,8 @@ class Comparison {
 
   const Slope& slope_;
   const Problem& problem_;
-  const StandIn& stand_in_;
-  const Values values_;
+  const MaskFreeReference& reference_;
+  const RoundingErrors roundings_;
   const std::size_t at_;
   const std::vector<double>& got_;
   const long double forward_error_;
@@ -249,21 +249,21 @@ class Comparison {
 
 }  // namespace
 
-bool AlongSlope::tells() const { return determined || resolution >= kLeastResolution; }
+bool AlongSlope::conclusive() const { return determined || resolution >= kLeastResolution; }
 
 AlongSlope along(const Slope& slope, const Problem& problem, const std::vector<Output>& gradient,
-                 const StandIn& stand_in, Values values) {
-  return Comparison(slope, problem, gradient, stand_in, values).result();
+                 const MaskFreeReference& reference, RoundingErrors roundings) {
+  return Comparison(slope, problem, gradient, reference, roundings).result();
 }
 
-std::string changed(const RunResult& first, const RunResult& second, const StandIn& stand_in, bool bitwise,
+std::string changed(const RunResult& first, const RunResult& second, const MaskFreeReference& reference, bool bitwise,
                     backgauge_dtype dtype) {
   if (bitwise) return first_difference(first.outputs, second.outputs);
-  for (std::size_t t = 0; t < stand_in.forward.size(); ++t) {
-    const std::string& name = stand_in.forward[t].name;
+  for (std::size_t t = 0; t < reference.forward.size(); ++t) {
+    const std::string& name = reference.forward[t].name;
     const Output &a = first.outputs[place_of(first.outputs, name)], &b = second.outputs[place_of(second.outputs, name)];
     for (std::size_t k = 0; k < a.values.size(); ++k) {
-      const double error = stand_in.forward_errors[t][k];
+      const double error = reference.forward_errors[t][k];
       const double most = stored(a.values[k], error, dtype) + stored(b.values[k], error, dtype);
       if (!(std::fabs(a.values[k] - b.values[k]) > most)) continue;
       return fmt::format("{}{}: {:.17g}, then {:.17g}", name, index_text(a.raw.shape, static_cast<std::int64_t>(k)),
@@ -278,17 +278,17 @@ std::string slope_text(const Slope& slope) {
 }
 
 Verdict judge_along(const Slopes& slopes, const Problem& problem, const std::vector<Output>& gradient,
-                    const StandIn& stand_in, Values values, const Declared& declared,
+                    const MaskFreeReference& reference, RoundingErrors roundings, const Declared& declared,
                     std::vector<TensorReport> forward_reports) {
-  std::vector<TensorReport> reports = compare_outputs(gradient, stand_in.gradient, problem, declared);
-  std::size_t telling = 0;
+  std::vector<TensorReport> reports = compare_outputs(gradient, reference.gradient, problem, declared);
+  std::size_t conclusive = 0;
   double worst = 0;
   std::vector<bool> seen(reports.size());
   for (const Slope& slope : slopes.slopes) {
     const std::size_t at = place_of(gradient, slope.gradient);
     TensorReport& report = reports[at];
-    const AlongSlope found = along(slope, problem, gradient, stand_in, values);
-    if (found.ratio > 1 && found.tells() && report.bad == 0) {
+    const AlongSlope found = along(slope, problem, gradient, reference, roundings);
+    if (found.ratio > 1 && found.conclusive() && report.bad == 0) {
       report.worst = -1;
       report.bad = static_cast<std::int64_t>(slope.elements.size());
       report.got = found.gradient;
@@ -301,8 +301,8 @@ Verdict judge_along(const Slopes& slopes, const Problem& problem, const std::vec
     if (!found.determined)
       report.resolution = seen[at] ? std::min(report.resolution, found.resolution) : found.resolution;
     seen[at] = true;
-    if (!found.tells()) continue;
-    ++telling;
+    if (!found.conclusive()) continue;
+    ++conclusive;
     worst = std::max(worst, found.ratio);
     report.max_ratio = std::max(report.max_ratio, found.ratio);
     if (!found.determined) report.judged += static_cast<std::int64_t>(slope.elements.size());
@@ -313,11 +313,11 @@ Verdict judge_along(const Slopes& slopes, const Problem& problem, const std::vec
   }
   forward_reports.insert(forward_reports.end(), reports.begin(), reports.end());
   Verdict verdict = conclude(std::move(forward_reports));
-  verdict.note = fmt::format("{}: adjoint identity along {} directions, {} of them telling, worst ratio {:.3g}",
-                             kMasksNotTold, slopes.slopes.size(), telling, worst);
-  if (verdict.status != Status::kFailed && telling == 0) {
+  verdict.note = fmt::format("{}: adjoint identity along {} directions, {} of them conclusive, worst ratio {:.3g}",
+                             kMasksUnavailable, slopes.slopes.size(), conclusive, worst);
+  if (verdict.status != Status::kFailed && conclusive == 0) {
     verdict.status = Status::kMistrusted;
-    verdict.reason = "masks not told, and no direction tells gradient and forward apart";
+    verdict.reason = "masks not available, and no direction is conclusive";
   }
   return verdict;
 }

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/testing/judge_testing.h"
 
 namespace backgauge {
@@ -18,7 +18,7 @@ using testing::input_at;
 using testing::judge;
 using testing::net_case;
 using testing::output_at;
-using testing::Puppet;
+using testing::ScriptedImplementation;
 
 constexpr backgauge_rnn_mode kModes[] = {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU};
 
@@ -26,7 +26,7 @@ Case dropout_case(backgauge_rnn_mode mode = BACKGAUGE_LSTM, backgauge_dtype dtyp
   return net_case(mode, 0.5, dtype);
 }
 
-struct Silent : Puppet {
+struct Silent : ScriptedImplementation {
   Silent() { table.dropout_mask = nullptr; }
 };
 
@@ -38,11 +38,11 @@ void multiply(const backgauge_call& call, const char* name, float factor) {
 TEST(Adjoint, PassesWhatIsRightAndSaysHow) {
   for (const backgauge_rnn_mode mode : kModes) {
     for (const backgauge_dtype dtype : {BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
-      Silent puppet;
-      const Verdict verdict = judge(puppet, dropout_case(mode, dtype));
+      Silent scripted;
+      const Verdict verdict = judge(scripted, dropout_case(mode, dtype));
       EXPECT_EQ(verdict.status, Status::kPassed) << verdict_text(verdict);
       EXPECT_EQ(verdict.reason, "");
-      EXPECT_TRUE(verdict.note.starts_with("masks not told: adjoint identity along ")) << verdict.note;
+      EXPECT_TRUE(verdict.note.starts_with("masks not available: adjoint identity along ")) << verdict.note;
       EXPECT_NE(verdict_text(verdict).find(verdict.note), std::string::npos);
       EXPECT_EQ(verdict.tensors.size(), mode == BACKGAUGE_LSTM ? 7u : 5u);
     }
@@ -51,78 +51,78 @@ TEST(Adjoint, PassesWhatIsRightAndSaysHow) {
 
 TEST(Adjoint, HalfNeverFailsWhatIsRight) {
   for (const backgauge_rnn_mode mode : kModes) {
-    Silent puppet;
-    const Verdict verdict = judge(puppet, dropout_case(mode, BACKGAUGE_HALF));
+    Silent scripted;
+    const Verdict verdict = judge(scripted, dropout_case(mode, BACKGAUGE_HALF));
     EXPECT_TRUE(verdict.status == Status::kPassed || verdict.status == Status::kMistrusted) << verdict_text(verdict);
   }
 }
 
 TEST(Adjoint, OnlyWhereMasksDecide) {
-  Silent puppet;
+  Silent scripted;
   Case c = dropout_case();
   c.dropout = 1;
-  EXPECT_EQ(judge(puppet, c).note, "");
+  EXPECT_EQ(judge(scripted, c).note, "");
   c = dropout_case();
   c.layers = 1;
-  const Verdict verdict = judge(puppet, c);
+  const Verdict verdict = judge(scripted, c);
   EXPECT_EQ(verdict.status, Status::kPassed) << verdict_text(verdict);
   EXPECT_EQ(verdict.note, "");
 }
 
 TEST(Adjoint, WhereAnImplementationSaysThatItCannotTell) {
-  Puppet puppet;
-  puppet.table.dropout_mask = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
+  ScriptedImplementation scripted;
+  scripted.table.dropout_mask = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
     return BACKGAUGE_UNSUPPORTED;
   };
-  const Verdict verdict = judge(puppet, dropout_case());
+  const Verdict verdict = judge(scripted, dropout_case());
   EXPECT_EQ(verdict.status, Status::kPassed) << verdict_text(verdict);
-  EXPECT_TRUE(verdict.note.starts_with("masks not told")) << verdict.note;
-  puppet.table.dropout_mask = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
+  EXPECT_TRUE(verdict.note.starts_with("masks not available")) << verdict.note;
+  scripted.table.dropout_mask = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
     return BACKGAUGE_INTERNAL;
   };
-  expect_failed(judge(puppet, dropout_case()), "dropout_mask answered internal");
+  expect_failed(judge(scripted, dropout_case()), "dropout_mask answered internal");
 }
 
 TEST(Adjoint, FailsAWrongGradientOfEveryInput) {
   for (const backgauge_rnn_mode mode : kModes) {
     for (const char* name : {"input_backprop", "input_h_backprop", "params_backprop"}) {
-      Silent puppet;
-      puppet.after_run = [&](const backgauge_call& call) { multiply(call, name, 2); };
-      expect_failed(judge(puppet, dropout_case(mode)), name);
+      Silent scripted;
+      scripted.after_run = [&](const backgauge_call& call) { multiply(call, name, 2); };
+      expect_failed(judge(scripted, dropout_case(mode)), name);
     }
   }
-  Silent puppet;
-  puppet.after_run = [](const backgauge_call& call) { multiply(call, "input_c_backprop", 0); };
-  expect_failed(judge(puppet, dropout_case()), "input_c_backprop: got 0 want");
+  Silent scripted;
+  scripted.after_run = [](const backgauge_call& call) { multiply(call, "input_c_backprop", 0); };
+  expect_failed(judge(scripted, dropout_case()), "input_c_backprop: got 0 want");
 }
 
 TEST(Adjoint, NamesThePartOfTheParams) {
-  Silent puppet;
-  puppet.after_run = [](const backgauge_call& call) {
+  Silent scripted;
+  scripted.after_run = [](const backgauge_call& call) {
     const backgauge_tensor* params = backgauge_find(call.outputs, call.num_outputs, "params_backprop");
     output_at(call, "params_backprop", backgauge_elements(params) - 1) += 1;
   };
-  expect_failed(judge(puppet, dropout_case()), "along random signs of biases");
+  expect_failed(judge(scripted, dropout_case()), "along random signs of biases");
 }
 
 TEST(Adjoint, FailsMasksThatChange) {
   int forwards = 0;
   // The first with these values is the first of all, two ask whether seeds decide the masks.
   constexpr int kSecond = 4;
-  Silent puppet;
-  puppet.after_forward = [&](const backgauge_call& call) {
+  Silent scripted;
+  scripted.after_forward = [&](const backgauge_call& call) {
     if (++forwards == kSecond) multiply(call, "output", 2);
   };
-  expect_failed(judge(puppet, dropout_case()), "the same in every forward of the same call: output[0,0,0]");
+  expect_failed(judge(scripted, dropout_case()), "the same in every forward of the same call: output[0,0,0]");
   forwards = 0;
-  puppet.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
-  expect_failed(judge(puppet, dropout_case()), "the same in every forward of the same call: output[");
+  scripted.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
+  expect_failed(judge(scripted, dropout_case()), "the same in every forward of the same call: output[");
   // By a rounding it may.
   forwards = 0;
-  puppet.after_forward = [&](const backgauge_call& call) {
+  scripted.after_forward = [&](const backgauge_call& call) {
     if (++forwards == kSecond) multiply(call, "output", 1 + 0x1p-23F);
   };
-  const Verdict verdict = judge(puppet, dropout_case());
+  const Verdict verdict = judge(scripted, dropout_case());
   EXPECT_EQ(verdict.status, Status::kPassed) << verdict_text(verdict);
 }
 
@@ -163,19 +163,19 @@ TEST(Adjoint, OtherRulesHoldAsEver) {
 TEST(Adjoint, SaysNothingOfValuesThatAreNotFinite) {
   Case c = dropout_case();
   c.data = DataClass::kNan;
-  Silent puppet;
-  const Verdict verdict = judge(puppet, c);
+  Silent scripted;
+  const Verdict verdict = judge(scripted, c);
   EXPECT_EQ(verdict.status, Status::kSkipped) << verdict_text(verdict);
-  puppet.after_run = [](const backgauge_call& call) { input_at(call, "reserve_space", 0) = 7; };
-  expect_failed(judge(puppet, c), "changed the input reserve_space");
+  scripted.after_run = [](const backgauge_call& call) { input_at(call, "reserve_space", 0) = 7; };
+  expect_failed(judge(scripted, c), "changed the input reserve_space");
 }
 
 TEST(Adjoint, AGradientThatNoDirectionTellsOfIsMistrusted) {
-  Silent puppet;
-  puppet.claims.half_class = BACKGAUGE_CLASS_B;
-  const Verdict verdict = judge(puppet, dropout_case(BACKGAUGE_LSTM, BACKGAUGE_HALF));
+  Silent scripted;
+  scripted.claims.half_class = BACKGAUGE_CLASS_B;
+  const Verdict verdict = judge(scripted, dropout_case(BACKGAUGE_LSTM, BACKGAUGE_HALF));
   EXPECT_EQ(verdict.status, Status::kMistrusted) << verdict_text(verdict);
-  EXPECT_EQ(verdict.reason, "masks not told, and no direction tells gradient and forward apart");
+  EXPECT_EQ(verdict.reason, "masks not available, and no direction is conclusive");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "properties/case/random.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 #include "reference/contract/rnn_params.h"
 #include "reference/contract/storage.h"
 #include "reference/rounding_model.h"
@@ -87,7 +87,7 @@ class Walker {
     const RunResult lower = runner_.run(forward_, {}, options_);
     moving.values = here;
     for (const RunResult* result : {&upper, &lower}) {
-      if (auto verdict = trouble(*result)) return verdict;
+      if (auto verdict = verdict_of_failed_run(*result)) return verdict;
     }
     compare(upper.outputs, lower.outputs, step);
     slope.steps.push_back(std::move(step));
@@ -197,23 +197,23 @@ Slopes measure_slopes(Runner& runner, const Problem& problem, const std::vector<
     for (std::size_t k = 0; k < slope.elements.size(); ++k) signs.push_back(stream.sign(static_cast<std::int64_t>(k)));
     const long double usual = usual_size(*problem.find(slope.input), slope.elements);
     long double size = std::min(wanted, kLongest) * usual;
-    if (result.trouble = walker.walk(slope, signs, size); result.trouble) return result;
+    if (result.failure = walker.walk(slope, signs, size); result.failure) return result;
     const long double ratio =
         wanted / walker.response(slope.steps[0]);  // inf where nothing moves, NaN where it may not
     if (ratio > kNearEnough || ratio < 1 / kNearEnough) {
       slope.steps.clear();
       size = std::min(size * std::max(ratio, kMostShortened), kLongest * usual);
-      if (result.trouble = walker.walk(slope, signs, size); result.trouble) return result;
+      if (result.failure = walker.walk(slope, signs, size); result.failure) return result;
     }
     for (const long double other : kinks ? std::vector{size / 2} : std::vector{size / 2, size * 2}) {
-      if (result.trouble = walker.walk(slope, signs, other); result.trouble) return result;
+      if (result.failure = walker.walk(slope, signs, other); result.failure) return result;
     }
     const Runner::CaseEnd end = runner.end_case();
     RunResult late;
     late.status = BACKGAUGE_OK;
     late.violations = end.violations;
     late.broken = end.broken;
-    if (result.trouble = trouble(late); result.trouble) return result;
+    if (result.failure = verdict_of_failed_run(late); result.failure) return result;
   }
   return result;
 }

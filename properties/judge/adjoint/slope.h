@@ -35,7 +35,7 @@ struct Slope {
 
 struct Slopes {
   std::vector<Slope> slopes;
-  std::optional<Verdict> trouble;  // of the runs
+  std::optional<Verdict> failure;  // of the runs
 };
 
 // On input a CudnnRNNBackprop problem and what its forward has made of it. Ends the runner's case after every

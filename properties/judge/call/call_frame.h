@@ -29,7 +29,7 @@ class CallFrame {
   void guarded(const std::function<void()>& body) { arena_.guarded(body); }
 
   // As those of an arena.
-  std::vector<std::string> settle() { return texts(arena_.settle()); }
+  std::vector<std::string> freeze() { return texts(arena_.freeze()); }
   std::vector<std::string> late_violations() const { return texts(arena_.late_violations()); }
 
  private:

@@ -80,7 +80,7 @@ void PlacedCall::invoke_in_frame(const char* function, const Body& body, std::sp
     });
   });
   std::ranges::copy(frame->answered(), answer.begin());
-  for (std::string& violation : frame->settle()) result_.violations.push_back(function + (" " + violation));
+  for (std::string& violation : frame->freeze()) result_.violations.push_back(function + (" " + violation));
   memory_.frames.push_back(std::move(frame));
 }
 
@@ -100,7 +100,7 @@ void PlacedCall::refill() {
 RunResult PlacedCall::finish() {
   if (memory_.arena) {
     collect_outputs();
-    for (const Violation& violation : memory_.arena->settle()) result_.violations.push_back(violation.text());
+    for (const Violation& violation : memory_.arena->freeze()) result_.violations.push_back(violation.text());
   }
   return std::move(result_);
 }
@@ -250,7 +250,7 @@ void PlacedCall::collect_outputs() {
     const auto touched = std::ranges::find(output.unwritten, 0);
     if (must_be_untouched && touched != output.unwritten.end()) {
       result_.violations.push_back(fmt::format("answered {} and wrote {} (element {} of {})",
-                                               status_word(std::int32_t{result_.status}), output.raw.name,
+                                               call_status_word(result_.status), output.raw.name,
                                                touched - output.unwritten.begin(), elements));
     }
     if (options_.finite_outputs) std::ranges::fill(output.unwritten, std::uint8_t{0});  // a result may be that number

@@ -7,12 +7,12 @@
 #include "properties/case/memory_budget.h"
 #include "properties/judge/judge.h"
 #include "properties/judge/runner/refusals.h"
-#include "properties/judge/testing/puppet.h"
+#include "properties/judge/testing/scripted_implementation.h"
 
 namespace backgauge {
 namespace {
 
-using testing::Puppet;
+using testing::ScriptedImplementation;
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
@@ -71,9 +71,9 @@ TEST(PlanFault, IsTheImplementationsInEveryCall) {
                          {.reserve = -1},
                          {.reserve = std::int64_t{1} << 60}};
   for (const Asked& each : asked) {
-    Puppet puppet;
-    puppet.claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
-    puppet.after_prepare = [&](backgauge_plan& plan) {
+    ScriptedImplementation scripted;
+    scripted.claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+    scripted.after_prepare = [&](backgauge_plan& plan) {
       plan.workspace_bytes = each.workspace;
       plan.workspace_alignment = each.alignment;
       if (each.reserve != 0) plan.reserve_space_length = each.reserve;
@@ -81,12 +81,12 @@ TEST(PlanFault, IsTheImplementationsInEveryCall) {
     Case c;
     c.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
     const Filled filled = fill(c);
-    const Verdict verdict = judge_case(puppet.table, filled.problem, filled.facts, {});
+    const Verdict verdict = judge_case(scripted.table, filled.problem, filled.facts, {});
     EXPECT_TRUE(verdict.status == Status::kFailed || verdict.status == Status::kBroken);
     EXPECT_NE(verdict.reason.find("prepare asked for"), std::string::npos) << verdict.reason;
     EXPECT_NE(verdict.reason.find("harness"), 0u) << verdict.reason;
     for (const backgauge_op op : {BACKGAUGE_CUDNN_RNN, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
-      const Refusals answers = refusals(puppet.table, op, BACKGAUGE_FLOAT32, 100);
+      const Refusals answers = refusals(scripted.table, op, BACKGAUGE_FLOAT32, 100);
       ASSERT_EQ(answers.wrong.size(), answers.calls);
       EXPECT_NE(answers.wrong[0].fault.find("prepare asked for"), std::string::npos) << answers.wrong[0].fault;
       EXPECT_NE(answers.wrong[0].fault.find("harness"), 0u) << answers.wrong[0].fault;

@@ -94,7 +94,7 @@ void RefusalFrame::load(const backgauge_call& call, std::span<const backgauge_te
   if (seq_len_max != nullptr) std::memcpy(alias_.data() + kSeqLenMax, seq_len_max, sizeof *seq_len_max);
   for (const Answer& answer : {message_, plan_}) std::memset(answer.data(), 0, answer.size);
   plan()->struct_size = sizeof(backgauge_plan);
-  settled_.clear();
+  frozen_.clear();
 }
 
 std::string RefusalFrame::text_of(const GuardHit& hit) const {
@@ -137,17 +137,17 @@ std::vector<std::string> RefusalFrame::touched(std::size_t from) const {
   return out;
 }
 
-std::vector<std::string> RefusalFrame::settle() {
+std::vector<std::string> RefusalFrame::freeze() {
   const std::vector<std::string> out = touched(0);
-  settled_.assign(message_.data(), message_.data() + message_.size);
-  settled_hits_ = watch_->hits().size();
+  frozen_.assign(message_.data(), message_.data() + message_.size);
+  frozen_hits_ = watch_->hits().size();
   return out;
 }
 
 std::vector<std::string> RefusalFrame::late_violations() const {
   std::vector<std::string> out;
-  for (const std::string& text : touched(settled_hits_)) out.push_back(text + " after the call had returned");
-  if (!settled_.empty() && !std::ranges::equal(settled_, std::span(message_.data(), message_.size))) {
+  for (const std::string& text : touched(frozen_hits_)) out.push_back(text + " after the call had returned");
+  if (!frozen_.empty() && !std::ranges::equal(frozen_, std::span(message_.data(), message_.size))) {
     out.push_back("wrote to the message after the call had returned");
   }
   return out;

@@ -39,7 +39,7 @@ class RefusalFrame {
 
   // The function has returned: what it has touched. From now on nothing may change; late: what has. Where either says
   // something the frame is of no more use.
-  std::vector<std::string> settle();
+  std::vector<std::string> freeze();
   std::vector<std::string> late_violations() const;
 
  private:
@@ -61,8 +61,8 @@ class RefusalFrame {
   Answer message_{"the message", sizeof(backgauge_message)}, plan_{"the plan", sizeof(backgauge_plan)};
   std::optional<CallImage> image_;
   std::vector<backgauge_tensor> loaded_;  // inputs
-  std::vector<std::byte> settled_;        // the message, as it was then
-  std::size_t settled_hits_ = 0;
+  std::vector<std::byte> frozen_;         // the message, as it was then
+  std::size_t frozen_hits_ = 0;
   std::optional<GuardWatch> watch_;
 };
 

@@ -13,15 +13,15 @@
 namespace backgauge::testing {
 namespace {
 
-// A puppet that refuses, and does something else besides.
+// A scripted implementation that refuses a call and does something else as well.
 class RefusedCall : public ::testing::Test {
  protected:
   using Act = std::function<void(const backgauge_call&, backgauge_message&)>;
 
-  RefusedCall() { puppet_.claims.op = BACKGAUGE_BLOCK_LSTM_GRAD_V2; }
+  RefusedCall() { scripted_.claims.op = BACKGAUGE_BLOCK_LSTM_GRAD_V2; }
 
   Verdict judged_with(Act act) {
-    puppet_.before = [act](const backgauge_call& call, backgauge_message& message) {
+    scripted_.before = [act](const backgauge_call& call, backgauge_message& message) {
       std::strcpy(message.text, "refused");
       act(call, message);
       return BACKGAUGE_INVALID_ARGUMENT;
@@ -29,8 +29,8 @@ class RefusedCall : public ::testing::Test {
     return judge_refusal(runner_, {BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_FLOAT32, 0});
   }
 
-  Puppet puppet_;
-  InProcessRunner runner_{puppet_.table};
+  ScriptedImplementation scripted_;
+  InProcessRunner runner_{scripted_.table};
 };
 
 TEST_F(RefusedCall, IsJudgedInTheSameMemoryAgain) {
@@ -101,7 +101,7 @@ TEST_F(RefusedCall, IsOverWhenItHasReturned) {
 
 // A formula of prepare writes where the plan of a longer header would go on.
 TEST_F(RefusedCall, IsMadeFromAPlanThatIsNotOverrun) {
-  puppet_.after_prepare = [](backgauge_plan& plan) {
+  scripted_.after_prepare = [](backgauge_plan& plan) {
     volatile std::uint64_t* after = reinterpret_cast<std::uint64_t*>(&plan + 1);
     *after = 0;
   };
@@ -111,7 +111,7 @@ TEST_F(RefusedCall, IsMadeFromAPlanThatIsNotOverrun) {
 
 // That it was taken for legal is the fault, not what was then computed.
 TEST_F(RefusedCall, ThatIsAcceptedIsToldAsThat) {
-  puppet_.table.run = [](const backgauge_call* call, backgauge_message*) {
+  scripted_.table.run = [](const backgauge_call* call, backgauge_message*) {
     const_cast<backgauge_call*>(call)->num_threads = 0;
     return BACKGAUGE_OK;
   };
@@ -121,8 +121,8 @@ TEST_F(RefusedCall, ThatIsAcceptedIsToldAsThat) {
 
 TEST_F(RefusedCall, OfEveryKindIsRefusedFromItsFrame) {
   for (const backgauge_op op : {BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
-    puppet_.claims.op = op;
-    const Refusals answers = refusals(puppet_.table, op, BACKGAUGE_HALF, 3);
+    scripted_.claims.op = op;
+    const Refusals answers = refusals(scripted_.table, op, BACKGAUGE_HALF, 3);
     EXPECT_GT(answers.calls, 100u);
     for (const WrongAnswer& wrong : answers.wrong) ADD_FAILURE() << wrong.call << ": " << wrong.fault;
   }

@@ -64,8 +64,8 @@ struct DropoutMasks {
   RunResult result;
   std::vector<std::vector<std::uint8_t>> keep;
 
-  // Answered, as a call without faults may be: it cannot tell.
-  bool untold() const {
+  // The implementation answered, without a fault, that it cannot report masks for this call.
+  bool unavailable() const {
     return result.violations.empty() && result.broken.empty() && result.function == "dropout_mask" &&
            result.status == BACKGAUGE_UNSUPPORTED;
   }

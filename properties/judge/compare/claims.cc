@@ -39,7 +39,7 @@ std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem,
   return "";
 }
 
-std::string untold_masks(const backgauge_implementation& implementation, const Problem& problem) {
+std::string why_masks_unavailable(const backgauge_implementation& implementation, const Problem& problem) {
   if (!has_random_dropout(problem) || implementation.dropout_mask != nullptr) return "";
   return "dropout between 0 and 1, and the implementation does not tell its masks";
 }
@@ -59,8 +59,8 @@ std::string undecidable(const Declared& declared, const Problem& problem, const 
   return "";
 }
 
-Values values_of(const DataFacts& facts) {
-  return facts.structured || facts.nonfinite ? Values::kStructured : Values::kRandom;
+RoundingErrors rounding_errors_of(const DataFacts& facts) {
+  return facts.structured || facts.nonfinite ? RoundingErrors::kCorrelated : RoundingErrors::kIndependent;
 }
 
 bool has_random_dropout(const Problem& problem) {

@@ -16,7 +16,7 @@ const backgauge_op_claims* claims_of(const backgauge_implementation& implementat
 std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem, const DataFacts& facts);
 
 // Why there is no asking for the masks of a problem that they decide about; "" if there is.
-std::string untold_masks(const backgauge_implementation& implementation, const Problem& problem);
+std::string why_masks_unavailable(const backgauge_implementation& implementation, const Problem& problem);
 
 Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype);
 
@@ -24,7 +24,7 @@ Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype);
 std::string undecidable(const Declared& declared, const Problem& problem, const DataFacts& facts);
 
 // What the facts of the data make of the roundings.
-Values values_of(const DataFacts& facts);
+RoundingErrors rounding_errors_of(const DataFacts& facts);
 
 // True where masks decide what is right: 0 < dropout < 1 between at least two layers.
 bool has_random_dropout(const Problem& problem);

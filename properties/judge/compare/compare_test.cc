@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "properties/judge/compare/report.h"
 #include "properties/judge/compare/resolution.h"
+#include "properties/judge/compare/verdict_text.h"
 
 namespace backgauge {
 namespace {

@@ -7,14 +7,15 @@
 
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/compare.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 
 namespace backgauge {
 
 std::vector<Wanted> everything_wanted(const Problem& problem, const DataFacts& facts, const Declared& declared) {
   std::vector<Wanted> out;
-  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) out = oracle(forward_problem(problem), declared, values_of(facts));
-  for (Wanted& tensor : oracle(problem, declared, values_of(facts))) out.push_back(std::move(tensor));
+  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP)
+    out = oracle(forward_problem(problem), declared, rounding_errors_of(facts));
+  for (Wanted& tensor : oracle(problem, declared, rounding_errors_of(facts))) out.push_back(std::move(tensor));
   return out;
 }
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 
 namespace backgauge {
 namespace {
@@ -25,7 +25,7 @@ std::string without_details(const std::string& reason) {
 
 }  // namespace
 
-std::string_view status_word(Status status) {
+std::string_view verdict_word(Status status) {
   switch (status) {
     case Status::kPassed: return "PASSED";
     case Status::kFailed: return "FAILED";
@@ -38,7 +38,7 @@ std::string_view status_word(Status status) {
 
 std::optional<Status> parse_status(std::string_view word) {
   for (const Status status : kStatuses) {
-    if (status_word(status) == word) return status;
+    if (verdict_word(status) == word) return status;
   }
   return std::nullopt;
 }

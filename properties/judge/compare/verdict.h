@@ -13,7 +13,7 @@
 namespace backgauge {
 
 enum class Status { kPassed, kFailed, kMistrusted, kSkipped, kBroken };
-std::string_view status_word(Status status);  // PASSED FAILED MISTRUSTED SKIPPED BROKEN
+std::string_view verdict_word(Status status);  // PASSED FAILED MISTRUSTED SKIPPED BROKEN
 std::optional<Status> parse_status(std::string_view word);
 
 // One output of one case.
@@ -49,8 +49,8 @@ struct Verdict {
   std::string passes_as{};
 };
 
-// What the note begins with where the adjoint identity was judged in place of elements.
-inline constexpr std::string_view kMasksNotTold = "masks not told";
+// The note begins with this where the adjoint identity was judged instead of elements.
+inline constexpr std::string_view kMasksUnavailable = "masks not available";
 
 // The same where masks come from a generator with state, as claimed, and each call was judged by its own.
 inline constexpr std::string_view kMasksWithState = "masks follow from earlier calls, as claimed";

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-#include "properties/judge/memory/pattern.h"
+#include "properties/judge/memory/canary_pattern.h"
 
 namespace backgauge {
 namespace {
@@ -253,24 +253,24 @@ std::vector<Violation> Arena::violations() const {
   return found;
 }
 
-std::vector<Violation> Arena::settle() {
-  settled_violations_ = violations();
-  settled_.assign(blocks_.size(), {});
+std::vector<Violation> Arena::freeze() {
+  frozen_violations_ = violations();
+  frozen_.assign(blocks_.size(), {});
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
-    if (blocks_[k].role == Block::Role::kOutput) settled_[k].assign(bytes(k).begin(), bytes(k).end());
+    if (blocks_[k].role == Block::Role::kOutput) frozen_[k].assign(bytes(k).begin(), bytes(k).end());
   }
-  return settled_violations_;
+  return frozen_violations_;
 }
 
 std::vector<Violation> Arena::late_violations() const {
   std::vector<Violation> found;
   for (Violation& violation : violations()) {
-    if (std::ranges::find(settled_violations_, violation) == settled_violations_.end()) {
+    if (std::ranges::find(frozen_violations_, violation) == frozen_violations_.end()) {
       found.push_back(std::move(violation));
     }
   }
-  for (std::size_t k = 0; k < settled_.size(); ++k) {
-    if (!settled_[k].empty()) check_unchanged(k, settled_[k], found);
+  for (std::size_t k = 0; k < frozen_.size(); ++k) {
+    if (!frozen_[k].empty()) check_unchanged(k, frozen_[k], found);
   }
   for (Violation& violation : found) violation.late = true;
   return found;

@@ -102,7 +102,7 @@ class Arena {
   std::vector<Violation> violations() const;
 
   // The call has returned: what it has violated. From now on nothing may change; late: what has.
-  std::vector<Violation> settle();
+  std::vector<Violation> freeze();
   std::vector<Violation> late_violations() const;
 
   // Whether an element of an output holds what it held at first.
@@ -134,8 +134,8 @@ class Arena {
   std::span<std::byte> mapping_;
   std::unique_ptr<ReadOnlyPages> shown_;  // of the inputs; null where the system gives none
   std::optional<GuardWatch> watch_;       // from the first call on
-  std::vector<Violation> settled_violations_;
-  std::vector<std::vector<std::byte>> settled_;  // outputs, as they were then
+  std::vector<Violation> frozen_violations_;
+  std::vector<std::vector<std::byte>> frozen_;  // outputs, as they were then
 };
 
 }  // namespace backgauge

@@ -118,7 +118,7 @@ TEST(Arena, AnInputThatMayChangeMayBeWritten) {
 TEST(Arena, WritesOfAThreadThatIsLateAreTold) {
   Arena arena(blocks(4, 84), Placement(1));
   arena.guarded([] {});
-  EXPECT_TRUE(arena.settle().empty());
+  EXPECT_TRUE(arena.freeze().empty());
   arena.data(kInput)[8] ^= std::byte{1};
   std::byte* const behind_guard = arena.data(kOutput) + 84 * 4 + page_bytes() * 2;
   *behind_guard = std::byte{1};

@@ -10,7 +10,7 @@
 
 #include "properties/case/case.h"
 #include "properties/judge/call/printable.h"
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 
 namespace backgauge {
 namespace {
@@ -96,7 +96,7 @@ struct Totals {
 };
 
 std::string told(const Record& record) {
-  return fmt::format("{} {}\n{}  repro: {}\n", status_word(record.verdict.status), record.id,
+  return fmt::format("{} {}\n{}  repro: {}\n", verdict_word(record.verdict.status), record.id,
                      brief_text(record.verdict), record.repro());
 }
 
@@ -120,14 +120,14 @@ void write_failure(const Test& test, pugi::xml_node node) {
     message += fmt::format(" {} ({})", failure.empty() ? "not judged" : failure, cases);
   }
   if (kinds.size() > kMostKinds) text += fmt::format("{} more kinds of failure\n", kinds.size() - kMostKinds);
-  set(node, "type", std::string(status_word(broken ? Status::kBroken : Status::kFailed)));
+  set(node, "type", std::string(verdict_word(broken ? Status::kBroken : Status::kFailed)));
   set(node, "message", message);
   node.append_child(pugi::node_pcdata).set_value(printable(text, kMostText, Newlines::kKept).c_str());
 }
 
 void write_skipped(const Test& test, pugi::xml_node node) {
   const Record& first = *test.records.front();
-  set(node, "type", std::string(status_word(first.verdict.status)));
+  set(node, "type", std::string(verdict_word(first.verdict.status)));
   set(node, "message",
       fmt::format("{} case{}, the first: {}: {}", test.records.size(), test.records.size() == 1 ? "" : "s", first.id,
                   first.verdict.reason));

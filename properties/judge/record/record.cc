@@ -156,7 +156,7 @@ std::string to_json(const Record& record) {
   json["op"] = record.op;
   json["impl"] = {{"name", printable(record.impl_name, kShownOfName)},
                   {"version", printable(record.impl_version, kShownOfName)}};
-  json["status"] = status_word(record.verdict.status);
+  json["status"] = verdict_word(record.verdict.status);
   const auto add_text = [&](const char* key, const std::string& text) {
     if (!text.empty()) json[key] = printable(text, kShownOfReason, Newlines::kKept);
   };

@@ -58,14 +58,15 @@ TEST(Record, HasAFixedForm) {
 TEST(Record, KeepsTheNote) {
   Record r = record();
   EXPECT_EQ(to_json(r).find("note"), std::string::npos);
-  r.verdict = {Status::kPassed, "", {}, "masks not told"};
-  EXPECT_NE(to_json(r).find(R"("status":"PASSED","note":"masks not told","tensors")"), std::string::npos) << to_json(r);
+  r.verdict = {Status::kPassed, "", {}, "masks not available"};
+  EXPECT_NE(to_json(r).find(R"("status":"PASSED","note":"masks not available","tensors")"), std::string::npos)
+      << to_json(r);
   std::string error;
   const std::optional<Record> back = parse_record(to_json(r), error);
   ASSERT_TRUE(back) << error;
-  EXPECT_EQ(back->verdict.note, "masks not told");
+  EXPECT_EQ(back->verdict.note, "masks not available");
   const std::string xml = junit(std::vector{r}, {});
-  EXPECT_NE(xml.find(R"(<property name="note" value="masks not told" />)"), std::string::npos) << xml;
+  EXPECT_NE(xml.find(R"(<property name="note" value="masks not available" />)"), std::string::npos) << xml;
 }
 
 TEST(Record, ComesBackAsItWas) {

@@ -12,7 +12,7 @@
 #include "properties/judge/call/plan_fault.h"
 #include "properties/judge/call/refusal_frame.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 #include "reference/contract/malformed.h"
 
 namespace backgauge {
@@ -47,7 +47,7 @@ Verdict judged(Runner& runner, const Malformed& which) {
   if ((forward ? table.forward : table.run) == nullptr) return failed(forward ? "has no forward" : "has no run");
   const RunResult result = runner.refuse(which);
   const std::string call = "malformed call " + malformed_description(which);
-  const std::string_view answer = status_word(std::int32_t{result.status});
+  const std::string_view answer = call_status_word(result.status);
   if (!result.violations.empty()) return failed(fmt::format("{}: {}", call, result.violations.front()));
   if (!result.broken.empty()) return {Status::kBroken, fmt::format("{}, in {}", result.broken, call), {}};
   if (result.function == "prepare") {
@@ -95,8 +95,8 @@ RunResult InProcessRunner::refuse(const Malformed& which) {
     }
   }
   if (refusal_frame_ == nullptr) refusal_frame_ = std::make_unique<RefusalFrame>(kRoomForInputs);
-  const auto settle = [&](bool tell) {
-    const std::vector<std::string> touched = refusal_frame_->settle();
+  const auto freeze = [&](bool tell) {
+    const std::vector<std::string> touched = refusal_frame_->freeze();
     if (touched.empty()) return;
     if (tell) result.violations.push_back(result.function + " " + touched.front());
     refusal_frame_.reset();
@@ -111,7 +111,7 @@ RunResult InProcessRunner::refuse(const Malformed& which) {
       *plan = *refusal_frame_->plan();
       return status;
     });
-    settle(true);
+    freeze(true);
     if (result.status != BACKGAUGE_OK || !result.violations.empty()) throw NotPrepared();
     PlanFault fault = plan_fault(*plan, find_op(call->op)->is_cudnn(), call->dtype, memory_limit_);
     if (!fault.violation.empty()) result.violations.push_back(std::move(fault.violation));
@@ -136,7 +136,7 @@ RunResult InProcessRunner::refuse(const Malformed& which) {
     });
     // What was taken for legal has been computed, of course: that it was taken is the fault.
     const bool refused = result.status != BACKGAUGE_OK;
-    settle(refused);
+    freeze(refused);
     if (refused && !owned->untouched()) result.violations.push_back(result.function + " wrote to memory of the call");
   } catch (const NotPrepared&) {  // `result` says why
   }

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "properties/case/inputs.h"
-#include "properties/judge/testing/puppet.h"
+#include "properties/judge/testing/scripted_implementation.h"
 #include "reference/oracle.h"
 
 namespace backgauge {
@@ -17,7 +17,7 @@ namespace {
 
 using testing::input_at;
 using testing::output_at;
-using testing::Puppet;
+using testing::ScriptedImplementation;
 
 Problem cell_problem() {
   Case c;
@@ -31,16 +31,16 @@ Problem cell_problem() {
   return filled.problem;
 }
 
-RunResult run_cell(const Puppet& puppet, const RunOptions& options = {}) {
-  return run(puppet.table, cell_problem(), {}, options);
+RunResult run_cell(const ScriptedImplementation& scripted, const RunOptions& options = {}) {
+  return run(scripted.table, cell_problem(), {}, options);
 }
 
 TEST(Run, GivesStatusValuesAndBytes) {
-  Puppet puppet;
+  ScriptedImplementation scripted;
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     RunOptions options;
     options.placement = Placement(seed);
-    const RunResult result = run_cell(puppet, options);
+    const RunResult result = run_cell(scripted, options);
     EXPECT_EQ(result.status, BACKGAUGE_OK);
     EXPECT_EQ(result.function, "run");
     EXPECT_TRUE(result.violations.empty());
@@ -56,8 +56,8 @@ TEST(Run, GivesStatusValuesAndBytes) {
 }
 
 TEST(Run, PassesOnWhatTheOptionsSay) {
-  Puppet puppet;
-  puppet.after_run = [](const backgauge_call& call) {
+  ScriptedImplementation scripted;
+  scripted.after_run = [](const backgauge_call& call) {
     EXPECT_EQ(call.num_threads, 5);
     EXPECT_EQ(call.workspace_bytes, 200u);
     EXPECT_EQ(static_cast<unsigned char*>(call.workspace)[199], 0x3c);
@@ -65,27 +65,27 @@ TEST(Run, PassesOnWhatTheOptionsSay) {
   RunOptions options;
   options.num_threads = 5;
   options.workspace_fill = RunOptions::kFiniteFill;
-  EXPECT_EQ(run_cell(puppet, options).status, BACKGAUGE_OK);
+  EXPECT_EQ(run_cell(scripted, options).status, BACKGAUGE_OK);
 }
 
 TEST(Run, FlagsElementsThatWereNotWritten) {
-  Puppet puppet;
+  ScriptedImplementation scripted;
   std::uint32_t poison = 0;
-  puppet.before = [&](const backgauge_call& call, backgauge_message&) {
+  scripted.before = [&](const backgauge_call& call, backgauge_message&) {
     std::memcpy(&poison, &output_at(call, "dicfo", 0), sizeof poison);
     return BACKGAUGE_OK;
   };
-  puppet.after_run = [&](const backgauge_call& call) {
+  scripted.after_run = [&](const backgauge_call& call) {
     std::memcpy(&output_at(call, "dicfo", 17), &poison, sizeof poison);
   };
-  const RunResult result = run_cell(puppet);
+  const RunResult result = run_cell(scripted);
   EXPECT_EQ(result.outputs[1].unwritten[17], 1);
   EXPECT_EQ(std::count(result.outputs[1].unwritten.begin(), result.outputs[1].unwritten.end(), 1), 1);
 }
 
 TEST(Run, ReportsOverrunsUnderrunsAndChangedInputs) {
-  Puppet puppet;
-  puppet.after_run = [](const backgauge_call& call) {
+  ScriptedImplementation scripted;
+  scripted.after_run = [](const backgauge_call& call) {
     output_at(call, "dicfo", 84) = 0;
     output_at(call, "wci_grad", -1) = 0;
     input_at(call, "ci", 20) += 1;
@@ -94,7 +94,7 @@ TEST(Run, ReportsOverrunsUnderrunsAndChangedInputs) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     RunOptions options;
     options.placement = Placement(seed);
-    std::vector<std::string> violations = run_cell(puppet, options).violations;
+    std::vector<std::string> violations = run_cell(scripted, options).violations;
     std::sort(violations.begin(), violations.end());
     EXPECT_EQ(violations, (std::vector<std::string>{"changed the input ci (element 20 of 21)",
                                                     "wrote before the beginning of the workspace (byte -1 of 200)",
@@ -105,13 +105,13 @@ TEST(Run, ReportsOverrunsUnderrunsAndChangedInputs) {
 
 TEST(Run, ARefusalMustLeaveOutputsUntouched) {
   for (const backgauge_status status : {BACKGAUGE_INVALID_ARGUMENT, BACKGAUGE_UNSUPPORTED}) {
-    Puppet puppet;
-    puppet.before = [status](const backgauge_call& call, backgauge_message& message) {
+    ScriptedImplementation scripted;
+    scripted.before = [status](const backgauge_call& call, backgauge_message& message) {
       output_at(call, "dicfo", 3) = 0;
       std::strcpy(message.text, "no");
       return status;
     };
-    const RunResult result = run_cell(puppet);
+    const RunResult result = run_cell(scripted);
     EXPECT_EQ(result.status, status);
     EXPECT_EQ(result.message, "no");
     ASSERT_EQ(result.violations.size(), 1u);
@@ -120,12 +120,12 @@ TEST(Run, ARefusalMustLeaveOutputsUntouched) {
 }
 
 // Where both ends of a message are tried, and those of a plan.
-std::vector<std::string> violations_of(const Puppet& puppet) {
+std::vector<std::string> violations_of(const ScriptedImplementation& scripted) {
   std::set<std::string> all;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     RunOptions options;
     options.placement = Placement(seed);
-    const RunResult result = run_cell(puppet, options);
+    const RunResult result = run_cell(scripted, options);
     EXPECT_FALSE(result.violations.empty()) << seed;
     all.insert(result.violations.begin(), result.violations.end());
   }
@@ -133,19 +133,21 @@ std::vector<std::string> violations_of(const Puppet& puppet) {
 }
 
 TEST(Run, NoticesWritesPastTheMessage) {
-  Puppet puppet;
-  puppet.before = [](const backgauge_call&, backgauge_message& message) {
+  ScriptedImplementation scripted;
+  scripted.before = [](const backgauge_call&, backgauge_message& message) {
     const volatile std::size_t past_end = sizeof message.text;  // volatile: a compiler refuses an index that it knows
     const_cast<volatile char*>(message.text)[past_end] = 0;
     return BACKGAUGE_OK;
   };
-  EXPECT_EQ(violations_of(puppet), std::vector<std::string>{"run wrote past the end of the message (byte 512 of 512)"});
+  EXPECT_EQ(violations_of(scripted),
+            std::vector<std::string>{"run wrote past the end of the message (byte 512 of 512)"});
 }
 
 TEST(Run, NoticesWritesPastThePlan) {
-  Puppet puppet;
-  puppet.after_prepare = [](backgauge_plan& plan) { (&plan)[1].struct_size = 0; };
-  EXPECT_EQ(violations_of(puppet), std::vector<std::string>{"prepare wrote past the end of the plan (byte 24 of 24)"});
+  ScriptedImplementation scripted;
+  scripted.after_prepare = [](backgauge_plan& plan) { (&plan)[1].struct_size = 0; };
+  EXPECT_EQ(violations_of(scripted),
+            std::vector<std::string>{"prepare wrote past the end of the plan (byte 24 of 24)"});
 }
 
 TEST(Run, NoticesWritesToTheCallItsDescriptionsAndNames) {
@@ -166,32 +168,33 @@ TEST(Run, NoticesWritesToTheCallItsDescriptionsAndNames) {
          threads = before;
        }}};
   for (const auto& [text, act] : acts) {
-    Puppet puppet;
-    puppet.after_run = act;
-    EXPECT_EQ(violations_of(puppet), std::vector<std::string>{text});
+    ScriptedImplementation scripted;
+    scripted.after_run = act;
+    EXPECT_EQ(violations_of(scripted), std::vector<std::string>{text});
   }
 }
 
 TEST(Run, CatchesExceptions) {
-  Puppet puppet;
-  puppet.after_run = [](const backgauge_call&) { throw std::runtime_error("no"); };
-  EXPECT_EQ(run_cell(puppet).violations, std::vector<std::string>{"run threw an exception"});
+  ScriptedImplementation scripted;
+  scripted.after_run = [](const backgauge_call&) { throw std::runtime_error("no"); };
+  EXPECT_EQ(run_cell(scripted).violations, std::vector<std::string>{"run threw an exception"});
 }
 
 TEST(Run, DistrustsPrepare) {
-  Puppet puppet;
-  puppet.after_prepare = [](backgauge_plan& plan) { plan.workspace_alignment = 3; };
-  EXPECT_EQ(run_cell(puppet).violations,
+  ScriptedImplementation scripted;
+  scripted.after_prepare = [](backgauge_plan& plan) { plan.workspace_alignment = 3; };
+  EXPECT_EQ(run_cell(scripted).violations,
             std::vector<std::string>{"prepare asked for an alignment of 3 bytes, no power of two"});
-  puppet.after_prepare = [](backgauge_plan& plan) { plan.reserve_space_length = -1; };
-  EXPECT_EQ(run_cell(puppet).violations, std::vector<std::string>{"prepare asked for a reserve_space of -1 elements"});
-  EXPECT_EQ(puppet.runs, 0);
+  scripted.after_prepare = [](backgauge_plan& plan) { plan.reserve_space_length = -1; };
+  EXPECT_EQ(run_cell(scripted).violations,
+            std::vector<std::string>{"prepare asked for a reserve_space of -1 elements"});
+  EXPECT_EQ(scripted.runs, 0);
 }
 
 TEST(Run, NeedsNoPrepare) {
-  Puppet puppet;
-  puppet.table.prepare = nullptr;
-  const RunResult result = run_cell(puppet);
+  ScriptedImplementation scripted;
+  scripted.table.prepare = nullptr;
+  const RunResult result = run_cell(scripted);
   EXPECT_EQ(result.status, BACKGAUGE_OK);
   EXPECT_TRUE(result.violations.empty());
 }
@@ -201,8 +204,8 @@ TEST(Run, ReserveSpaceStaysBytes) {
   c.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
   c.T = 2;
   c.B = c.I = c.H = 3;
-  Puppet puppet;
-  const RunResult result = run(puppet.table, forward_problem(fill(c).problem), {}, {});
+  ScriptedImplementation scripted;
+  const RunResult result = run(scripted.table, forward_problem(fill(c).problem), {}, {});
   EXPECT_EQ(result.function, "forward");
   EXPECT_EQ(result.reserve_length, 1);
   ASSERT_EQ(result.outputs.back().raw.name, "reserve_space");
@@ -212,13 +215,13 @@ TEST(Run, ReserveSpaceStaysBytes) {
 }
 
 TEST(Run, RefusedProblemsReachTheImplementation) {
-  Puppet puppet;
+  ScriptedImplementation scripted;
   Problem problem = cell_problem();
   problem.inputs[3].shape[0] += 1;
   EXPECT_NE(refusal_of(problem), "");
-  const RunResult result = run(puppet.table, problem, {}, {});
+  const RunResult result = run(scripted.table, problem, {}, {});
   EXPECT_NE(result.refusal, "");
-  EXPECT_EQ(puppet.runs, 1);
+  EXPECT_EQ(scripted.runs, 1);
   EXPECT_EQ(result.status, BACKGAUGE_INVALID_ARGUMENT);
   EXPECT_TRUE(result.violations.empty());
   EXPECT_EQ(refusal_of(cell_problem()), "");

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 
 namespace backgauge {
 namespace {

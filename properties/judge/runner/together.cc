@@ -20,7 +20,7 @@
 
 #include "properties/case/inputs.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/runner/runner.h"
 #include "reference/contract/storage.h"
 
@@ -106,7 +106,7 @@ class Turn {
     meeting.begin(thread);
     const backgauge_status status = function_(placed_.c(), message);
     if (meeting.begun_by_others(thread) != before) meeting.overlap();
-    if (status != BACKGAUGE_OK) fault_ = fmt::format("answered {}", status_word(std::int32_t{status}));
+    if (status != BACKGAUGE_OK) fault_ = fmt::format("answered {}", call_status_word(status));
     if (status != BACKGAUGE_OK || placed_.c().memory_space != BACKGAUGE_HOST || gave_what_it_gives_alone()) {
       return status == BACKGAUGE_OK;
     }
@@ -123,7 +123,7 @@ class Turn {
     result.status = BACKGAUGE_OK;
     memories.push_back(placed_.take_memory());
     fault = fault_;
-    if (const auto verdict = trouble(result); fault.empty() && verdict) fault = verdict->reason;
+    if (const auto verdict = verdict_of_failed_run(result); fault.empty() && verdict) fault = verdict->reason;
     if (fault.empty() && subject_.repeats && !alone_.empty()) fault = first_difference(alone_, result.outputs);
     if (!farthest_.empty()) result.outputs = std::move(farthest_);
     return result;
@@ -192,7 +192,7 @@ class Caller {
   void call_alone() {
     InProcessRunner runner(implementation_);
     const auto checked = [](RunResult result) {
-      if (const auto verdict = trouble(result)) throw std::runtime_error("alone: " + verdict->reason);
+      if (const auto verdict = verdict_of_failed_run(result)) throw std::runtime_error("alone: " + verdict->reason);
       return result;
     };
     const Problem& problem = subject_.problem;
@@ -203,7 +203,7 @@ class Caller {
       for (const Output& output : made.outputs) raw.push_back(output.raw);
       if (has_random_dropout(problem) && implementation_.dropout_mask != nullptr) {
         DropoutMasks masks = runner.dropout_masks(problem, raw, subject_.options);
-        if (!masks.untold()) {
+        if (!masks.unavailable()) {
           checked(std::move(masks.result));
           keep_ = std::move(masks.keep);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small cases, and their judgement on a puppet.
+// Small cases, and their judgement on a scripted.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "properties/judge/judge.h"
-#include "properties/judge/testing/puppet.h"
+#include "properties/judge/testing/scripted_implementation.h"
 
 namespace backgauge::testing {
 
@@ -58,13 +58,13 @@ inline Case net_case(backgauge_rnn_mode mode, double dropout, backgauge_dtype dt
 // Twice, and once more where outputs may share the memory of inputs.
 inline int runs_of(backgauge_op op) { return op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD ? 3 : 2; }
 
-inline Verdict judge(Puppet& puppet, const Case& c, const JudgeOptions& options) {
+inline Verdict judge(ScriptedImplementation& scripted, const Case& c, const JudgeOptions& options) {
   const Filled filled = fill(c);
   EXPECT_EQ(filled.error, "");
-  puppet.claims.op = c.op;
-  return judge_case(puppet.table, filled.problem, filled.facts, options);
+  scripted.claims.op = c.op;
+  return judge_case(scripted.table, filled.problem, filled.facts, options);
 }
-inline Verdict judge(Puppet& puppet, const Case& c) { return judge(puppet, c, {.seed = c.seed}); }
+inline Verdict judge(ScriptedImplementation& scripted, const Case& c) { return judge(scripted, c, {.seed = c.seed}); }
 
 inline void expect_failed(const Verdict& verdict, const std::string& reason) {
   EXPECT_EQ(verdict.status, Status::kFailed) << verdict.reason;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "properties/case/inputs.h"
-#include "properties/judge/testing/puppet.h"
+#include "properties/judge/testing/scripted_implementation.h"
 #include "properties/judge/worker/messages.h"
 
 namespace backgauge {
@@ -46,8 +46,8 @@ TEST(Wire, ARequestArrivesAsItWasSent) {
 
 TEST(Wire, AnAnswerIsTakenAsItFitsTheProblem) {
   const Problem problem = cell_problem();
-  testing::Puppet puppet;
-  const RunResult result = run(puppet.table, problem, {}, {});
+  testing::ScriptedImplementation scripted;
+  const RunResult result = run(scripted.table, problem, {}, {});
   const auto there_and_back = [&](const RunResult& sent) { return run_result_from(to_wire(sent).bytes(), problem); };
   const std::optional<RunResult> same = there_and_back(result);
   ASSERT_TRUE(same);
@@ -72,8 +72,8 @@ TEST(Wire, AnAnswerIsTakenAsItFitsTheProblem) {
 
 TEST(Wire, NoByteOfAnAnswerIsTrusted) {
   const Problem problem = cell_problem();
-  testing::Puppet puppet;
-  const std::vector<std::byte> answer = bytes_of(to_wire(run(puppet.table, problem, {}, {})));
+  testing::ScriptedImplementation scripted;
+  const std::vector<std::byte> answer = bytes_of(to_wire(run(scripted.table, problem, {}, {})));
   int refused = 0;
   for (std::size_t k = 0; k < answer.size(); ++k) {
     EXPECT_FALSE(run_result_from(std::span(answer).first(k), problem));
@@ -87,8 +87,8 @@ TEST(Wire, NoByteOfAnAnswerIsTrusted) {
 }
 
 TEST(Wire, NoByteOfAnIntroductionIsTrusted) {
-  testing::Puppet puppet;
-  const std::vector<std::byte> said = bytes_of(to_wire(introduction(puppet.table)));
+  testing::ScriptedImplementation scripted;
+  const std::vector<std::byte> said = bytes_of(to_wire(introduction(scripted.table)));
   for (std::size_t k = 0; k < said.size(); ++k) {
     EXPECT_FALSE(introduction_from(std::span(said).first(k)));
     for (const unsigned value : {0x00u, 0x7fu, 0xffu}) {

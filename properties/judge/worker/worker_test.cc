@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// This program is its own worker: it opens puppets, by the name of what they do.
+// This program is its own worker: it opens scripted implementations by the name of what they do.
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "properties/judge/compare/report.h"
-#include "properties/judge/testing/puppet.h"
+#include "properties/judge/compare/verdict_text.h"
+#include "properties/judge/testing/scripted_implementation.h"
 #include "properties/judge/worker/testing/misbehaving.h"
 #include "properties/judge/worker/testing/worker_testing.h"
 #include "properties/judge/worker/worker_main.h"
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 TEST(Worker, SaysWhatTheImplementationSaysOfItself) {
   const WorkerRunner runner({.implementation = "right"});
-  EXPECT_STREQ(runner.table().name, "puppet");
+  EXPECT_STREQ(runner.table().name, "scripted");
   EXPECT_STREQ(runner.table().version, "1");
   EXPECT_EQ(runner.table().num_claims, 1);
   EXPECT_EQ(runner.table().claims[0].op, BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
@@ -26,13 +26,13 @@ TEST(Worker, SaysWhatTheImplementationSaysOfItself) {
 }
 
 TEST(Worker, GivesTheVerdictsOfThisProcess) {
-  Puppet puppet;
+  ScriptedImplementation scripted;
   std::string error;
   for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32}) {
     for (const std::int64_t batch : {0, 1, 3, 200}) {
       Case c = cell_case(batch);
       c.dtype = dtype;
-      InProcessRunner here(*open_puppet("right", error));
+      InProcessRunner here(*open_scripted("right", error));
       WorkerRunner there({.implementation = "right"});
       const Verdict wanted = judge(here, c), got = judge(there, c);
       EXPECT_EQ(got.status, Status::kPassed) << verdict_text(got);
@@ -64,12 +64,12 @@ TEST(Worker, JudgesWhereMasksAreNotTold) {
   c.use_peephole = false;
   c.dropout = 0.5;
   std::string error;
-  for (const char* name : {"no masks", "untold masks"}) {
-    InProcessRunner here(*open_puppet(name, error));
+  for (const char* name : {"no masks", "unavailable masks"}) {
+    InProcessRunner here(*open_scripted(name, error));
     WorkerRunner there({.implementation = name});
     const Verdict wanted = judge(here, c), got = judge(there, c);
     EXPECT_EQ(got.status, Status::kPassed) << verdict_text(got);
-    EXPECT_TRUE(got.note.starts_with("masks not told")) << got.note;
+    EXPECT_TRUE(got.note.starts_with("masks not available")) << got.note;
     EXPECT_EQ(verdict_text(got), verdict_text(wanted));
   }
 }
@@ -100,7 +100,7 @@ TEST(Worker, WhatCannotBeOpenedIsSaid) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "worker") == 0) {
-    backgauge::worker_main({argv + 2, argv + argc}, backgauge::testing::open_puppet);
+    backgauge::worker_main({argv + 2, argv + argc}, backgauge::testing::open_scripted);
   }
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

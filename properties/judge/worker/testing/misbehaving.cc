@@ -12,7 +12,7 @@
 #include <map>
 #include <thread>
 
-#include "properties/judge/testing/puppet.h"
+#include "properties/judge/testing/scripted_implementation.h"
 #include "properties/judge/worker/worker_process.h"
 
 namespace backgauge::testing {
@@ -131,15 +131,15 @@ const std::map<std::string, Act>& acts() {
 
 }  // namespace
 
-const backgauge_implementation* open_puppet(const std::string& name, std::string& error) {
-  static Puppet puppet;
-  puppet.claims.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
-  static const auto tells = puppet.table.dropout_mask;
-  puppet.table.dropout_mask = tells;
-  if (name == "rnn" || name.ends_with(" masks")) puppet.claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
-  if (name == "no masks") puppet.table.dropout_mask = nullptr;
-  if (name == "untold masks") {
-    puppet.table.dropout_mask = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
+const backgauge_implementation* open_scripted(const std::string& name, std::string& error) {
+  static ScriptedImplementation scripted;
+  scripted.claims.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  static const auto tells = scripted.table.dropout_mask;
+  scripted.table.dropout_mask = tells;
+  if (name == "rnn" || name.ends_with(" masks")) scripted.claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+  if (name == "no masks") scripted.table.dropout_mask = nullptr;
+  if (name == "unavailable masks") {
+    scripted.table.dropout_mask = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
       return BACKGAUGE_UNSUPPORTED;
     };
   }
@@ -150,14 +150,14 @@ const backgauge_implementation* open_puppet(const std::string& name, std::string
     return nullptr;
   }
   if (name == "memory") {
-    puppet.before = [](const backgauge_call&, backgauge_message& message) {
+    scripted.before = [](const backgauge_call&, backgauge_message& message) {
       take_all_memory();
       std::strcpy(message.text, "no more");
       return BACKGAUGE_OUT_OF_MEMORY;
     };
   }
   if (name == "leak") {
-    puppet.before = [](const backgauge_call&, backgauge_message& message) {
+    scripted.before = [](const backgauge_call&, backgauge_message& message) {
       constexpr std::size_t kSome = std::size_t{1} << 26;
       if (std::malloc(kSome) != nullptr) return BACKGAUGE_OK;
       std::strcpy(message.text, "no more");
@@ -165,17 +165,17 @@ const backgauge_implementation* open_puppet(const std::string& name, std::string
     };
   }
   if (name == "one in ten") {
-    puppet.after_run = [](const backgauge_call& call) {
+    scripted.after_run = [](const backgauge_call& call) {
       if (call.inputs[0].shape[0] % 10 == 7) std::abort();
     };
   }
   if (name.starts_with("daemon ")) {
-    puppet.after_run = [path = name.substr(7)](const backgauge_call&) {
+    scripted.after_run = [path = name.substr(7)](const backgauge_call&) {
       if (access(path.c_str(), F_OK) != 0) leave_a_daemon(path);
     };
   }
-  if (const auto act = acts().find(name); act != acts().end()) puppet.after_run = act->second;
-  return &puppet.table;
+  if (const auto act = acts().find(name); act != acts().end()) scripted.after_run = act->second;
+  return &scripted.table;
 }
 
 }  // namespace backgauge::testing

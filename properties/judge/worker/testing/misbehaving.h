@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puppets that a worker opens by the name of what they do, for its tests.
+// Scripted implementations that a worker opens by the name of what they do, for its tests.
 #pragma once
 
 #include <string>
@@ -9,6 +9,6 @@
 namespace backgauge::testing {
 
 // As OpenImplementation. "right" misbehaves in nothing; the others are rows of misbehaving.cc.
-const backgauge_implementation* open_puppet(const std::string& name, std::string& error);
+const backgauge_implementation* open_scripted(const std::string& name, std::string& error);
 
 }  // namespace backgauge::testing

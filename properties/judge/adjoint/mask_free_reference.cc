@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/adjoint/mask_free_reference.h"
+
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <limits>
 
 #include "properties/case/random.h"
-#include "properties/judge/adjoint/adjoint.h"
+#include "properties/judge/adjoint/slope.h"
 #include "reference/contract/storage.h"
 #include "reference/rounding_model.h"
 
@@ -64,22 +66,22 @@ bool is_in_range(const std::vector<Wanted>& wanted, backgauge_dtype dtype) {
 // its gate, which makes zeros, and open it. With tanh in its place every gate is open.
 std::vector<Wanted> zeros_of(Problem problem, const Oracle& oracle, const Declared& declared) {
   if (problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU) problem.attributes.rnn_mode = BACKGAUGE_RNN_TANH;
-  return oracle(problem, declared, Values::kStructured);
+  return oracle(problem, declared, RoundingErrors::kCorrelated);
 }
 
 }  // namespace
 
-StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& declared, Values values,
-                 std::uint64_t seed, bool finite) {
-  StandIn result;
+MaskFreeReference mask_free_reference(const Problem& problem, const Oracle& oracle, const Declared& declared,
+                                      RoundingErrors roundings, std::uint64_t seed, bool finite) {
+  MaskFreeReference result;
   result.in_range = finite;
   const Problem mean = without_dropout(problem);
   const std::vector<Wanted> zeros = zeros_of(mean, oracle, declared);
   for (const Problem& masked : {mean, with_drawn_masks(problem, seed, 0), with_drawn_masks(problem, seed, 1)}) {
     Problem forward = forward_problem(masked);
     forward.keep = masked.keep;
-    result.forward = oracle(forward, declared, values);
-    result.gradient = oracle(masked, declared, values);
+    result.forward = oracle(forward, declared, roundings);
+    result.gradient = oracle(masked, declared, roundings);
     raise(result.forward_errors, result.forward, problem.dtype);
     raise(result.gradient_errors, result.gradient, problem.dtype);
     for (const std::vector<Wanted>* outputs : {&result.forward, &result.gradient}) {
@@ -88,7 +90,8 @@ StandIn stand_in(const Problem& problem, const Oracle& oracle, const Declared& d
   }
   // Kinks are seen in the outputs themselves, however long a step is.
   result.long_steps = has_long_steps(problem, declared) && problem.attributes.rnn_mode != BACKGAUGE_RNN_RELU;
-  result.draw = [&problem, seed, draws = std::deque<StandIn::Draw>()](int k) mutable -> const StandIn::Draw& {
+  result.draw = [&problem, seed,
+                 draws = std::deque<MaskFreeReference::Draw>()](int k) mutable -> const MaskFreeReference::Draw& {
     while (draws.size() <= static_cast<std::size_t>(k)) {
       Problem masked = with_drawn_masks(problem, seed, static_cast<int>(draws.size()));
       std::vector<Tensor> gradient = oracle_values(masked);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/judge/compare/report.h"
+#include "properties/judge/compare/verdict_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

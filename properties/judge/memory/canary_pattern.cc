@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/judge/memory/pattern.h"
+#include "properties/judge/memory/canary_pattern.h"
 
 #include <algorithm>
 #include <cstring>

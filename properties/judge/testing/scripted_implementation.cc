@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reserve_space of the puppet: the dropout masks, one element of the dtype each, then kSeal.
-#include "properties/judge/testing/puppet.h"
+// reserve_space of the scripted implementation: the dropout masks, one element of the dtype each, then kSeal.
+#include "properties/judge/testing/scripted_implementation.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kSeal = 42;
 
-Puppet* current = nullptr;
+ScriptedImplementation* current = nullptr;
 
 backgauge_dtype dtype_of(const backgauge_call& call) { return static_cast<backgauge_dtype>(call.dtype); }
 
@@ -50,7 +50,7 @@ std::vector<double> decoded(const backgauge_call& call, const backgauge_tensor& 
 // Masks as drawn by forward: a function of the seeds and the element, whatever its tensors hold.
 double keep_value(const backgauge_attributes& attributes, std::int64_t index) {
   const RandomStream stream(
-      static_cast<std::uint64_t>(attributes.seed) << 32 ^ static_cast<std::uint64_t>(attributes.seed2), "puppet");
+      static_cast<std::uint64_t>(attributes.seed) << 32 ^ static_cast<std::uint64_t>(attributes.seed2), "scripted");
   return stream.uniform(index) < static_cast<double>(attributes.dropout) ? 0 : 1;
 }
 
@@ -133,16 +133,25 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
 
 }  // namespace
 
-Puppet::Puppet() : claims{}, table{} {
+ScriptedImplementation::ScriptedImplementation() : claims{}, table{} {
   claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
   claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
   claims.rnn_modes = claims.input_modes = claims.directions = ~0u;
   claims.half_class = BACKGAUGE_CLASS_A;
   claims.numerical_contract = BACKGAUGE_FP32_STRICT;
   claims.determinism = BACKGAUGE_BITWISE;
-  table = {
-      BACKGAUGE_ABI, sizeof table, "puppet", "1",         "answers what the reference says", BACKGAUGE_HOST, 1, &claims,
-      prepare,       run,          forward,  dropout_mask};
+  table = {BACKGAUGE_ABI,
+           sizeof table,
+           "scripted",
+           "1",
+           "answers what the reference says",
+           BACKGAUGE_HOST,
+           1,
+           &claims,
+           prepare,
+           run,
+           forward,
+           dropout_mask};
   current = this;
 }
 

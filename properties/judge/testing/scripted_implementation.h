@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An implementation for the tests of the judge: it answers what the reference says, and misbehaves as it is told.
+// An implementation for the tests of the judge: it answers what the reference says, and misbehaves as the test says.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@
 
 namespace backgauge::testing {
 
-// What a C table cannot carry: the puppet constructed last is the one that plays.
-struct Puppet {
-  Puppet();
-  Puppet(const Puppet&) = delete;
-  Puppet& operator=(const Puppet&) = delete;
+// A C table has no room for state: the functions of every table act for the one that was constructed last.
+struct ScriptedImplementation {
+  ScriptedImplementation();
+  ScriptedImplementation(const ScriptedImplementation&) = delete;
+  ScriptedImplementation& operator=(const ScriptedImplementation&) = delete;
 
   backgauge_op_claims claims;  // of the op in claims.op; everything is claimed, as BITWISE
   backgauge_implementation table;

@@ -19,7 +19,7 @@ Verdict broken(const std::string& what);  // BROKEN("harness: what")
 
 // What is wrong with a run of a legal, claimed problem, its values aside: violations, no answer, or a status other than
 // OK.
-std::optional<Verdict> trouble(const RunResult& result);
+std::optional<Verdict> verdict_of_failed_run(const RunResult& result);
 
 // The report of one output, in words where it lies too. As compare() asks for it.
 TensorReport report_of(const Wanted& wanted, std::span<const double> got, std::span<const std::uint8_t> unwritten,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/judge/compare/findings.h"
+#include "properties/judge/compare/run_verdicts.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ Verdict failed(std::string reason) { return {Status::kFailed, std::move(reason),
 
 Verdict broken(const std::string& what) { return {Status::kBroken, "harness: " + what, {}}; }
 
-std::optional<Verdict> trouble(const RunResult& result) {
+std::optional<Verdict> verdict_of_failed_run(const RunResult& result) {
   if (!result.violations.empty()) {
     const std::size_t more = result.violations.size() - 1;
     return failed(result.violations.front() + (more > 0 ? fmt::format("; {} more such", more) : ""));
@@ -25,7 +25,7 @@ std::optional<Verdict> trouble(const RunResult& result) {
   if (!result.broken.empty()) return Verdict{Status::kBroken, result.broken, {}};
   if (result.status == BACKGAUGE_OK) return std::nullopt;
   const std::string answer =
-      fmt::format("{} answered {}: {}", result.function, status_word(std::int32_t{result.status}), result.message);
+      fmt::format("{} answered {}: {}", result.function, call_status_word(result.status), result.message);
   // Says something of the machine, not of the implementation.
   if (result.status == BACKGAUGE_OUT_OF_MEMORY || result.status == BACKGAUGE_DEVICE_ERROR) return broken(answer);
   return failed(answer);
