@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -15,8 +14,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "ci/run/contestants.h"
 #include "ci/run/crash_report.h"
 #include "ci/run/interrupt.h"
@@ -256,17 +256,17 @@ int bench(const Options& options) {
 }
 
 // What --quick stands for, but for what was said besides.
-void settle(Options& options, const CLI::App& command) {
+void settle(Options& options, const Subcommand& command) {
   std::string error;
-  for (const std::string& extra : command.remaining()) {
+  for (const std::string& extra : command.unknown_options()) {
     if (!extra.starts_with("--benchmark_")) throw CommandError{kUsage, extra + ": unknown; see backgauge bench --help"};
   }
-  options.google = take_google_flags(command.remaining(), error);
+  options.google = take_google_flags(command.unknown_options(), error);
   if (!error.empty()) throw CommandError{kUsage, error};
   if (options.quick) {
-    if (command.count("--reps") == 0) options.rounds = kQuickRounds;
-    if (command.count("--min-time") == 0) options.sample_ms = kQuickSampleMs;
-    if (command.count("--launches") == 0) options.launches = kQuickLaunches;
+    if (!command.was_given("--reps")) options.rounds = kQuickRounds;
+    if (!command.was_given("--min-time")) options.sample_ms = kQuickSampleMs;
+    if (!command.was_given("--launches")) options.launches = kQuickLaunches;
     if (options.max_time.count() == 0) options.max_time = kQuickTime;
   }
   if (options.google.repetitions > kMostRounds) {
@@ -287,55 +287,52 @@ void settle(Options& options, const CLI::App& command) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Action& chosen) {
+void add_bench(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("bench", "judge and time implementations, in interleaved rounds");
-  command->allow_extras();
-  command->footer(
-      "--benchmark_filter, _format, _out, _min_time, _repetitions and others of Google Benchmark work too.");
-  command->add_option("--impl", options->impl, "with commas: implementations, paths of shared libraries, peers")
-      ->envname("BACKGAUGE_IMPL");
-  command->add_option("--suite", options->suite, "quick (default), nine, tf-grid, deepbench, gnmt, rnnt, ..., all")
-      ->envname("BACKGAUGE_SUITE");
-  command->add_option("--case", options->lines, "time this case line; may be repeated")->default_str("");
-  command->add_flag("--quick", options->quick, "short rounds, and an end after a minute");
-  command->add_option("--T", options->T, "steps, instead of those of each workload: 25 or 1:8 or 64:512:*2");
-  command->add_option("--B", options->B, "batch sizes");
-  command->add_option("--I", options->I, "input sizes (default: as H where a workload has them equal)");
-  command->add_option("--H", options->H, "hidden sizes");
-  command->add_option("--dtype", options->dtype, "f16, f32, f64, with commas");
-  command->add_option("--threads", options->threads, "threads the implementations may use")
-      ->check(CLI::Range(1, 1024))
-      ->envname("BACKGAUGE_THREADS");
-  command->add_option("--reps", options->rounds, "rounds: samples of each implementation and workload")
-      ->check(CLI::Range(1, kMostRounds))
-      ->envname("BACKGAUGE_REPS");
-  command->add_option("--min-time", options->sample_ms, "least duration of a sample, in ms")
-      ->check(number_from(kLeastSampleMs, kMostSampleMs));
-  command->add_option("--max-work", options->max_work, "GFLOP of the largest workload that is not SKIPPED")
-      ->check(number_from(1e-9, 1e9));
-  command->add_option("--launches", options->launches, "processes of each contestant, of which the fastest is timed")
-      ->check(CLI::Range(1, 100));
-  command->add_option("--cache", options->cache, "hot, or cold: caches are emptied before each call")
-      ->check(CLI::IsMember({"hot", "cold"}))
-      ->envname("BACKGAUGE_CACHE");
-  add_duration(*command, "--max-time", options->max_time, "start no workload after this long: 90s, 5m, 2h")
-      ->envname("BACKGAUGE_MAX_TIME");
-  command->add_option("--out", options->out, "file for JSON as Google Benchmark has it; samples go beside it")
-      ->envname("BACKGAUGE_OUT");
-  command->add_flag("--mistrusted", options->mistrusted, "time what is MISTRUSTED too, and say so");
-  command->add_flag("--strict", options->strict,
-                    "MISTRUSTED, IMPLAUSIBLE, workloads not run, or nothing timed, is exit code 5");
-  add_isolation_options(*command, options->isolation);
-  command->callback([options, command, &chosen] {
-    settle(*options, *command);
-    chosen = [options] {
-      const int code = bench(*options);
-      if (options->isolation.isolate != "off") return code;
-      // Libraries in this process do not have the last word.
-      std::fflush(nullptr);
-      _exit(code);
-    };
+  Subcommand command = line.subcommand("bench", "judge and time implementations, in interleaved rounds");
+  command.allow_unknown_options();
+  command.footer("--benchmark_filter, _format, _out, _min_time, _repetitions and others of Google Benchmark work too.");
+  command.option("--impl", options->impl, "with commas: implementations, paths of shared libraries, peers")
+      .envname("BACKGAUGE_IMPL");
+  command.option("--suite", options->suite, "quick (default), nine, tf-grid, deepbench, gnmt, rnnt, ..., all")
+      .envname("BACKGAUGE_SUITE");
+  command.option("--case", options->lines, "time this case line; may be repeated").default_text("");
+  command.flag("--quick", options->quick, "short rounds, and an end after a minute");
+  command.option("--T", options->T, "steps, instead of those of each workload: 25 or 1:8 or 64:512:*2");
+  command.option("--B", options->B, "batch sizes");
+  command.option("--I", options->I, "input sizes (default: as H where a workload has them equal)");
+  command.option("--H", options->H, "hidden sizes");
+  command.option("--dtype", options->dtype, "f16, f32, f64, with commas");
+  command.option("--threads", options->threads, "threads the implementations may use")
+      .check(whole_number_between(1, 1024))
+      .envname("BACKGAUGE_THREADS");
+  command.option("--reps", options->rounds, "rounds: samples of each implementation and workload")
+      .check(whole_number_between(1, kMostRounds))
+      .envname("BACKGAUGE_REPS");
+  command.option("--min-time", options->sample_ms, "least duration of a sample, in ms")
+      .check(number_from(kLeastSampleMs, kMostSampleMs));
+  command.option("--max-work", options->max_work, "GFLOP of the largest workload that is not SKIPPED")
+      .check(number_from(1e-9, 1e9));
+  command.option("--launches", options->launches, "processes of each contestant, of which the fastest is timed")
+      .check(whole_number_between(1, 100));
+  command.option("--cache", options->cache, "hot, or cold: caches are emptied before each call")
+      .check(one_of({"hot", "cold"}))
+      .envname("BACKGAUGE_CACHE");
+  add_duration(command, "--max-time", options->max_time, "start no workload after this long: 90s, 5m, 2h")
+      .envname("BACKGAUGE_MAX_TIME");
+  command.option("--out", options->out, "file for JSON as Google Benchmark has it; samples go beside it")
+      .envname("BACKGAUGE_OUT");
+  command.flag("--mistrusted", options->mistrusted, "time what is MISTRUSTED too, and say so");
+  command.flag("--strict", options->strict,
+               "MISTRUSTED, IMPLAUSIBLE, workloads not run, or nothing timed, is exit code 5");
+  add_isolation_options(command, options->isolation);
+  command.action([options, command] {
+    settle(*options, command);
+    const int code = bench(*options);
+    if (options->isolation.isolate != "off") return code;
+    // A library's exit handlers, in this process, must not change the exit code.
+    std::fflush(nullptr);
+    _exit(code);
   });
 }
 

@@ -2,15 +2,15 @@
 // backgauge list: the ops, the implementations and what they claim, the cases of a tier.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "ci/options/declaration.h"
 #include "ci/run/candidate.h"
 #include "ci/run/progress.h"
@@ -282,23 +282,23 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Action& chosen) {
+void add_list(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("list", "ops with their tensors, implementations with their claims, cases");
-  command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
-  command->add_option("--impl", options->impl, "only this implementation: a name or a path of a shared library");
-  command->add_flag("--cases", options->cases,
-                    "print the case lines that verify judges for what is declared, with checksums of their inputs");
-  command->add_flag("--as-planned", options->as_planned,
-                    "with --cases: at once, without drawing again what would prove nothing");
-  add_declaration_options(*command, options->declaration);
-  command->add_flag("--coverage", options->coverage, "what the cases of a tier cover, in numbers");
-  command->add_option("--tier", options->tier, std::string(kTierWords))->envname("BACKGAUGE_TIER");
-  command->add_option("--seed", options->seed, "seed of the tier's random choices")
-      ->check(whole_number())
-      ->envname("BACKGAUGE_SEED");
-  command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  Subcommand command = line.subcommand("list", "ops with their tensors, implementations with their claims, cases");
+  command.option("--ops", options->ops, "ops, comma-separated (default: all)").envname("BACKGAUGE_OPS");
+  command.option("--impl", options->impl, "only this implementation: a name or a path of a shared library");
+  command.flag("--cases", options->cases,
+               "print the case lines that verify judges for what is declared, with checksums of their inputs");
+  command.flag("--as-planned", options->as_planned,
+               "with --cases: at once, without drawing again what would prove nothing");
+  add_declaration_options(command, options->declaration);
+  command.flag("--coverage", options->coverage, "what the cases of a tier cover, in numbers");
+  command.option("--tier", options->tier, std::string(kTierWords)).envname("BACKGAUGE_TIER");
+  command.option("--seed", options->seed, "seed of the tier's random choices")
+      .check(whole_number())
+      .envname("BACKGAUGE_SEED");
+  command.option("--format", options->format, "text or json").check(one_of({"text", "json"}));
+  command.action([options] { return run(*options); });
 }
 
 }  // namespace backgauge::cli

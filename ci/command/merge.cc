@@ -2,14 +2,14 @@
 // backgauge merge: the records of a run's parts as those of one run, and its verdict.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <vector>
 
+#include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "ci/run/failures.h"
 #include "ci/run/run_folder.h"
 #include "ci/run/shard.h"
@@ -161,14 +161,14 @@ int merge(const Options& options) {
 
 }  // namespace
 
-void add_merge(CLI::App& app, Action& chosen) {
+void add_merge(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("merge", "join the records of a run's shards");
-  command->add_option("parts", options->parts, "folders of verify --out, or records.jsonl of them")->required();
-  command->add_option("--out", options->out, "folder for the joined records.jsonl and junit.xml")->required();
-  command->add_flag("--partial", options->partial, "merge although cases are missing");
-  command->add_flag("--strict", options->strict, "MISTRUSTED, or cases not run, is exit code 5");
-  command->callback([options, &chosen] { chosen = [options] { return merge(*options); }; });
+  Subcommand command = line.subcommand("merge", "join the records of a run's shards");
+  command.option("parts", options->parts, "folders of verify --out, or records.jsonl of them").required();
+  command.option("--out", options->out, "folder for the joined records.jsonl and junit.xml").required();
+  command.flag("--partial", options->partial, "merge although cases are missing");
+  command.flag("--strict", options->strict, "MISTRUSTED, or cases not run, is exit code 5");
+  command.action([options] { return merge(*options); });
 }
 
 }  // namespace backgauge::cli

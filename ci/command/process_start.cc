@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 
 namespace backgauge::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 
 extern char** environ;
 

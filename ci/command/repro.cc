@@ -2,11 +2,11 @@
 // backgauge repro: one case line judged and told in full.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "ci/run/crash_report.h"
 #include "ci/run/diagnosis.h"
 #include "ci/run/interrupt.h"
@@ -89,20 +89,20 @@ int repro(const Options& options) {
 
 }  // namespace
 
-void add_repro(CLI::App& app, Action& chosen) {
+void add_repro(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("repro", "judge one case line and tell all about it");
-  command->add_option("case", options->line, "the case line, in quotes")->required();
-  command->add_flag("--shrink", options->shrink, "look for the plainest case that fails in the same way");
-  command->add_flag("--show", options->show, "the numbers around the first wrong element, and the inputs there");
+  Subcommand command = line.subcommand("repro", "judge one case line and tell all about it");
+  command.option("case", options->line, "the case line, in quotes").required();
+  command.flag("--shrink", options->shrink, "look for the plainest case that fails in the same way");
+  command.flag("--show", options->show, "the numbers around the first wrong element, and the inputs there");
   command
-      ->add_option("--concurrent", options->concurrent,
-                   "another case line, called at the same time; may be repeated, each has a thread of its own")
-      ->default_str("");
-  add_regression_option(*command, options->add_regression);
-  add_implementation_options(*command, options->impl, options->threads, options->strict);
-  add_isolation_options(*command, options->isolation);
-  command->callback([options, &chosen] { chosen = [options] { return repro(*options); }; });
+      .option("--concurrent", options->concurrent,
+              "another case line, called at the same time; may be repeated, each has a thread of its own")
+      .default_text("");
+  add_regression_option(command, options->add_regression);
+  add_implementation_options(command, options->impl, options->threads, options->strict);
+  add_isolation_options(command, options->isolation);
+  command.action([options] { return repro(*options); });
 }
 
 }  // namespace backgauge::cli

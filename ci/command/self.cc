@@ -2,15 +2,15 @@
 // backgauge self: proves the checker. Wrong implementations must be caught, right ones must pass.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
 
+#include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "ci/proof/correct.h"
 #include "ci/proof/correct_trial.h"
 #include "ci/proof/proof.h"
@@ -165,34 +165,34 @@ int self(const Options& options) {
 
 }  // namespace
 
-void add_self(CLI::App& app, Action& chosen) {
+void add_self(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("self", "prove the checker: wrong implementations caught, right ones passed");
-  command->add_flag("--full", options->full, "everything: laws, every scale, all correct implementations (minutes)");
-  command->add_flag("--calibrate", options->calibrate,
-                    "instead: how close correct implementations come to what they are allowed");
-  CLI::Option* correct = command->add_flag("--correct", options->correct,
-                                           "instead: correct implementations through whole tiers; none may be accused");
-  command->add_option("--impl", options->trial.implementations, "those to judge, comma-separated (default: all)")
-      ->delimiter(',')
-      ->needs(correct);
-  command->add_option("--tier", options->trial.tier, std::string(kTierWords))->needs(correct);
-  command->add_option("--seeds", options->trial.seeds, "seeds of the tier, comma-separated")
-      ->delimiter(',')
-      ->check(whole_number())
-      ->needs(correct);
-  command->add_option("--cases", options->trial.cases, "of each seed, evenly over the tier; 0: all")
-      ->check(whole_number())
-      ->needs(correct);
-  command->add_flag("--json", options->json, "the whole result as JSON");
-  command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
-  command->add_option("--only", options->only, "saboteurs whose id begins so");
-  command->add_option("--seed", options->seed, "seed of the tier")->check(whole_number())->envname("BACKGAUGE_SEED");
-  command->add_option("--readme", options->readme, "write the tables between the marks of this Markdown file");
-  command->add_option("-j,--jobs", options->workers, "cases judged at once")
-      ->check(CLI::Range(1, 1024))
-      ->envname("BACKGAUGE_JOBS");
-  command->callback([options, &chosen] { chosen = [options] { return self(*options); }; });
+  Subcommand command = line.subcommand("self", "prove the checker: wrong implementations caught, right ones passed");
+  command.flag("--full", options->full, "everything: laws, every scale, all correct implementations (minutes)");
+  command.flag("--calibrate", options->calibrate,
+               "instead: how close correct implementations come to what they are allowed");
+  const Option correct = command.flag("--correct", options->correct,
+                                      "instead: correct implementations through whole tiers; none may be accused");
+  command.option("--impl", options->trial.implementations, "those to judge, comma-separated (default: all)")
+      .comma_separated()
+      .needs(correct);
+  command.option("--tier", options->trial.tier, std::string(kTierWords)).needs(correct);
+  command.option("--seeds", options->trial.seeds, "seeds of the tier, comma-separated")
+      .comma_separated()
+      .check(whole_number())
+      .needs(correct);
+  command.option("--cases", options->trial.cases, "of each seed, evenly over the tier; 0: all")
+      .check(whole_number())
+      .needs(correct);
+  command.flag("--json", options->json, "the whole result as JSON");
+  command.option("--ops", options->ops, "ops, comma-separated (default: all)").envname("BACKGAUGE_OPS");
+  command.option("--only", options->only, "saboteurs whose id begins so");
+  command.option("--seed", options->seed, "seed of the tier").check(whole_number()).envname("BACKGAUGE_SEED");
+  command.option("--readme", options->readme, "write the tables between the marks of this Markdown file");
+  command.option("-j,--jobs", options->workers, "cases judged at once")
+      .check(whole_number_between(1, 1024))
+      .envname("BACKGAUGE_JOBS");
+  command.action([options] { return self(*options); });
 }
 
 }  // namespace backgauge::cli

@@ -2,15 +2,15 @@
 // backgauge verify: judges an implementation on golden vectors and the cases of a tier.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <system_error>
 #include <thread>
 
+#include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "ci/run/checks.h"
 #include "ci/run/crash_report.h"
 #include "ci/run/diagnosis.h"
@@ -284,39 +284,38 @@ class Run {
 
 }  // namespace
 
-void add_verify(CLI::App& app, Action& chosen) {
+void add_verify(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("verify", "judge an implementation on golden vectors and the cases of a tier");
-  add_implementation_options(*command, options->impl, options->threads, options->strict);
-  add_isolation_options(*command, options->isolation);
-  command->add_option("--ops", options->ops, "ops, comma-separated (default: all)")->envname("BACKGAUGE_OPS");
-  command->add_option("--tier", options->tier, "smoke (seconds), ci (a minute) or full (see --max-time)")
-      ->envname("BACKGAUGE_TIER");
-  command->add_option("--seed", options->seed, "seed of the tier's random choices")
-      ->check(whole_number())
-      ->envname("BACKGAUGE_SEED");
-  command->add_option("--case", options->lines, "judge this case line instead of a tier; may be repeated")
-      ->default_str("");
-  command->add_option("--out", options->out, "folder for records.jsonl and junit.xml")->envname("BACKGAUGE_OUT");
-  command->add_flag("--resume", options->resume, "keep what --out holds of this run and judge the rest");
-  command->add_option("--shard", options->shard, "i/n: judge the i-th of n parts (default: what the batch system says)")
-      ->envname("BACKGAUGE_SHARD");
-  add_duration(*command, "--max-time", options->max_time, "start no case after this long: 90s, 5m, 2h")
-      ->envname("BACKGAUGE_MAX_TIME");
-  command->add_flag("--no-shrink", options->no_shrink, "do not look for plainer cases that fail in the same way");
-  add_regression_option(*command, options->add_regression);
-  command->add_option("-j,--jobs", options->workers, "cases judged at once")
-      ->check(CLI::Range(1, 1024))
-      ->envname("BACKGAUGE_JOBS");
-  command->add_option("--fail-fast", options->fail_fast, "stop after this many failures")
-      ->expected(0, 1)
-      ->check(whole_number())
-      ->default_str("1");
-  command->add_flag("-v,--verbose", options->verbosity,
-                    "every case with its verdict, every kind of failure, every setting that was covered");
-  command->callback([options, &chosen] {
-    if (options->resume && options->out.empty()) throw CLI::RequiresError("--resume", "--out");
-    chosen = [options] { return Run(*options)(); };
+  Subcommand command = line.subcommand("verify", "judge an implementation on golden vectors and the cases of a tier");
+  add_implementation_options(command, options->impl, options->threads, options->strict);
+  add_isolation_options(command, options->isolation);
+  command.option("--ops", options->ops, "ops, comma-separated (default: all)").envname("BACKGAUGE_OPS");
+  command.option("--tier", options->tier, "smoke (seconds), ci (a minute) or full (see --max-time)")
+      .envname("BACKGAUGE_TIER");
+  command.option("--seed", options->seed, "seed of the tier's random choices")
+      .check(whole_number())
+      .envname("BACKGAUGE_SEED");
+  command.option("--case", options->lines, "judge this case line instead of a tier; may be repeated").default_text("");
+  command.option("--out", options->out, "folder for records.jsonl and junit.xml").envname("BACKGAUGE_OUT");
+  command.flag("--resume", options->resume, "keep what --out holds of this run and judge the rest");
+  command.option("--shard", options->shard, "i/n: judge the i-th of n parts (default: what the batch system says)")
+      .envname("BACKGAUGE_SHARD");
+  add_duration(command, "--max-time", options->max_time, "start no case after this long: 90s, 5m, 2h")
+      .envname("BACKGAUGE_MAX_TIME");
+  command.flag("--no-shrink", options->no_shrink, "do not look for plainer cases that fail in the same way");
+  add_regression_option(command, options->add_regression);
+  command.option("-j,--jobs", options->workers, "cases judged at once")
+      .check(whole_number_between(1, 1024))
+      .envname("BACKGAUGE_JOBS");
+  command.option("--fail-fast", options->fail_fast, "stop after this many failures")
+      .optional_value()
+      .check(whole_number())
+      .default_text("1");
+  command.flag("-v,--verbose", options->verbosity,
+               "every case with its verdict, every kind of failure, every setting that was covered");
+  command.action([options] {
+    if (options->resume && options->out.empty()) throw CommandError{kUsage, "--resume: expected --out=FOLDER with it"};
+    return Run(*options)();
   });
 }
 

@@ -4,16 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 
-#include "ci/options/command.h"
-#include "impl/registry.h"
+#include "ci/options/command_error.h"
 #include "properties/case/regressions.h"
 #include "properties/judge/call/printable.h"
-#include "properties/saboteurs/hostile/hostile.h"
-#include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
@@ -51,28 +47,46 @@ std::vector<backgauge_op> parse_ops(const std::string& list) {
   return out;
 }
 
-CLI::Validator whole_number() {
+Check whole_number() {
   return {[](const std::string& text) {
-            std::uint64_t number = 0;
-            const char* end = text.data() + text.size();
-            const auto [stopped, problem] = std::from_chars(text.data(), end, number);
-            return problem == std::errc() && stopped == end ? std::string() : text + ": expected a whole number";
-          },
-          ""};
+    std::uint64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [stopped, problem] = std::from_chars(text.data(), end, number);
+    return problem == std::errc() && stopped == end ? std::string() : text + ": expected a whole number";
+  }};
 }
 
-CLI::Validator number_from(double least, double most) {
+Check whole_number_between(int least, int most) {
   return {[least, most](const std::string& text) {
-            double number = 0;
+            int number = 0;
             const char* end = text.data() + text.size();
             const auto [stopped, problem] = std::from_chars(text.data(), end, number);
             const bool fits = problem == std::errc() && stopped == end && number >= least && number <= most;
-            return fits ? std::string() : fmt::format("{}: expected a number from {:g} to {:g}", text, least, most);
+            return fits ? std::string() : fmt::format("{}: expected a whole number from {} to {}", text, least, most);
           },
-          ""};
+          fmt::format("{}..{}", least, most)};
 }
 
-CLI::Validator memory_size() {
+Check number_from(double least, double most) {
+  return {[least, most](const std::string& text) {
+    double number = 0;
+    const char* end = text.data() + text.size();
+    const auto [stopped, problem] = std::from_chars(text.data(), end, number);
+    const bool fits = problem == std::errc() && stopped == end && number >= least && number <= most;
+    return fits ? std::string() : fmt::format("{}: expected a number from {:g} to {:g}", text, least, most);
+  }};
+}
+
+Check one_of(std::vector<std::string> words) {
+  std::string shown = fmt::format("{{{}}}", fmt::join(words, ","));
+  return {[words = std::move(words)](const std::string& text) {
+            const bool known = std::ranges::find(words, text) != words.end();
+            return known ? std::string() : fmt::format("\"{}\": expected {}", text, fmt::join(words, " or "));
+          },
+          std::move(shown)};
+}
+
+Check memory_size() {
   return {[](std::string& text) {
             constexpr std::string_view kUnits = "KMGT";
             std::uint64_t number = 0;
@@ -91,8 +105,8 @@ CLI::Validator memory_size() {
           "SIZE"};
 }
 
-CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chrono::seconds& duration,
-                          const std::string& description) {
+Option add_duration(Subcommand& command, const std::string& name, std::chrono::seconds& duration,
+                    const std::string& help) {
   const auto parse = [&duration, name](const std::string& text) {
     const std::string unit = text.empty() ? "" : text.substr(text.size() - 1);
     const std::int64_t seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
@@ -105,28 +119,27 @@ CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chron
     }
     duration = std::chrono::seconds(number * seconds);
   };
-  return command.add_option_function<std::string>(name, parse, description);
+  return command.option(name, parse, help);
 }
 
-void add_implementation_options(CLI::App& command, std::string& impl, int& threads, bool& strict) {
-  command.add_option("--impl", impl, "a name that `backgauge list` has, or the path of a shared library")
-      ->envname("BACKGAUGE_IMPL");
-  command.add_option("--threads", threads, "threads the implementation may use")
-      ->check(CLI::Range(1, 1024))
-      ->envname("BACKGAUGE_THREADS");
-  command.add_flag("--strict", strict, "MISTRUSTED, or cases not run, is exit code 5");
+void add_implementation_options(Subcommand& command, std::string& impl, int& threads, bool& strict) {
+  command.option("--impl", impl, "a name that `backgauge list` has, or the path of a shared library")
+      .envname("BACKGAUGE_IMPL");
+  command.option("--threads", threads, "threads the implementation may use")
+      .check(whole_number_between(1, 1024))
+      .envname("BACKGAUGE_THREADS");
+  command.flag("--strict", strict, "MISTRUSTED, or cases not run, is exit code 5");
 }
 
-void add_regression_option(CLI::App& command, std::string& file) {
-  const auto take = [&file](const CLI::results_t& given) {
+void add_regression_option(Subcommand& command, std::string& file) {
+  const auto take = [&file](const std::string& given) {
     std::string error;
-    file = given.front().empty() ? regressions_file(error).string() : given.front();
+    file = given.empty() ? regressions_file(error).string() : given;
     if (file.empty()) throw CommandError{kUsage, "--add-regression: " + error};
-    return true;
   };
-  command.add_option("--add-regression", take, "keep the shrunk lines of failures in this file of regressions")
-      ->type_name("FILE")
-      ->expected(0, 1);
+  command.option("--add-regression", take, "keep the shrunk lines of failures in this file of regressions")
+      .value_name("FILE")
+      .optional_value();
 }
 
 std::string counted(std::size_t count, const std::string& noun) {
@@ -150,26 +163,6 @@ Case parse_case_or_throw(const std::string& line) {
     throw CommandError{
         kUsage, fmt::format("case \"{}\": {}", printable(line, kShownOfMessage), printable(error, kShownOfMessage))};
   return *parsed;
-}
-
-const backgauge_implementation& load_implementation(const std::string& name) {
-  if (name.starts_with(kSaboteurPrefix)) {
-    const auto* saboteur = saboteurs::find_implementation(name.substr(kSaboteurPrefix.size()));
-    if (saboteur == nullptr) throw CommandError{kNotLoaded, name + ": unknown; `backgauge self --json` names them"};
-    return *saboteur;
-  }
-  if (name.starts_with(kHostilePrefix)) {
-    for (const auto list : {saboteurs::hostile_implementations, saboteurs::correct_twins}) {
-      const auto& all = list(load_implementation("plain"));
-      const auto found = std::ranges::find(all, name.substr(kHostilePrefix.size()), &saboteurs::Hostile::id);
-      if (found != all.end()) return found->table;
-    }
-    throw CommandError{kNotLoaded, name + ": unknown, see properties/saboteurs/hostile"};
-  }
-  std::string error;
-  const backgauge_implementation* implementation = open_implementation(name, error);
-  if (implementation == nullptr) throw CommandError{kNotLoaded, error};
-  return *implementation;
 }
 
 }  // namespace backgauge::cli

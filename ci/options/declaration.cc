@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
@@ -24,10 +22,10 @@ Declared DeclarationOptions::declared() const {
           .recomputes_co = recomputes_co};
 }
 
-void add_declaration_options(CLI::App& command, DeclarationOptions& options) {
-  command.add_option("--half-class", options.half_class, "accuracy class of half results: A, A' or B");
-  command.add_option("--contract", options.contract, "numerical contract of matrix products");
-  command.add_flag("--recomputes-co", options.recomputes_co, "the program takes tanh(cs) instead of the saved co");
+void add_declaration_options(Subcommand& command, DeclarationOptions& options) {
+  command.option("--half-class", options.half_class, "accuracy class of half results: A, A' or B");
+  command.option("--contract", options.contract, "numerical contract of matrix products");
+  command.flag("--recomputes-co", options.recomputes_co, "the program takes tanh(cs) instead of the saved co");
 }
 
 }  // namespace backgauge::cli

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "ci/options/cli_fwd.h"
+#include "ci/options/command_line.h"
 #include "reference/oracle.h"
 
 namespace backgauge::cli {
@@ -17,6 +17,6 @@ struct DeclarationOptions {
 };
 
 // --half-class, --contract, --recomputes-co.
-void add_declaration_options(CLI::App& command, DeclarationOptions& options);
+void add_declaration_options(Subcommand& command, DeclarationOptions& options);
 
 }  // namespace backgauge::cli

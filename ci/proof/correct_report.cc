@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trial of the judge by correct implementations: in words, as JSON, and as the sentence of README.md.
+// The trial of the judge by correct implementations: in words and as the sentence of README.md.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
-#include "ci/proof/correct_json.h"
 #include "ci/proof/correct_trial.h"
-#include "ci/version.h"
 
 namespace backgauge::cli {
 namespace {
@@ -40,23 +36,6 @@ std::string correct_text(const CorrectTrial& trial) {
       trial.options.tier, fmt::join(trial.options.seeds, ","), trial.worst_ratio(), trial.mistrusted(), trial.seconds,
       trial.interrupted ? "; INTERRUPTED" : "");
   return out;
-}
-
-std::string correct_json(const CorrectTrial& trial) {
-  using Json = nlohmann::ordered_json;
-  Json out{{"schema", "backgauge.correct/1"},
-           {"version", kVersion},
-           {"tier", trial.options.tier},
-           {"seeds", trial.options.seeds},
-           {"cases", trial.cases},
-           {"holds", trial.holds()},
-           {"runs", trial.runs()},
-           {"false_alarms", trial.false_alarms()},
-           {"interrupted", trial.interrupted},
-           {"seconds", trial.seconds}};
-  Json& results = out["implementations"] = Json::array();
-  for (const CorrectResult& each : trial.results) results.push_back(correct_result_json(each));
-  return out.dump(1) + "\n";
 }
 
 std::string correct_markdown(const CorrectTrial& trial) {

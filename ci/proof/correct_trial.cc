@@ -8,11 +8,12 @@
 #include <thread>
 
 #include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "ci/proof/correct.h"
 #include "ci/proof/grid.h"
 #include "ci/run/candidate.h"
 #include "ci/run/interrupt.h"
+#include "ci/run/load_implementation.h"
 #include "ci/run/run_plan.h"
 #include "impl/registry.h"
 #include "properties/campaign/walk.h"

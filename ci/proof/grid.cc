@@ -11,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "ci/run/interrupt.h"
 #include "ci/run/judging.h"
 #include "properties/case/inputs.h"

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "ci/options/cli_options.h"
+#include "ci/run/load_implementation.h"
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/thread_counts.h"
 #include "properties/case/inputs.h"

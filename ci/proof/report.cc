@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A proof in words, as JSON, and as the tables of properties/README.md.
+// A proof in words and as the tables of properties/README.md.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
-#include "ci/proof/correct_json.h"
 #include "ci/proof/proof.h"
-#include "ci/version.h"
-#include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
 namespace {
@@ -101,17 +97,6 @@ std::string share(const Fate& fate) { return fmt::format("{}/{}", fate.kills, fa
 
 }  // namespace
 
-nlohmann::ordered_json correct_result_json(const CorrectResult& result) {
-  return {{"name", result.name},
-          {"what", result.what},
-          {"runs", result.runs},
-          {"passed", result.passed},
-          {"mistrusted", result.mistrusted},
-          {"skipped", result.skipped},
-          {"worst_ratio", result.worst_ratio},
-          {"false_alarms", result.false_alarms}};
-}
-
 std::string proof_text(const Proof& proof) {
   std::string out;
   const auto line = [&out]<class... Args>(fmt::format_string<Args...> format, Args&&... args) {
@@ -159,59 +144,6 @@ std::string proof_text(const Proof& proof) {
       all.killed, all.total, proof.equivalent.size(), proof.false_alarms(), correct_runs(proof), proof.correct.size(),
       worst_correct_ratio(proof), proof.seconds, proof.interrupted ? "; INTERRUPTED" : "");
   return out;
-}
-
-std::string proof_json(const Proof& proof) {
-  using Json = nlohmann::ordered_json;
-  const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json("inf"); };
-  Json out{{"schema", "backgauge.proof/1"}, {"version", kVersion},     {"seed", proof.seed}, {"full", proof.full},
-           {"holds", proof.holds()},        {"seconds", proof.seconds}};
-  Json& fates = out["saboteurs"] = Json::array();
-  for (const Fate& fate : proof.saboteurs) {
-    fates.push_back({{"id", fate.variant->id},
-                     {"group", fate.variant->group},
-                     {"what", fate.variant->what},
-                     {"op", find_op(fate.variant->op)->word},
-                     {"killed", !fate.killed_by.empty()},
-                     {"killed_by", fate.killed_by},
-                     {"evidence", fate.evidence},
-                     {"margin", finite(fate.margin)},
-                     {"next_margin", finite(fate.next_margin)},
-                     {"common", fate.common},
-                     {"kills", fate.kills},
-                     {"least_probability", fate.least_probability},
-                     {"laws", fate.laws}});
-  }
-  Json& equivalent = out["equivalent"] = Json::array();
-  for (const saboteurs::Variant* variant : proof.equivalent) {
-    equivalent.push_back({{"id", variant->id}, {"what", variant->what}, {"argument", variant->argument}});
-  }
-  Json& unexpressed = out["unexpressed"] = Json::array();
-  for (const saboteurs::Unexpressed& row : saboteurs::unexpressed()) {
-    unexpressed.push_back({{"id", row.id}, {"reason", row.reason}});
-  }
-  Json& laws = out["laws"] = Json::array();
-  for (const LawResult& law : proof.laws) {
-    laws.push_back({{"id", law.id}, {"name", law.name}, {"killed", law.killed}, {"alone", law.alone}});
-  }
-  Json& correct = out["correct"] = Json::array();
-  for (const CorrectResult& each : proof.correct) {
-    correct.push_back(correct_result_json(each));
-  }
-  out["law_false_alarms"] = proof.law_false_alarms;
-  Json& scales = out["scales"] = Json::array();
-  for (const ScaleResult& each : proof.scales) {
-    scales.push_back({{"scale", each.scale}, {"cases", each.cases}, {"pairs", each.pairs}, {"changed", each.changed}});
-  }
-  Json& hostile = out["hostile"] = Json::array();
-  for (const HostileResult& each : proof.hostile) {
-    hostile.push_back({{"id", each.id},
-                       {"what", each.what},
-                       {"expected", each.expected},
-                       {"verdict", each.verdict},
-                       {"detected", each.detected}});
-  }
-  return out.dump(1) + "\n";
 }
 
 std::string proof_markdown(const Proof& proof) {

@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 
 #include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
+#include "ci/run/load_implementation.h"
 #include "impl/registry.h"
 #include "perf/session_process.h"
 #include "properties/case/memory_budget.h"
@@ -33,21 +33,21 @@ IsolationOptions::IsolationOptions()
     : timeout(std::chrono::duration_cast<std::chrono::seconds>(WorkerOptions().timeout)),
       memory_limit(machine_memory() / 2) {}
 
-void add_isolation_options(CLI::App& command, IsolationOptions& options) {
+void add_isolation_options(Subcommand& command, IsolationOptions& options) {
   command
-      .add_option("--isolate", options.isolate,
-                  "on: the implementation runs in processes of its own, which may die; auto: unless it is built in")
-      ->check(CLI::IsMember({"on", "off", "auto"}))
-      ->envname("BACKGAUGE_ISOLATE");
+      .option("--isolate", options.isolate,
+              "on: the implementation runs in processes of its own, which may die; auto: unless it is built in")
+      .check(one_of({"on", "off", "auto"}))
+      .envname("BACKGAUGE_ISOLATE");
   add_duration(command, "--timeout", options.timeout, "longest time of one isolated call: 30s, 5m")
-      ->default_str(fmt::format("{}s", options.timeout.count()))
-      ->envname("BACKGAUGE_TIMEOUT");
+      .default_text(fmt::format("{}s", options.timeout.count()))
+      .envname("BACKGAUGE_TIMEOUT");
   command
-      .add_option("--memory-limit", options.memory_limit,
-                  "what an isolated implementation may allocate, and prepare ask for: 2G, 512M; 0: no limit")
-      ->transform(memory_size())
-      ->default_str("half of the machine's memory")
-      ->envname("BACKGAUGE_MEMORY_LIMIT");
+      .option("--memory-limit", options.memory_limit,
+              "what an isolated implementation may allocate, and prepare ask for: 2G, 512M; 0: no limit")
+      .check(memory_size())
+      .default_text("half of the machine's memory")
+      .envname("BACKGAUGE_MEMORY_LIMIT");
 }
 
 Candidate::Candidate(const std::string& name, const IsolationOptions& options)

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ci/options/cli_fwd.h"
+#include "ci/options/command_line.h"
 #include "properties/judge/runner/runner.h"
 #include "properties/judge/worker/patience.h"
 
@@ -23,7 +23,7 @@ struct IsolationOptions {
 };
 
 // --isolate, --timeout, --memory-limit.
-void add_isolation_options(CLI::App& command, IsolationOptions& options);
+void add_isolation_options(Subcommand& command, IsolationOptions& options);
 
 class Candidate {
  public:

@@ -10,7 +10,8 @@
 #include <new>
 
 #include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
+#include "ci/run/load_implementation.h"
 #include "ci/run/run_folder.h"
 #include "ci/run/summary.h"
 

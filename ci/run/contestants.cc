@@ -6,8 +6,8 @@
 
 #include <map>
 
-#include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
+#include "ci/run/load_implementation.h"
 #include "perf/peer_contestant.h"
 #include "perf/peers.h"
 #include "perf/session_process.h"

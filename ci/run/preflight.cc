@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "properties/case/inputs.h"
 #include "properties/case/memory_budget.h"
 #include "properties/judge/call/printable.h"

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <vector>
 
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "perf/machine.h"
 #include "properties/case/npy.h"
 

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "ci/version.h"
 #include "impl/registry.h"
 #include "properties/case/npy.h"

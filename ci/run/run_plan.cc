@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "ci/run/preflight.h"
 #include "properties/campaign/campaign.h"
 #include "properties/case/golden.h"

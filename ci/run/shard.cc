@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 
 namespace backgauge::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "ci/run/interrupt.h"
 #include "ci/run/judging.h"
 #include "properties/campaign/shrink.h"

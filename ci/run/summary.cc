@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "ci/run/redraw.h"
 #include "properties/campaign/coverage.h"
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "ci/options/cli_options.h"
-#include "ci/options/command.h"
+#include "ci/options/command_error.h"
 #include "reference/contract/owned_call.h"
 
 namespace backgauge::cli {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// backgauge judge: judges the outputs that any program has written for a case.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "ci/command/subcommands.h"
+#include "ci/options/cli_options.h"
+#include "ci/options/command_error.h"
+#include "ci/options/declaration.h"
+#include "ci/run/diagnosis.h"
+#include "ci/run/preflight.h"
+#include "ci/run/summary.h"
+#include "properties/case/bundle.h"
+#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/verdict_text.h"
+#include "reference/oracle.h"
+
+namespace backgauge::cli {
+namespace {
+
+struct Options {
+  std::string directory, outputs;
+  DeclarationOptions declaration{};
+  bool strict = false;
+};
+
+backgauge_dtype dtype_of(NpyType type) {
+  for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+    if (npy_type(dtype) == type) return dtype;
+  }
+  return BACKGAUGE_INT64;  // no output has it: the judge will say so
+}
+
+int judge_files(const Options& options) {
+  const Declared declared = options.declaration.declared();
+  std::string error;
+  Bundle bundle;
+  if (!read_bundle(options.directory, bundle, error)) {
+    throw CommandError{kUsage, "--dir: " + error};
+  }
+  if (const std::string why = lack_of_memory(bundle.case_line); !why.empty()) {
+    throw CommandError{kUsage, fmt::format("--dir: case \"{}\": {}", to_string(bundle.case_line), why)};
+  }
+  const std::vector<OutputFile> files = read_outputs(options.outputs, error);
+  if (!error.empty()) throw CommandError{kUsage, "--outputs: " + error};
+  std::vector<GivenTensor> given;
+  for (const OutputFile& file : files) {
+    given.push_back({file.tensor.name, file.tensor.shape, dtype_of(file.type), file.tensor.values});
+  }
+  Record record;
+  record.id = to_string(bundle.case_line);
+  record.op = std::string(find_op(bundle.problem.op)->word);
+  record.verdict = judge_outputs(bundle.problem, bundle.facts, given, declared);
+  diagnose(bundle.problem, bundle.facts, given, declared, "--half-class={}", record.verdict);
+  fmt::print("{} {}\n{}", verdict_word(record.verdict.status), record.id, verdict_text(record.verdict));
+  for (const TensorReport& tensor : record.verdict.tensors) {
+    fmt::print("  {}\n", tensor_line(tensor));
+  }
+  Summary summary;
+  summary.add(bundle.case_line, record);
+  return summary.exit_code(options.strict, true);
+}
+
+}  // namespace
+
+void add_judge(CommandLine& line) {
+  auto options = std::make_shared<Options>();
+  Subcommand command = line.subcommand("judge", "judge the outputs that any program wrote for such a folder");
+  command.option("--dir", options->directory, "folder that `backgauge oracle` wrote").required();
+  command.option("--outputs", options->outputs, "folder of <tensor>.npy, or one .npz").required();
+  add_declaration_options(command, options->declaration);
+  command.flag("--strict", options->strict, "MISTRUSTED is exit code 5");
+  command.action([options] { return judge_files(*options); });
+}
+
+}  // namespace backgauge::cli

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function per subcommand, which declares its options and its action.
+#pragma once
+
+#include "ci/options/command_line.h"
+
+namespace backgauge::cli {
+
+#define BACKGAUGE_SUBCOMMAND(name) void add_##name(CommandLine& line);
+#include "ci/command/subcommands.inc"
+#undef BACKGAUGE_SUBCOMMAND
+
+}  // namespace backgauge::cli

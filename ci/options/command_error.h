@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the command ends: exit codes, and the exception for everything that the user can put right.
+#pragma once
+
+#include <string>
+
+namespace backgauge::cli {
+
+// properties/README.md says when each is given. Where several apply: kSelfCheck, kFailed, kInconclusive.
+enum ExitCode : int {
+  kGood = 0,
+  kFailed = 1,  // FAILED or BROKEN(implementation)
+  kUsage = 2,
+  kNotLoaded = 3,     // the implementation
+  kInconclusive = 5,  // nothing judged; under --strict also MISTRUSTED, or cases not run
+  kSelfCheck = 6,     // BROKEN(harness)
+  kInterrupted = 130
+};
+
+// Ends the command: `text` is printed on stderr.
+struct CommandError {
+  int exit_code;
+  std::string text;
+};
+
+}  // namespace backgauge::cli
