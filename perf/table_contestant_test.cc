@@ -122,7 +122,7 @@ TEST_F(TableContestantTest, IsCaughtWhenItWorksOnlyOnPoisonedOutputs) {
   EXPECT_EQ(idle->judge().status, Status::kFailed);
 }
 
-TEST_F(TableContestantTest, MasksThatAreNotToldAreJudgedAsTheJudgeDoes) {
+TEST_F(TableContestantTest, MasksThatAreNotAvailableAreJudgedAsTheJudgeDoes) {
   const auto tell_nothing = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
     return BACKGAUGE_UNSUPPORTED;
   };

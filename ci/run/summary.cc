@@ -176,8 +176,7 @@ std::string Summary::left_out() const {
     out += fmt::format("judged by the adjoint identity {}: their dropout masks are not available\n", by_identity_);
   }
   if (with_state_ > 0) {
-    out +=
-        fmt::format("judged by the mask of each call {}: masks follow from earlier calls, as claimed\n", with_state_);
+    out += fmt::format("judged by the mask of each call {}: masks depend on earlier calls, as claimed\n", with_state_);
   }
   if (redrawn_ > 0) {
     out += fmt::format("drawn again {}: with their first values no bound could prove anything{}\n", redrawn_,

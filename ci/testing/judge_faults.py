@@ -16,12 +16,9 @@ import sys
 import tempfile
 
 COMPARE = "properties/judge/compare/compare.cc"
-FINDINGS = "properties/judge/compare/run_verdicts.cc"
+RUN_VERDICTS = "properties/judge/compare/run_verdicts.cc"
 VERDICT = "properties/judge/compare/verdict.cc"
-RESOLUTION = "properties/judge/compare/resolution.cc"
 JUDGE = "properties/judge/judge.cc"
-ARENA = "properties/judge/memory/arena.cc"
-CLAIMS = "properties/judge/compare/claims.cc"
 
 # id, what is wrong, file, text as it is, text as it becomes
 FAULTS = [
@@ -43,7 +40,7 @@ FAULTS = [
     ("L8b", "the first element of a tensor is not compared", COMPARE,
      "std::size_t k = 0; k < wanted.value.size(); ++k) {\n    const bool missing",
      "std::size_t k = 1; k < wanted.value.size(); ++k) {\n    const bool missing"),
-    ("L8c", "the last output is never compared", FINDINGS,
+    ("L8c", "the last output is never compared", RUN_VERDICTS,
      'if (output.raw.name == "reserve_space") continue;',
      'if (output.raw.name == "reserve_space" || &output == &outputs.back()) continue;'),
     ("L8d", "only the first output decides", VERDICT,
@@ -61,13 +58,13 @@ FAULTS = [
     ("L10c", "a bound that says nothing counts as evidence", COMPARE,
      "report.vacuous = !found.all_determined && !(found.median >= least_resolution(dtype, declared));",
      "report.vacuous = false;"),
-    ("L11", "touched guards and inputs are not looked at", FINDINGS,
+    ("L11", "touched guards and inputs are not looked at", RUN_VERDICTS,
      "if (!result.violations.empty()) {", "if (false) {"),
-    ("L12", "two runs that differ are the same", FINDINGS,
+    ("L12", "two runs that differ are the same", RUN_VERDICTS,
      "std::memcmp(&a.raw.bytes[e * unit], &b.raw.bytes[e * unit], unit) == 0", "true"),
-    ("L13", "a status other than OK is no failure", FINDINGS,
+    ("L13", "a status other than OK is no failure", RUN_VERDICTS,
      "if (result.status == BACKGAUGE_OK) return std::nullopt;", "if (result.status >= BACKGAUGE_OK) return std::nullopt;"),
-    ("L14", "a dropout mask may be anything", FINDINGS,
+    ("L14", "a dropout mask may be anything", RUN_VERDICTS,
      "if (n * divergence <= std::log(1e12)) return \"\";", "return \"\";"),
     ("L15", "a bound that is a NaN is a bound", COMPARE,
      "wanted.allowed[k] >= 0) continue;", "!(wanted.allowed[k] < 0)) continue;"),

@@ -48,7 +48,8 @@ TogetherCall call_of(const Called& called, std::int32_t num_threads) {
 Verdict judge_stray(const Called& called, const Together::Stray& stray) {
   Problem problem = stray.forward != 0 ? forward_problem(called.filled.problem) : called.filled.problem;
   problem.keep = stray.keep;
-  if (stray.keep.empty() && has_random_dropout(called.filled.problem)) return {Status::kPassed, "", {}};  // not told
+  if (stray.keep.empty() && has_random_dropout(called.filled.problem))
+    return {Status::kPassed, "", {}};  // masks not available
   const Declared declaration = declared(*called.claims, problem.dtype);
   const DataFacts& facts = called.filled.facts;
   const RoundingErrors roundings =

@@ -30,7 +30,7 @@ const char* const kStart = "block_lstm_grad_v2 t5b7i9h17 peep=1 clip=0.5 seq=3 d
 
 TEST(FailureOf, TellsWhatIsTheSame) {
   const auto reason = [](Status status, const char* text) { return failure_of({status, text, {}}); };
-  EXPECT_EQ(reason(Status::kFailed, "wrote past the end of dicfo (element 3 of 12); 2 more such"),
+  EXPECT_EQ(reason(Status::kFailed, "wrote past the end of dicfo (element 3 of 12); and 2 more"),
             "wrote past the end of dicfo");
   EXPECT_EQ(reason(Status::kFailed, "changed the input h_grad (element 0 of 3)"), "changed the input h_grad");
   EXPECT_EQ(reason(Status::kFailed, "not repeatable: x_grad[0,2]: 1, then 2"), "not repeatable: x_grad");

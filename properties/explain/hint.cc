@@ -11,10 +11,10 @@
 namespace backgauge {
 namespace {
 
-// Of its own bound and of twice that of what is added.
+// One bound of the element itself, and at most two of the added term.
 constexpr double kBounds = 3;
 
-// The least error, in such bounds, that an explanation has to meet: three digits.
+// The least error, in units of these bounds, that can be explained: agreement to three digits.
 constexpr double kLeastError = 1e3;
 
 struct Explanation {
@@ -34,7 +34,7 @@ class Explanations {
     }
     for (std::size_t k = 0; k < all.size(); ++k) {
       if (k == which || all[k].shape != wanted_.shape) continue;
-      Explanation other{"it holds " + all[k].name, {}};
+      Explanation other{"it holds the values of " + all[k].name, {}};
       for (const long double value : all[k].value) other.values.push_back(static_cast<double>(value));
       found.push_back(std::move(other));
     }
@@ -65,7 +65,7 @@ class Explanations {
       times("it is multiplied by 1 - dropout: not scaled by 1 / (1 - dropout)?", kept);
   }
 
-  // The same numbers elsewhere.
+  // The correct values in another order.
   void orders() {
     const Shape& shape = wanted_.shape;
     if (shape.size() == 2 && shape[0] == shape[1]) {
@@ -77,9 +77,9 @@ class Explanations {
       const bool steps = shape.size() == 3;
       add(steps ? "its steps are in reverse order" : "its rows are in reverse order",
           [&](std::size_t k) { return want_[size - row - k / row * row + k % row]; });
-      add(steps ? "its steps are one late" : "its rows are one late",
+      add(steps ? "each step holds the values of the step before" : "each row holds the values of the row before",
           [&](std::size_t k) { return k < row ? 0 : want_[k - row]; });
-      add(steps ? "its steps are one early" : "its rows are one early",
+      add(steps ? "each step holds the values of the next step" : "each row holds the values of the next row",
           [&](std::size_t k) { return k + row < size ? want_[k + row] : 0; });
     }
     const auto H = static_cast<std::size_t>(problem_.extents.H);
@@ -117,10 +117,10 @@ class Explanations {
 Explained explain(const Wanted& wanted, std::span<const double> got, std::span<const double> values) {
   constexpr int kMostDigits = 16;
   if (values.size() != got.size()) return {};
-  double largest = 0, missed = 0;  // in bounds, and of the error itself
+  double largest = 0, missed = 0;  // the largest error in units of its bound; the largest unexplained part of an error
   for (std::size_t k = 0; k < got.size(); ++k) {
     const double allowed = kBounds * wanted.allowed[k];
-    if (std::isinf(allowed)) continue;  // it may be anything
+    if (std::isinf(allowed)) continue;  // the element may have any value
     const double error = std::fabs(got[k] - static_cast<double>(wanted.value[k]));
     const double rest = std::fabs(got[k] - values[k]);
     if (!(rest <= allowed)) return {};
@@ -134,7 +134,7 @@ Explained explain(const Wanted& wanted, std::span<const double> got, std::span<c
 std::string hint(const Problem& problem, const std::vector<Wanted>& wanted, std::size_t which,
                  std::span<const double> got) {
   if (got.size() != wanted[which].value.size()) return "";
-  constexpr int kMost = 2;  // three explanations are none
+  constexpr int kMost = 2;  // three explanations explain nothing
   std::string text;
   int found = 0;
   for (const Explanation& explanation : Explanations(problem, wanted, which).found) {

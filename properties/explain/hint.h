@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a wrong output looks like: which simple fault would have made exactly these values.
+// Finds the simple error that gives exactly the values of a wrong output.
 #pragma once
 
 #include <span>
@@ -10,18 +10,19 @@
 
 namespace backgauge {
 
-// On input a problem, all its wanted outputs, the number of the wrong one and what was computed instead. On output
-// "error equals -1 times the di * wci term: missing? (to 6 digits)", if that accounts for every element within three
-// times its bound (its own, and that of what is added, at most twice), and some element is off by a thousand times
-// that. Two such explanations are told both; none, or more than two, are "": a wrong hint costs more than none.
+// On input a problem, all its wanted outputs, the index of the wrong one, and the values that were computed. On output
+// for example "error equals -1 times the di * wci term: missing? (to 6 digits)". An explanation must give every element
+// within three times its bound (its own bound, plus at most twice that of an added term), while the error of some
+// element is a thousand times larger. If two explanations fit, both are reported. If none or more than two fit, the
+// result is "", because a wrong hint is worse than none.
 std::string hint(const Problem& problem, const std::vector<Wanted>& wanted, std::size_t which,
                  std::span<const double> got);
 
-// How far other numbers account for a wrong output.
+// How well other values explain a wrong output.
 struct Explained {
-  bool met = false;         // every element, within three times its bound
-  bool conclusive = false;  // some element is off by a thousand times that
-  int digits = 0;           // of the error, 16 at most; where met
+  bool met = false;         // every element agrees within three times its bound
+  bool conclusive = false;  // the error of some element is a thousand times larger than that
+  int digits = 0;           // if met: digits of the error that agree, at most 16
 };
 Explained explain(const Wanted& wanted, std::span<const double> got, std::span<const double> values);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terms that outputs are sums of, as far as they can be told apart: for hint.h.
+// The terms of the sums that outputs are, for hint.h.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ using Values64 = std::vector<double>;
 
 struct Term {
   std::string name;  // "di * wci"
-  Values64 values;   // as many as the output has
+  Values64 values;   // one per element of the output
 };
 
-// Parts of an output by place: a gate, the rows of x or h in w_grad, the first and the last step and example.
+// Parts of an output by position: a gate, the rows of x or h in w_grad, the first and the last step or row.
 std::vector<Term> places_of(const Problem& problem, const Wanted& wanted);
 
 // The terms of the equations of LSTMBlockCellGrad (reference/equations/lstm_cell.md) that add up to an output; none for

@@ -44,7 +44,7 @@ class Meter {
   }
 
  private:
-  // The forward's answers, from which every gradient starts.
+  // The outputs of the forward, from which every gradient starts.
   bool make_forward() {
     RunOptions options;
     options.placement = placement_;
@@ -53,7 +53,7 @@ class Meter {
     return !verdict_of_failed_run(made).has_value();
   }
 
-  // What one configuration answers: of the forward, if there is one, and of the gradient.
+  // The outputs with one configuration: of the forward, if there is one, and of the gradient.
   std::optional<Outputs> answer(const RunOptions& options) {
     Outputs all;
     if (!raw_.empty()) {
@@ -68,7 +68,7 @@ class Meter {
     return all;
   }
 
-  // What is tuned when a process starts, by timings or by addresses, shows in none of its calls.
+  // Tuning at the start of a process, by timings or by addresses, is the same for all of its calls.
   bool compare_with_another_process(const Outputs& first) {
     if (!runner_.renew()) return true;
     const std::optional<Outputs> outputs = answer(options_for(kThreads[0], placement_, kFills[0]));
@@ -87,7 +87,7 @@ class Meter {
     return options;
   }
 
-  // False where a call does not succeed. `of_threads`: the first answer with this number of threads, if there is one.
+  // False if a call fails. `of_threads`: the first outputs with this number of threads, if there are any.
   bool repeat(const RunOptions& options, std::optional<Outputs>& of_threads) {
     std::optional<Outputs> first;
     for (int k = 0; k < kRepeats; ++k) {

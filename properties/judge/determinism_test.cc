@@ -12,7 +12,7 @@ namespace backgauge {
 namespace {
 
 enum class Depends { kNothing, kThreads, kAddress, kWorkspace, kTime, kProcess, kRefuses } depends;
-int process = 0;  // as if: a runner that is told to start another one counts it up
+int process = 0;  // simulates processes: a runner that starts another one increments it
 
 backgauge_status prepare(const backgauge_call*, backgauge_plan* plan, backgauge_message*) {
   plan->workspace_bytes = 64;
@@ -20,7 +20,7 @@ backgauge_status prepare(const backgauge_call*, backgauge_plan* plan, backgauge_
   return BACKGAUGE_OK;
 }
 
-// All zeros, and in the last element of the last output what the answer depends on.
+// Outputs are 0, except the last element of the last one: it holds what results depend on.
 backgauge_status answer(const backgauge_call* call, backgauge_message*) {
   static std::atomic<int> calls{0};
   if (depends == Depends::kRefuses) return BACKGAUGE_INTERNAL;

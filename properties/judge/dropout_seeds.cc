@@ -16,8 +16,8 @@ namespace {
 
 constexpr double kBits = 64;
 
-// Positive everywhere, and weights that add up to about a half: no relu is closed, no gate is near its ends, and each
-// element of a layer moves all of the next one, by amounts that differ. Values decide no mask.
+// All inputs are positive, and weights add up to about a half: no relu is closed, no gate is saturated, and each
+// element of a layer changes all elements of the next one, by different amounts. Masks do not depend on values.
 void fill_for_masks(Problem& problem) {
   const Extents& e = problem.extents;
   const double fan_in = static_cast<double>(std::max({e.I, e.D * e.H, std::int64_t{1}}));
@@ -30,7 +30,7 @@ void fill_for_masks(Problem& problem) {
   }
 }
 
-// What one forward has drawn: its masks where they are told, else its outputs.
+// The masks that one forward has drawn, or its outputs if masks are not available.
 struct Drawn {
   std::optional<Verdict> failure;
   std::vector<std::vector<std::uint8_t>> keep;
@@ -41,7 +41,7 @@ class Trial {
  public:
   Trial(Runner& runner, const Problem& problem, const RunOptions& options, bool masks_available)
       : runner_(runner), problem_(problem), options_(options), masks_available_(masks_available) {
-    // With a negative seed2 the high half of cuDNN's seed is all ones, and seed need not count.
+    // With a negative seed2 the high half of cuDNN's seed is all ones, whatever `seed` is.
     problem_.attributes.seed &= 0x7fffffff;
     problem_.attributes.seed2 &= 0x7fffffff;
     fill_for_masks(problem_);
@@ -86,7 +86,7 @@ double largest_difference(const std::vector<Output>& a, const std::vector<Output
   return largest;
 }
 
-// Outputs whose bits need not repeat differ by roundings; one mask in the place of another moves them by many of these.
+// Outputs whose bits need not repeat differ by rounding errors. Another mask changes them by many times that.
 constexpr double kManyTimes = 4;
 
 }  // namespace
@@ -112,10 +112,10 @@ std::optional<Verdict> judge_dropout_seeds(Runner& runner, const Problem& proble
     return fmt::format("dropout mask: {} (seed {}, seed2 {})", what, a.seed, a.seed2);
   };
   if (!has_state && first.keep != again.keep)
-    return failed(of("another one in the second forward with the same seed and seed2"));
+    return failed(of("the mask differs in a second forward with the same seed and seed2"));
   const double noise = masks_available ? 0 : largest_difference(first.outputs, again.outputs);
   const bool repeats = claims.determinism != BACKGAUGE_NOT_DETERMINISTIC;
-  if (repeats && noise > 0) return failed(of("other outputs in the second forward with the same seed and seed2"));
+  if (repeats && noise > 0) return failed(of("outputs differ in a second forward with the same seed and seed2"));
   if (mask_bits(problem) < kBits) return std::nullopt;
 
   for (const bool second : {false, true}) {
@@ -124,9 +124,10 @@ std::optional<Verdict> judge_dropout_seeds(Runner& runner, const Problem& proble
     const bool same = masks_available ? first.keep == other.keep
                                       : largest_difference(first.outputs, other.outputs) <= kManyTimes * noise;
     if (!same) continue;
-    return failed(of(second ? masks_available ? "the same with another seed2" : "the same outputs with another seed2"
-                     : masks_available ? "the same with another seed"
-                                       : "the same outputs with another seed"));
+    return failed(of(second
+                         ? masks_available ? "the mask does not change with seed2" : "outputs do not change with seed2"
+                     : masks_available ? "the mask does not change with seed"
+                                       : "outputs do not change with seed"));
   }
   return std::nullopt;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a forward draws its dropout masks as the contract says: the same for the same seed and seed2, another one for
-// another seed, another one for another seed2 alone.
+// Checks that a forward draws its dropout masks as the contract says: equal masks for equal seed and seed2, another
+// mask if seed or seed2 changes.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 namespace backgauge {
 
 // On input a legal, claimed problem of BACKGAUGE_CUDNN_RNN_BACKPROP with random dropout. Its forward is called four
-// times with values of its own, for which no unit is dead or saturated. `told`: masks can be asked for, and are what is
-// compared; else the outputs of the forward are. Where `claims` say that the generator has state, masks are told, and
-// that the same seeds draw the same one is not asked.
-// On output what is wrong with a call, or with its masks. That seeds change a mask is asked only where two fair draws
-// are equal by chance less than once in 2^64.
+// times, with values for which no unit is dead or saturated. If `masks_available`, the masks that the implementation
+// reports are compared, otherwise the outputs of the forward. If `claims` say that the generator has state, masks must
+// be available, and equal seeds may draw different ones.
+// On output what is wrong with a call or with its masks. That a seed changes the mask is checked only if two fair draws
+// are equal with a probability below 2^-64.
 std::optional<Verdict> judge_dropout_seeds(Runner& runner, const Problem& problem, const RunOptions& options,
                                            const backgauge_op_claims& claims, bool masks_available);
 
-// Minus the binary logarithm of the chance that two fair draws of all masks of a problem are equal.
+// Minus the binary logarithm of the probability that two fair draws of all masks of a problem are equal.
 double mask_bits(const Problem& problem);
 
 }  // namespace backgauge

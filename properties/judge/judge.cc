@@ -54,7 +54,7 @@ class Judge {
   Verdict gradient(const Problem& problem) const { return compare(problem, run_all(problem, {})); }
 
   Verdict rnn(Problem problem) const {
-    if (runner_.table().forward == nullptr) return failed("claims CudnnRNNBackprop and has no forward");
+    if (runner_.table().forward == nullptr) return failed("claims CudnnRNNBackprop, but has no forward function");
     Problem forward = forward_problem(problem);
     const RunResult made = runner_.run(forward, {}, first_);
     if (auto verdict = verdict_of_failed_run(made)) return *verdict;
@@ -88,9 +88,9 @@ class Judge {
 
  private:
   struct Runs {
-    std::optional<Verdict> failure;  // of the first
+    std::optional<Verdict> failure;  // of the first run
     RunResult first, second;
-    std::optional<RunResult> shared;  // with outputs in the memory of inputs, where the op allows that
+    std::optional<RunResult> shared;  // with outputs in the memory of inputs, if the op allows that
   };
 
   // The other runs are made only if the first one succeeded.
@@ -244,7 +244,7 @@ Verdict judge(Runner& runner, const Problem& problem, const DataFacts& facts, co
     std::string reason = unclaimed(claims, problem, facts);
     if (!reason.empty()) return {Status::kSkipped, std::move(reason), {}};
   }
-  if (table.run == nullptr) return failed("has no run");
+  if (table.run == nullptr) return failed("has no run function");
   const Judge judge(runner, *claims, problem.dtype, facts, options);
   if (!legal) return judge.refusal(problem);
   return problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? judge.rnn(problem) : judge.gradient(problem);

@@ -107,7 +107,7 @@ TEST(JudgeRnn, TheMaskThatIsRevealedIsTheOneThatIsJudged) {
   EXPECT_EQ(judge(scripted, rnn_case(BACKGAUGE_LSTM, 0.5)).status, Status::kFailed);
 }
 
-// Elements enough for 64 bits of mask; masks told, and not.
+// Enough elements for 64 bits of mask; with masks that are available, and with masks that are not.
 class DropoutSeeds : public ::testing::TestWithParam<bool> {
  protected:
   DropoutSeeds() : c_(rnn_case(BACKGAUGE_LSTM, 0.5)) {
@@ -122,25 +122,25 @@ class DropoutSeeds : public ::testing::TestWithParam<bool> {
   Case c_;
   ScriptedImplementation scripted_;
 };
-INSTANTIATE_TEST_SUITE_P(Told, DropoutSeeds, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(MasksAvailable, DropoutSeeds, ::testing::Bool());
 
 TEST_P(DropoutSeeds, MustDecideTheMask) {
   EXPECT_EQ(judge(scripted_, c_).status, Status::kPassed) << judge(scripted_, c_).reason;
   scripted_.seeds = [](backgauge_attributes a) { return a.seed = a.seed2 = 1, a; };
-  expect_wrong_seeds("with another seed (seed");
+  expect_wrong_seeds("not change with seed (seed");
 }
 
 TEST_P(DropoutSeeds, MustBothDecideTheMask) {
   scripted_.seeds = [](backgauge_attributes a) { return a.seed2 = 1, a; };
-  expect_wrong_seeds("with another seed2 (seed");
+  expect_wrong_seeds("not change with seed2 (seed");
   scripted_.seeds = [](backgauge_attributes a) { return a.seed = 1, a; };
-  expect_wrong_seeds("with another seed (seed");
+  expect_wrong_seeds("not change with seed (seed");
 }
 
 TEST_P(DropoutSeeds, MustAloneDecideTheMask) {
   std::int64_t calls = 0;
   scripted_.seeds = [&calls](backgauge_attributes a) { return a.seed2 += ++calls, a; };
-  expect_wrong_seeds("in the second forward with the same seed and seed2");
+  expect_wrong_seeds("in a second forward with the same seed and seed2");
   scripted_.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
   EXPECT_EQ(judge(scripted_, c_).status, Status::kFailed);
   scripted_.claims.dropout_has_state = 1;
@@ -149,7 +149,7 @@ TEST_P(DropoutSeeds, MustAloneDecideTheMask) {
   EXPECT_TRUE((GetParam() ? verdict.note : verdict.reason).starts_with(kMasksWithState)) << verdict.note;
 }
 
-// With state or without, one mask for all seeds is no draw.
+// One mask for all seeds is wrong with and without state.
 TEST(JudgeRnn, StateThatIsClaimedMustShow) {
   Case c = rnn_case(BACKGAUGE_LSTM, 0.5);
   c.T = 5;
@@ -157,7 +157,7 @@ TEST(JudgeRnn, StateThatIsClaimedMustShow) {
   ScriptedImplementation scripted;
   scripted.claims.dropout_has_state = 1;
   scripted.seeds = [](backgauge_attributes a) { return a.seed = a.seed2 = 1, a; };
-  expect_failed(judge(scripted, c), "dropout mask: the same with another seed (seed");
+  expect_failed(judge(scripted, c), "dropout mask: the mask does not change with seed (seed");
 }
 
 TEST(JudgeRnn, AClaimOfStateSaysNothingWhereNoMaskIsDrawn) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What judge_case varies from run to run, and what it notices around a run: memory, threads, environment, time.
+// What judge_case varies between runs, and what it notices besides values: memory, threads, environment, time.
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -99,7 +99,7 @@ TEST(Judge, FailsWhatIsWrongWhereMemoryIsShared) {
   }
   EXPECT_GT(failures, 10);
 
-  // An input that is shared with another output only must still not change.
+  // An input whose memory is shared with another output only must still not change.
   ScriptedImplementation scripted;
   scripted.after_run = [](const backgauge_call& call) {
     if (shared(call) == std::set<std::string>{"wci_grad=wci"}) input_at(call, "wcf", 3) += 1;
@@ -111,7 +111,7 @@ TEST(Judge, FailsWhatIsWrongWhereMemoryIsShared) {
   EXPECT_GT(failures, 3);
 }
 
-// Tensors of 8 GiB that take no memory, as long as an implementation does not read what nobody reads.
+// Tensors of 8 GiB that take no memory unless an implementation reads parts that need not be read.
 TEST(Run, CallsMaySpanMoreThanTwoToTheThirtyOneElements) {
   Case block = block_case(), cell = cell_case();
   block.T = 357913942, block.B = 2, block.I = 0, block.H = 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// judge_case on the LSTM ops, judge_values, and dropout masks alone.
+// judge_case on the LSTM ops, judge_values, and checks of dropout masks.
 #include "properties/judge/judge.h"
 
 #include <gtest/gtest.h>
@@ -205,7 +205,7 @@ TEST(Judge, OutputsWithoutResolutionAreMistrusted) {
   scripted.claims.op = filled.problem.op;
   const Verdict verdict = judge_case(scripted.table, filled.problem, filled.facts, {});
   EXPECT_EQ(verdict.status, Status::kMistrusted) << verdict.reason;
-  EXPECT_NE(verdict.reason.find("its bound says nothing"), std::string::npos);
+  EXPECT_NE(verdict.reason.find("its bounds prove nothing"), std::string::npos);
   EXPECT_EQ(conclude({}).status, Status::kMistrusted);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runs of one case differ in, drawn from its seed, so that the line alone repeats them.
+// How the runs of one case differ. It is drawn from the seed of the case, so that the case line is enough to repeat
+// them.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,12 @@
 
 namespace backgauge {
 
-// 1, 2, 3, 4, 5, 7, 8 or 16 threads, and not `first`: one, even and odd splits of most sizes, more than some sizes
-// have, and the powers of two that programs are told of most.
+// 1, 2, 3, 4, 5, 7, 8 or 16 threads, but not `first`: a single one, even and odd splits of most sizes, more threads
+// than some dimensions have elements, and the powers of two that are used most.
 std::int32_t other_thread_count(std::uint64_t seed, std::int32_t first);
 
-// Outputs that are to share memory with the input that the table of the op names for them: one of them, or all
-// together. Empty where the op has none.
+// Outputs that share memory with the input that the table of the op names for them: one such output, or all of them.
+// Empty if the op has none.
 std::vector<std::string> drawn_shared_outputs(const OpSpec& spec, std::uint64_t seed);
 
 // "with cs_prev_grad in the memory of cs_grad": how a call with these shared outputs differs from others.

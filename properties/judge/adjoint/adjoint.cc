@@ -23,12 +23,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Gradients are sums over up to four gates, and of four equal terms one is a quarter of the result (resolution.cc).
 constexpr double kLeastResolution = 4;
 
-// Draws of the masks that show what an estimate leaves out. Their root mean square is less than a third of the
-// deviation once in 10^4 where the masks' effects add up (chi square of 8).
+// The number of mask draws that measure the error of an estimate. If the effects of masks add up, the root mean square
+// of so many is below a third of the standard deviation with a probability of 10^-4 (chi square of 8).
 constexpr int kDraws = 8;
-// Before anything fails: in a small net one gate may be as good as a kink and only some masks show it. The masks of the
-// implementation are one more draw, further off than all of so many once in 257 such nets. In a large net no gate
-// stands out, and every draw takes four forwards: so many multiply-adds at most, some seconds, but for kDraws.
+// The number of draws before a case fails. In a small net a single gate may act like a kink that only some masks show.
+// The masks of the implementation are one more draw, whose error exceeds that of all 256 others in one of 257 such
+// nets. In a large net no single gate dominates, and each draw takes four forwards: so the multiply-adds are limited,
+// to some seconds, but at least kDraws are made.
 constexpr int kMostDraws = 256;
 constexpr double kMostWork = 0x1p31;
 
@@ -39,8 +40,8 @@ int draws_before_failing(const Problem& problem) {
   return static_cast<int>(std::clamp(kMostWork / work, double{kDraws}, double{kMostDraws}));
 }
 
-// The most that many roundings add up to: of random values not more than kDeviations times the root of their squares,
-// because they are bounded and independent (Hoeffding), of others their sum.
+// The largest sum of many rounding errors. If they are independent, it is kDeviations times the root of the sum of
+// their squares, because they are bounded (Hoeffding); otherwise it is the sum of their magnitudes.
 struct Roundings {
   long double sum = 0, squares = 0;
 
@@ -60,14 +61,14 @@ std::size_t place_of(const std::vector<Output>& outputs, std::string_view name) 
   return static_cast<std::size_t>(found - outputs.begin());
 }
 
-// One estimate of both slopes: the sum of its steps, each with its weight.
+// One estimate of both slopes: a weighted sum over steps.
 struct Estimate {
   std::vector<std::pair<const Step*, long double>> steps;
-  long double remaining = 0;  // of what a slope over a step of some size is not the slope
+  long double remaining = 0;  // an estimate of the error that finite steps leave
 };
 
-// T over a step of size e is off by the square of e where the forward is smooth: (4 T(e / 2) - T(e)) / 3 by its fourth
-// power.
+// If the forward is smooth, the slope T(e) over a step of size e has an error of order e^2, and (4 T(e / 2) - T(e)) / 3
+// one of order e^4.
 long double extrapolated(const std::vector<Step>& steps, const std::vector<long double>& rises, std::size_t half,
                          std::size_t whole) {
   return (4 * rises[half] / (2 * steps[half].size) - rises[whole] / (2 * steps[whole].size)) / 3;
@@ -76,19 +77,20 @@ long double extrapolated(const std::vector<Step>& steps, const std::vector<long 
 std::vector<Estimate> estimates(const Slope& slope, bool kinks, const std::vector<long double>& differences) {
   const std::vector<Step>& steps = slope.steps;
   if (!kinks) {
-    // From e / 2 and e. From e and 2 e it would be off by sixteen times as much: by most of what both differ by.
+    // The estimate from e / 2 and e. The one from e and 2 e has an error 16 times as large, which is most of the
+    // difference between both.
     const long double coarse = extrapolated(steps, differences, 0, 2), fine = extrapolated(steps, differences, 1, 0);
     return {{{{&steps[1], 4 / (3 * 2 * steps[1].size)}, {&steps[0], -1 / (3 * 2 * steps[0].size)}},
              std::fabs(coarse - fine)}};
   }
-  // A kink between the ends moves the slope over a step by half of what it bends the output, of every element by
-  // itself, so that kinks on either side do not hide each other.
+  // A kink between the ends changes the slope over a step by half of the second difference of the output. Magnitudes
+  // are added over the elements, so that kinks with opposite signs do not cancel.
   std::vector<Estimate> all;
   for (const Step& step : steps) all.push_back({{{&step, 1 / (2 * step.size)}}, step.bend / step.size});
   return all;
 }
 
-// What an estimate is off by with the masks of a draw, in the exact forward: as far as it is not the slope.
+// The error of an estimate with the masks of a draw, in the exact forward.
 long double off_by(const Estimate& estimate, const Slope& slope, const MaskFreeReference::Draw& draw) {
   Problem forward = forward_problem(draw.problem);
   forward.keep = draw.problem.keep;
@@ -122,7 +124,7 @@ long double off_by(const Estimate& estimate, const Slope& slope, const MaskFreeR
   return off;
 }
 
-// What one end of a step may be off by in the forward, before it is stored.
+// The largest error of the forward at one end of a step, before it is stored.
 long double forward_error(const Problem& problem, const MaskFreeReference& reference) {
   long double error = 0;
   for (std::size_t t = 0; t < reference.forward.size(); ++t) {
@@ -136,7 +138,7 @@ long double forward_error(const Problem& problem, const MaskFreeReference& refer
   return error;
 }
 
-// Both sides of one slope.
+// Compares both sides of the identity for one slope.
 class Comparison {
  public:
   Comparison(const Slope& slope, const Problem& problem, const std::vector<Output>& gradient,
@@ -171,7 +173,7 @@ class Comparison {
  private:
   long double got(std::size_t k) const { return static_cast<long double>(got_[slope_.elements[k]]); }
 
-  // Further from overflow with other masks than masks make it.
+  // True if a gradient is not finite although with other masks it is far from overflow: farther than masks can move it.
   bool wrongly_infinite() const {
     constexpr long double kFar = 0x1p-10L;
     const long double far = kFar * static_cast<long double>(float_format(problem_.dtype).largest);
@@ -193,14 +195,15 @@ class Comparison {
       last_squares += weight * weight * step->last_squares;
       for (std::size_t k = 0; k < direction.size(); ++k) {
         direction[k] += weight * step->moved[k];
-        // Where the middle of a step is not x the gradient is another, as if it changed by itself from end to end.
+        // If the middle of a step is not x, the gradient there differs, at most as much as if it changed by its own
+        // size from end to end.
         shifted.add(weight * step->shifted[k] * got(k));
       }
     }
     long double squares = 0;
     for (std::size_t k = 0; k < direction.size(); ++k) {
       const std::size_t at = slope_.elements[k];
-      // What it has to be is the size where it is larger: a gradient that is missing is no small one.
+      // The larger of both sizes, because a gradient that is wrongly 0 would otherwise count as small.
       const long double size = std::max(std::fabs(got(k)), std::fabs(reference_.gradient[at_].value[at]));
       squares += direction[k] * size * direction[k] * size;
       stored_gradient.add(direction[k] * static_cast<long double>(stored(got_[at], 0, problem_.dtype)));
@@ -226,7 +229,7 @@ class Comparison {
     return result;
   }
 
-  // What the estimate leaves out of the slope, by draws of the masks.
+  // The error of the estimate, measured with draws of the masks.
   long double left_out(const Estimate& estimate, int draws) const {
     long double squares = 0, largest = 0;
     for (int k = 0; k < draws; ++k) {
@@ -244,7 +247,7 @@ class Comparison {
   const std::size_t at_;
   const std::vector<double>& got_;
   const long double forward_error_;
-  std::vector<long double> differences_;  // rise of the forward less that of the gradient, step by step
+  std::vector<long double> differences_;  // rise of the forward minus that from the gradient, for each step
 };
 
 }  // namespace
@@ -296,7 +299,7 @@ Verdict judge_along(const Slopes& slopes, const Problem& problem, const std::vec
       report.max_ratio = found.ratio;
       report.allowed = found.tolerance;
       report.where = "along random signs" + (slope.part.empty() ? "" : " of " + slope.part) +
-                     ", the slope of the gradient and of the forward";
+                     ": the slope from the gradient (got) and from the forward (want)";
     }
     if (!found.determined)
       report.resolution = seen[at] ? std::min(report.resolution, found.resolution) : found.resolution;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudnnRNNBackprop whose dropout masks are not told: the adjoint identity, and what is judged beside it.
+// CudnnRNNBackprop whose dropout masks are not available: the adjoint identity, and the other checks.
 #include "properties/judge/adjoint/adjoint.h"
 
 #include <gtest/gtest.h>
@@ -107,7 +107,7 @@ TEST(Adjoint, NamesThePartOfTheParams) {
 
 TEST(Adjoint, FailsMasksThatChange) {
   int forwards = 0;
-  // The first with these values is the first of all, two ask whether seeds decide the masks.
+  // Only the first forward has these values; two others check whether seeds decide the masks.
   constexpr int kSecond = 4;
   Silent scripted;
   scripted.after_forward = [&](const backgauge_call& call) {
@@ -117,7 +117,7 @@ TEST(Adjoint, FailsMasksThatChange) {
   forwards = 0;
   scripted.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
   expect_failed(judge(scripted, dropout_case()), "the same in every forward of the same call: output[");
-  // By a rounding it may.
+  // A difference of one rounding is allowed.
   forwards = 0;
   scripted.after_forward = [&](const backgauge_call& call) {
     if (++forwards == kSecond) multiply(call, "output", 1 + 0x1p-23F);
@@ -130,7 +130,7 @@ TEST(Adjoint, WhatNoMaskTouchesIsJudgedElementByElement) {
   Silent states;
   states.after_forward = [](const backgauge_call& call) { output_at(call, "output_c", 3) += 1; };
   expect_failed(judge(states, dropout_case()), "output_c[0,1,0]");
-  // From above comes nothing, so all gradients are 0, whatever is dropped.
+  // The upstream gradients are 0, so all gradients are 0, whatever is dropped.
   Filled filled = fill(dropout_case());
   for (Tensor& tensor : filled.problem.inputs) {
     if (tensor.name.ends_with("_backprop")) std::ranges::fill(tensor.values, 0);
@@ -170,7 +170,7 @@ TEST(Adjoint, SaysNothingOfValuesThatAreNotFinite) {
   expect_failed(judge(scripted, c), "changed the input reserve_space");
 }
 
-TEST(Adjoint, AGradientThatNoDirectionTellsOfIsMistrusted) {
+TEST(Adjoint, AGradientWithoutAConclusiveDirectionIsMistrusted) {
   Silent scripted;
   scripted.claims.half_class = BACKGAUGE_CLASS_B;
   const Verdict verdict = judge(scripted, dropout_case(BACKGAUGE_LSTM, BACKGAUGE_HALF));

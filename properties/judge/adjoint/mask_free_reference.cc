@@ -24,6 +24,7 @@ Problem with_drawn_masks(Problem problem, std::uint64_t seed, int draw) {
   Masks& masks = problem.keep;
   masks.assign(static_cast<std::size_t>(e.L - 1), std::vector<std::uint8_t>(elements));
   for (std::size_t gap = 0; gap < masks.size(); ++gap) {
+    // The name of a stream decides its numbers, and so verdicts: it stays as it is.
     const RandomStream stream(seed, "stand_in/" + std::to_string(draw) + "/" + std::to_string(gap));
     for (std::size_t k = 0; k < masks[gap].size(); ++k) {
       masks[gap][k] =
@@ -33,13 +34,13 @@ Problem with_drawn_masks(Problem problem, std::uint64_t seed, int draw) {
   return problem;
 }
 
-// Masks of their own mean: everything is passed on as it is.
+// Every element is multiplied by the mean of its mask, which is 1.
 Problem without_dropout(Problem problem) {
   problem.attributes.dropout = 0;
   return problem;
 }
 
-// What an output may be off by before its last rounding.
+// Raises `errors` to the largest errors of outputs before their last rounding.
 void raise(std::vector<std::vector<double>>& errors, const std::vector<Wanted>& wanted, backgauge_dtype dtype) {
   errors.resize(wanted.size());
   for (std::size_t t = 0; t < wanted.size(); ++t) {
@@ -62,8 +63,8 @@ bool is_in_range(const std::vector<Wanted>& wanted, backgauge_dtype dtype) {
   return true;
 }
 
-// A term that is exactly zero where everything is kept is so where less is, except behind a relu: dropping may close
-// its gate, which makes zeros, and open it. With tanh in its place every gate is open.
+// A term that is exactly zero if everything is kept is also zero if elements are dropped. A relu is the exception:
+// dropping may open one that was closed. With tanh instead of relu nothing is closed.
 std::vector<Wanted> zeros_of(Problem problem, const Oracle& oracle, const Declared& declared) {
   if (problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU) problem.attributes.rnn_mode = BACKGAUGE_RNN_TANH;
   return oracle(problem, declared, RoundingErrors::kCorrelated);
@@ -88,7 +89,7 @@ MaskFreeReference mask_free_reference(const Problem& problem, const Oracle& orac
       result.in_range = result.in_range && is_in_range(*outputs, problem.dtype);
     }
   }
-  // Kinks are seen in the outputs themselves, however long a step is.
+  // Kinks are measured in the outputs themselves, whatever the length of a step.
   result.long_steps = has_long_steps(problem, declared) && problem.attributes.rnn_mode != BACKGAUGE_RNN_RELU;
   result.draw = [&problem, seed,
                  draws = std::deque<MaskFreeReference::Draw>()](int k) mutable -> const MaskFreeReference::Draw& {

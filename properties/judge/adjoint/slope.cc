@@ -16,26 +16,26 @@ namespace {
 
 using Elements = std::vector<std::size_t>;
 
-// Unit roundoff of what a forward computes with: of its dtype, or of operands that are narrower.
+// Unit roundoff of a forward: that of its dtype, or of its operands if they are narrower.
 long double coarsest_roundoff(const Problem& problem, const Declared& declared) {
   return static_cast<long double>(
       std::max(float_format(problem.dtype).unit_roundoff, rounding_model(problem, declared).operand_roundoff));
 }
 
-// How far outputs should move, as a part of themselves. What eight roundings leave unknown of a slope is 8 u over that
-// part. A smooth slope changes by about the square of it: equal at (8 u)^(1/3). One with kinks changes by about the
-// share of units that a kink is met in, the part itself: equal at (8 u)^(1/2).
+// The relative change r of outputs that a step should cause. Eight roundings make a slope uncertain by 8 u / r. A
+// smooth slope changes by about r^2 over the step; both are equal at r = (8 u)^(1/3). A slope with kinks changes by
+// about the share of units that cross a kink, r; both are equal at r = (8 u)^(1/2).
 long double wanted_response(bool kinks, long double roundoff) {
   return kinks ? std::sqrt(8 * roundoff) : std::cbrt(8 * roundoff);
 }
 
-// A step is never so long that an element moves by more than half of the usual size of its tensor: twice this much.
+// A step never changes an element by more than half of the usual size of its tensor, which is twice this factor.
 constexpr long double kLongest = 0.25L;
 
-// Nor shorter than this part of the first: outputs that are all but 0 say little of how far they may move.
+// A step is never shorter than this part of the first one: outputs close to 0 do not show how long it may be.
 constexpr long double kMostShortened = 0x1p-10L;
 
-// A first step whose response is within this factor of the wanted one stays.
+// The first step is kept if its response is within this factor of the desired one.
 constexpr long double kNearEnough = 2;
 
 long double usual_size(const Tensor& tensor, const Elements& elements) {
@@ -65,7 +65,7 @@ class Walker {
     }
   }
 
-  // Adds a step, or says why not.
+  // Adds a step. On output why that failed, or nullopt.
   std::optional<Verdict> walk(Slope& slope, const std::vector<double>& signs, long double size) {
     Step step;
     step.size = size;
@@ -94,7 +94,7 @@ class Walker {
     return std::nullopt;
   }
 
-  // How far the outputs have moved, as a part of themselves.
+  // The relative change of the outputs.
   long double response(const Step& step) const { return step.response / 2 / std::sqrt(squares_); }
 
  private:
@@ -144,7 +144,7 @@ std::vector<Slope> listed(const Problem& problem) {
   const RnnParams layout = rnn_params(problem.attributes, problem.extents.I, problem.extents.H, problem.extents.L);
   const bool kinks = problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU;
   const auto add = [&](const std::string& input, const std::string& part, Elements elements) {
-    // A unit whose terms are all 0 stands on its kink, where there is no slope. It stays there if none of them moves.
+    // A unit whose terms are all 0 is at its kink, where there is no slope. It stays there if none of them changes.
     if (kinks && (input == "params" || (input == "input" && layout.skip_input))) {
       const std::vector<double>& at = problem.find(input)->values;
       std::erase_if(elements, [&](std::size_t k) { return at[k] == 0; });
@@ -181,7 +181,7 @@ bool has_long_steps(const Problem& problem, const Declared& declared) {
 
 const Tensor& upstream_of(const Problem& problem, std::string_view output) {
   const Tensor* tensor = problem.find(std::string(output) + "_backprop");
-  if (tensor == nullptr) throw std::logic_error("nothing comes from above for " + std::string(output));
+  if (tensor == nullptr) throw std::logic_error("no upstream gradient for " + std::string(output));
   return *tensor;
 }
 
@@ -199,7 +199,7 @@ Slopes measure_slopes(Runner& runner, const Problem& problem, const std::vector<
     long double size = std::min(wanted, kLongest) * usual;
     if (result.failure = walker.walk(slope, signs, size); result.failure) return result;
     const long double ratio =
-        wanted / walker.response(slope.steps[0]);  // inf where nothing moves, NaN where it may not
+        wanted / walker.response(slope.steps[0]);  // inf if no output changes, NaN if the change is not finite
     if (ratio > kNearEnough || ratio < 1 / kNearEnough) {
       slope.steps.clear();
       size = std::min(size * std::max(ratio, kMostShortened), kLongest * usual);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a function of an implementation is given besides the memory of tensors, in pages of its own: the call with its
-// descriptions and names, which nobody may write, and between guards the message and what else it answers.
+// Memory for the arguments of one function of an implementation, tensors excepted: the call with its descriptions and
+// names in read-only pages; the message and other answers between guard pages.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,9 @@ namespace backgauge {
 
 class CallFrame {
  public:
-  // Copies the call and all that it points to, tensors aside. `answer`: what the function writes besides the message,
-  // as it is at first, "the plan" or "keep"; none if it is empty. Throws std::bad_alloc.
+  // Copies the call and all that it points to, except the data of tensors. `answer`: the first content of what the
+  // function writes besides the message, and `answer_name` its name in violations, "the plan" or "keep"; empty if there
+  // is none. Throws std::bad_alloc.
   CallFrame(const backgauge_call& call, const std::string& answer_name, std::span<const std::byte> answer,
             const Placement& placement);
 
@@ -28,7 +29,7 @@ class CallFrame {
 
   void guarded(const std::function<void()>& body) { arena_.guarded(body); }
 
-  // As those of an arena.
+  // As in arena.h.
   std::vector<std::string> freeze() { return texts(arena_.freeze()); }
   std::vector<std::string> late_violations() const { return texts(arena_.late_violations()); }
 

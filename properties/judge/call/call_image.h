@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call with its descriptions and names as one block of bytes, to lie where nobody may write.
+// A call with its descriptions and names as one block of bytes, which is put into read-only pages.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@ namespace backgauge {
 
 class CallImage {
  public:
-  // `begin`: where the bytes are going to lie, aligned for backgauge_call. Tensors keep their data. `inputs` and
-  // `outputs`: all that lie there, whatever the call says of their number; a list that is NULL in the call stays NULL,
-  // as does a name that is.
+  // `begin`: the address that the bytes are made for, aligned for backgauge_call. The data pointers of tensors stay as
+  // they are. `inputs` and `outputs`: all descriptions, also if the call gives another number of them. Lists and names
+  // that are NULL in the call stay NULL.
   CallImage(const backgauge_call& call, std::span<const backgauge_tensor> inputs,
             std::span<const backgauge_tensor> outputs, const std::byte* begin);
 
-  // How many they are going to be.
+  // The size of such a block.
   static std::size_t bytes_of(std::span<const backgauge_tensor> inputs, std::span<const backgauge_tensor> outputs);
 
   const std::vector<std::byte>& bytes() const { return bytes_; }
 
-  // What lies at a byte: "the call", "the description of x", "the name of x".
+  // The part that a byte belongs to: "the call", "the description of x", "the name of x".
   std::string part_at(std::int64_t byte) const;
 
  private:

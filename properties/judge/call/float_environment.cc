@@ -9,10 +9,10 @@
 namespace backgauge {
 namespace {
 
-// MXCSR: bit 6 DAZ, 7..12 masks of traps, 13..14 rounding, 15 FTZ; below are flags, which arithmetic may raise.
+// MXCSR: bit 6 DAZ, 7..12 masks of traps, 13..14 rounding, 15 FTZ. The lower bits are flags, which arithmetic may set.
 constexpr std::uint32_t kDaz = 1u << 6, kTraps = 0x3fu << 7, kFtz = 1u << 15, kControl = 0xffc0;
 constexpr std::uint16_t kX87Precision = 0x300, kX87Traps = 0x3f;
-// As fnstenv stores it: two bits for each register, 11 for an empty one.
+// The tag word as fnstenv stores it: two bits per register, 11 if it is empty.
 struct X87Environment {
   std::uint16_t control, reserved0, status, reserved1, tags, reserved2;
   std::uint32_t pointers[4];
@@ -38,7 +38,7 @@ FloatEnvironment FloatEnvironment::now() {
 #if defined(__x86_64__)
   environment.sse_ = _mm_getcsr() & kControl;
   X87Environment x87{};
-  asm volatile("fnstenv %0\n\tfldenv %0" : "+m"(x87));  // storing masks all traps: loaded again, nothing has changed
+  asm volatile("fnstenv %0\n\tfldenv %0" : "+m"(x87));  // fnstenv masks all traps, so the environment is loaded again
   environment.x87_ = x87.control;
   environment.x87_in_use_ = x87.tags != kX87Empty;
 #elif defined(__aarch64__)

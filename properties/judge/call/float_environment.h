@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the calling thread's floating-point unit is told: rounding, denormals, traps, the precision of x87; and whether
-// a register of x87 or MMX is in use, which on return none may be: the next long double would be a NaN. A caller finds
-// it as it was; oracle and comparison rely on it.
+// The floating-point environment of the calling thread: rounding mode, flushing of denormals, traps, precision of x87,
+// and whether a register of x87 or MMX is in use (after a return that would make the next long double a NaN). A
+// function must leave it as it found it, because the oracle and the comparison rely on it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class FloatEnvironment {
   static FloatEnvironment now();
   void restore() const;
 
-  // What a later one has that this one has not: "rounds upward, flushes denormal results to zero"; "" if nothing.
+  // How a later environment differs: "rounding upward, flushing of denormal results"; "" if it does not.
   std::string changes(const FloatEnvironment& later) const;
 
  private:

@@ -21,12 +21,12 @@ void invoke(const char* function, const CallObserver& observer, RunResult& resul
     const auto answer = static_cast<int>(result.status);
     if (answer < BACKGAUGE_OK || answer > BACKGAUGE_INTERNAL) {
       result.status = BACKGAUGE_INTERNAL;
-      result.violations.push_back(fmt::format("{} answered {}, which is no backgauge_status", function, answer));
+      result.violations.push_back(fmt::format("{} answered {}, which is not a backgauge_status", function, answer));
     }
   } catch (const std::bad_alloc&) {
     result.status = BACKGAUGE_OUT_OF_MEMORY;
     result.violations.push_back(fmt::format("{} threw std::bad_alloc", function));
-  } catch (...) {  // not ours: the implementation's rules forbid it
+  } catch (...) {  // thrown by the implementation, whose rules forbid it
     result.status = BACKGAUGE_INTERNAL;
     result.violations.push_back(fmt::format("{} threw an exception", function));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function of an implementation called: what it answers, and what it does to the thread that calls it.
+// One call of a function of an implementation: its answer, and what it changes in the calling thread.
 #pragma once
 
 #include <functional>

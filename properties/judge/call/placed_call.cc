@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::string_view kReserveSpace = "reserve_space";
 
-// Outputs of a refused call are only watched for being touched: impossible shapes get as many elements at most.
+// Outputs of a refused call are only checked for writes, so those with impossible shapes get at most so many elements.
 constexpr std::int64_t kWatchedElements = 4096;
 
-// Device memory has no guard pages: canaries stand for them. A wrong row stride of a few thousand elements lands there.
+// Device memory has no guard pages, only canaries. A wrong row stride of a few thousand elements still lands in them.
 std::size_t device_margin() { return 4 * page_bytes(); }
 
 }  // namespace
@@ -33,7 +33,7 @@ PlacedCall::PlacedCall(const backgauge_implementation& implementation, const Pro
       memory_limit_(memory_limit),
       problem_(problem),
       spec_(find_op(problem.op)) {
-  if (spec_ == nullptr) throw std::invalid_argument("the problem's op has no table");
+  if (spec_ == nullptr) throw std::invalid_argument("the op of the problem has no table");
   describe_inputs(raw);
   describe_outputs(0);
   link();
@@ -143,7 +143,7 @@ void PlacedCall::describe_outputs(std::int64_t reserve_length) {
   link();
 }
 
-// Makes call_ describe inputs_ and outputs_, with data for what prepare may read only.
+// Makes call_ describe inputs_ and outputs_, with data only for what prepare may read.
 void PlacedCall::link() {
   const auto describe = [&](std::vector<Described>& from, std::vector<backgauge_tensor>& to) {
     to.clear();
@@ -187,7 +187,7 @@ void PlacedCall::place(const backgauge_plan& plan) {
   for (Described& input : inputs_) {
     const bool may_change = std::ranges::find(options_.changed_inputs, input.raw.name) != options_.changed_inputs.end();
     Block block{.name = input.raw.name, .unit = backgauge_dtype_bytes(input.dtype), .size = input.raw.bytes.size()};
-    // A large tensor has values only as far as it is read.
+    // A large tensor has values only where it is read.
     const std::optional<std::int64_t> elements = element_count(input.raw.shape);
     if (result_.refusal.empty() && elements) block.size = static_cast<std::size_t>(*elements) * block.unit;
     block.role = may_change ? Block::Role::kChangedInput : Block::Role::kInput;
@@ -238,7 +238,7 @@ void PlacedCall::mirror() {
 }
 
 void PlacedCall::collect_outputs() {
-  // What other failures leave in the outputs is not promised.
+  // After other failures the contract does not determine the outputs.
   const bool must_be_untouched =
       result_.status == BACKGAUGE_INVALID_ARGUMENT || result_.status == BACKGAUGE_UNSUPPORTED;
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
@@ -253,7 +253,8 @@ void PlacedCall::collect_outputs() {
                                                call_status_word(result_.status), output.raw.name,
                                                touched - output.unwritten.begin(), elements));
     }
-    if (options_.finite_outputs) std::ranges::fill(output.unwritten, std::uint8_t{0});  // a result may be that number
+    if (options_.finite_outputs)
+      std::ranges::fill(output.unwritten, std::uint8_t{0});  // a correct result may be the same number
     output.raw.bytes.assign(bytes.begin(), bytes.end());
     if (output.raw.name == kReserveSpace) {
       output.unwritten.clear();

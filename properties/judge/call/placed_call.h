@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call in an arena of its own. It goes through three states: described (shapes, and seq_len_max, which prepare may
-// read), prepared, placed.
+// One call in an arena of its own, in three steps: it is described (shapes, and seq_len_max, which prepare may read),
+// prepared, and placed in memory.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@
 
 namespace backgauge {
 
-// Where a call had its tensors: the arena, and for an implementation in device memory what stands for it there.
-// The frames of its functions stay as long.
+// The memory of a call: the arena with its tensors, its copy in device memory for an implementation that computes
+// there, and the frames of the functions that were called.
 struct CallMemory {
   std::unique_ptr<Arena> arena;
   std::unique_ptr<DeviceMirror> mirror;
@@ -27,26 +27,26 @@ struct CallMemory {
 
 class PlacedCall {
  public:
-  // On input as run() takes it; everything outlives the call. `memory_limit`: what prepare may ask for, as plan_fault()
-  // takes it. Throws std::invalid_argument for an op without table.
+  // The arguments are those of run() and outlive the call. `memory_limit`: how much prepare may ask for, as for
+  // plan_fault(). Throws std::invalid_argument for an op that has no table.
   PlacedCall(const backgauge_implementation& implementation, const Problem& problem, std::span<const RawTensor> raw,
              const RunOptions& options, const CallObserver& observer, std::uint64_t memory_limit = 0);
 
-  // Asks prepare, then places everything. False if there is nothing to call.
+  // Calls prepare, then places all tensors. False if no function can be called.
   bool prepare();
 
-  // Calls a function of the implementation in the arena, with what the frame holds. `answer`: what the function writes
-  // besides outputs and message, and how the frame calls it.
+  // Calls a function of the implementation on the arena and a frame of its own. `answer`: what the function writes
+  // besides outputs and message; `answer_name`: its name in violations.
   using Body = std::function<backgauge_status(const CallFrame&)>;
   void invoke_guarded(const char* function, const Body& body, std::span<std::byte> answer = {},
                       const char* answer_name = "");
 
-  // For callers that make several calls: runs `body` with the guards up. Call refill() before every call after the
-  // first. Not in device memory.
+  // For several calls: runs `body` while accesses to guard pages are recorded. refill() must come before every call
+  // except the first. Not for device memory.
   void guarded(const std::function<void()>& body);
   void refill();
 
-  // What came of it. The memory, if there is any, may be kept to be asked for late violations.
+  // The result. The memory, if there is any, can be kept to look for late violations.
   RunResult finish();
   CallMemory take_memory() { return std::move(memory_); }
 

@@ -11,13 +11,13 @@
 namespace backgauge {
 namespace {
 
-// A process has addresses for 2^47 bytes on x86-64, 2^48 on most others: nobody asks for more than that on purpose.
+// A process can address 2^47 bytes on x86-64 and 2^48 on most other machines: no plan asks for more on purpose.
 constexpr std::uint64_t kAddresses = std::uint64_t{1} << 47;
 
-// A huge page: nothing that computes asks for more.
+// The size of a huge page: no computation needs a larger alignment.
 constexpr std::uint32_t kMostAlignment = std::uint32_t{1} << 21;
 
-// What is smaller fits wherever a judge runs, and the system is not asked.
+// Smaller requests fit on any machine that runs the judge, so the system is not asked.
 constexpr std::uint64_t kSurelyThere = std::uint64_t{1} << 26;
 
 }  // namespace
@@ -25,15 +25,17 @@ constexpr std::uint64_t kSurelyThere = std::uint64_t{1} << 26;
 PlanFault plan_fault(const backgauge_plan& plan, bool has_reserve_space, std::int32_t dtype,
                      std::uint64_t memory_limit) {
   if (plan.workspace_alignment != 0 && !std::has_single_bit(plan.workspace_alignment)) {
-    return {fmt::format("prepare asked for an alignment of {} bytes, no power of two", plan.workspace_alignment), ""};
+    return {fmt::format("prepare asked for an alignment of {} bytes, which is not a power of two",
+                        plan.workspace_alignment),
+            ""};
   }
   if (plan.workspace_alignment > kMostAlignment) {
-    return {fmt::format("prepare asked for an alignment of {}, at most {} may be", bytes_text(plan.workspace_alignment),
-                        bytes_text(kMostAlignment)),
+    return {fmt::format("prepare asked for an alignment of {}, more than the {} that is allowed",
+                        bytes_text(plan.workspace_alignment), bytes_text(kMostAlignment)),
             ""};
   }
   if (plan.workspace_bytes >= kAddresses) {
-    return {fmt::format("prepare asked for {} of workspace, more than a process has addresses for",
+    return {fmt::format("prepare asked for {} of workspace, more than a process can address",
                         bytes_text(plan.workspace_bytes)),
             ""};
   }
@@ -47,12 +49,14 @@ PlanFault plan_fault(const backgauge_plan& plan, bool has_reserve_space, std::in
   if (wanted <= kSurelyThere) return {};
   const std::uint64_t limit = memory_limit == 0 ? machine_memory() : memory_limit;
   if (wanted > limit) {
-    return {"", fmt::format("memory: prepare asked for {} of workspace and {} of reserve_space, at most {} may be",
-                            bytes_text(plan.workspace_bytes), bytes_text(reserve), bytes_text(limit))};
+    return {"",
+            fmt::format("memory: prepare asked for {} of workspace and {} of reserve_space, more than the limit of {}",
+                        bytes_text(plan.workspace_bytes), bytes_text(reserve), bytes_text(limit))};
   }
   if (const std::uint64_t there = available_memory(); wanted > there) {
-    return {"", fmt::format("memory: prepare asked for {} of workspace and {} of reserve_space, {} are available",
-                            bytes_text(plan.workspace_bytes), bytes_text(reserve), bytes_text(there))};
+    return {"",
+            fmt::format("memory: prepare asked for {} of workspace and {} of reserve_space, but only {} is available",
+                        bytes_text(plan.workspace_bytes), bytes_text(reserve), bytes_text(there))};
   }
   return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an implementation's prepare has asked for, looked at before any of it is allocated.
+// Checks what prepare of an implementation asked for, before any of it is allocated.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace backgauge {
 
-// Both "" if the plan can be had.
+// Both are "" if the plan can be met.
 struct PlanFault {
-  std::string violation;  // against the contract, or more than any machine has: a formula that has overflown
-  std::string broken;     // more than `memory_limit`, or than there is
+  std::string violation;  // breaks the contract, or is more than any machine has: a formula has overflowed
+  std::string broken;     // more than `memory_limit`, or than is available
 };
 
-// `memory_limit`: in bytes, of workspace and reserve_space together; 0: what the machine has.
+// `memory_limit`: bytes for workspace and reserve_space together; 0: as much as the machine has.
 PlanFault plan_fault(const backgauge_plan& plan, bool has_reserve_space, std::int32_t dtype,
                      std::uint64_t memory_limit);
 

@@ -47,11 +47,12 @@ TEST(PlanFault, WhatNoMachineHasIsAViolation) {
   }
 }
 
-TEST(PlanFault, WhatThisMachineHasNotIsToldInBytes) {
-  EXPECT_EQ(fault_of({.workspace = std::uint64_t{1} << 45}, 2 * kGiB).broken,
-            "memory: prepare asked for 2^45 bytes of workspace and 0 bytes of reserve_space, at most 2 GiB may be");
+TEST(PlanFault, RequestsBeyondThisMachineAreReportedInBytes) {
+  EXPECT_EQ(
+      fault_of({.workspace = std::uint64_t{1} << 45}, 2 * kGiB).broken,
+      "memory: prepare asked for 2^45 bytes of workspace and 0 bytes of reserve_space, more than the limit of 2 GiB");
   EXPECT_EQ(fault_of({.workspace = kGiB, .reserve = std::int64_t{1} << 29}, 2 * kGiB).broken,
-            "memory: prepare asked for 1 GiB of workspace and 2 GiB of reserve_space, at most 2 GiB may be");
+            "memory: prepare asked for 1 GiB of workspace and 2 GiB of reserve_space, more than the limit of 2 GiB");
 }
 
 TEST(PlanFault, MemoryIsAskedFor) {
@@ -63,7 +64,7 @@ TEST(PlanFault, MemoryIsAskedFor) {
   EXPECT_EQ(bytes_text(std::uint64_t{1} << 63), "2^63 bytes");
 }
 
-// In legal calls and in malformed ones, of all functions: the implementation is at fault, and never the harness.
+// In legal and malformed calls, of all functions: the implementation is at fault, never the harness.
 TEST(PlanFault, IsTheImplementationsInEveryCall) {
   const Asked asked[] = {{.workspace = std::uint64_t{1} << 45},
                          {.workspace = ~std::uint64_t{0} - 63},

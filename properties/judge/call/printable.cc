@@ -32,8 +32,8 @@ Character first_character(std::string_view text) {
 
 bool is_control(std::uint32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
 
-// Zero width, separators of lines, directions of writing (Unicode's category Cf in general punctuation), the byte order
-// mark, and the noncharacters.
+// Zero-width characters, line separators and writing directions (Unicode's category Cf in general punctuation), the
+// byte order mark, and the noncharacters.
 bool is_invisible(std::uint32_t code) {
   return (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
          (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) ||
@@ -54,7 +54,7 @@ std::string shown(std::string_view text, const Character& c, Newlines newlines) 
 std::string printable(std::string_view bytes, std::size_t most, Newlines newlines) {
   constexpr std::string_view kMore = "...";
   std::string out;
-  std::size_t fitting = 0;  // of `out`: what leaves room for kMore
+  std::size_t fitting = 0;  // the length of `out` that leaves room for kMore
   while (!bytes.empty()) {
     const Character c = first_character(bytes);
     out += shown(bytes, c, newlines);

@@ -52,7 +52,7 @@ TEST(Printable, CutsBetweenCharacters) {
   EXPECT_EQ(printable(std::string(1 << 20, 'a')).size(), kShownOfReason);
 }
 
-// All texts of three bytes out of those that begin, continue and end something.
+// All texts of three bytes, chosen from bytes that begin, continue and end a character.
 TEST(Printable, IsAlwaysFitForJsonAndStaysAsItIs) {
   const std::string bytes("\0\n\x1b\x7f a\\\x80\x9b\xbf\xc2\xe2\xef\xf0\xff"s);
   for (const char a : bytes) {

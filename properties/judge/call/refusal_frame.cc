@@ -16,7 +16,7 @@
 namespace backgauge {
 namespace {
 
-// Some 25 tensors with their names take 4 KiB.
+// About 25 tensors with their names take 4 KiB.
 constexpr std::size_t kCallBytes = std::size_t{1} << 16;
 
 constexpr std::byte kCanary{0xa7};
@@ -111,13 +111,13 @@ std::string RefusalFrame::text_of(const GuardHit& hit) const {
     }
     return fmt::format("wrote to the input {}", input == nullptr || input->name == nullptr ? "" : input->name);
   }
-  // Guard pages: which of the others they follow.
+  // A guard page: named by the pages that it follows.
   for (const Answer& answer : {message_, plan_}) {
     if (at < answer.page + page_bytes() || at >= answer.page + 2 * page_bytes()) continue;
     const auto size = static_cast<std::int64_t>(answer.size);
     return Violation{Violation::Kind::kPastEnd, hit.access, answer.name, at - answer.data(), size, false, true}.text();
   }
-  return fmt::format("{} beside the call", hit.access == Access::kRead ? "read" : "wrote");
+  return fmt::format("{} memory next to the call", hit.access == Access::kRead ? "read" : "wrote");
 }
 
 std::vector<std::string> RefusalFrame::touched(std::size_t from) const {
@@ -125,7 +125,8 @@ std::vector<std::string> RefusalFrame::touched(std::size_t from) const {
   for (const GuardHit& hit : watch_->hits().subspan(from)) out.push_back(text_of(hit));
   for (const Answer& answer : {message_, plan_}) {
     const std::span<const std::byte> before(answer.page, answer.data());
-    // All alike, thousands of bytes for each of thousands of calls: compared with itself, one byte on.
+    // All bytes are equal. There are thousands for each of thousands of calls, so one memcmp compares them with
+    // themselves, shifted by one byte.
     if (before.front() == kCanary && std::memcmp(before.data(), before.data() + 1, before.size() - 1) == 0) continue;
     const auto last = std::ranges::find_if(before.rbegin(), before.rend(), [](std::byte b) { return b != kCanary; });
     if (last == before.rend()) continue;

@@ -99,7 +99,7 @@ TEST_F(RefusedCall, IsOverWhenItHasReturned) {
   EXPECT_EQ(judged_with(keep).status, Status::kPassed);
 }
 
-// A formula of prepare writes where the plan of a longer header would go on.
+// prepare writes past the plan, as if the header declared a longer one.
 TEST_F(RefusedCall, IsMadeFromAPlanThatIsNotOverrun) {
   scripted_.after_prepare = [](backgauge_plan& plan) {
     volatile std::uint64_t* after = reinterpret_cast<std::uint64_t*>(&plan + 1);
@@ -109,8 +109,8 @@ TEST_F(RefusedCall, IsMadeFromAPlanThatIsNotOverrun) {
                 "prepare wrote past the end of the plan (byte 24 of 24)");
 }
 
-// That it was taken for legal is the fault, not what was then computed.
-TEST_F(RefusedCall, ThatIsAcceptedIsToldAsThat) {
+// The fault is that the call was accepted, not what was then computed.
+TEST_F(RefusedCall, ThatIsAcceptedIsReportedAsThat) {
   scripted_.table.run = [](const backgauge_call* call, backgauge_message*) {
     const_cast<backgauge_call*>(call)->num_threads = 0;
     return BACKGAUGE_OK;

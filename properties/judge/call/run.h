@@ -11,7 +11,7 @@
 
 namespace backgauge {
 
-// A tensor as it stands in memory, in the problem's dtype. reserve_space only ever travels like this.
+// A tensor as bytes in memory, in the problem's dtype. reserve_space is only ever handled like this.
 struct RawTensor {
   std::string name;
   Shape shape;
@@ -22,40 +22,40 @@ struct RunOptions {
   std::int32_t num_threads = 1;
   Placement placement{0};
   std::byte workspace_fill = kNanFill;
-  bool finite_outputs = false;              // they start as finite numbers instead of poison
+  bool finite_outputs = false;              // outputs start as finite numbers instead of poison
   std::vector<std::string> changed_inputs;  // inputs that the implementation may write
   std::vector<std::string> shared_outputs;  // outputs in the memory of the input that the op's table names for them
 
-  // All ones are a NaN in every format, so whatever is computed from an unwritten workspace shows. Code that drops NaN
-  // (a maximum, a comparison) shows with bytes that are small finite numbers in every format.
+  // Bits that are all 1 are a NaN in every format: a result computed from an unwritten workspace is then a NaN. Bytes
+  // that are small finite numbers in every format show the same for code that drops NaNs (a maximum, a comparison).
   static constexpr std::byte kNanFill{0xff}, kFiniteFill{0x3c};
 
-  // 2.1, 3 or 33, as the format has it: what is added to them is not lost in rounding.
+  // 2.1, 3 or 33, depending on the format: small enough that a value added to it is not lost in rounding.
   static constexpr std::byte kFiniteOutput{0x40};
 };
 
 struct Output {
   RawTensor raw;
-  std::vector<double> values;           // decoded; none of reserve_space, which is opaque
-  std::vector<std::uint8_t> unwritten;  // per element, known of poison only; none of reserve_space
+  std::vector<double> values;           // decoded; empty for reserve_space, which is opaque
+  std::vector<std::uint8_t> unwritten;  // per element, known only where poison was; empty for reserve_space
 };
 
 struct RunResult {
-  std::string refusal;  // the contract's; "" if it accepts the call
+  std::string refusal;  // why the contract refuses the call; "" if it accepts it
   backgauge_status status = BACKGAUGE_INTERNAL;
-  std::string function;  // the one that answered: prepare, run, forward, dropout_mask
+  std::string function;  // that answered: prepare, run, forward, dropout_mask
   std::string message;
   std::vector<Output> outputs;          // empty if prepare did not succeed
-  std::vector<std::string> violations;  // of the rules on memory, exceptions, and prepare's answers
-  std::int64_t reserve_length = 0;      // as prepare answered
+  std::vector<std::string> violations;  // of rules about memory and exceptions, and plans that cannot be met
+  std::int64_t reserve_length = 0;      // in elements, as prepare answered
   std::string broken;                   // why the call has no answer: "crash: SIGSEGV in run"; "" if it has one
 };
 
-// Tensors that stand in the op's table and not in the problem's inputs, all zeros: what the forward would make.
-// reserve_space has no element.
+// The inputs in the op's table that are not among the problem's inputs, because the forward makes them: all zeros, and
+// reserve_space without elements.
 std::vector<RawTensor> absent_inputs(const Problem& problem);
 
-// Why the contract refuses a problem, its absent inputs aside; "" if it accepts it.
+// Why the contract refuses a problem, absent inputs not considered; "" if it accepts it.
 std::string refusal_of(const Problem& problem);
 
 // What an implementation answers when it is asked for the dropout masks of a BACKGAUGE_CUDNN_RNN_BACKPROP problem:

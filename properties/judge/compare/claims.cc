@@ -41,7 +41,7 @@ std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem,
 
 std::string why_masks_unavailable(const backgauge_implementation& implementation, const Problem& problem) {
   if (!has_random_dropout(problem) || implementation.dropout_mask != nullptr) return "";
-  return "dropout between 0 and 1, and the implementation does not tell its masks";
+  return "dropout between 0 and 1, and the implementation does not report its masks";
 }
 
 Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype) {
@@ -54,7 +54,7 @@ Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype) {
 
 std::string undecidable(const Declared& declared, const Problem& problem, const DataFacts& facts) {
   if (!find_op(problem.op)->is_cudnn() && declared.recomputes_co && !facts.consistent_saved) {
-    return "co is recomputed, and differs from tanh(cs) here";
+    return "the implementation recomputes co, and the saved co differs from tanh(cs)";
   }
   return "";
 }

@@ -19,7 +19,8 @@
 namespace backgauge {
 namespace {
 
-// |got - want| / allowed is exact enough and cannot leave the range: the largest double over the least one is 2^2098.
+// In long double |got - want| / allowed is exact enough and stays in range: the largest double divided by the smallest
+// is 2^2098.
 static_assert(LDBL_MAX_EXP > 2200 && LDBL_MIN_EXP < -2200, "the judge needs a long double wider than double");
 
 enum class Kind { kFinite, kPositiveInfinity, kNegativeInfinity, kNan };
@@ -43,7 +44,7 @@ struct Judgement {
   bool judged = true;
   bool passed = false;
   bool wrong_kind = false;
-  double ratio = 0;  // of finite elements
+  double ratio = 0;  // if both are finite
 };
 
 constexpr Judgement kNotJudged{.judged = false, .passed = true};
@@ -78,7 +79,7 @@ Judgement judge_element(double got, long double want, double allowed, long doubl
   return judge_finite(got, want, allowed);
 }
 
-// Larger is worse; unwritten before wrongly non-finite before outside the bound.
+// Larger is worse: unwritten, then wrongly finite or not finite, then outside the bound.
 struct Severity {
   int rank = -1;
   double ratio = 0;

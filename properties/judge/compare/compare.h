@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares one output with what the oracle wants. The one place where an element passes.
+// Compares one output with the values of the oracle. This is the only place where an element passes.
 //
 //   want           allowed        got passes if
-//   any            inf            it is not a NaN, or want is not finite; the element is not judged
+//   any            inf            it is not a NaN, or want is not finite. The element is not judged
 //   NaN            else           it is a NaN
 //   +-inf          else           it is the same infinity
 //   finite         0              it equals want; a zero may have either sign
 //   finite         else           |got - want| / allowed <= 1
-// Where want + allowed is larger than the largest finite number of the dtype, +inf passes too; the same on the other
-// side. An element that was never written is bad whatever it holds.
+// If want + allowed is larger than the largest finite number of the dtype, +inf passes too; likewise -inf. An element
+// that was never written is bad, whatever its value.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@
 
 namespace backgauge {
 
-// On input as many values in `got` as there are elements, and as many flags in `unwritten` or none at all. A bound must
-// be >= 0: see faulty_bound().
+// On input one value in `got` per element, and one flag per element in `unwritten`, or none at all. All bounds must be
+// >= 0: see faulty_bound().
 TensorReport compare(const Wanted& wanted, std::span<const double> got, std::span<const std::uint8_t> unwritten,
                      backgauge_dtype dtype, const Declared& declared);
 
-// What is wrong with the bounds of an oracle, naming the element: a NaN or negative bound on a finite value, or a
-// number of elements that is not that of the shape. "" if nothing.
+// What is wrong with the bounds of the oracle: a NaN or negative bound of a finite value, with the element, or a number
+// of elements that does not match the shape. "" if nothing.
 std::string faulty_bound(const Wanted& wanted);
 
-// "[1,0]": the place of a flat index; "" for a scalar.
+// The indices of an element as text, "[1,0]"; "" for a scalar.
 std::string index_text(const Shape& shape, std::int64_t flat);
 std::vector<std::int64_t> index_of(const Shape& shape, std::int64_t flat);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges outputs that any other program has made and stored, by the rules of judge.h as far as values go.
+// Judges outputs that another program has computed and stored. The rules for values are those of judge.h.
 #pragma once
 
 #include <string>
@@ -18,15 +18,15 @@ struct GivenTensor {
   std::vector<double> values;  // as many as the shape says
 };
 
-// Everything that the op gives; of CudnnRNNBackprop first what its forward gives.
+// All outputs of the op; for CudnnRNNBackprop those of its forward first.
 std::vector<Wanted> everything_wanted(const Problem& problem, const DataFacts& facts, const Declared& declared);
 
-// Every wanted tensor must be given, in its shape and in the dtype of the problem; other tensors are not looked at.
+// Every wanted tensor must be given, with its shape and in the dtype of the problem. Other tensors are ignored.
 Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given, const Problem& problem,
                      const Declared& declared);
 
-// The verdict on outputs of a legal problem, with its dropout masks where it has some: SKIPPED where undecidable()
-// says so (claims.h), otherwise judge_values() of everything_wanted().
+// The verdict on outputs of a legal problem; with random dropout, problem.keep holds its masks. SKIPPED if
+// undecidable() gives a reason (claims.h), otherwise judge_values() with everything_wanted().
 Verdict judge_outputs(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
                       const Declared& declared);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names a place in the flat params buffer.
+// Describes a place in the flat params buffer.
 #pragma once
 
 #include <string>

@@ -7,17 +7,17 @@
 namespace backgauge {
 namespace {
 
-// float32 and float64: a part in a thousand, 2^14 roundings of float32. The precision faults that are hunted (a sum
-// kept in fewer bits, a coarse activation) begin there.
+// float32 and float64: a part in a thousand, 2^14 roundings of float32. Larger precision faults (a sum kept in
+// fewer bits, a coarse activation) must be noticed.
 constexpr double kFull = 1e3;
 
-// Operands or results with 11 significant bits: the last rounding alone leaves 2048, and 20 is a hundredth of that, as
-// far from the best possible as sums of the small cases come.
+// Operands or results with 11 significant bits: the last rounding alone allows a resolution of 2048. The sums of small
+// cases come within a factor of 100 of it.
 constexpr double kElevenBits = 20;
 
-// Roundings to 11 bits at every step or operation, or to 8 bits: a sum of 100 such roundings already leaves 20 or less.
-// What must remain is that a term is missed: gradients are sums over up to four gates, and of four equal terms one is a
-// quarter of the result.
+// Roundings to 11 bits at every step or operation, or to 8 bits: a sum of 100 such roundings has a resolution of 20 or
+// less. A missing term must still be noticed: gradients are sums over up to four gates, and one of four equal terms is
+// a quarter of the result.
 constexpr double kOneTermInFour = 4;
 
 }  // namespace

@@ -20,13 +20,13 @@ Verdict broken(const std::string& what) { return {Status::kBroken, "harness: " +
 std::optional<Verdict> verdict_of_failed_run(const RunResult& result) {
   if (!result.violations.empty()) {
     const std::size_t more = result.violations.size() - 1;
-    return failed(result.violations.front() + (more > 0 ? fmt::format("; {} more such", more) : ""));
+    return failed(result.violations.front() + (more > 0 ? fmt::format("; and {} more", more) : ""));
   }
   if (!result.broken.empty()) return Verdict{Status::kBroken, result.broken, {}};
   if (result.status == BACKGAUGE_OK) return std::nullopt;
   const std::string answer =
       fmt::format("{} answered {}: {}", result.function, call_status_word(result.status), result.message);
-  // Says something of the machine, not of the implementation.
+  // These two describe the machine, not the implementation.
   if (result.status == BACKGAUGE_OUT_OF_MEMORY || result.status == BACKGAUGE_DEVICE_ERROR) return broken(answer);
   return failed(answer);
 }

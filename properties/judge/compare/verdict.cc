@@ -13,7 +13,7 @@ namespace {
 constexpr Status kStatuses[] = {Status::kPassed, Status::kFailed, Status::kMistrusted, Status::kSkipped,
                                 Status::kBroken};
 
-// Without numbers and without what an implementation says of itself.
+// A reason without numbers and without text from the implementation.
 std::string without_details(const std::string& reason) {
   constexpr std::string_view kNotRepeatable = "not repeatable: ";
   const std::size_t begin = reason.starts_with(kNotRepeatable) ? kNotRepeatable.size() : 0;
@@ -74,12 +74,12 @@ Verdict conclude(std::vector<TensorReport> tensors) {
     judged += tensor.judged;
   }
   if (judged < elements) {
-    const std::string why = "may be anything: values on the way to them may overflow, or are not finite";
+    const std::string why = "may have any value: intermediate values may overflow or are not finite";
     if (judged > 0) {
       verdict.note = fmt::format("{} of {} elements {}", elements - judged, elements, why);
     } else {
       verdict.status = Status::kSkipped;
-      verdict.reason = "all elements " + why;  // without their number: cases are counted by their reason
+      verdict.reason = "all elements " + why;  // without their number, because cases are counted by their reason
     }
   }
   return verdict;

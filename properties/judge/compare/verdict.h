@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the judge says of one case. What the words mean: properties/judge/README.md.
+// The verdict on one case. properties/judge/README.md explains the words.
 #pragma once
 
 #include <cstdint>
@@ -27,24 +27,24 @@ struct TensorReport {
   std::int64_t unwritten = 0;  // of these: never written
   double max_ratio = 0;        // largest |got - want| / allowed over judged finite elements; may be inf, never NaN
   double resolution = 0;  // median |want| / allowed over elements that are not determined (resolution.h); 0 if none
-  bool vacuous = false;   // the bound says nothing: not counted as judged
-  // Flat index of the worst element; -1 if no element was judged, or if it is a sum over `bad` elements that is wrong.
+  bool vacuous = false;   // the resolution is so low that agreement proves nothing
+  // Flat index of the worst element; -1 if no element was judged, or if a sum over `bad` elements is wrong.
   std::int64_t worst = -1;
-  double got = 0, want = 0, allowed = 0;  // there
-  // If bad: which sum it is, or of params_backprop the block that the element lies in, "layer 0 forward, R of gate f".
+  double got = 0, want = 0, allowed = 0;  // of the worst element or the sum
+  // If bad: which sum is wrong, or for params_backprop the block of the worst element, "layer 0 forward, R of gate f".
   std::string where;
 };
 
-// How the reason of a BROKEN verdict begins where the implementation had been given up on before.
+// The reason of a BROKEN verdict begins with this if the call was not made, because earlier ones did not return.
 constexpr std::string_view kNotRun = "not run";
 
 struct Verdict {
-  Status status = Status::kBroken;    // forgetting to judge is red
+  Status status = Status::kBroken;    // so that a case that was never judged does not pass
   std::string reason = "not judged";  // "" if PASSED
   std::vector<TensorReport> tensors;
-  std::string note{};  // what was not judged element by element, and how; also if PASSED
-  // Of a failure that was looked into: what the wrong values look like (hint.h), and of half the wider accuracy class
-  // that the same outputs pass as. "" where there is nothing to say.
+  std::string note{};  // how elements were judged that were not judged one by one; also if PASSED
+  // For failures that were examined: which error gives such values (properties/explain/hint.h), and for half the wider
+  // accuracy class as which the same outputs pass. "" if there is none.
   std::string hint{};
   std::string passes_as{};
 };
@@ -52,19 +52,20 @@ struct Verdict {
 // The note begins with this where the adjoint identity was judged instead of elements.
 inline constexpr std::string_view kMasksUnavailable = "masks not available";
 
-// The same where masks come from a generator with state, as claimed, and each call was judged by its own.
-inline constexpr std::string_view kMasksWithState = "masks follow from earlier calls, as claimed";
+// The note begins with this where masks come from a generator with state, as claimed, and each call was judged with the
+// mask that it reports.
+inline constexpr std::string_view kMasksWithState = "masks depend on earlier calls, as claimed";
 
-// What makes two failures the same: the first bad tensor and the class of its fault ("w_grad value", "dicfo unwritten",
-// "h_grad non-finite"), or what was seen besides values, without its numbers ("wrote past the end of dicfo", "not
-// repeatable: x_grad"). "" where the implementation did not fail.
+// The kind of a failure; two failures with the same kind count as the same. The first bad tensor and what is wrong with
+// it ("w_grad value", "dicfo unwritten", "h_grad non-finite"), or the reason without its numbers ("wrote past the end
+// of dicfo", "not repeatable: x_grad"). "" if the implementation did not fail.
 std::string failure_of(const Verdict& verdict);
 
-// The verdict that the reports of all outputs of a case amount to, if nothing else is wrong with it:
+// The verdict for the reports of all outputs of a case, if nothing else is wrong with it:
 //   FAILED      an element of an output is bad
 //   MISTRUSTED  an output is vacuous, or there is no output
-//   SKIPPED     no element was judged, as each may be anything: reference/arithmetic/bounds.md 3.10, 3.11
-//   PASSED      otherwise; the note counts the elements that may be anything
+//   SKIPPED     no element was judged, because each may have any value: reference/arithmetic/bounds.md 3.10, 3.11
+//   PASSED      otherwise; the note counts the elements that may have any value
 Verdict conclude(std::vector<TensorReport> tensors);
 
 }  // namespace backgauge

@@ -9,7 +9,7 @@
 namespace backgauge {
 namespace {
 
-// Five digits, or as many as it takes to show a difference.
+// Five digits, or as many as are needed to show the difference.
 std::string got_and_want(double got, double want) {
   for (int digits = 5; digits < 17; digits += 4) {
     const std::string left = fmt::format("{:.{}g}", got, digits), right = fmt::format("{:.{}g}", want, digits);
@@ -18,7 +18,7 @@ std::string got_and_want(double got, double want) {
   return fmt::format("got {:.17g} want {:.17g}", got, want);
 }
 
-// What was found out besides the values.
+// Results of a closer look at a failure, which are not about single values.
 std::string findings_text(const Verdict& verdict) {
   std::string text;
   if (!verdict.note.empty()) text += "  " + verdict.note + "\n";
@@ -33,9 +33,9 @@ std::string tensor_text(const TensorReport& tensor) {
   std::string text = tensor.name;
   if (tensor.bad == 0 && tensor.elements > 0 && tensor.judged == 0) return text + ": no element was judged";
   if (tensor.bad == 0) {
-    return text + (tensor.vacuous
-                       ? fmt::format(": its bound says nothing (median want / allowed {:.2g})", tensor.resolution)
-                       : std::string(": ok"));
+    return text + (tensor.vacuous ? fmt::format(": its bounds prove nothing (median |want| / allowed is {:.2g})",
+                                                tensor.resolution)
+                                  : std::string(": ok"));
   }
   const bool is_sum = tensor.worst < 0;
   text += (is_sum ? "" : index_text(tensor.shape, tensor.worst)) + ": ";
@@ -50,7 +50,7 @@ std::string tensor_text(const TensorReport& tensor) {
   text += is_sum ? fmt::format("; a sum over {} elements", tensor.bad)
                  : fmt::format("; {} of {} elements wrong", tensor.bad, tensor.elements);
   if (tensor.unwritten > 0) text += fmt::format(", {} never written", tensor.unwritten);
-  if (tensor.nonfinite > 0) text += fmt::format(", {} of the wrong kind (NaN, inf, finite)", tensor.nonfinite);
+  if (tensor.nonfinite > 0) text += fmt::format(", {} wrongly finite or not finite", tensor.nonfinite);
   if (!tensor.where.empty()) text += "; " + tensor.where;
   return text;
 }

@@ -67,7 +67,7 @@ TEST(Report, NamesNonFiniteUnwrittenAndVacuous) {
   report.got = std::nan("");
   report.nonfinite = 2;
   EXPECT_EQ(tensor_text(report),
-            "cs_prev_grad[1,0]: got nan want 0.43177; 2 of 4 elements wrong, 2 of the wrong kind (NaN, inf, finite)");
+            "cs_prev_grad[1,0]: got nan want 0.43177; 2 of 4 elements wrong, 2 wrongly finite or not finite");
   report.nonfinite = 0;
   report.unwritten = 2;
   report.where = "layer 0 forward, bR[1] of gate n";
@@ -77,7 +77,8 @@ TEST(Report, NamesNonFiniteUnwrittenAndVacuous) {
   TensorReport vacuous = good_tensor("dicfo");
   vacuous.vacuous = true;
   vacuous.resolution = 3;
-  EXPECT_EQ(verdict_text(conclude({vacuous})), "  tensor dicfo: its bound says nothing (median want / allowed 3)\n");
+  EXPECT_EQ(verdict_text(conclude({vacuous})),
+            "  tensor dicfo: its bounds prove nothing (median |want| / allowed is 3)\n");
 }
 
 TEST(Report, GivesReasonsThatNoTensorHas) {
@@ -100,12 +101,12 @@ TEST(Conclude, CountsWhatMayBeAnythingAndSkipsWhereThatIsAll) {
   some.judged = 3;
   const Verdict passed = conclude({good_tensor("wci_grad"), open, some});
   EXPECT_EQ(passed.status, Status::kPassed);
-  EXPECT_EQ(passed.note, "2 of 6 elements may be anything: values on the way to them may overflow, or are not finite");
+  EXPECT_EQ(passed.note, "2 of 6 elements may have any value: intermediate values may overflow or are not finite");
   EXPECT_EQ(verdict_text(passed),
             "  tensor dicfo: no element was judged\n  wci_grad, cs_prev_grad ok\n  " + passed.note + "\n");
   const Verdict skipped = conclude({open, open});
   EXPECT_EQ(skipped.status, Status::kSkipped);
-  EXPECT_EQ(skipped.reason, "all elements may be anything: values on the way to them may overflow, or are not finite");
+  EXPECT_EQ(skipped.reason, "all elements may have any value: intermediate values may overflow or are not finite");
   EXPECT_EQ(conclude({open, bad_tensor()}).status, Status::kFailed);
   TensorReport empty = good_tensor("x_grad");
   empty.elements = empty.judged = 0;

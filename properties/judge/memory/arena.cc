@@ -29,7 +29,7 @@ bool odd_multiple(const std::byte* address, std::size_t unit) {
   return reinterpret_cast<std::uintptr_t>(address) / unit % 2 == 1;
 }
 
-// Units larger than a page are an alignment that a shift would make no worse.
+// A unit larger than a page is an alignment, which a shift would not reduce.
 bool may_shift(const Block& block) { return block.unit <= page_bytes() / (2 * kFarthest); }
 
 std::size_t pages_for(const Block& block, const Placement& placement, std::size_t margin) {
@@ -38,7 +38,7 @@ std::size_t pages_for(const Block& block, const Placement& placement, std::size_
   return round_up(block.size + shift + (block.size % block.unit == 0 ? 0 : block.unit), page_bytes()) + 2 * margin;
 }
 
-// Payloads, all different: they tell what an element was computed from.
+// Payloads, all different: the payload of a NaN shows which memory it came from.
 constexpr std::uint8_t kPoison = 0xd1, kOutputCanary = 0xc5, kInputCanary = 0x1a;
 
 Pattern first_content(const Block& output) {
@@ -133,7 +133,7 @@ Arena::~Arena() {
   munmap(mapping_.data(), mapping_.size());
 }
 
-// Zeros that take no memory are had from private pages only.
+// Only private pages have zeros that take no memory.
 bool Arena::is_shown(std::size_t k) const {
   const Block& block = blocks_[k];
   return block.role == Block::Role::kInput && block.size > 0 && block.bytes.size() == block.size;
@@ -165,7 +165,7 @@ void Arena::lay_out(const Placement& placement, std::size_t margin, std::byte* c
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
     const Block& block = blocks_[k];
     Place& place = places_[k];
-    // The block's own pages are what is aligned.
+    // Alignment is that of the block's own pages.
     place.pages = round_up(cursor + guard + margin, std::max(block.unit, page_bytes())) - margin;
     cursor = place.pages + place.pages_size + guard;
     const bool at_end = placement.edge(k) == Edge::kEnd;
@@ -242,7 +242,7 @@ std::vector<Violation> Arena::violations() const {
     check_canary(k, found);
     if (blocks_[k].role == Block::Role::kInput) check_unchanged(k, blocks_[k].bytes, found);
   }
-  // Where a write has left its mark, the mark is what is told.
+  // If a write changed a canary, the change is reported and not the access.
   std::vector<std::string> marked;
   for (const Violation& violation : found) {
     if (violation.kind == Violation::Kind::kChangedInput) marked.push_back(violation.block);

@@ -115,7 +115,7 @@ TEST(Arena, AnInputThatMayChangeMayBeWritten) {
   EXPECT_TRUE(arena.violations().empty());
 }
 
-TEST(Arena, WritesOfAThreadThatIsLateAreTold) {
+TEST(Arena, WritesOfALateThreadAreReported) {
   Arena arena(blocks(4, 84), Placement(1));
   arena.guarded([] {});
   EXPECT_TRUE(arena.freeze().empty());
@@ -162,8 +162,8 @@ class Limited {
   rlimit before_{};
 };
 
-// A file in memory is a file to the limits on their size and on descriptors. The small arena is made first: it must not
-// find a file that an earlier one has left.
+// The limits on file sizes and on descriptors apply to files in memory too. The small arena is made first, so that it
+// cannot reuse the file of another one.
 TEST(Arena, InputsAreClosedForWritingWhereThereAreNoFilesInMemory) {
   constexpr std::size_t kSmall = 84, kLarge = std::size_t{1} << 19;
   for (const auto& [which, most] : {std::pair{RLIMIT_FSIZE, rlim_t{4096}}, std::pair{RLIMIT_NOFILE, rlim_t{0}}}) {

@@ -15,7 +15,7 @@ std::byte byte_at(Pattern pattern, const std::byte* at, const std::byte* origin)
   return bytes[((at - origin) % kPeriod + kPeriod) % kPeriod];
 }
 
-// Without a look at every byte: the first period is right, and each byte equals the one a period before it.
+// Checks whole ranges with memcmp: the first period matches, and each byte equals the one a period before it.
 bool intact(Pattern pattern, const std::byte* begin, const std::byte* end, const std::byte* origin) {
   const std::byte* seed = begin + std::min(kPeriod, end - begin);
   for (const std::byte* at = begin; at < seed; ++at) {

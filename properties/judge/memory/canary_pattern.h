@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory of an arena holds where nobody has written: patterns of 8 bytes, repeated from an origin on in both
-// directions, so that an element that is never written can be told from any result.
+// The content of arena memory that has not been written: a pattern of 8 bytes, repeated in both directions from an
+// origin. No result looks like it, so that an element that was never written is recognized.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ Pattern nan_pattern(std::size_t unit, std::uint8_t payload);
 
 void lay_pattern(Pattern pattern, std::byte* begin, std::byte* end, const std::byte* origin);
 
-// The first byte of [begin, end) that differs, seen from the front or from the back; nullptr if none does.
+// The first and the last byte of [begin, end) that differ from the pattern; nullptr if none does.
 const std::byte* first_difference(Pattern pattern, const std::byte* begin, const std::byte* end,
                                   const std::byte* origin);
 const std::byte* last_difference(Pattern pattern, const std::byte* begin, const std::byte* end,

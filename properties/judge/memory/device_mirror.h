@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of an arena once more, in device memory: an implementation gets these addresses, and afterwards what it
-// has done there stands in the arena, canaries included. Guard pages have no counterpart: what is written next to a
-// block is seen by its canary, what is read there is not.
+// A copy of an arena in device memory. An implementation gets the addresses of the copy; after the call the copy,
+// canaries included, is copied back to the arena. There are no guard pages: a write next to a block changes its canary,
+// a read there is not noticed.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,19 @@ namespace backgauge {
 
 class DeviceMirror {
  public:
-  // On input an arena with a margin, and which of its blocks stay where they are. Throws device::Error, std::bad_alloc.
+  // On input an arena with a margin, and for each block whether it stays in host memory. Throws device::Error,
+  // std::bad_alloc.
   DeviceMirror(Arena& arena, const std::vector<bool>& stays);
 
-  // As in the arena: at the same distance from a page.
+  // The address of a block, at the same distance from a page as in the arena.
   std::byte* data(std::size_t block) const;
   const device::Stream& stream() const { return stream_; }
 
-  // A call has returned: waits for its stream, and brings everything back. On output "", or what the device reports,
-  // and then nothing has come back.
+  // To be called when a call has returned: waits for its stream, and copies everything back. On output "", or the error
+  // that the device reports; then nothing was copied.
   std::string collect();
 
-  // Waits for the whole device instead: what was not in order on the stream shows.
+  // The same, but waits for the whole device, which shows work that was not ordered on the stream.
   std::string collect_late();
 
  private:

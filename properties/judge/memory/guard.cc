@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs in the signal handler uses nothing but lock-free atomics and mprotect, a bare system call.
+// Code that runs in the signal handler uses only lock-free atomics and mprotect, a bare system call.
 #include "properties/judge/memory/guard.h"
 
 #include <signal.h>
@@ -62,7 +62,7 @@ bool take_fault(std::uintptr_t address, Access access) {
     if (watch == nullptr || address < watch->begin_ || address >= watch->end_) continue;
     const std::size_t hit = watch->count_.fetch_add(1, std::memory_order_relaxed);
     if (hit < watch->hits_.size()) watch->hits_[hit] = {address, access};
-    // A page that has only been read stays closed for writing: the write is a report of its own.
+    // A page that has only been read stays closed for writing, so that a write is recorded as well.
     const int protection = access == Access::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
     void* page = reinterpret_cast<void*>(address - address % page_bytes());
     return mprotect(page, page_bytes(), protection) == 0;
@@ -80,7 +80,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 void install(int signal, struct sigaction* previous) {
   struct sigaction action {};
   action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;  // an overflown stack must still reach the previous handler
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;  // a stack overflow must still reach the previous handler
   sigemptyset(&action.sa_mask);
   if (sigaction(signal, &action, previous) != 0) {
     throw std::runtime_error("guard: the handlers of SIGSEGV and SIGBUS cannot be installed");
@@ -89,7 +89,7 @@ void install(int signal, struct sigaction* previous) {
 
 void acquire_handlers() {
   Handlers& shared = handlers();
-  page_bytes();  // its first call is not for a signal handler
+  page_bytes();  // its first call must not happen in a signal handler
   const std::lock_guard lock(shared.mutex);
   if (shared.users == 0) {
     install(SIGSEGV, &shared.previous_segv);

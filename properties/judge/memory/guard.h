@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices touches of memory that must not be touched, and lets the toucher go on: while a GuardWatch lives, a fault of
-// any thread inside its mapping is recorded, the page is opened, and the instruction runs again. Faults elsewhere go to
-// the handler that was installed before (a debugger's, a sanitizer's, or the default, which ends the process).
+// Records accesses to guard pages and resumes the thread: while a GuardWatch exists, a fault of any thread inside its
+// mapping is recorded, the page is opened, and the instruction runs again. Other faults go to the handler that was
+// installed before (a debugger's, a sanitizer's, or the default, which ends the process).
 //
-// The handlers of SIGSEGV and SIGBUS are replaced while at least one watch lives. AddressSanitizer permits that by
+// The handlers of SIGSEGV and SIGBUS are replaced while at least one watch exists. AddressSanitizer permits that by
 // default; ASAN_OPTIONS must not say handle_segv=2 or handle_sigbus=2.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace backgauge {
 
 std::size_t page_bytes();
 
-enum class Access { kRead, kWrite, kTouch };  // kTouch: the machine does not say which
+enum class Access { kRead, kWrite, kTouch };  // kTouch: the processor does not report which of both
 
 struct GuardHit {
   std::uintptr_t address = 0;
@@ -26,14 +26,14 @@ struct GuardHit {
 
 class GuardWatch {
  public:
-  // On input a page-aligned mapping, some of whose pages are PROT_NONE or PROT_READ. Throws std::runtime_error where
-  // more than 8,192 watches live, or where the signal handlers cannot be installed.
+  // On input a page-aligned mapping, some of whose pages are PROT_NONE or PROT_READ. Throws std::runtime_error if
+  // more than 8,192 watches exist or the signal handlers cannot be installed.
   explicit GuardWatch(std::span<std::byte> mapping);
   ~GuardWatch();
   GuardWatch(const GuardWatch&) = delete;
   GuardWatch& operator=(const GuardWatch&) = delete;
 
-  // Puts the handlers back where somebody has installed others since. Throws std::runtime_error.
+  // Installs the handlers again if somebody has installed others since. Throws std::runtime_error.
   static void arm();
 
   // The first hits, in order of arrival. A page reports its first read and its first write; two threads may report the
@@ -46,7 +46,7 @@ class GuardWatch {
   std::uintptr_t begin_, end_;
   std::size_t slot_;
   std::atomic<std::size_t> count_{0};
-  std::array<GuardHit, 64> hits_;  // a tensor that is overrun by more pages than that has been noticed
+  std::array<GuardHit, 64> hits_;  // an overrun of more pages than that has been noticed by then
 };
 
 }  // namespace backgauge

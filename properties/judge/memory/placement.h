@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the blocks of an arena lie within their pages: a function of a seed and the block's number.
 //
-// Flush placements (half of the seeds) put every block at one end of its pages, so that its first neighbour on that
-// side is a guard page. Shifted placements keep 1 to 15 elements of canary there, and never align a block to more than
-// one element: base / element size is odd.
+// Flush placements (half of the seeds) put each block at one end of its pages, directly next to a guard page. Shifted
+// placements leave 1 to 15 elements of canary there, and never align a block to more than one element: its address
+// divided by the size of an element is odd.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ class Placement {
  public:
   explicit Placement(std::uint64_t seed);
 
-  // Every block at its other edge, flush if this one is shifted and the other way round: a case that runs under both
-  // has had every tensor flush with a guard page once, and aligned to one element and nothing more once.
+  // Each block at its other edge, flush if this placement is shifted and vice versa. In a case that runs with both,
+  // each tensor lies once next to a guard page, and is once aligned to no more than one element.
   Placement opposite() const;
 
   bool shifted() const { return shifted_; }
   Edge edge(std::size_t block) const;
-  std::size_t distance(std::size_t block) const;  // from that edge, in elements: 0 if flush, 1..15 if shifted
+  std::size_t distance(std::size_t block) const;  // to that edge, in elements: 0 if flush, 1..15 if shifted
 
  private:
   std::uint64_t seed_;

@@ -19,14 +19,14 @@ struct File {
   std::span<std::byte> view;
 };
 
-// What is not in use keeps its pages, so that small calls have no page faults. Larger ones give them back.
+// Memory that is not in use keeps its pages, so that small calls have no page faults. Large blocks release theirs.
 struct Pool {
   static constexpr std::size_t kMostBytes = std::size_t{1} << 20, kMostFiles = 64;
   std::mutex mutex;
   std::vector<File> files;
 };
 Pool& pool() {
-  static auto* const instance = new Pool;  // threads that outlive main may still end calls
+  static auto* const instance = new Pool;  // threads that outlive main may still end a call
   return *instance;
 }
 

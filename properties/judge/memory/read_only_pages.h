@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that an implementation may only read, and that the judge writes beside it: a file in memory, mapped twice. To
-// open pages for the judge and to close them again would cost two system calls for each input of each call, and with
-// several threads an interruption of the other processors each.
+// Memory that an implementation can only read and that the judge writes through a second mapping of the same file in
+// memory. Opening the pages for the judge and closing them again would cost two system calls for each input of each
+// call, and with several threads an interrupt of the other processors for each of them.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace backgauge {
 
 class ReadOnlyPages {
  public:
-  // At least `bytes`, of any content; null where the system gives no such memory: no file in memory, no descriptor for
-  // one, or a limit on the size of files (for which the system would send SIGXFSZ). Throws std::bad_alloc.
+  // At least `bytes`, with any content. Null if the system provides no such memory: no file in memory, no descriptor,
+  // or a limit on the size of files (a larger one would raise SIGXFSZ). Throws std::bad_alloc.
   static std::unique_ptr<ReadOnlyPages> make(std::size_t bytes);
   ~ReadOnlyPages();
   ReadOnlyPages(const ReadOnlyPages&) = delete;
@@ -21,7 +21,7 @@ class ReadOnlyPages {
 
   std::byte* writable() const { return view_.data(); }
 
-  // Maps `bytes` of it, from `offset` on, at a place inside a mapping of the caller's, for reading. Throws
+  // Maps `bytes` of it, from `offset` on, read-only, at an address inside a mapping of the caller. Throws
   // std::bad_alloc.
   void show(std::size_t offset, std::size_t bytes, std::byte* at) const;
 

@@ -15,7 +15,7 @@
 namespace backgauge {
 namespace {
 
-// Kinds of failure told by one test: a faulty implementation has more, each of which some test tells.
+// The most kinds of failure shown by one test. A faulty implementation has more, but other tests show those.
 constexpr std::size_t kMostKinds = 5;
 constexpr std::size_t kMostText = kMostKinds * kShownOfReason;
 
@@ -38,7 +38,7 @@ struct Test {
     return static_cast<std::size_t>(
         std::ranges::count_if(records, [status](const Record* r) { return r->verdict.status == status; }));
   }
-  // The element that says how it ended, or nullptr if it passed.
+  // The XML element with the result, or nullptr if the test passed.
   const char* outcome() const {
     if (count(Status::kFailed) > 0) return "failure";
     if (count(Status::kBroken) > 0) return "error";
@@ -95,7 +95,7 @@ struct Totals {
   }
 };
 
-std::string told(const Record& record) {
+std::string failure_text(const Record& record) {
   return fmt::format("{} {}\n{}  repro: {}\n", verdict_word(record.verdict.status), record.id,
                      brief_text(record.verdict), record.repro());
 }
@@ -109,7 +109,7 @@ void write_failure(const Test& test, pugi::xml_node node) {
     auto kind = std::ranges::find(kinds, failure, &std::pair<std::string, std::size_t>::first);
     if (kind == kinds.end()) {
       kind = kinds.insert(kind, {failure, 0});
-      if (kinds.size() <= kMostKinds) text += told(*record);
+      if (kinds.size() <= kMostKinds) text += failure_text(*record);
     }
     ++kind->second;
   }

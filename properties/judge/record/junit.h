@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records as JUnit XML, for the test views of CI servers. records.jsonl has every case; this has what such a view can
-// show: a suite for each op, and in it a test for
-//   each dtype and class of data        "f16 data=large": of the cases that were judged. It fails where one of them
-//   does;
-//                                       its text tells the first failure of each kind. Names are the same for every
-//                                       seed
+// Records as JUnit XML, for the test views of CI servers. records.jsonl has every case; the XML has a suite for each
+// op, with a test for
+//   each dtype and data profile         "f16 data=large", for the cases that were judged. It fails if one of them
+//   fails;
+//                                       its text shows the first failure of each kind. The name is the same for all
+//                                       seeds
 //   each reason to skip                 "skipped: dtype f16 is not claimed"
-//   what is MISTRUSTED                  "mistrusted", counted as skipped
-//   each record that is of no case      by its id
-// Properties of a test count its cases; those of a suite say what was judged, where and when.
+//   all cases that are MISTRUSTED       "mistrusted", counted as skipped
+//   each record that is not of a case   its id
+// The properties of a test count its cases; those of a suite say what was judged, where and when.
 #pragma once
 
 #include <span>
@@ -21,8 +21,8 @@
 namespace backgauge {
 
 struct JunitRun {
-  std::string hostname, timestamp;                              // ISO 8601, of its begin; "": not told
-  std::vector<std::pair<std::string, std::string>> properties;  // of every suite: {"version", "0.1.0"}
+  std::string hostname, timestamp;                              // ISO 8601, of the start; "" if unknown
+  std::vector<std::pair<std::string, std::string>> properties;  // of each suite: {"version", "0.1.0"}
 };
 
 std::string junit(std::span<const Record> records, const JunitRun& run);

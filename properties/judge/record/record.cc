@@ -33,7 +33,7 @@ double number(const Json& json) {
   if (word == "inf") return std::numeric_limits<double>::infinity();
   if (word == "-inf") return -std::numeric_limits<double>::infinity();
   if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
-  throw std::invalid_argument("\"" + word + "\" is no number");
+  throw std::invalid_argument("\"" + word + "\" is not a number");
 }
 
 Json tensor_json(const TensorReport& tensor) {
@@ -58,7 +58,7 @@ Json tensor_json(const TensorReport& tensor) {
 }
 
 std::int64_t flat_index(const Shape& shape, const std::vector<std::int64_t>& index) {
-  const std::invalid_argument unfit("\"worst\" does not fit \"shape\"");
+  const std::invalid_argument unfit("\"worst\" does not match \"shape\"");
   if (index.size() != shape.size() || !element_count(shape)) throw unfit;
   std::int64_t flat = 0;
   for (std::size_t k = 0; k < shape.size(); ++k) {
@@ -109,7 +109,7 @@ Planned planned(const Json& json) {
   read_whole(json.at("cases"), plan.cases);
   json.at("digest").get_to(plan.digest);
   read_whole(json.at("index"), plan.index);
-  if (plan.index < 0 || plan.index >= plan.cases) throw std::invalid_argument("\"index\" is none of the plan");
+  if (plan.index < 0 || plan.index >= plan.cases) throw std::invalid_argument("\"index\" is outside the plan");
   return plan;
 }
 
@@ -172,7 +172,7 @@ std::string to_json(const Record& record) {
   json["ms"] = number(record.ms);
   if (record.plan) json["plan"] = plan_json(*record.plan);
   if (record.redraws > 0) json["redraws"] = record.redraws;
-  // Nothing else comes from strangers; a byte that did must not cost the record.
+  // All untrusted text has been made printable. If a byte was missed, the record must still be written.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

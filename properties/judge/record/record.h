@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One judged case as one line of JSON, schema "backgauge.record/1": what reports, gates and merges read. The order of
-// the keys is fixed; numbers keep every bit, "inf", "-inf" and "nan" are strings. README.md lists the keys.
+// One judged case as one line of JSON, schema "backgauge.record/1", which reports, gates and merges read. The order of
+// the keys is fixed; numbers keep every bit; "inf", "-inf" and "nan" are strings. README.md lists the keys.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace backgauge {
 
-// Where a case stands in the plan of its run. Records of one plan can be merged, whatever machine they come from.
+// The position of a case in the plan of its run. Records of one plan can be merged, also from different machines.
 struct Planned {
   std::string tier;        // "" if the cases were given by hand
   std::uint64_t seed = 0;  // of the tier's choices
@@ -36,26 +36,27 @@ struct Record {
   bool flaky = false;       // a failure that did not repeat when the case ran alone
   double ms = 0;            // wall time of the whole case
   std::optional<Planned> plan{};
-  int redraws = 0;           // how often other values were drawn, because no bound could prove anything with the first
-  std::string impl_given{};  // how the user named the implementation, quoted for a shell; "": by impl_name. Not stored
+  int redraws = 0;           // how often other values were drawn because the bounds proved nothing with the first
+  std::string impl_given{};  // the implementation as the user gave it, quoted for a shell; "": impl_name. Not stored
 
   std::string repro() const;  // a command line that judges it again
 };
 
-// How the ids of records begin that are of no case: what a run asks of an implementation as a whole. No case line does.
+// The id of a record begins with this if it is not of a case but of a check of the implementation as a whole. No case
+// line does.
 inline constexpr std::string_view kCheckPrefix = "check: ";
 inline bool is_check(const Record& record) { return record.id.starts_with(kCheckPrefix); }
 
-// Without a newline.
+// One line, without a newline.
 std::string to_json(const Record& record);
 
 // On input a line as to_json makes it; unknown keys are ignored. On output the record, or what is wrong in `error`.
 std::optional<Record> parse_record(std::string_view line, std::string& error);
 
-// Appends lines to a file, each in one write: whatever ends the process, all lines but the last are complete.
+// Appends lines to a file, each with one write, so that all lines but the last are complete even if the process ends.
 class RecordWriter {
  public:
-  // Throws std::system_error where the file cannot be opened or written.
+  // Throws std::system_error if the file cannot be opened or written.
   explicit RecordWriter(const std::string& path);
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
@@ -67,11 +68,11 @@ class RecordWriter {
   int file_;
 };
 
-// The records of a text, in its order. A last line without newline was torn by the end of its writer and is left out.
+// The records of a text, in order. A last line without a newline is incomplete and left out; `torn` is then true.
 struct Records {
   std::vector<Record> records;
   bool torn = false;
-  std::string error;  // the first line that is no record, with its number; reading ends there
+  std::string error;  // number of the first line that is not a record, and why; reading ends there
 };
 Records parse_records(std::string_view text);
 

@@ -18,10 +18,10 @@
 namespace backgauge {
 namespace {
 
-// The legal call that a malformed one is made from was not prepared.
+// Thrown if prepare refuses the legal call that a malformed one is made from.
 struct NotPrepared {};
 
-// They take milliseconds to list, and a run asks thousands of times.
+// Listing them takes milliseconds, and a run asks for them thousands of times.
 const std::vector<MalformedCall>& calls_of(backgauge_op op, backgauge_dtype dtype) {
   static std::map<std::pair<int, int>, std::vector<MalformedCall>> lists;
   static std::mutex mutex;
@@ -44,7 +44,8 @@ Verdict judged(Runner& runner, const Malformed& which) {
       !why.empty()) {
     return {Status::kSkipped, std::move(why), {}};
   }
-  if ((forward ? table.forward : table.run) == nullptr) return failed(forward ? "has no forward" : "has no run");
+  if ((forward ? table.forward : table.run) == nullptr)
+    return failed(forward ? "has no forward function" : "has no run function");
   const RunResult result = runner.refuse(which);
   const std::string call = "malformed call " + malformed_description(which);
   const std::string_view answer = call_status_word(result.status);
@@ -86,7 +87,7 @@ Malformed malformed_of_case(backgauge_op gradient_op, backgauge_dtype dtype, std
 
 RunResult InProcessRunner::refuse(const Malformed& which) {
   RunResult result;
-  // Where prepare asks for more, there is another one.
+  // If prepare asks for more, the frame is replaced.
   constexpr std::size_t kRoomForInputs = std::size_t{1} << 18;
   if (refusal_frame_ != nullptr) {
     if (const std::vector<std::string> late = refusal_frame_->late_violations(); !late.empty()) {
@@ -95,10 +96,10 @@ RunResult InProcessRunner::refuse(const Malformed& which) {
     }
   }
   if (refusal_frame_ == nullptr) refusal_frame_ = std::make_unique<RefusalFrame>(kRoomForInputs);
-  const auto freeze = [&](bool tell) {
+  const auto freeze = [&](bool report) {
     const std::vector<std::string> touched = refusal_frame_->freeze();
     if (touched.empty()) return;
-    if (tell) result.violations.push_back(result.function + " " + touched.front());
+    if (report) result.violations.push_back(result.function + " " + touched.front());
     refusal_frame_.reset();
   };
   const auto prepare = [&](const backgauge_call* call, backgauge_plan* plan, backgauge_message*) {
@@ -134,7 +135,7 @@ RunResult InProcessRunner::refuse(const Malformed& which) {
       message = *refusal_frame_->message();
       return status;
     });
-    // What was taken for legal has been computed, of course: that it was taken is the fault.
+    // A call that was accepted has been computed and has written its outputs. The fault is that it was accepted.
     const bool refused = result.status != BACKGAUGE_OK;
     freeze(refused);
     if (refused && !owned->untouched()) result.violations.push_back(result.function + " wrote to memory of the call");

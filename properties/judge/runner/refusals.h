@@ -13,7 +13,7 @@
 
 namespace backgauge {
 
-// Which malformed call: they are numbered from 0, for each op (also BACKGAUGE_CUDNN_RNN) and dtype.
+// Identifies a malformed call. They are numbered from 0 for each op (also BACKGAUGE_CUDNN_RNN) and dtype.
 struct Malformed {
   backgauge_op op;
   backgauge_dtype dtype;
@@ -22,14 +22,15 @@ struct Malformed {
 std::uint64_t malformed_count(backgauge_op op, backgauge_dtype dtype);
 std::string malformed_description(const Malformed& which);  // "block_lstm_grad_v2 peephole=1: w: dimension 0 = 0"
 
-// The call of a case line: the calls of CudnnRNNBackprop are followed by those of its forward.
+// The malformed calls of case lines: those of CudnnRNNBackprop are followed by those of its forward.
 std::uint64_t malformed_case_count(backgauge_op gradient_op, backgauge_dtype dtype);
 Malformed malformed_of_case(backgauge_op gradient_op, backgauge_dtype dtype, std::uint64_t number);
 
-// PASSED if the call is refused as it must be. Throws nothing: trouble of the judge itself is BROKEN("harness: ...").
+// PASSED if the call is refused as the contract demands. Throws nothing: an error in the judge itself is
+// BROKEN("harness: ...").
 Verdict judge_refusal(Runner& runner, const Malformed& which);
 
-// One call that was not refused as it must be.
+// A call that was not refused as the contract demands.
 struct WrongAnswer {
   std::string call;   // its description
   std::string fault;  // "run answered OK", "wrote before it refused"
@@ -40,8 +41,8 @@ struct Refusals {
   std::vector<WrongAnswer> wrong;
 };
 
-// Every `step`-th malformed call of an op in a dtype that the implementation claims. In this process: an implementation
-// that takes such a call for legal may crash.
+// Makes every `step`-th malformed call of an op in a dtype that the implementation claims. They are made in this
+// process, which crashes if an implementation accepts such a call and reads or writes out of bounds.
 Refusals refusals(const backgauge_implementation& implementation, backgauge_op op, backgauge_dtype dtype,
                   std::size_t step);
 

@@ -12,13 +12,13 @@
 namespace backgauge {
 namespace {
 
-// A call that leaves a thread behind may have started a pool, or something that will write later. The latter is given
-// time to show itself: 20 ms are long for a thread that has work, and 50 of them cost a run no more than a second.
+// A thread that a call leaves behind may belong to a pool, or may write later. It is given time to do so: 20 ms are
+// long for a thread that has work, and 50 waits cost a run no more than a second.
 constexpr std::chrono::milliseconds kPatience{20};
 constexpr int kMostWaits = 50;
 std::atomic<int> waits{0};
 
-// While it lives, watches for threads that a call leaves behind.
+// Notices, when it is destroyed, that a call has left threads behind.
 class ThreadWatch {
  public:
   explicit ThreadWatch(bool& grew) : grew_(grew), before_(live_threads()) {}
@@ -75,7 +75,7 @@ DropoutMasks InProcessRunner::dropout_masks(const Problem& problem, std::span<co
 
 Together InProcessRunner::run_together(const std::vector<TogetherCall>& calls) {
   const ThreadWatch watch(threads_grew_);
-  constexpr const char* kCalls = "calls at once";  // whichever of the functions
+  constexpr const char* kCalls = "calls at once";  // of several functions
   if (observer_) observer_(kCalls, true);
   Together together = call_together(implementation_, calls, memories_);
   if (observer_) observer_(kCalls, false);

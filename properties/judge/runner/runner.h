@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the judge reaches an implementation: in this process, or in one that may die (worker/). A runner belongs to one
+// How the judge calls an implementation: in this process, or in one that may crash (worker/). A runner is used by one
 // thread at a time.
 #pragma once
 
@@ -25,13 +25,13 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
   virtual ~Runner() = default;
 
-  // What the implementation says of itself, and which functions there are. They are not to be called: run() does.
+  // The claims of the implementation, and which functions it has. Only run() and the functions below call these.
   virtual const backgauge_implementation& table() const = 0;
 
-  // Whether it runs in a process of its own.
+  // True if the implementation runs in a process of its own.
   virtual bool isolated() const { return false; }
 
-  // Between two cases: lets a new process make the next call. False where there is none to be had.
+  // Between two cases: the next call is made by a new process. False if the runner has no processes.
   virtual bool renew() { return false; }
 
   // As run() below, and for the masks as call/run.h says.
@@ -39,31 +39,31 @@ class Runner {
   virtual DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
                                      const RunOptions& options) = 0;
 
-  // As together.h says. The calls are made by as many threads as there are of them.
+  // As together.h says. Each call is made by a thread of its own.
   virtual Together run_together(const std::vector<TogetherCall>& calls) = 0;
 
   // As measure_thread_use().
   virtual ThreadUse thread_use(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) = 0;
 
-  // Makes a malformed call of an op that is claimed. On output what was answered; a violation says what was written.
+  // Makes a malformed call of an op that is claimed. On output its answer; writes are violations.
   virtual RunResult refuse(const Malformed& which) = 0;
 
-  // The memory of all calls stays as it is until their case ends. On output what has changed in it after its call had
-  // returned, and what has otherwise happened since.
+  // The memory of all calls is kept until the case ends. On output what changed in it after its call had returned, and
+  // how the process ended if it did.
   struct CaseEnd {
     std::vector<std::string> violations;
     std::string broken;  // as in RunResult
   };
   virtual CaseEnd end_case() = 0;
 
-  // An op whose calls keep timing out is given up on: `broken` then begins with kNotRun. This allows as many again.
+  // An op is not called again after too many timeouts: `broken` then begins with kNotRun. This resets the count.
   virtual void forget_timeouts() {}
 };
 
 class InProcessRunner : public Runner {
  public:
-  // The table outlives the runner. The observer is told of every function that is entered and left. `memory_limit`:
-  // bytes that prepare may ask for; 0: what the machine has.
+  // The table outlives the runner. The observer is called when a function is entered and when it returns.
+  // `memory_limit`: bytes that prepare may ask for; 0: as much as the machine has.
   explicit InProcessRunner(const backgauge_implementation& implementation, CallObserver observer = {},
                            std::uint64_t memory_limit = 0)
       : implementation_(implementation), observer_(std::move(observer)), memory_limit_(memory_limit) {}
@@ -82,7 +82,7 @@ class InProcessRunner : public Runner {
   CallObserver observer_;
   std::uint64_t memory_limit_;
   std::vector<CallMemory> memories_;
-  std::unique_ptr<RefusalFrame> refusal_frame_;  // from a malformed call to the next call that is none
+  std::unique_ptr<RefusalFrame> refusal_frame_;  // from a malformed call until the next other call
   bool threads_grew_ = false;                    // in a call of this case
 };
 

@@ -119,7 +119,7 @@ TEST(Run, ARefusalMustLeaveOutputsUntouched) {
   }
 }
 
-// Where both ends of a message are tried, and those of a plan.
+// Placements that try both ends of a message and of a plan.
 std::vector<std::string> violations_of(const ScriptedImplementation& scripted) {
   std::set<std::string> all;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
@@ -184,7 +184,7 @@ TEST(Run, DistrustsPrepare) {
   ScriptedImplementation scripted;
   scripted.after_prepare = [](backgauge_plan& plan) { plan.workspace_alignment = 3; };
   EXPECT_EQ(run_cell(scripted).violations,
-            std::vector<std::string>{"prepare asked for an alignment of 3 bytes, no power of two"});
+            std::vector<std::string>{"prepare asked for an alignment of 3 bytes, which is not a power of two"});
   scripted.after_prepare = [](backgauge_plan& plan) { plan.reserve_space_length = -1; };
   EXPECT_EQ(run_cell(scripted).violations,
             std::vector<std::string>{"prepare asked for a reserve_space of -1 elements"});

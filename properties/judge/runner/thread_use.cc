@@ -24,18 +24,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a pool does after a call until it sleeps: OpenMP of LLVM and Intel spins for 200 ms.
+// A pool of threads may spin after a call before it sleeps: OpenMP of LLVM and Intel does so for 200 ms.
 constexpr std::chrono::milliseconds kUntilQuiet{500};
 constexpr int kQuietLooks = 3;
 
-// Enough for a mean: with one thread too many half of the time, 40 looks all miss it less than once in 10^12.
+// Enough for a mean: if there is one thread too many half of the time, 40 samples all miss it less than once in 10^12.
 constexpr int kSamples = 40;
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 constexpr std::chrono::seconds kLongest{5};
 
 struct Look {
-  bool running = false;     // or ready to
-  std::uint64_t ticks = 0;  // of processor time; nanoseconds where the kernel counts them
+  bool running = false;     // or ready to run
+  std::uint64_t ticks = 0;  // processor time, in nanoseconds if the kernel counts them
 };
 using Threads = std::map<pid_t, Look>;
 constexpr pid_t kNobody = 0;
@@ -51,7 +51,7 @@ std::string read_small(const std::string& path) {
 
 pid_t own_number() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-// Of this process, one thread aside.
+// All threads of this process except one.
 Threads look_around(pid_t but) {
   Threads out;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/task"), closedir);
@@ -75,7 +75,7 @@ bool anyone_running(const Threads& threads) {
   return std::ranges::any_of(threads, [](const auto& each) { return each.second.running; });
 }
 
-// Whether all threads but the caller's have gone to sleep.
+// Waits until all threads but the caller's sleep. False if they do not.
 bool wait_until_quiet() {
   const auto deadline = Clock::now() + kUntilQuiet;
   for (int quiet = 0; quiet < kQuietLooks;) {
@@ -86,7 +86,7 @@ bool wait_until_quiet() {
   return true;
 }
 
-// Looks at the threads for as long as it lives, and counts while a call is made.
+// Samples the threads while it exists, and counts the samples that were taken during a call.
 class Watcher {
  public:
   Watcher() : before_(look_around(kNobody)) {
@@ -119,7 +119,7 @@ class Watcher {
 
  private:
   void take(const Threads& threads) {
-    if (!inside_) return;  // the call was over before the look was
+    if (!inside_) return;  // the call returned before the sample was complete
     std::set<pid_t> running;
     for (const auto& [thread, look] : threads) {
       if (look.running) running.insert(thread);
@@ -148,13 +148,13 @@ ThreadUse measure_thread_use(const backgauge_implementation& implementation, con
   PlacedCall call(implementation, problem, raw, options, observer);
   const auto run = [&](const CallFrame& frame) { return implementation.run(frame.call(), frame.message()); };
   if (!call.prepare()) {
-    out.unmeasured = "prepare does not succeed";
+    out.unmeasured = "prepare failed";
     return out;
   }
   call.invoke_guarded("run", run);
-  if (look_around(kNobody).empty()) out.unmeasured = "the system does not tell of threads";
+  if (look_around(kNobody).empty()) out.unmeasured = "the system does not list the threads of a process";
   if (out.unmeasured.empty() && !wait_until_quiet()) {
-    out.unmeasured = "threads go on running after the call has returned";
+    out.unmeasured = "threads keep running after the call has returned";
   }
   if (!out.unmeasured.empty()) return out;
   backgauge_message message{};
@@ -168,8 +168,8 @@ ThreadUse measure_thread_use(const backgauge_implementation& implementation, con
     }
   });
   out = watcher.use();
-  if (!good) out.fault = "run does not succeed again with the same call";
-  if (good && out.samples < kSamples) out.unmeasured = "too little time in calls to look at threads";
+  if (!good) out.fault = "run failed when the same call was repeated";
+  if (good && out.samples < kSamples) out.unmeasured = "too little time was spent in calls to count threads";
   return out;
 }
 

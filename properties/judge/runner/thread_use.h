@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many threads a call keeps busy, to be held against the num_threads that it was given.
+// How many threads a call keeps busy, to be compared with the num_threads that it was given.
 #pragma once
 
 #include <span>
@@ -10,22 +10,21 @@
 namespace backgauge {
 
 struct ThreadUse {
-  // Threads that were running or ready to run at once, the caller's included, on average over the time in calls. Not
-  // counted: threads that were there before and did less than a quarter of the busiest one's work, as those of a pool
-  // that are woken to find that there is nothing for them.
+  // How many threads were running or ready to run at the same time, including the caller's: the average over the time
+  // in calls. Threads that existed before and did less than a quarter of the work of the busiest one are not counted,
+  // for example those of a pool that wake up and find no work.
   double busy = 0;
   int samples = 0;
-  std::string unmeasured;  // why not; "" if measured
-  std::string fault;       // of a call; "" if all went well
+  std::string unmeasured;  // why nothing was measured; "" if it was
+  std::string fault;       // what is wrong with a call; "" if nothing
   std::string broken;      // as in RunResult
 
-  // At most num_threads at once are that many on average too, whichever threads they are at a time; a half more is
-  // none of them.
+  // If at most num_threads run at any time, the average is not above that either. A half more allows for sampling.
   bool too_many(std::int32_t num_threads) const { return unmeasured.empty() && busy > num_threads + 0.5; }
 };
 
-// Calls again and again for some tens of milliseconds, after one call that may start threads. No other call of this
-// process runs. The problem is a legal, claimed one of a gradient without random dropout; `raw` as run() takes it.
+// Repeats a call for some tens of milliseconds, after a first call that may start threads. No other call may run in
+// this process. The problem is legal and claimed, and is a gradient without random dropout; `raw` as for run().
 ThreadUse measure_thread_use(const backgauge_implementation& implementation, const Problem& problem,
                              std::span<const RawTensor> raw, const RunOptions& options);
 

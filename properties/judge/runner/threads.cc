@@ -8,7 +8,7 @@
 namespace backgauge {
 namespace {
 
-// A folder has two links and one for each folder in it, and the kernel keeps one for each thread.
+// A folder has two links plus one for each folder in it, and /proc/PID/task has one folder for each thread.
 std::size_t folders_in(const char* path) {
   struct stat status {};
   if (stat(path, &status) != 0 || status.st_nlink < 3) return 0;

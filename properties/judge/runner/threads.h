@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many threads a process has; 0 where the system does not say. One that has been joined may be counted for a moment
-// longer.
+// How many threads a process has; 0 if the system does not report it. A thread that has been joined may still be
+// counted for a moment.
 #pragma once
 
 #include <sys/types.h>

@@ -30,11 +30,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Masks = std::vector<std::vector<std::uint8_t>>;
 
-// A processor that all threads share changes between them every few milliseconds, and each change overlaps one call:
-// this is several times what 64 of them take there, under load.
+// On a single processor, threads are switched every few milliseconds, and each switch makes one call overlap. This is
+// several times what 64 of them take there under load.
 constexpr std::chrono::seconds kPatience{10};
 
-// Where the threads are.
+// What the threads share: their start, and counts of calls.
 class Meeting {
  public:
   Meeting(std::size_t threads, std::uint64_t enough)
@@ -64,7 +64,8 @@ class Meeting {
   const Clock::time_point deadline_ = Clock::now() + kPatience;
 };
 
-// The largest difference of two tensors, as a part of the largest value of the first; inf where only one is finite.
+// The largest difference of two tensors, relative to the largest value of the first; inf if an element is finite in
+// only one of them.
 double farthest_apart(const std::vector<double>& first, const std::vector<double>& second) {
   double largest = 0, difference = 0;
   for (std::size_t k = 0; k < first.size(); ++k) {
@@ -76,7 +77,7 @@ double farthest_apart(const std::vector<double>& first, const std::vector<double
   return largest > 0 ? difference / largest : difference > 0 ? std::numeric_limits<double>::infinity() : 0;
 }
 
-// One function with one call: what it gives alone, and the same again in memory of its own.
+// One function with one call: its results alone, and its repetitions in memory of its own.
 class Turn {
  public:
   using Function = std::function<backgauge_status(const backgauge_call&, backgauge_message&)>;
@@ -91,13 +92,13 @@ class Turn {
         alone_(std::move(alone)),
         described_(implementation, problem_, raw_, subject.options, observer_),
         placed_(implementation, problem_, raw_, subject.options, observer_) {
-    if (!placed_.prepare()) throw std::runtime_error("prepare answers otherwise than before");
+    if (!placed_.prepare()) throw std::runtime_error("prepare gave another answer than before");
   }
 
   void guarded(const std::function<void()>& body) { placed_.guarded(body); }
 
-  // One call. False if it has answered otherwise than alone, which is seen at the end only in device memory, and where
-  // bits need not repeat.
+  // Makes one call. False if its results differ from those of the call alone. In device memory, and if bits need not
+  // repeat, that is checked only in finish().
   bool take(Meeting& meeting, std::size_t thread) {
     backgauge_message message{};
     if (!prepares_as_before(message)) return false;
@@ -116,8 +117,8 @@ class Turn {
 
   bool forward() const { return problem_.op == BACKGAUGE_CUDNN_RNN; }
 
-  // No more calls: what is wrong, and the outputs of the last one; where bits need not repeat, those that were farthest
-  // from what the call gives alone.
+  // To be called after the last call. On output in `fault` what is wrong, and the outputs of the last call or, if bits
+  // need not repeat, of the call that differs most from the call alone.
   RunResult finish(std::vector<CallMemory>& memories, std::string& fault) {
     RunResult result = placed_.finish();
     result.status = BACKGAUGE_OK;
@@ -139,7 +140,7 @@ class Turn {
         plan.workspace_bytes == placed_.c().workspace_bytes) {
       return true;
     }
-    fault_ = "prepare answers otherwise than alone";
+    fault_ = "prepare gave another answer than for the call alone";
     return false;
   }
 
@@ -151,7 +152,7 @@ class Turn {
     });
   }
 
-  // By the largest difference, as a part of the largest value of its tensor.
+  // Keeps the outputs with the largest difference, relative to the largest value of the tensor.
   void keep_the_farthest() {
     std::vector<Output> now = alone_;
     double distance = 0;
@@ -182,17 +183,18 @@ class Turn {
   double distance_ = 0;
 };
 
-// One thread with its calls.
+// The calls of one thread.
 class Caller {
  public:
   Caller(const backgauge_implementation& implementation, const TogetherCall& subject, std::size_t number)
       : implementation_(implementation), subject_(subject), number_(number) {}
 
-  // What the calls give alone.
+  // Makes each call alone and keeps its results.
   void call_alone() {
     InProcessRunner runner(implementation_);
     const auto checked = [](RunResult result) {
-      if (const auto verdict = verdict_of_failed_run(result)) throw std::runtime_error("alone: " + verdict->reason);
+      if (const auto verdict = verdict_of_failed_run(result))
+        throw std::runtime_error("the call alone failed: " + verdict->reason);
       return result;
     };
     const Problem& problem = subject_.problem;
@@ -252,7 +254,7 @@ class Caller {
         const backgauge_status status =
             implementation_.dropout_mask(&call, static_cast<std::int32_t>(gap), keep.data(), &message);
         if (status != BACKGAUGE_OK) return status;
-        if (keep != keep_[gap]) throw std::runtime_error("told another dropout mask than alone");
+        if (keep != keep_[gap]) throw std::runtime_error("reported another dropout mask than the call alone");
       }
       return BACKGAUGE_OK;
     };
@@ -260,7 +262,8 @@ class Caller {
         std::make_unique<Turn>(implementation_, subject_.problem, raw, subject_, ask, std::vector<Output>()));
   }
 
-  // The guards of all turns stay up while the calls are made: putting them up takes longer than a small call.
+  // Accesses to guard pages are recorded for all turns during all calls: switching that on takes longer than a small
+  // call.
   void enter(std::size_t turn, Meeting& meeting) {
     if (turn == turns_.size()) return call_until_over(meeting);
     turns_[turn]->guarded([&] { enter(turn + 1, meeting); });
@@ -314,7 +317,7 @@ Together call_together(const backgauge_implementation& implementation, const std
           callers[k].call_together(meeting);
         } catch (const std::exception& error) {
           fault = error.what();
-        } catch (...) {  // not ours: the implementation's rules forbid it
+        } catch (...) {  // thrown by the implementation, whose rules forbid it
           fault = "threw an exception";
         }
         if (fault.empty()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of one implementation at the same time: several threads, each with calls of its own, all over again until
-// enough of them have really overlapped. What each gives must be what it gives alone.
+// Concurrent calls of one implementation: several threads, each with its own calls, which are repeated until enough of
+// them have overlapped. The results of each call must be those of the call alone.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace backgauge {
 
-// What one thread calls: prepare and run of a gradient; of BACKGAUGE_CUDNN_RNN_BACKPROP also forward, and dropout_mask
-// where masks decide and are told. The problem is legal and claimed.
+// The calls of one thread: prepare and run of a gradient; for BACKGAUGE_CUDNN_RNN_BACKPROP also forward, and
+// dropout_mask if dropout is random and masks are available. The problem is legal and claimed.
 struct TogetherCall {
   Problem problem;
   RunOptions options;
@@ -20,32 +20,31 @@ struct TogetherCall {
 };
 
 struct Together {
-  // What went wrong first, "dicfo[0,3]: 1, then 2", and in which thread; "" if nothing.
+  // The first fault, "dicfo[0,3]: 1, then 2", and its thread; "" if there is none.
   std::string fault;
   std::uint64_t thread = 0;
   std::uint64_t calls = 0;
   std::uint64_t overlapped = 0;  // of these: another thread's call began before this one returned
 
-  // Of calls whose bits need not repeat, outputs that were not those of the call alone: to be held against the oracle.
-  // One for each function of a thread, the farthest from those of the call alone.
+  // For calls whose bits need not repeat: outputs that differ from those of the call alone, to be compared with the
+  // oracle. For each function of a thread, those that differ most.
   struct Stray {
     std::vector<Output> outputs;
-    std::vector<std::vector<std::uint8_t>> keep;  // the dropout masks that this thread was told
+    std::vector<std::vector<std::uint8_t>> keep;  // the dropout masks that were reported to this thread
     std::uint64_t thread = 0;
-    std::uint64_t forward = 0;  // 1: of the forward, not of the gradient
+    std::uint64_t forward = 0;  // 1 if the outputs are those of the forward, 0 if of the gradient
   };
   std::vector<Stray> strays;
 
   std::string broken;  // as in RunResult
 
-  // A fault that only overlapping calls show needs one of them to be interrupted between a write to what is shared and
-  // the read of it. Where that is a third of a call, 64 interruptions all miss it less than once in 10^11.
+  // A fault shows only if a call is interrupted between a write to shared memory and the read of it. If that is a third
+  // of the time of a call, 64 interruptions all miss it with a probability below 10^-11.
   static constexpr std::uint64_t kEnough = 64;
   bool enough() const { return overlapped >= kEnough; }
 };
 
-// Keeps the memory of the calls in `memories`. Ends when `enough` calls have overlapped, at the latest after ten
-// seconds.
+// Stores the memory of the calls in `memories`. Ends when `enough` calls have overlapped, or after ten seconds.
 Together call_together(const backgauge_implementation& implementation, const std::vector<TogetherCall>& calls,
                        std::vector<CallMemory>& memories, std::uint64_t enough = Together::kEnough);
 

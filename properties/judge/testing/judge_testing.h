@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small cases, and their judgement on a scripted.
+// Small cases, and a scripted implementation judged on them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ inline Case rnn_case() {
   return c;
 }
 
-// Of two layers in both directions.
+// A net of two bidirectional layers.
 inline Case net_case(backgauge_rnn_mode mode, double dropout, backgauge_dtype dtype = BACKGAUGE_FLOAT32) {
   Case c;
   c.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
@@ -55,7 +55,7 @@ inline Case net_case(backgauge_rnn_mode mode, double dropout, backgauge_dtype dt
   return c;
 }
 
-// Twice, and once more where outputs may share the memory of inputs.
+// Each case runs twice, and once more if outputs may share the memory of inputs.
 inline int runs_of(backgauge_op op) { return op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD ? 3 : 2; }
 
 inline Verdict judge(ScriptedImplementation& scripted, const Case& c, const JudgeOptions& options) {

@@ -18,7 +18,7 @@ struct ScriptedImplementation {
   backgauge_op_claims claims;  // of the op in claims.op; everything is claimed, as BITWISE
   backgauge_implementation table;
 
-  // Instead of an answer: taken if it returns something other than BACKGAUGE_OK.
+  // Called first. If it returns something other than BACKGAUGE_OK, that is the answer.
   std::function<backgauge_status(const backgauge_call&, backgauge_message&)> before;
   std::function<void(const backgauge_call&)> after_run;      // of run
   std::function<void(const backgauge_call&)> after_forward;  // of forward

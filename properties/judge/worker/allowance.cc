@@ -11,7 +11,7 @@
 namespace backgauge {
 namespace {
 
-// Private memory that can be written, the stack included: the sixth number of statm, in pages.
+// Private writable memory including the stack: the sixth number of statm, in pages.
 std::int64_t private_bytes() {
   std::ifstream file("/proc/self/statm");
   std::int64_t pages = 0;
@@ -34,7 +34,7 @@ void Allowance::enter() {
   const std::lock_guard lock(mutex_);
   if (inside_++ > 0) return;
   before_ = private_bytes();
-  if (before_ == 0) return;  // nobody says what there is
+  if (before_ == 0) return;  // the system does not report it
   const auto room = std::max<std::int64_t>(static_cast<std::int64_t>(bytes_) - kept_, 0);
   limit_data(static_cast<rlim_t>(before_ + room));
 }
@@ -44,7 +44,7 @@ void Allowance::leave() {
   const std::lock_guard lock(mutex_);
   if (--inside_ > 0 || before_ == 0) return;
   limit_data(RLIM_INFINITY);
-  // What is freed may have been the judge's heap: nobody gains room by that.
+  // Freed memory may have belonged to the judge, so it does not raise the limit.
   kept_ = std::max<std::int64_t>(kept_ + private_bytes() - before_, 0);
 }
 

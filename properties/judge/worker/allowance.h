@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an implementation may allocate in its process. Only what it asks for while one of its functions runs counts, and
-// what it has kept of that: not the tensors of a case, which the judge has placed there, and not addresses that are
-// reserved and never written.
+// Limits the memory that an implementation allocates in its process. Only memory that is allocated while one of its
+// functions runs counts, as long as it is kept: not the tensors of a case, which the judge has placed there, and not
+// addresses that are reserved but never written.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace backgauge {
 
 class Allowance {
  public:
-  // `bytes`: 0: without limit. Of private memory that can be written, as RLIMIT_DATA counts it.
+  // `bytes`: of private writable memory, as RLIMIT_DATA counts it; 0: no limit.
   explicit Allowance(std::uint64_t bytes) : bytes_(bytes) {}
 
-  void enter();  // from here on allocations beyond the limit fail
-  void leave();  // the last of several threads that have entered lifts the limit
+  void enter();  // from now on, allocations beyond the limit fail
+  void leave();  // the last of several threads that have entered removes the limit
 
  private:
   const std::uint64_t bytes_;

@@ -19,7 +19,8 @@
 namespace backgauge {
 namespace {
 
-constexpr std::size_t kStateBytes = 65536;  // whole pages of every machine: WorkerState, before the bytes of a message
+constexpr std::size_t kStateBytes =
+    65536;  // whole pages on every machine: WorkerState, followed by the bytes of messages
 static_assert(sizeof(WorkerState) <= kStateBytes && std::atomic<std::uint64_t>::is_always_lock_free);
 
 constexpr std::size_t kFirstBytes = std::size_t{1} << 20;  // enough for most cases
@@ -40,13 +41,13 @@ std::size_t file_bytes(int file) {
   return fstat(file, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
 }
 
-// Where a standard stream is closed its number is free: what is printed must not end up in a socket.
+// If a standard stream is closed, its number is free. A socket must not get it, or printed text would be sent there.
 Descriptor apart_from_standard_streams(Descriptor descriptor) {
   if (descriptor.get() < 0 || descriptor.get() > STDERR_FILENO) return descriptor;
   return Descriptor(fcntl(descriptor.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
-// Reserved, not only promised: a page that cannot be had when it is touched would be a SIGBUS.
+// Allocates the memory now: a page that could not be allocated when it is accessed would raise SIGBUS.
 bool reserve(int file, std::size_t bytes) {
   return file_bytes(file) >= bytes || fallocate(file, 0, 0, static_cast<off_t>(bytes)) == 0;
 }
@@ -70,7 +71,7 @@ Channel Channel::open(Ends& other) {
   other.socket = apart_from_standard_streams(Descriptor(sockets[1]));
   other.memory = apart_from_standard_streams(Descriptor(memfd_create("backgauge", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
   if (other.memory.get() < 0) fail("memfd_create");
-  // Memory that shrinks would end the process that reads it.
+  // If the memory shrank, reading it would end the process.
   if (fcntl(other.memory.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) fail("sealing shared memory");
   Descriptor memory(fcntl(other.memory.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (memory.get() < 0) fail("shared memory");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the judge and one worker: short notes over a socket, and the bytes they are about in memory that both have
-// mapped, which grows and never shrinks. One side speaks at a time.
+// The connection between the judge and one worker: short headers over a socket, and the bytes of messages in shared
+// memory, which grows and never shrinks. Only one side sends at a time.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace backgauge {
 
-// A file descriptor that is closed with its owner.
+// A file descriptor that is closed by its owner's destructor.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -25,12 +25,12 @@ class Descriptor {
   int number_;
 };
 
-// What a worker says while it cannot speak: at the start of the shared memory.
+// State that survives a crash of the worker, at the start of the shared memory.
 struct WorkerState {
-  std::atomic<std::uint32_t> function;  // of kFunctions: the one of the implementation that was entered last
-  std::atomic<std::uint32_t> inside;    // whether it has not returned
-  std::atomic<std::uint32_t> turns;     // how often one was entered or left
-  std::atomic<std::uint32_t> fault;     // 1: a signal has come for `address`; 2: the stack has overflown
+  std::atomic<std::uint32_t> function;  // index in kFunctions of the function that was entered last
+  std::atomic<std::uint32_t> inside;    // 1 while it has not returned
+  std::atomic<std::uint32_t> turns;     // how often a function was entered or has returned
+  std::atomic<std::uint32_t> fault;     // 1: a signal for `fault_address`; 2: the stack has overflowed
   std::atomic<std::uint64_t> fault_address;
 
   static constexpr const char* kFunctions[] = {"backgauge_entry", "prepare",      "run",
@@ -39,8 +39,8 @@ struct WorkerState {
 
 class Channel {
  public:
-  // The two sides of a new one, the second as descriptors to be inherited; none is one of the standard streams. Throws
-  // std::runtime_error.
+  // The two sides of a new channel, the second as descriptors to be inherited. None is one of the standard streams.
+  // Throws std::runtime_error.
   struct Ends {
     Descriptor socket, memory;
   };
@@ -53,16 +53,17 @@ class Channel {
   Channel& operator=(Channel&&) = delete;
 
   int socket() const { return socket_.get(); }
-  WorkerState& state() const { return *state_; }  // stays where it is
+  WorkerState& state() const { return *state_; }  // its address does not change
 
-  // Throws std::bad_alloc where there is no memory for the bytes. False if the other side is gone. `turn`: a number of
-  // the judge's request, which its answer repeats: one that was given twice, by a process that has doubled, shows.
+  // Throws std::bad_alloc if there is no memory for the bytes. False if the other side is gone. `turn`: the number of
+  // the judge's request, which the reply repeats. It shows a second reply, for example from a process that has forked.
   bool send(std::uint32_t kind, std::uint32_t turn, std::span<const std::byte> bytes);
 
-  // Waits. nullopt if the other side is gone, or has sent what cannot be.
+  // Waits for a message. nullopt if the other side is gone, or has sent an impossible header.
   struct Message {
     std::uint32_t kind = 0, turn = 0;
-    std::span<const std::byte> bytes;  // in shared memory: may change under the reader's eyes, until the next send
+    std::span<const std::byte>
+        bytes;  // in shared memory: they may change while they are read, and are valid until the next send
   };
   std::optional<Message> receive();
 
@@ -71,7 +72,7 @@ class Channel {
 
   Descriptor socket_, memory_;
   WorkerState* state_ = nullptr;
-  std::byte* mapping_ = nullptr;  // what follows the state
+  std::byte* mapping_ = nullptr;  // the memory after the state
   std::size_t mapped_ = 0;
 };
 

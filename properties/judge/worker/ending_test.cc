@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a worker ends, and what is told of that.
+// How a worker ends, and how that is reported.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Worker, ADeathIsToldWithItsCause) {
+TEST(Worker, AnEndIsReportedWithItsCause) {
   expect_broken("crash", "crash: SIGSEGV in run at address 0x10");
   expect_broken("abort", "crash: SIGABRT in run; it printed \"free(): invalid pointer\\n\"");
   expect_broken("exit", "exit: status 0 in run");
@@ -79,7 +79,7 @@ TEST(Worker, TheRunGoesOn) {
 
 TEST(Worker, GoesWithTheJudge) {
   int ends[2];
-  ASSERT_EQ(pipe(ends), 0);  // open for writing as long as the worker lives
+  ASSERT_EQ(pipe(ends), 0);  // open for writing as long as the worker exists
   const pid_t judge_process = fork();
   if (judge_process == 0) {
     close(ends[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls leave behind: output, memory, threads, writes.
+// Traces that calls leave behind: output, memory, threads, writes.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Worker, MisbehaviourIsToldWithItsExtent) {
+TEST(Worker, MisbehaviourIsReportedWithItsExtent) {
   expect_broken("print", "output: 6 bytes on stdout or stderr, \"hello\\n\"");
   expect_broken("spam", "output: 1000000 bytes on stdout or stderr, \"xxx");
 }
@@ -46,7 +46,7 @@ TEST(Worker, ThreadsThatAreLeftAreCounted) {
   int cases = 0;
   for (; cases <= most && verdict.reason.find("threads: ") != 0; ++cases) verdict = judge(runner, cell_case());
   EXPECT_EQ(verdict.status, Status::kBroken);
-  EXPECT_NE(verdict.reason.find(" are left after run, at most "), std::string::npos) << verdict.reason;
+  EXPECT_NE(verdict.reason.find(" are left after run, more than the "), std::string::npos) << verdict.reason;
   EXPECT_GT(cases, 1);  // a pool is not a leak
 }
 

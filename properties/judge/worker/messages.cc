@@ -18,13 +18,13 @@ void fields(Archive& archive, V& tensor) {
   archive(tensor.name, tensor.shape, tensor.values);
 }
 
-// The values follow from the bytes.
+// The values are not sent, because they follow from the bytes.
 template <class Archive, Is<Output> V>
 void fields(Archive& archive, V& output) {
   archive(output.raw, output.unwritten);
 }
 
-// Problem and RunOptions begin with what is not trivial: Reader counts on it.
+// Problem and RunOptions begin with a field that is not trivial, on which Reader relies.
 template <class Archive, Is<Problem> V>
 void fields(Archive& archive, V& problem) {
   archive(problem.inputs, problem.keep, problem.op, problem.dtype, problem.attributes, problem.extents);
@@ -41,7 +41,7 @@ void fields(Archive& archive, V& i) {
   archive(i.name, i.version, i.description, i.memory_space, i.functions, i.claims);
 }
 
-// A worker that says why it is broken accuses nobody but its implementation.
+// A worker that reports `broken` is believed: only its own implementation gains or loses by that.
 template <class Archive, Is<RunResult> V>
 void fields(Archive& archive, V& result) {
   auto status = static_cast<std::int32_t>(result.status);
@@ -63,7 +63,7 @@ void fields(Archive& archive, V& stray) {
   archive(stray.outputs, stray.keep, stray.thread, stray.forward);
 }
 
-// `broken` is the judge's word, as above.
+// `broken`: as above.
 template <class Archive, Is<Together> V>
 void fields(Archive& archive, V& together) {
   archive(together.fault, together.strays, together.thread, together.calls, together.overlapped);
@@ -104,7 +104,7 @@ void make_printable(RunResult& result) {
   for (std::string& violation : result.violations) violation = printable(violation);
 }
 
-// Whether it is one that this output can have, and if so its values.
+// True if the output matches its description; then its values are computed.
 bool complete(Output& output, const TensorSpec& spec, const Extents& extents, backgauge_dtype dtype) {
   const std::optional<std::int64_t> elements = element_count(output.raw.shape);
   if (output.raw.name != spec.name || output.raw.shape != spec.shape(extents) || !elements) return false;
@@ -117,7 +117,7 @@ bool complete(Output& output, const TensorSpec& spec, const Extents& extents, ba
   return true;
 }
 
-// Whether what it answers is to be compared.
+// True if the outputs of this result are compared.
 bool answered(const RunResult& result) {
   return result.status == BACKGAUGE_OK && result.refusal.empty() && result.violations.empty() && result.broken.empty();
 }
@@ -146,7 +146,7 @@ bool complete(const DropoutMasks& masks, const Extents& e) {
          std::ranges::all_of(masks.keep, [&](const auto& keep) { return keep.size() == elements; });
 }
 
-// Whether it says what these calls can give, and if so the values of its outputs.
+// True if the result matches these calls; then the values of its outputs are computed.
 bool complete(Together& together, const std::vector<TogetherCall>& calls) {
   if (together.thread >= calls.size()) return false;
   for (Together::Stray& stray : together.strays) {
@@ -165,7 +165,7 @@ bool complete(Together& together, const std::vector<TogetherCall>& calls) {
   return true;
 }
 
-// The functions of a table that stands for one elsewhere.
+// The functions of a table that represents one in another process.
 backgauge_status prepare_elsewhere(const backgauge_call*, backgauge_plan*, backgauge_message*) {
   return BACKGAUGE_INTERNAL;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the judge and a worker tell each other. A worker's word is not to be trusted: its memory was the
-// implementation's too.
+// The messages between the judge and a worker. Replies are untrusted, because the implementation could write to the
+// memory of the worker.
 #pragma once
 
 #include <optional>
@@ -16,30 +16,30 @@ namespace backgauge {
 
 enum class MessageKind : std::uint32_t {
   kLoaded = 1,    // worker: Introduction
-  kNotLoaded,     // worker: why, one text
-  kRun,           // judge: Request; answered by the same with a RunResult
-  kDropoutMasks,  // judge: Request; answered by the same with DropoutMasks
-  kTogether,      // judge: TogetherCalls; answered by the same with Together
-  kThreadUse,     // judge: Request; answered by the same with a ThreadUse
-  kRefuse,        // judge: Malformed; answered by the same with a RunResult without outputs
-  kEndCase,       // judge: nothing; answered by the same with violations
-  kNoMemory,      // worker: the arena cannot be had
-  kTrouble        // worker: of its own, one text
+  kNotLoaded,     // worker: the reason, one text
+  kRun,           // judge: Request; the reply is of the same kind, with a RunResult
+  kDropoutMasks,  // judge: Request; reply: DropoutMasks
+  kTogether,      // judge: TogetherCalls; reply: Together
+  kThreadUse,     // judge: Request; reply: ThreadUse
+  kRefuse,        // judge: Malformed; reply: RunResult without outputs
+  kEndCase,       // judge: nothing; reply: violations
+  kNoMemory,      // worker: no memory for the arena
+  kError          // worker: an error in the worker itself, one text
 };
 
-// The table of an implementation without its addresses.
+// The table of an implementation, without addresses.
 struct Introduction {
   std::string name, version, description;
   std::int32_t memory_space = 0;
-  std::uint32_t functions = 0;  // which there are: kPrepare | ...
+  std::uint32_t functions = 0;  // those that are not NULL: kPrepare | ...
   std::vector<backgauge_op_claims> claims;
 
   static constexpr std::uint32_t kPrepare = 1, kRun = 2, kForward = 4, kDropoutMask = 8;
 };
 Introduction introduction(const backgauge_implementation& implementation);
 
-// A table that can be asked what an implementation is, not to compute: its functions answer BACKGAUGE_INTERNAL. It
-// points into `introduction`.
+// A table with the name and claims of an implementation, which cannot compute: its functions answer BACKGAUGE_INTERNAL.
+// It points into `introduction`.
 backgauge_implementation table_of(const Introduction& introduction);
 
 struct Request {
@@ -48,8 +48,8 @@ struct Request {
   RunOptions options;
 };
 
-// Each as bytes, and back. nullopt where they cannot be decoded: for an answer, where it does not fit the problem. All
-// texts from a worker are printable.
+// Each type as bytes, and back. nullopt if bytes cannot be decoded, or if a reply does not match the problem. All texts
+// from a worker are made printable.
 Writer to_wire(const Introduction& introduction);
 Writer to_wire(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options);
 Writer to_wire(const std::vector<TogetherCall>& calls);

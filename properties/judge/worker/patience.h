@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An implementation that hangs costs a timeout at every call: with 23,000 cases days. So an op is given up on after
-// some of them, in all workers of a run together.
+// An implementation that hangs costs a timeout at every call, which is days for 23,000 cases. So an op is not called
+// any more after some timeouts, counted over all workers of a run.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace backgauge {
 
 class Patience {
  public:
-  // At 30 s each and with one worker ten are 5 minutes of an op, and enough to see which cases hang.
+  // With one worker ten timeouts of 30 s take 5 minutes per op, and are enough to see which cases hang.
   static constexpr int kMostTimeouts = 10;
 
   void lose(backgauge_op op) { ++lost_[index(op)]; }

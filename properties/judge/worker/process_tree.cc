@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kName = "BACKGAUGE_WORKER";
 
-// What forks while it is being ended is found by looking again; each round ends a generation.
+// A process may fork while it is being ended, so the search is repeated; each round ends a generation.
 constexpr int kMostRounds = 100;
 constexpr std::chrono::milliseconds kBetweenRounds{1};
 
@@ -47,7 +47,7 @@ bool bears(pid_t process, const std::string& mark) {
 
 struct Kin {
   pid_t parent = 0;
-  bool dead = true;             // a zombie has nothing left to end
+  bool dead = true;             // a zombie counts as dead
   unsigned long long born = 0;  // in ticks since boot
 };
 
@@ -78,8 +78,8 @@ std::map<pid_t, Kin> all_processes() {
   return out;
 }
 
-// Living ones. What is older than the mark does not bear it, and is not asked: a machine has hundreds of processes, and
-// a run may end thousands of workers.
+// Living processes. Those that are older than the mark cannot have it and are left out: a machine has hundreds of
+// processes, and a run may end thousands of workers.
 std::set<pid_t> marked_processes(const std::string& mark) {
   const unsigned long long since = std::strtoull(mark.c_str() + mark.rfind('.') + 1, nullptr, 10);
   const std::map<pid_t, Kin> all = all_processes();
@@ -97,7 +97,7 @@ std::set<pid_t> marked_processes(const std::string& mark) {
   return found;
 }
 
-// A number may be another process's by now: the handle is taken first, and what it stands for looked at again.
+// A process id may have been reused. So a handle is opened first, and then the process is checked again.
 void end_one(pid_t process, const std::string& mark, const std::set<pid_t>& found) {
   const Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
   if (handle.get() < 0) return;
@@ -106,7 +106,7 @@ void end_one(pid_t process, const std::string& mark, const std::set<pid_t>& foun
   }
 }
 
-// As the kernel counts the beginning of a process, rounded down as it does.
+// The time since boot in ticks, rounded down like the start time of a process in /proc.
 unsigned long long ticks_since_boot() {
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);

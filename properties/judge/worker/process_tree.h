@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker has started ends with it, whatever process group, session or parent it has by then: processes inherit
-// their environment, and a worker's holds a mark. One that runs another program without this environment is found as
-// long as its parents are.
+// Ends all processes that a worker has started, whatever their process group, session or parent: processes inherit
+// their environment, and that of a worker contains a mark. A process that has removed the mark is found as long as its
+// parents exist.
 #pragma once
 
 #include <sys/types.h>
@@ -10,14 +10,14 @@
 
 namespace backgauge {
 
-// An entry of a worker's environment, "BACKGAUGE_WORKER=<process>.<number>.<ticks since boot>": another one at every
-// call.
+// A new entry for the environment of a worker, "BACKGAUGE_WORKER=<process>.<number>.<ticks since boot>". Every call
+// returns another one.
 std::string new_worker_mark();
 
-// The mark of this process, "" if it is none of a worker.
+// The mark of this process; "" if no worker has started it.
 std::string own_worker_mark();
 
-// Ends all that bear the mark or come from one that does, but this process. Does nothing where there is no /proc.
+// Ends all processes that have the mark or descend from one that has it, except this one. Does nothing without /proc.
 void end_marked(const std::string& mark);
 
 }  // namespace backgauge

@@ -11,7 +11,7 @@ namespace backgauge {
 void suspend(pid_t child) {
   kill(-child, SIGSTOP);
   kill(child, SIGSTOP);  // it may have left its group
-  // Its report is left where it is until the child goes on: one who sleeps already is not waited for again.
+  // The status is not consumed until the child continues, so that a second call for a stopped child returns at once.
   siginfo_t seen{};
   while (waitid(P_PID, static_cast<id_t>(child), &seen, WSTOPPED | WEXITED | WNOWAIT) != 0 && errno == EINTR) {
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as bytes, for the other side of a channel: a build of the same program on the same machine. A Reader believes
-// nothing: where the bytes end early, or count more than there are, it stops being ok() and leaves the rest as it was.
+// Values as bytes for the other side of a channel, which is the same program on the same machine. A Reader trusts
+// nothing: if the bytes end early, or a count is larger than what follows, ok() becomes false and further values are
+// not changed.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace backgauge {
 
-// One function lists the fields of a type, for both directions:
+// One function lists the fields of a type, for reading and writing:
 //   template <class Archive, class V> requires Is<V, Thing>
 //   void fields(Archive& archive, V& thing) { archive(thing.a, thing.b); }
 template <class V, class Thing>
@@ -85,7 +86,7 @@ class Reader {
       fields(*this, value);
     }
   }
-  // Elements of `least` bytes each, none more than there can be.
+  // A count of elements of at least `least` bytes each, limited by the bytes that are left.
   std::size_t take_count(std::size_t least) {
     std::uint64_t count = 0;
     take(count);
@@ -102,7 +103,7 @@ class Reader {
       values.resize(take_count(sizeof(T)));
       copy(values.data(), values.size() * sizeof(T));
     } else {
-      constexpr std::size_t kLeast = sizeof(std::uint64_t);  // whatever is not trivial begins with a count
+      constexpr std::size_t kLeast = sizeof(std::uint64_t);  // every type that is not trivial begins with a count
       values.resize(take_count(kLeast));
       for (T& value : values) take(value);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes from a worker is not believed: every cut and every changed byte of an answer is read without harm.
+// Replies of a worker are untrusted: each truncated reply, and each with a changed byte, is read without harm.
 #include <gtest/gtest.h>
 
 #include "properties/case/inputs.h"

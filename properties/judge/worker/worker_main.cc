@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs in the signal handler writes to shared memory, and nothing else.
+// The signal handler only writes to shared memory.
 #include "properties/judge/worker/worker_main.h"
 
 #include <poll.h>
@@ -39,7 +39,7 @@ std::uint64_t stack_pointer([[maybe_unused]] const void* context) {
 }
 
 void on_crash(int signal_number, siginfo_t* info, void* context) {
-  constexpr std::uint64_t kFrame = 1 << 16;  // a fault so near to the stack pointer is the stack's
+  constexpr std::uint64_t kFrame = 1 << 16;  // a fault this near to the stack pointer is a stack overflow
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
   const std::uint64_t stack = stack_pointer(context);
   state->fault_address = address;
@@ -50,7 +50,7 @@ void on_crash(int signal_number, siginfo_t* info, void* context) {
 }
 
 void watch_for_crashes() {
-  static std::byte alternate_stack[1 << 16];  // an overflown stack has no room for a handler
+  static std::byte alternate_stack[1 << 16];  // the handler cannot run on a stack that has overflowed
   stack_t stack{};
   stack.ss_sp = alternate_stack;
   stack.ss_size = sizeof alternate_stack;
@@ -69,7 +69,7 @@ void ignore_the_user() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);
 }
 
-// Nobody judges any more: ends the process even where the implementation never returns.
+// The judge is gone: ends the process even if the implementation never returns.
 void end_with_the_judge() {
   sigset_t all, before;
   sigfillset(&all);
@@ -84,7 +84,7 @@ void end_with_the_judge() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// A core of one byte is none, also where cores go to a program; hundreds of crashes are not to fill a disk.
+// With a limit of one byte no core is written, not even to a program. Hundreds of crashes must not fill the disk.
 void limit_cores() {
   const rlimit core{1, 1};
   setrlimit(RLIMIT_CORE, &core);
@@ -102,7 +102,7 @@ class Server {
  public:
   Server(Channel& channel, const backgauge_implementation& implementation, std::uint64_t memory_limit)
       : channel_(channel),
-        // CUDA allocates for all memory of the machine and its devices, and sanitizers for themselves.
+        // No limit for CUDA, which reserves as much as all memory of the machine and its devices, or under sanitizers.
         allowance_(implementation.memory_space == BACKGAUGE_CUDA || kSanitized ? 0 : memory_limit),
         runner_(
             implementation,
@@ -124,9 +124,9 @@ class Server {
     } catch (const std::bad_alloc&) {
       return say(channel_, MessageKind::kNoMemory, message->turn, {});
     } catch (const std::exception& error) {
-      return say(channel_, MessageKind::kTrouble, message->turn, to_wire(std::vector<std::string>{error.what()}));
+      return say(channel_, MessageKind::kError, message->turn, to_wire(std::vector<std::string>{error.what()}));
     }
-    // What is printed is printed by then.
+    // After this, everything that was printed has been written.
     std::fflush(nullptr);
     return say(channel_, kind, message->turn, answer);
   }
@@ -195,9 +195,9 @@ void worker_main(const std::vector<std::string>& arguments, const OpenImplementa
   say(channel, MessageKind::kLoaded, 0, to_wire(introduction(*implementation)));
   Server server(channel, *implementation, std::strtoull(arguments[1].c_str(), nullptr, 10));
   while (server.serve()) {
-    if (device::is_lost()) break;  // whatever comes next would fail on it: a new process gets a new one
+    if (device::is_lost()) break;  // every further call would fail; a new process can use the device again
   }
-  _exit(0);  // the implementation's handlers have nobody to work for
+  _exit(0);  // without running exit handlers of the implementation
 }
 
 }  // namespace backgauge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's side: the program that is started again calls this for its subcommand `worker`.
+// The worker's side. A program that is started again as a worker calls this for its subcommand `worker`.
 #pragma once
 
 #include <functional>
@@ -11,18 +11,18 @@
 
 namespace backgauge {
 
-// A table, or nullptr and in `error` one line that says what is wrong.
+// A table, or nullptr and one line in `error`.
 using OpenImplementation = std::function<const backgauge_implementation*(const std::string& name, std::string& error)>;
 
-// What a process does first that is to serve its parent over a channel and to hold what others have written: what is
-// meant for the user's program does not reach it, it says where it crashed, leaves no cores, and ends with its parent.
+// The first step of a process that serves its parent over a channel and runs untrusted code: it ignores signals that
+// are meant for the judge, records where it crashes, writes no core files, and ends with its parent.
 Channel become_worker();
 
-// Notes, for a crash, which function of the implementation has been entered or left.
+// Records in WorkerState which function of the implementation was entered or has returned.
 void observe_call(const char* function, bool inside);
 
-// On input what follows the word `worker`: the name of an implementation, and its memory limit in bytes. Serves until
-// the judge is gone, then ends the process.
+// On input the arguments after the word `worker`: the name of an implementation, and its memory limit in bytes. Serves
+// requests until the judge is gone, then ends the process.
 [[noreturn]] void worker_main(const std::vector<std::string>& arguments, const OpenImplementation& open);
 
 }  // namespace backgauge

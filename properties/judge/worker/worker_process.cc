@@ -24,17 +24,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kBeginning = 120;  // of what is printed: a line
+constexpr std::size_t kBeginning = 120;  // bytes kept of what is printed: one line
 
-// The socket says at once when a process has ended, but for one whose children still have it: these are looked after.
+// The socket is closed as soon as a process ends, unless its children hold it open. So the process is checked as often.
 constexpr std::chrono::milliseconds kLook{50};
 
-// From closing the socket to having ended: a core that the kernel writes away takes this long at most.
+// The longest time from closing the socket to the end of the process, if the kernel writes a core file.
 constexpr std::chrono::milliseconds kGrace{2000};
 
 [[noreturn]] void fail(int error, const char* what) { throw std::system_error(error, std::generic_category(), what); }
 
-// Above those that the worker gets, so that giving it one does not overwrite another.
+// Descriptors above those of the worker, so that duplicating one to its number does not overwrite another.
 Descriptor raised(const Descriptor& descriptor) {
   constexpr int kAbove = 10;
   Descriptor copy(fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kAbove));
@@ -59,7 +59,8 @@ class SpawnSetup {
   posix_spawnattr_t attributes;
 };
 
-// Terminals tell Ctrl-C to a group of processes, and kill() ends one with whatever the implementation has started.
+// A process group of its own: Ctrl-C at a terminal does not reach it, and kill() ends all that the implementation has
+// started in it.
 void in_a_group_of_its_own(posix_spawnattr_t& attributes) {
   sigset_t none;
   sigemptyset(&none);
@@ -142,7 +143,7 @@ const std::optional<Ending>& WorkerProcess::ending() {
     if (errno != ECHILD) return ending_;
     ending_ = Ending{false, -1};
   } else if (seen.si_pid == process_) {
-    // What it has started goes with it. Until it is reaped its number, and so that of the group, is nobody else's.
+    // Ends the group with it. Until the process is reaped, its number and that of its group cannot be reused.
     ::kill(-process_, SIGKILL);
     int status = 0;
     while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
@@ -162,20 +163,20 @@ const std::optional<Ending>& WorkerProcess::ending_soon() {
 
 void WorkerProcess::kill() {
   if (ending()) return;
-  // It may have left its group. Until it is reaped its number is nobody else's.
+  // The process may have left its group. Until it is reaped, its number cannot be reused.
   ::kill(process_, SIGKILL);
   ::kill(-process_, SIGKILL);
-  if (!ending_soon()) end_marked(mark_);  // one that the kernel holds on to is not waited for
+  if (!ending_soon()) end_marked(mark_);  // a process that the kernel does not end is not waited for
 }
 
 void WorkerProcess::drain() {
   char buffer[65536];  // what a pipe holds
-  // One who prints faster than this reads must not keep it from looking at the clock.
+  // Limited, so that a process that prints faster than this reads does not delay the timeout.
   constexpr int kMostReads = 16;
   for (int reads = 0; reads < kMostReads; ++reads) {
     const ssize_t got = read(printed_pipe_.get(), buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
-    if (got == 0) printed_pipe_.close();  // nobody has it open for writing any more
+    if (got == 0) printed_pipe_.close();  // no process has it open for writing any more
     if (got <= 0) return;
     const std::size_t room = kBeginning - printed_.beginning.size();
     printed_.beginning.append(buffer, std::min(static_cast<std::size_t>(got), room));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One worker: this program once more, as `<program> worker ...`, in a process group of its own, with a channel to it.
-// All that it prints is collected here.
+// One worker: this program, started again as `<program> worker ...` in a process group of its own, with a channel to
+// it. Everything that it prints is collected.
 #pragma once
 
 #include <sys/types.h>
@@ -18,38 +18,38 @@ namespace backgauge {
 // How a process has ended.
 struct Ending {
   bool by_signal = false;
-  int number = 0;  // of the signal; the exit status, -1 if nobody has kept it
+  int number = 0;  // the signal, or the exit status; -1 if the status is unknown
 };
 
 class WorkerProcess {
  public:
-  // Started with `arguments` after the word `worker`. Throws std::system_error. SIGCHLD must not be ignored, or how it
-  // ends is not known.
+  // Starts it with `arguments` after the word `worker`. Throws std::system_error. If SIGCHLD is ignored, its exit
+  // status is not known.
   explicit WorkerProcess(const std::vector<std::string>& arguments);
-  ~WorkerProcess();  // ends it
+  ~WorkerProcess();  // ends the process
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   Channel& channel() { return channel_; }
   pid_t id() const { return process_; }
 
-  // Waits until the channel has something to say, if only that the other side is gone: true. False if the process has
-  // ended, or the time is up.
+  // Waits until a message can be received or the channel is closed: true. False if the process has ended or the time is
+  // up.
   bool wait(std::chrono::steady_clock::time_point deadline);
 
-  // Whether it has ended, and how; for one that has closed its side of the channel, and is about to.
+  // How the process has ended; nullopt if it has not. To be called when it has closed its side of the channel.
   const std::optional<Ending>& ending();
   const std::optional<Ending>& ending_soon();
-  void kill();  // and all that it has started
+  void kill();  // also all processes that it has started
 
-  // What has been printed since the last call: how much, and its beginning.
+  // The number of bytes that were printed since the last call, and the first of them.
   struct Printed {
     std::uint64_t bytes = 0;
     std::string beginning;
   };
   Printed take_printed();
 
-  // As the worker itself finds them.
+  // The numbers of descriptors in the worker.
   static constexpr int kSocket = 3, kMemory = 4;
 
  private:

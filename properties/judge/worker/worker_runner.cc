@@ -41,21 +41,21 @@ double seconds(std::chrono::milliseconds time) { return std::chrono::duration<do
 RunResult& result_of(RunResult& result) { return result; }
 RunResult& result_of(DropoutMasks& masks) { return masks.result; }
 
-// How often it is looked at what the worker does.
+// How often the state of the worker is checked.
 constexpr std::chrono::milliseconds kLook{50};
 
-// What the worker does itself between the calls, placing tensors and comparing them, is not the implementation's time:
-// a workspace of gigabytes takes seconds to fill. But it must end.
+// The timeout for what the worker does between calls, placing tensors and comparing them, as a multiple of that for a
+// call: filling a workspace of gigabytes takes seconds, which the implementation is not charged for.
 constexpr int kOwnShare = 10;
 
-// Threads of a worker beside those of the implementation: the one that calls it, and the one that waits for the judge.
+// Threads of a worker that do not belong to the implementation: one makes the calls, one waits for the judge.
 constexpr std::size_t kOwnThreads = 2;
 
-// Threads that have been joined may be counted a moment longer.
+// Threads that have been joined may still be counted for a moment.
 constexpr std::chrono::milliseconds kFarewell{50};
 
-// What an implementation may keep: a pool as large as it was ever told, or as large as the machine, for itself and for
-// one library below it.
+// The threads that an implementation may keep: a pool with the largest num_threads so far, or one thread per processor,
+// for itself and for one library that it uses.
 std::size_t threads_allowed(std::int32_t most_threads) {
   const auto processors = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
   return kOwnThreads + 2 * std::max(processors, static_cast<std::size_t>(std::max(1, most_threads)));
@@ -87,16 +87,16 @@ void WorkerRunner::start() {
   }
   std::optional<Introduction> introduction;
   if (kind == MessageKind::kLoaded) introduction = introduction_from(answer.message->bytes);
-  if (!introduction) fail("its process introduced itself with bytes that cannot be decoded");
-  // What it prints here is not of a call.
+  if (!introduction) fail("the first message of its process cannot be decoded");
+  // Text that is printed while loading does not belong to a call.
   process_->take_printed();
   calls_ = 0;
-  if (table_.abi != 0) return;  // what it has claimed at first is what is judged
+  if (table_.abi != 0) return;  // the claims of the first worker count
   introduction_ = std::move(*introduction);
   table_ = table_of(introduction_);
 }
 
-// A call of `op`: what `read` makes of the answer, or why there is none.
+// Makes a call of `op`. On output the reply as decoded by `read`, or why there is none.
 template <class Result, class Read>
 Result WorkerRunner::call(MessageKind kind, backgauge_op op, const Writer& request, Read read) {
   Result none;
@@ -186,7 +186,7 @@ Runner::CaseEnd WorkerRunner::end_case() {
 }
 
 WorkerRunner::Answer WorkerRunner::ask(MessageKind kind, std::span<const std::byte> bytes) {
-  // What earlier calls have left behind must not take the memory of this one, nor its senses.
+  // Memory or damage that earlier calls have left behind must not affect this one.
   for (const bool again : {true, false}) {
     if (process_ == nullptr) {
       try {
@@ -206,12 +206,12 @@ WorkerRunner::Answer WorkerRunner::ask(MessageKind kind, std::span<const std::by
     if (answer.message->turn != turn_) return {{}, give_up(nonsense())};
     const auto said = static_cast<MessageKind>(answer.message->kind);
     if (said == kind) return answer;
-    if (said != MessageKind::kNoMemory && said != MessageKind::kTrouble) return {{}, give_up(nonsense())};
+    if (said != MessageKind::kNoMemory && said != MessageKind::kError) return {{}, give_up(nonsense())};
     const auto texts = texts_from(answer.message->bytes);
     process_.reset();
     if (!fresh && again) continue;
     if (said == MessageKind::kNoMemory) break;
-    throw std::runtime_error(texts && texts->size() == 1 ? texts->front() : "worker: trouble");
+    throw std::runtime_error(texts && texts->size() == 1 ? texts->front() : "worker: an error without a description");
   }
   throw std::bad_alloc();
 }
@@ -249,10 +249,10 @@ std::string WorkerRunner::why_no_answer() {
   const std::string place = fmt::format("{} {}", state.inside != 0 ? "in" : "after", function_word(state));
   const std::optional<Ending>& ending = process_->ending();
   if (!ending) return "connection: closed " + place;
-  if (ending->number < 0) return "exit: how is not known, since SIGCHLD is ignored; " + place;
+  if (ending->number < 0) return "exit: the status is unknown because SIGCHLD is ignored; " + place;
   if (!ending->by_signal) return fmt::format("exit: status {} {}", ending->number, place);
   const char* name = sigabbrev_np(ending->number);
-  // Nobody else sends it to a worker that the judge has not given up on.
+  // Nobody but the system sends SIGKILL to a worker that the judge has not ended.
   const char* hint = ending->number == SIGKILL ? " (the system may have run out of memory)" : "";
   return fmt::format("crash: SIG{} {}{}{}", name == nullptr ? "?" : name, place, fault_text(state), hint);
 }
@@ -278,7 +278,7 @@ std::string WorkerRunner::misbehaviour(const RunResult& result) {
     std::this_thread::sleep_for(kFarewell);
     const std::size_t live = live_threads(process_->id());
     if (live > allowed) {
-      return give_up(fmt::format("threads: {} are left after {}, at most {} may be", live - kOwnThreads,
+      return give_up(fmt::format("threads: {} are left after {}, more than the {} allowed", live - kOwnThreads,
                                  result.function, allowed - kOwnThreads));
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an implementation in a worker process. Whatever it does to itself there costs one case: the call has no answer,
-// and a new worker takes the next one.
+// Runs an implementation in a worker process. A crash there affects only one case: its call has no answer, and a new
+// worker makes the next call.
 #pragma once
 
 #include <chrono>
@@ -17,26 +17,26 @@
 namespace backgauge {
 
 struct WorkerOptions {
-  std::string implementation;  // what the worker is to open
+  std::string implementation;  // what the worker opens
 
-  // Per call. The slowest of the ci tier takes well below a second with the example implementation; this leaves room
-  // for a busy machine and for sanitizers, which slow down twentyfold.
+  // Per call. The slowest call of the ci tier takes well below a second with the example implementation. This allows
+  // for a busy machine and for sanitizers, which are up to 20 times slower.
   std::chrono::milliseconds timeout{30'000};
 
   std::uint64_t memory_limit = 0;  // bytes that it may allocate (allowance.h), and that prepare may ask for; 0: none
 
-  // Of all workers of a run together.
+  // Shared by all workers of a run.
   std::shared_ptr<Patience> patience = std::make_shared<Patience>();
 };
 
-// The implementation cannot be opened; what() says why, beginning with its name.
+// Thrown if the implementation cannot be opened. what() begins with its name.
 class LoadError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 class WorkerRunner : public Runner {
  public:
-  // Starts a worker and lets it open the implementation. Throws LoadError, std::system_error.
+  // Starts a worker, which opens the implementation. Throws LoadError, std::system_error.
   explicit WorkerRunner(WorkerOptions options);
 
   const backgauge_implementation& table() const override { return table_; }
@@ -52,7 +52,7 @@ class WorkerRunner : public Runner {
   void forget_timeouts() override { options_.patience->renew(); }
 
  private:
-  // The answer, or why there is none: then the worker is gone.
+  // The reply, or why there is none; in that case the worker has been ended.
   struct Answer {
     std::optional<Channel::Message> message;
     std::string broken;
@@ -76,7 +76,7 @@ class WorkerRunner : public Runner {
   std::unique_ptr<WorkerProcess> process_;
   bool case_began_ = false;  // a call of this case has been made
   std::uint32_t turn_ = 0;   // of the last request
-  int calls_ = 0;            // that this worker was asked for
+  int calls_ = 0;            // requested from this worker
   std::int32_t most_threads_ = 1;
 };
 

@@ -56,7 +56,7 @@ TEST(Worker, JudgesTheThirdOpWithItsForwardAndItsMasks) {
   }
 }
 
-TEST(Worker, JudgesWhereMasksAreNotTold) {
+TEST(Worker, JudgesWhereMasksAreNotAvailable) {
   Case c = cell_case();
   c.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
   c.T = 3;

@@ -41,18 +41,18 @@ std::vector<Habit> drawing_habits() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {
-      {"seed_ignored", "one dropout mask for all seeds", kCases, kFailed, "the same with another seed", nullptr,
-       nullptr, nullptr, seed_ignored},
-      {"seed2_ignored", "a dropout mask that seed2 does not change", kCases, kFailed, "the same with another seed2",
-       nullptr, nullptr, nullptr, seed2_ignored},
-      {"seed_state", "another dropout mask at every call", kCases, kFailed, "another one in the second forward",
+      {"seed_ignored", "one dropout mask for all seeds", kCases, kFailed, "the mask does not change with seed (",
+       nullptr, nullptr, nullptr, seed_ignored},
+      {"seed2_ignored", "a dropout mask that seed2 does not change", kCases, kFailed,
+       "the mask does not change with seed2", nullptr, nullptr, nullptr, seed2_ignored},
+      {"seed_state", "another dropout mask at every call", kCases, kFailed, "the mask differs in a second forward",
        nullptr, nullptr, nullptr, seed_state},
       {"seed_state_nd", "another dropout mask at every call, and claims no determinism", kCases, kFailed,
-       "another one in the second forward", nullptr, nullptr, nullptr, seed_state, not_deterministic},
+       "the mask differs in a second forward", nullptr, nullptr, nullptr, seed_state, not_deterministic},
       {"seed_ignored_untold", "one dropout mask for all seeds, which it does not tell", kCases, kFailed,
-       "the same outputs with another seed", nullptr, nullptr, tells_no_mask, seed_ignored},
+       "outputs do not change with seed", nullptr, nullptr, tells_no_mask, seed_ignored},
       {"seed_ignored_state", "one dropout mask for all seeds, and claims that its generator has state", kCases, kFailed,
-       "the same with another seed", nullptr, nullptr, nullptr, seed_ignored, has_state},
+       "the mask does not change with seed (", nullptr, nullptr, nullptr, seed_ignored, has_state},
       {"seed_state_claimed", "another dropout mask at every call, as it claims", kCases, kPassed, "", nullptr, nullptr,
        nullptr, seed_state, has_state},
   };

@@ -89,7 +89,7 @@ std::vector<Habit> planning_habits() {
       {"asks_for_more_than_there_is", "prepare asks for 2^45 bytes", kCases, kBroken,
        "memory: prepare asked for 2^45 bytes of workspace", nullptr, asks_for_more_than_there_is},
       {"asks_for_an_odd_alignment", "prepare asks for an alignment that is no power of two", kMalformed, kFailed,
-       "no power of two", nullptr, asks_for_an_odd_alignment},
+       "not a power of two", nullptr, asks_for_an_odd_alignment},
       {"asks_for_a_vast_alignment", "prepare asks for an alignment of 2 GiB", kCases, kFailed,
        "prepare asked for an alignment of 2 GiB", nullptr, asks_for_a_vast_alignment},
       {"asks_for_negative_reserve_space", "prepare asks for a reserve_space of -1 elements", kMalformed, kFailed,

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 volatile int turns = 0;
 int* volatile nowhere = reinterpret_cast<int*>(16);
 
-// Through a pointer that no compiler sees through.
+// Writes through a pointer that compilers cannot analyse.
 int deeper(int depth);
 int (*volatile next)(int) = deeper;
 int deeper(int depth) {
@@ -47,7 +47,7 @@ void scribble(unsigned char value) {
   }
 }
 
-// Once: what the worker flushes after the call takes this long.
+// Makes the first flush of output after the call take this long.
 void flush_slowly(std::chrono::milliseconds time) {
   static std::chrono::milliseconds patience;
   patience = time;
@@ -59,7 +59,7 @@ void flush_slowly(std::chrono::milliseconds time) {
   std::fputc('x', file);
 }
 
-// A process of another session, whose parent is gone; its number in `path`.
+// Starts a process in another session, whose parent ends. Its number is written to `path`.
 void leave_a_daemon(const std::string& path) {
   if (fork() != 0) return;
   setsid();
@@ -134,8 +134,8 @@ const std::map<std::string, Act>& acts() {
 const backgauge_implementation* open_scripted(const std::string& name, std::string& error) {
   static ScriptedImplementation scripted;
   scripted.claims.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
-  static const auto tells = scripted.table.dropout_mask;
-  scripted.table.dropout_mask = tells;
+  static const auto dropout_mask = scripted.table.dropout_mask;
+  scripted.table.dropout_mask = dropout_mask;
   if (name == "rnn" || name.ends_with(" masks")) scripted.claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
   if (name == "no masks") scripted.table.dropout_mask = nullptr;
   if (name == "unavailable masks") {

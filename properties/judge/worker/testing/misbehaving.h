@@ -8,7 +8,7 @@
 
 namespace backgauge::testing {
 
-// As OpenImplementation. "right" misbehaves in nothing; the others are rows of misbehaving.cc.
+// An OpenImplementation. "right" does not misbehave; the other names are listed in misbehaving.cc.
 const backgauge_implementation* open_scripted(const std::string& name, std::string& error);
 
 }  // namespace backgauge::testing

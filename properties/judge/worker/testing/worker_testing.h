@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One small case, judged on what misbehaving.h opens, in a worker.
+// One small case, judged in a worker with an implementation of misbehaving.h.
 #pragma once
 
 #include <gtest/gtest.h>
