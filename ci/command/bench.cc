@@ -80,7 +80,8 @@ Ranges ranges_of(const Options& options) {
     ranges.dtypes.push_back(static_cast<backgauge_dtype>(dtype));
   }
   if (combinations(ranges) > static_cast<double>(kMostWorkloads)) {
-    throw CommandError{kUsage, fmt::format("ranges of {:.3g} combinations: too many", combinations(ranges))};
+    throw CommandError{kUsage, fmt::format("the ranges have {:.3g} combinations, at most {} are accepted",
+                                           combinations(ranges), kMostWorkloads)};
   }
   return ranges;
 }
@@ -90,7 +91,7 @@ std::vector<Workload> named_workloads(const Options& options) {
   for (const std::string& line : options.lines) {
     out.push_back({"case", parse_case_or_throw(line)});
     if (out.back().c.data == DataClass::kMalformed) {
-      throw CommandError{kUsage, fmt::format("--case={}: a call that is refused has no time", line)};
+      throw CommandError{kUsage, fmt::format("--case={}: a malformed call cannot be timed", line)};
     }
   }
   if (!out.empty() && options.suite.empty()) return out;
@@ -111,7 +112,8 @@ std::vector<Workload> chosen_workloads(const Options& options) {
     for (const Case& c : expand(workload.c, ranges)) {
       Workload one{workload.suite, c};
       if (!seen.insert(to_string(c)).second || !options.google.matches(one.name())) continue;
-      if (out.size() == kMostWorkloads) throw CommandError{kUsage, "too many workloads"};
+      if (out.size() == kMostWorkloads)
+        throw CommandError{kUsage, fmt::format("more than {} workloads", kMostWorkloads)};
       out.push_back(std::move(one));
     }
   }
@@ -148,7 +150,7 @@ class Run {
   }
 
   int operator()() {
-    install_last_words();
+    install_crash_report();
     const InterruptGuard guard;
     Progress progress(workloads_.size());
     machine_ = this_machine();
@@ -213,7 +215,7 @@ class Run {
     fmt::print("{}", closing_text(result));
     const std::size_t missing = workloads_.size() - result.workloads.size();
     if (missing > 0 && !interrupted())
-      fmt::print("not run: {} of {} workloads, --max-time was over\n", missing, workloads_.size());
+      fmt::print("not run: {} of {} workloads, because --max-time was reached\n", missing, workloads_.size());
     if (interrupted()) fmt::print("interrupted after {} of {} workloads\n", result.workloads.size(), workloads_.size());
   }
 
@@ -246,7 +248,7 @@ class Run {
 
 int bench(const Options& options) {
   if (const std::string why = unfit_for_timing(this_build()); !why.empty()) {
-    throw CommandError{kUsage, why + ": its times mean nothing; configure with -DCMAKE_BUILD_TYPE=Release"};
+    throw CommandError{kUsage, why + ": its times would be meaningless; configure with -DCMAKE_BUILD_TYPE=Release"};
   }
   if (options.google.list_tests) {
     for (const Workload& workload : chosen_workloads(options)) fmt::print("{}\n", workload.name());
@@ -259,7 +261,8 @@ int bench(const Options& options) {
 void settle(Options& options, const Subcommand& command) {
   std::string error;
   for (const std::string& extra : command.unknown_options()) {
-    if (!extra.starts_with("--benchmark_")) throw CommandError{kUsage, extra + ": unknown; see backgauge bench --help"};
+    if (!extra.starts_with("--benchmark_"))
+      throw CommandError{kUsage, extra + ": unknown option; see backgauge bench --help"};
   }
   options.google = take_google_flags(command.unknown_options(), error);
   if (!error.empty()) throw CommandError{kUsage, error};
@@ -289,42 +292,47 @@ void settle(Options& options, const Subcommand& command) {
 
 void add_bench(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Subcommand command = line.subcommand("bench", "judge and time implementations, in interleaved rounds");
+  Subcommand command = line.subcommand("bench", "check and time implementations side by side");
   command.allow_unknown_options();
-  command.footer("--benchmark_filter, _format, _out, _min_time, _repetitions and others of Google Benchmark work too.");
-  command.option("--impl", options->impl, "with commas: implementations, paths of shared libraries, peers")
+  command.footer(
+      "Options of Google Benchmark work too: --benchmark_filter, --benchmark_format, --benchmark_out, ..."
+      "");
+  command.option("--impl", options->impl, "comma-separated: implementations, paths of shared libraries, peers")
       .envname("BACKGAUGE_IMPL");
-  command.option("--suite", options->suite, "quick (default), nine, tf-grid, deepbench, gnmt, rnnt, ..., all")
+  command
+      .option("--suite", options->suite,
+              "list of workloads: quick (default), nine, tf-grid, deepbench, gnmt, rnnt, ..., or all")
       .envname("BACKGAUGE_SUITE");
   command.option("--case", options->lines, "time this case line; may be repeated").default_text("");
-  command.flag("--quick", options->quick, "short rounds, and an end after a minute");
-  command.option("--T", options->T, "steps, instead of those of each workload: 25 or 1:8 or 64:512:*2");
-  command.option("--B", options->B, "batch sizes");
-  command.option("--I", options->I, "input sizes (default: as H where a workload has them equal)");
+  command.flag("--quick", options->quick, "shorter rounds, and an end within a minute");
+  command.option("--T", options->T, "numbers of steps, instead of those of the workloads: 25 or 1:8 or 64:512:*2");
+  command.option("--B", options->B, "batch sizes, in the same form");
+  command.option("--I", options->I, "input sizes (default: equal to H where they are equal in a workload)");
   command.option("--H", options->H, "hidden sizes");
-  command.option("--dtype", options->dtype, "f16, f32, f64, with commas");
-  command.option("--threads", options->threads, "threads the implementations may use")
+  command.option("--dtype", options->dtype, "comma-separated: f16, f32, f64");
+  command.option("--threads", options->threads, "number of threads that an implementation may use")
       .check(whole_number_between(1, 1024))
       .envname("BACKGAUGE_THREADS");
-  command.option("--reps", options->rounds, "rounds: samples of each implementation and workload")
+  command.option("--reps", options->rounds, "number of rounds; each takes a sample of every implementation")
       .check(whole_number_between(1, kMostRounds))
       .envname("BACKGAUGE_REPS");
-  command.option("--min-time", options->sample_ms, "least duration of a sample, in ms")
+  command.option("--min-time", options->sample_ms, "shortest duration of a sample, in ms")
       .check(number_from(kLeastSampleMs, kMostSampleMs));
-  command.option("--max-work", options->max_work, "GFLOP of the largest workload that is not SKIPPED")
+  command.option("--max-work", options->max_work, "skip workloads that need more GFLOP than this")
       .check(number_from(1e-9, 1e9));
-  command.option("--launches", options->launches, "processes of each contestant, of which the fastest is timed")
+  command.option("--launches", options->launches, "processes started per implementation, of which the fastest is timed")
       .check(whole_number_between(1, 100));
   command.option("--cache", options->cache, "hot, or cold: caches are emptied before each call")
       .check(one_of({"hot", "cold"}))
       .envname("BACKGAUGE_CACHE");
-  add_duration(command, "--max-time", options->max_time, "start no workload after this long: 90s, 5m, 2h")
+  add_duration(command, "--max-time", options->max_time, "start no workload after this time: 90s, 5m, 2h")
       .envname("BACKGAUGE_MAX_TIME");
-  command.option("--out", options->out, "file for JSON as Google Benchmark has it; samples go beside it")
+  command.option("--out", options->out, "JSON file in the format of Google Benchmark; samples are written next to it")
       .envname("BACKGAUGE_OUT");
-  command.flag("--mistrusted", options->mistrusted, "time what is MISTRUSTED too, and say so");
-  command.flag("--strict", options->strict,
-               "MISTRUSTED, IMPLAUSIBLE, workloads not run, or nothing timed, is exit code 5");
+  command.flag("--mistrusted", options->mistrusted, "also time MISTRUSTED results, and mark them");
+  command.flag(
+      "--strict", options->strict,
+      "exit with code 5 if a result is MISTRUSTED or IMPLAUSIBLE, a workload was not run, or nothing was timed");
   add_isolation_options(command, options->isolation);
   command.action([options, command] {
     settle(*options, command);

@@ -8,8 +8,8 @@
 namespace backgauge::cli {
 
 void add_compare(CommandLine& line) {
-  Subcommand command =
-      line.subcommand("compare", "two runs, implementations or builds: SAME, FASTER, SLOWER or UNCLEAR");
+  Subcommand command = line.subcommand(
+      "compare", "compare the times of two runs, implementations or builds: SAME, FASTER, SLOWER or UNCLEAR");
   command.pass_everything_on();
   command.action([command]() -> int {
     become_python("backgauge.compare", {"numpy", "scipy"}, command.unknown_options());

@@ -66,11 +66,13 @@ int judge_files(const Options& options) {
 
 void add_judge(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Subcommand command = line.subcommand("judge", "judge the outputs that any program wrote for such a folder");
-  command.option("--dir", options->directory, "folder that `backgauge oracle` wrote").required();
-  command.option("--outputs", options->outputs, "folder of <tensor>.npy, or one .npz").required();
+  Subcommand command =
+      line.subcommand("judge", "check outputs that another program computed for a case of `backgauge oracle`");
+  command.option("--dir", options->directory, "folder written by `backgauge oracle`").required();
+  command.option("--outputs", options->outputs, "folder with a <tensor>.npy for each output, or one .npz file")
+      .required();
   add_declaration_options(command, options->declaration);
-  command.flag("--strict", options->strict, "MISTRUSTED is exit code 5");
+  command.flag("--strict", options->strict, "exit with code 5 if the verdict is MISTRUSTED");
   command.action([options] { return judge_files(*options); });
 }
 

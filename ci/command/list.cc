@@ -175,7 +175,7 @@ void print_text(const Json& ops, const Json& implementations, const Json& unavai
     }
   }
   for (const Json& absent : unavailable) {
-    fmt::print("  {}  (not on this machine: {})\n", absent["name"].get<std::string>(),
+    fmt::print("  {}  (not available on this machine: {})\n", absent["name"].get<std::string>(),
                absent["reason"].get<std::string>());
   }
 }
@@ -192,16 +192,16 @@ int list_coverage(const Options& options) {
   for (const backgauge_op op : ops) {
     const OpSpec& spec = *find_op(op);
     const PairCoverage pairs = pair_coverage(op, cases);
-    fmt::print("{:<21} {} of {} pairs of two settings{}\n", spec.word, pairs.covered, pairs.legal,
+    fmt::print("{:<21} {} of {} pairs of settings{}\n", spec.word, pairs.covered, pairs.legal,
                pairs.missing.empty() ? "" : ", not " + pairs.missing);
     for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
       if ((spec.dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
       const TermCoverage terms = term_coverage(op, dtype, cases);
       const auto all = std::ranges::count_if(cases, [&](const Case& c) { return c.op == op && c.dtype == dtype; });
-      fmt::print("  {}  {} cases; {} of {} terms of the equations shown by {} or more of the first {}",
+      fmt::print("  {}  {} cases; {} of {} terms of the equations are visible in {} or more of the first {} cases",
                  dtype_word(dtype), all, terms.shown(), terms.terms.size(), kEnoughCases, terms.evaluated);
       if (const TermCoverage::Term* weakest = terms.weakest()) {
-        fmt::print("; least: {}, {}", weakest->name, weakest->cases);
+        fmt::print("; least visible: {}, in {}", weakest->name, weakest->cases);
       }
       fmt::print("\n");
     }
@@ -209,7 +209,7 @@ int list_coverage(const Options& options) {
   return kGood;
 }
 
-// The lines that verify judges, in its order; which ones it draws again takes the oracle to tell.
+// The lines that verify judges, in its order. Which ones it redraws is known only once the oracle has evaluated them.
 int list_cases(const Options& options) {
   const Declared declared = options.declaration.declared();
   const std::vector<Case> cases =
@@ -228,7 +228,7 @@ int list_cases(const Options& options) {
         trouble = error.what();
         next = cases.size();
       }
-      progress.show_phase("finding the values that prove something", ++done, cases.size());
+      progress.show_phase("choosing conclusive inputs", ++done, cases.size());
     }
   };
   {
@@ -284,17 +284,17 @@ int run(const Options& options) {
 
 void add_list(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Subcommand command = line.subcommand("list", "ops with their tensors, implementations with their claims, cases");
-  command.option("--ops", options->ops, "ops, comma-separated (default: all)").envname("BACKGAUGE_OPS");
-  command.option("--impl", options->impl, "only this implementation: a name or a path of a shared library");
-  command.flag("--cases", options->cases,
-               "print the case lines that verify judges for what is declared, with checksums of their inputs");
+  Subcommand command =
+      line.subcommand("list", "list ops with their tensors, implementations with their claims, or cases");
+  command.option("--ops", options->ops, "comma-separated ops (default: all)").envname("BACKGAUGE_OPS");
+  command.option("--impl", options->impl, "only this implementation: a name, or the path of a shared library");
+  command.flag("--cases", options->cases, "print the case lines that verify judges, with checksums of their inputs");
   command.flag("--as-planned", options->as_planned,
-               "with --cases: at once, without drawing again what would prove nothing");
+               "with --cases: print the lines before inconclusive cases are redrawn, which is fast");
   add_declaration_options(command, options->declaration);
-  command.flag("--coverage", options->coverage, "what the cases of a tier cover, in numbers");
+  command.flag("--coverage", options->coverage, "print how much the cases of a tier cover");
   command.option("--tier", options->tier, std::string(kTierWords)).envname("BACKGAUGE_TIER");
-  command.option("--seed", options->seed, "seed of the tier's random choices")
+  command.option("--seed", options->seed, "seed of the random choices in the tier")
       .check(whole_number())
       .envname("BACKGAUGE_SEED");
   command.option("--format", options->format, "text or json").check(one_of({"text", "json"}));

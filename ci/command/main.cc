@@ -33,8 +33,12 @@ int main(int argc, char** argv) {
     return error.exit_code;
   }
   if (argc > 1 && std::string_view(argv[1]) == "worker") serve_as_worker({argv + 2, argv + argc});
-  CommandLine line("backgauge: verifies implementations of LSTMBlockCellGrad, BlockLSTMGradV2 and CudnnRNNBackprop",
-                   std::string("backgauge ") + kVersion);
+  CommandLine line(
+      "backgauge: checks implementations of LSTMBlockCellGrad, BlockLSTMGradV2 and CudnnRNNBackprop, and times them",
+      std::string("backgauge ") + kVersion);
+  line.footer(
+      "A case line, such as 'lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37', names one problem with its\n"
+      "inputs. `backgauge list --cases` prints those of a tier. `backgauge SUBCOMMAND --help` shows the options.");
 #define BACKGAUGE_SUBCOMMAND(name) add_##name(line);
 #include "ci/command/subcommands.inc"
 #undef BACKGAUGE_SUBCOMMAND

@@ -39,7 +39,7 @@ class Merger {
     const bool is_folder = fs::is_directory(part);
     if (const auto head = is_folder ? read_head(part) : std::nullopt) {
       const std::string what = head_ ? difference_of_parts(*head, *head_) : "";
-      if (!what.empty()) throw refused(part, "not of the same run: " + what + " in " + head_of_);
+      if (!what.empty()) throw refused(part, "not a part of the same run: " + what + " in " + head_of_);
       head_ = head;
       head_of_ = part;
     }
@@ -112,13 +112,13 @@ class Merger {
     if (records_.empty()) return;
     const Record& other = first();
     if (!record.plan->same_plan(*other.plan)) {
-      throw refused(part, fmt::format("not of the same plan: tier {}, seed {}, {} cases there, tier {}, seed {}, {} "
-                                      "cases in the parts before",
+      throw refused(part, fmt::format("has another plan: tier {}, seed {}, {} cases; the parts before it have tier {}, "
+                                      "seed {}, {} cases",
                                       record.plan->tier, record.plan->seed, record.plan->cases, other.plan->tier,
                                       other.plan->seed, other.plan->cases));
     }
     if (record.impl_name != other.impl_name || record.impl_version != other.impl_version) {
-      throw refused(part, fmt::format("not of the same implementation: {} {} there, {} {} in the parts before",
+      throw refused(part, fmt::format("judged another implementation: {} {}; the parts before it judged {} {}",
                                       record.impl_name, record.impl_version, other.impl_name, other.impl_version));
     }
   }
@@ -150,7 +150,7 @@ int merge(const Options& options) {
     const auto found = shrunk.find(kind.index);
     return {found == shrunk.end() ? merger.records().at(kind.index) : found->second, ""};
   };
-  tell(merger.kinds(), kMostKindsTold, look, "");
+  print_failures(merger.kinds(), kMostKindsShown, look, "");
   for (const Record& check : merger.checks()) {
     fmt::print("{} {}\n{}", verdict_word(check.verdict.status), check.id, verdict_text(check.verdict));
   }
@@ -163,11 +163,13 @@ int merge(const Options& options) {
 
 void add_merge(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Subcommand command = line.subcommand("merge", "join the records of a run's shards");
-  command.option("parts", options->parts, "folders of verify --out, or records.jsonl of them").required();
-  command.option("--out", options->out, "folder for the joined records.jsonl and junit.xml").required();
-  command.flag("--partial", options->partial, "merge although cases are missing");
-  command.flag("--strict", options->strict, "MISTRUSTED, or cases not run, is exit code 5");
+  Subcommand command = line.subcommand("merge", "merge the records of the shards of one run");
+  command.option("parts", options->parts, "folders written by verify --out, or their records.jsonl files")
+      .default_text("")
+      .required();
+  command.option("--out", options->out, "folder for the merged records.jsonl and junit.xml").required();
+  command.flag("--partial", options->partial, "merge even if cases are missing");
+  command.flag("--strict", options->strict, "exit with code 5 if a case is MISTRUSTED or was not run");
   command.action([options] { return merge(*options); });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// backgauge oracle: writes a case with its right answers as files that any program can read.
+// backgauge oracle: writes a case with its expected outputs as files that any program can read.
 #include "reference/oracle.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ struct Options {
 void print_profile(const Problem& problem) {
   const ProductLimit limit = measured_product_limit();
   constexpr double kGiga = 1e9, kMega = 1e6;
-  fmt::print("limit of a core, measured: {:.1f} GFLOP/s double, {:.1f} float\n\n", limit.double_flops / kGiga,
+  fmt::print("measured limit of one core: {:.1f} GFLOP/s in double, {:.1f} in float\n\n", limit.double_flops / kGiga,
              limit.float_flops / kGiga);
   fmt::print("{:<10}{:>10}{:>10}{:>14}{:>14}{:>12}{:>10}{:>12}\n", "phase", "elapsed s", "CPU s", "GFLOP double",
              "GFLOP float", "GFLOP/s", "of limit", "peak MB");
@@ -54,7 +54,7 @@ int write_oracle(const Options& options) {
   if (!write_bundle(options.directory, c, filled, wanted, error)) {
     throw CommandError{kUsage, fmt::format("--dir={}: {}", options.directory, error)};
   }
-  fmt::print("{}: {} inputs, {} outputs with their allowed errors, found in {:.2f} s\n", options.directory,
+  fmt::print("{}: {} inputs, {} outputs with their allowed errors, computed in {:.2f} s\n", options.directory,
              filled.problem.inputs.size(), wanted.size(), answered.count());
   return kGood;
 }
@@ -63,11 +63,12 @@ int write_oracle(const Options& options) {
 
 void add_oracle(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Subcommand command = line.subcommand("oracle", "write a case, its right answers and allowed errors as .npy files");
+  Subcommand command =
+      line.subcommand("oracle", "write the inputs, expected outputs and allowed errors of a case as .npy files");
   command.option("--case", options->line, "the case line").required();
   command.option("--dir", options->directory, "folder to write");
   command.flag("--profile", options->profile,
-               "print what each evaluation takes: time, GFLOP/s and share of the machine's limit, memory");
+               "print time, GFLOP/s, share of the machine's limit, and memory of each evaluation");
   command.action([options] { return write_oracle(*options); });
 }
 

@@ -48,7 +48,7 @@ void allow_stacks() {
   stack.rlim_cur = std::min(kStack, stack.rlim_max);
   setrlimit(RLIMIT_STACK, &stack);
   if (stack.rlim_cur < kLeastStack) {
-    throw CommandError{kUsage, fmt::format("the stack may have {} KiB only (ulimit -s), expected at least {} KiB",
+    throw CommandError{kUsage, fmt::format("the stack limit is {} KiB (ulimit -s), expected at least {} KiB",
                                            stack.rlim_cur >> 10, kLeastStack >> 10)};
   }
   pthread_attr_t threads;

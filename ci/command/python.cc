@@ -89,7 +89,7 @@ void become_python(const std::string& module, const std::vector<std::string>& li
   std::vector<std::string> words{python, "-m", module};
   words.insert(words.end(), arguments.begin(), arguments.end());
   execvp(python.c_str(), pointers_to(words).data());
-  throw CommandError{kNotLoaded, fmt::format("{} does not run: {}", python, std::strerror(errno))};
+  throw CommandError{kNotLoaded, fmt::format("{} cannot be started: {}", python, std::strerror(errno))};
 }
 
 }  // namespace backgauge::cli

@@ -8,7 +8,8 @@
 namespace backgauge::cli {
 
 void add_report(CommandLine& line) {
-  Subcommand command = line.subcommand("report", "charts, one offline page and a Markdown summary of saved runs");
+  Subcommand command =
+      line.subcommand("report", "draw charts of saved runs, with an offline page and a Markdown summary");
   command.pass_everything_on();
   command.action([command]() -> int {
     become_python("backgauge.report", {"numpy", "matplotlib", "jinja2"}, command.unknown_options());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// backgauge repro: one case line judged and told in full.
+// backgauge repro: judges one case line and prints its verdict in full.
 #include <fmt/format.h>
 
 #include <memory>
@@ -32,14 +32,14 @@ struct Options {
 };
 
 // False where it should be kept and cannot be.
-bool tell_plainest(Candidate& candidate, const Options& options, const Record& record) {
+bool print_smallest(Candidate& candidate, const Options& options, const Record& record) {
   std::string line = record.id;
   if (options.shrink && !failure_of(record.verdict).empty()) {
     const InterruptGuard guard;
     const ShrunkFailure shrunk =
         shrink_failure(candidate.runner(), parse_case_or_throw(record.id), record, options.threads);
     if (shrunk.flaky) {
-      fmt::print("\nit does not fail again: flaky\n");
+      fmt::print("\nflaky: it did not fail again\n");
       return true;
     }
     line = shrunk.record.id;
@@ -54,7 +54,7 @@ int repro_at_once(Candidate& candidate, const Options& options) {
   for (const std::string& line : options.concurrent) cases.push_back(parse_case_or_throw(line));
   for (const Case& c : cases) fmt::print("{}\n", to_string(c));
   const CrowdVerdict judged = judge_at_once(candidate.runner(), cases, options.threads);
-  fmt::print("{} {} {}, {} calls, {} of them overlapped\n{}", candidate.table().name, candidate.table().version,
+  fmt::print("{} {} {}, {} calls, {} of them overlapping\n{}", candidate.table().name, candidate.table().version,
              verdict_word(judged.verdict.status), judged.calls, judged.overlapped, verdict_text(judged.verdict));
   switch (judged.verdict.status) {
     case Status::kPassed: return kGood;
@@ -71,7 +71,7 @@ int repro(const Options& options) {
   require_makeable(c);
   if (!options.add_regression.empty()) require_writable("--add-regression", options.add_regression);
   fmt::print("{}\n", to_string(c));
-  if (!candidate.isolated()) install_last_words();
+  if (!candidate.isolated()) install_crash_report();
   Summary summary;
   Record record = judge_line(candidate.runner(), c, options.threads);
   diagnose(candidate.runner(), c, options.threads, record.verdict);
@@ -82,8 +82,8 @@ int repro(const Options& options) {
     fmt::print("  {}\n", tensor_line(tensor));
   }
   if (options.show) fmt::print("{}", numbers_text(candidate.runner(), c, record.verdict, options.threads));
-  const bool tells = summary.failed() > 0 && (options.shrink || !options.add_regression.empty());
-  if (tells && !tell_plainest(candidate, options, record)) return kSelfCheck;
+  const bool searches = summary.failed() > 0 && (options.shrink || !options.add_regression.empty());
+  if (searches && !print_smallest(candidate, options, record)) return kSelfCheck;
   return summary.exit_code(options.strict, true);
 }
 
@@ -91,13 +91,14 @@ int repro(const Options& options) {
 
 void add_repro(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Subcommand command = line.subcommand("repro", "judge one case line and tell all about it");
+  Subcommand command = line.subcommand("repro", "run one case line again and show its verdict in full");
   command.option("case", options->line, "the case line, in quotes").required();
-  command.flag("--shrink", options->shrink, "look for the plainest case that fails in the same way");
-  command.flag("--show", options->show, "the numbers around the first wrong element, and the inputs there");
+  command.flag("--shrink", options->shrink, "search for a smaller case that fails in the same way");
+  command.flag("--show", options->show,
+               "print the values around the first wrong element, and the inputs that belong to it");
   command
       .option("--concurrent", options->concurrent,
-              "another case line, called at the same time; may be repeated, each has a thread of its own")
+              "another case line, called at the same time in its own thread; may be repeated")
       .default_text("");
   add_regression_option(command, options->add_regression);
   add_implementation_options(command, options->impl, options->threads, options->strict);

@@ -49,7 +49,7 @@ void replace_section(const std::filesystem::path& path, const std::string& name,
   std::string text{std::istreambuf_iterator<char>(in), {}};
   const std::size_t begin = text.find(begin_mark), end = text.find(end_mark);
   if (begin == std::string::npos || end == std::string::npos || end < begin) {
-    throw CommandError{kUsage, fmt::format("{}: expected the marks {}… {}", path.string(), begin_mark, end_mark)};
+    throw CommandError{kUsage, fmt::format("{}: expected the markers {}… {}", path.string(), begin_mark, end_mark)};
   }
   text.replace(begin + begin_mark.size(), end - begin - begin_mark.size(), section);
   std::ofstream out(path);
@@ -96,7 +96,7 @@ int calibrate(const Options& options) {
   }
   const std::vector<CalibrationRow> rows = calibration.rows();
   fmt::print("{}", calibration_table(rows));
-  fmt::print("oracle: its own error takes {:.2g} of what it allows at most, in {} cases\n", check.worst, check.cases);
+  fmt::print("oracle: its own error is at most {:.2g} of the allowed error, in {} cases\n", check.worst, check.cases);
   for (const std::string& trouble : calibration.troubles()) fmt::print("{}\n", trouble);
   if (interrupted()) return kInterrupted;
   const bool acceptable = std::ranges::all_of(rows, &CalibrationRow::acceptable) && calibration.troubles().empty();
@@ -112,7 +112,8 @@ void require_saboteurs(const Options& options) {
   if (std::ranges::none_of(saboteurs::variants(), chosen)) {
     throw CommandError{
         kUsage,
-        fmt::format("--only={}: no id of a saboteur begins so; `backgauge self --json` names them", options.only)};
+        fmt::format("--only={}: no saboteur has an id that starts with this; `backgauge self --json` lists the ids",
+                    options.only)};
   }
 }
 
@@ -167,29 +168,31 @@ int self(const Options& options) {
 
 void add_self(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Subcommand command = line.subcommand("self", "prove the checker: wrong implementations caught, right ones passed");
-  command.flag("--full", options->full, "everything: laws, every scale, all correct implementations (minutes)");
+  Subcommand command =
+      line.subcommand("self", "test the checker: wrong implementations must fail, correct ones must pass");
+  command.flag("--full", options->full, "run everything: laws, all scales, all correct implementations (minutes)");
   command.flag("--calibrate", options->calibrate,
-               "instead: how close correct implementations come to what they are allowed");
+               "instead: measure how much of the allowed error correct implementations use");
   const Option correct = command.flag("--correct", options->correct,
-                                      "instead: correct implementations through whole tiers; none may be accused");
-  command.option("--impl", options->trial.implementations, "those to judge, comma-separated (default: all)")
+                                      "instead: judge correct implementations on whole tiers; none may fail");
+  command.option("--impl", options->trial.implementations, "comma-separated implementations to judge (default: all)")
+      .default_text("")
       .comma_separated()
       .needs(correct);
   command.option("--tier", options->trial.tier, std::string(kTierWords)).needs(correct);
-  command.option("--seeds", options->trial.seeds, "seeds of the tier, comma-separated")
+  command.option("--seeds", options->trial.seeds, "comma-separated seeds of the tier")
       .comma_separated()
       .check(whole_number())
       .needs(correct);
-  command.option("--cases", options->trial.cases, "of each seed, evenly over the tier; 0: all")
+  command.option("--cases", options->trial.cases, "number of cases per seed, spread evenly over the tier; 0: all")
       .check(whole_number())
       .needs(correct);
-  command.flag("--json", options->json, "the whole result as JSON");
-  command.option("--ops", options->ops, "ops, comma-separated (default: all)").envname("BACKGAUGE_OPS");
-  command.option("--only", options->only, "saboteurs whose id begins so");
+  command.flag("--json", options->json, "print the whole result as JSON");
+  command.option("--ops", options->ops, "comma-separated ops (default: all)").envname("BACKGAUGE_OPS");
+  command.option("--only", options->only, "only saboteurs whose id starts with this");
   command.option("--seed", options->seed, "seed of the tier").check(whole_number()).envname("BACKGAUGE_SEED");
-  command.option("--readme", options->readme, "write the tables between the marks of this Markdown file");
-  command.option("-j,--jobs", options->workers, "cases judged at once")
+  command.option("--readme", options->readme, "write the tables between the markers in this Markdown file");
+  command.option("-j,--jobs", options->workers, "number of cases judged in parallel")
       .check(whole_number_between(1, 1024))
       .envname("BACKGAUGE_JOBS");
   command.action([options] { return self(*options); });

@@ -76,7 +76,7 @@ class Run {
 
   int operator()() {
     print_heading();
-    if (!candidate_.isolated()) install_last_words();
+    if (!candidate_.isolated()) install_crash_report();
     const InterruptGuard guard;
     {
       Progress progress(mine_.size());
@@ -85,7 +85,7 @@ class Run {
       progress.start_at(work_done_ / all_work_);
       judge_rest(progress);
     }
-    tell_failures();
+    explain_failures();
     if (is_tier() && complete()) {
       if (shard_.is_first()) {
         checks_.attempt("calls at once", [&] { call_at_once(); });
@@ -138,7 +138,7 @@ class Run {
       summary_.add_producer(record);
       if (record.verdict.status == Status::kPassed && options_.verbosity == 0) continue;
       progress.clear();
-      fmt::print("stored golden {} {}\n{}", verdict_word(record.verdict.status), record.id,
+      fmt::print("recorded golden {} {}\n{}", verdict_word(record.verdict.status), record.id,
                  verdict_text(record.verdict));
     }
   }
@@ -188,7 +188,7 @@ class Run {
   }
 
   // One failure of each kind is looked into, after all others have ended, so that each runs alone.
-  void tell_failures() {
+  void explain_failures() {
     Progress progress(0);
     std::size_t looked_at = 0;
     const auto look = [&](const FailureKind& kind) {
@@ -197,7 +197,8 @@ class Run {
       progress.clear();
       return shown;
     };
-    tell(kinds_, options_.verbosity > 0 ? kinds_.in_order().size() : kMostKindsTold, look, shell_quoted(options_.impl));
+    print_failures(kinds_, options_.verbosity > 0 ? kinds_.in_order().size() : kMostKindsShown, look,
+                   shell_quoted(options_.impl));
     if (!options_.add_regression.empty()) kept_ = keep_regressions(options_.add_regression, to_keep_);
   }
 
@@ -210,7 +211,7 @@ class Run {
       ShrunkFailure shrunk = shrink_failure(candidate_.runner(), c, first, options_.threads);
       if (shrunk.flaky) {
         first.flaky = true;
-        return {first, "the first does not fail again when it runs alone: flaky"};
+        return {first, "flaky: the first one did not fail again when it ran alone"};
       }
       shown = {std::move(shrunk.record), std::move(shrunk.effort)};
     }
@@ -263,7 +264,8 @@ class Run {
       return kInterrupted;
     }
     const std::size_t missing = mine_.size() - taken_.size();
-    if (missing > 0 && !enough()) fmt::print("not run: {} of {} cases, --max-time was over\n", missing, mine_.size());
+    if (missing > 0 && !enough())
+      fmt::print("not run: {} of {} cases, because --max-time was reached\n", missing, mine_.size());
     return summary_.exit_code(options_.strict, missing == 0, !shard_.is_whole());
   }
 
@@ -276,7 +278,7 @@ class Run {
   double all_work_ = 0, work_done_ = 0;  // of these, as expected_work() counts
   RecordsByIndex taken_, shrunk_;
   Checks checks_{candidate_.runner()};
-  std::vector<std::string> to_keep_;  // the lines that tell the kinds of failure
+  std::vector<std::string> to_keep_;  // one line for each kind of failure
   FailureKinds kinds_;
   bool kept_ = true;  // every regression that was to be kept
   Summary summary_;
@@ -286,33 +288,43 @@ class Run {
 
 void add_verify(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Subcommand command = line.subcommand("verify", "judge an implementation on golden vectors and the cases of a tier");
+  Subcommand command = line.subcommand("verify", "check an implementation on recorded and generated cases");
   add_implementation_options(command, options->impl, options->threads, options->strict);
   add_isolation_options(command, options->isolation);
-  command.option("--ops", options->ops, "ops, comma-separated (default: all)").envname("BACKGAUGE_OPS");
-  command.option("--tier", options->tier, "smoke (seconds), ci (a minute) or full (see --max-time)")
+  command.option("--ops", options->ops, "comma-separated ops (default: all)").envname("BACKGAUGE_OPS");
+  command.option("--tier", options->tier, "smoke (seconds), ci (a minute or two) or full (a night; see --max-time)")
       .envname("BACKGAUGE_TIER");
-  command.option("--seed", options->seed, "seed of the tier's random choices")
+  command.option("--seed", options->seed, "seed of the random choices in the tier")
       .check(whole_number())
       .envname("BACKGAUGE_SEED");
   command.option("--case", options->lines, "judge this case line instead of a tier; may be repeated").default_text("");
   command.option("--out", options->out, "folder for records.jsonl and junit.xml").envname("BACKGAUGE_OUT");
-  command.flag("--resume", options->resume, "keep what --out holds of this run and judge the rest");
-  command.option("--shard", options->shard, "i/n: judge the i-th of n parts (default: what the batch system says)")
+  command.flag("--resume", options->resume,
+               "keep the results of this run that --out already holds, and judge the rest");
+  command.option("--shard", options->shard, "i/n: judge part i of n (default: from the variables of the batch system)")
       .envname("BACKGAUGE_SHARD");
-  add_duration(command, "--max-time", options->max_time, "start no case after this long: 90s, 5m, 2h")
+  add_duration(command, "--max-time", options->max_time, "start no case after this time: 90s, 5m, 2h")
       .envname("BACKGAUGE_MAX_TIME");
-  command.flag("--no-shrink", options->no_shrink, "do not look for plainer cases that fail in the same way");
+  command.flag("--no-shrink", options->no_shrink, "do not search for smaller cases that fail in the same way");
   add_regression_option(command, options->add_regression);
-  command.option("-j,--jobs", options->workers, "cases judged at once")
+  command.option("-j,--jobs", options->workers, "number of cases judged in parallel")
       .check(whole_number_between(1, 1024))
       .envname("BACKGAUGE_JOBS");
-  command.option("--fail-fast", options->fail_fast, "stop after this many failures")
+  command
+      .option("--fail-fast", options->fail_fast,
+              "stop after this many failures; without a number, after the first (default: never)")
       .optional_value()
       .check(whole_number())
       .default_text("1");
   command.flag("-v,--verbose", options->verbosity,
-               "every case with its verdict, every kind of failure, every setting that was covered");
+               "print every case with its verdict, every kind of failure, and the cases per setting");
+  command.footer(
+      "Verdicts: PASSED; FAILED; MISTRUSTED: the allowed error is too wide to prove anything; SKIPPED: not claimed by "
+      "the\n"
+      "implementation, or undefined; BROKEN: there are no outputs to compare, because a call crashed, hung or exited.\n"
+      "Exit codes: 0 nothing failed; 1 FAILED or BROKEN; 2 wrong usage; 3 the implementation cannot be loaded; 5 "
+      "nothing\n"
+      "was judged, or see --strict; 6 the checker or the machine failed; 130 interrupted.");
   command.action([options] {
     if (options->resume && options->out.empty()) throw CommandError{kUsage, "--resume: expected --out=FOLDER with it"};
     return Run(*options)();

@@ -38,8 +38,8 @@ std::vector<backgauge_op> parse_ops(const std::string& list) {
     const std::string word = list.substr(begin, end - begin);
     const OpSpec* spec = gradient_op(word);
     if (spec == nullptr) {
-      throw CommandError{
-          kUsage, fmt::format("--ops={}: unknown op \"{}\", expected some of {}", list, word, fmt::join(legal, ", "))};
+      throw CommandError{kUsage, fmt::format("--ops={}: unknown op \"{}\", expected one or more of {}", list, word,
+                                             fmt::join(legal, ", "))};
     }
     if (std::find(out.begin(), out.end(), spec->op) == out.end()) out.push_back(spec->op);
     begin = end + 1;
@@ -123,12 +123,12 @@ Option add_duration(Subcommand& command, const std::string& name, std::chrono::s
 }
 
 void add_implementation_options(Subcommand& command, std::string& impl, int& threads, bool& strict) {
-  command.option("--impl", impl, "a name that `backgauge list` has, or the path of a shared library")
+  command.option("--impl", impl, "a name from `backgauge list`, or the path of a shared library")
       .envname("BACKGAUGE_IMPL");
-  command.option("--threads", threads, "threads the implementation may use")
+  command.option("--threads", threads, "number of threads that the implementation may use")
       .check(whole_number_between(1, 1024))
       .envname("BACKGAUGE_THREADS");
-  command.flag("--strict", strict, "MISTRUSTED, or cases not run, is exit code 5");
+  command.flag("--strict", strict, "exit with code 5 if a case is MISTRUSTED or was not run");
 }
 
 void add_regression_option(Subcommand& command, std::string& file) {
@@ -137,7 +137,7 @@ void add_regression_option(Subcommand& command, std::string& file) {
     file = given.empty() ? regressions_file(error).string() : given;
     if (file.empty()) throw CommandError{kUsage, "--add-regression: " + error};
   };
-  command.option("--add-regression", take, "keep the shrunk lines of failures in this file of regressions")
+  command.option("--add-regression", take, "append the shrunk case lines of failures to this file of regressions")
       .value_name("FILE")
       .optional_value();
 }

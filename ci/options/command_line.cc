@@ -140,6 +140,8 @@ Subcommand CommandLine::subcommand(const std::string& name, const std::string& d
   return {*app_->add_subcommand(name, description), chosen_};
 }
 
+void CommandLine::footer(const std::string& text) { app_->footer(text); }
+
 int CommandLine::run(int argc, char** argv) {
   refuse_empty_values({argv, argv + argc});
   try {

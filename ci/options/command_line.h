@@ -85,6 +85,8 @@ class CommandLine {
 
   Subcommand subcommand(const std::string& name, const std::string& description);
 
+  void footer(const std::string& text);  // the last lines of the help
+
   // Parses the arguments of main() and runs the action of the subcommand that they name. Returns its exit code. Prints
   // help and the version on stdout; errors of usage on stderr, with exit code kUsage. Throws what an action throws, and
   // CommandError(kUsage) for an empty value ("--timeout=").

@@ -23,9 +23,13 @@ Declared DeclarationOptions::declared() const {
 }
 
 void add_declaration_options(Subcommand& command, DeclarationOptions& options) {
-  command.option("--half-class", options.half_class, "accuracy class of half results: A, A' or B");
-  command.option("--contract", options.contract, "numerical contract of matrix products");
-  command.flag("--recomputes-co", options.recomputes_co, "the program takes tanh(cs) instead of the saved co");
+  command.option("--half-class", options.half_class,
+                 "which values are rounded to half: A (outputs), A' (also carried values) or B (every result)");
+  command.option("--contract", options.contract,
+                 "how matrix products are computed: fp32_strict, fp32_tf32, bf16_acc32, ..."
+                 "");
+  command.flag("--recomputes-co", options.recomputes_co,
+               "the program computes tanh(cs) instead of reading the saved co");
 }
 
 }  // namespace backgauge::cli

@@ -40,7 +40,8 @@ std::string correct_text(const CorrectTrial& trial) {
 
 std::string correct_markdown(const CorrectTrial& trial) {
   return fmt::format(
-      "{} false alarms in {} judged runs of {} implementations that are right in different ways: {} cases of tier {}, "
+      "{} false alarms in {} judged runs of {} implementations that are correct in different ways: {} cases of tier "
+      "{}, "
       "seeds {}.\n",
       trial.false_alarms(), grouped(trial.runs()), trial.results.size(),
       grouped(static_cast<std::int64_t>(trial.cases)), trial.options.tier, fmt::join(trial.options.seeds, ", "));

@@ -36,15 +36,15 @@ IsolationOptions::IsolationOptions()
 void add_isolation_options(Subcommand& command, IsolationOptions& options) {
   command
       .option("--isolate", options.isolate,
-              "on: the implementation runs in processes of its own, which may die; auto: unless it is built in")
+              "on: run the implementation in separate processes, so that it may crash; auto: on unless it is built in")
       .check(one_of({"on", "off", "auto"}))
       .envname("BACKGAUGE_ISOLATE");
-  add_duration(command, "--timeout", options.timeout, "longest time of one isolated call: 30s, 5m")
+  add_duration(command, "--timeout", options.timeout, "time limit of one isolated call: 30s, 5m")
       .default_text(fmt::format("{}s", options.timeout.count()))
       .envname("BACKGAUGE_TIMEOUT");
   command
       .option("--memory-limit", options.memory_limit,
-              "what an isolated implementation may allocate, and prepare ask for: 2G, 512M; 0: no limit")
+              "memory that an isolated implementation may allocate, or request in prepare: 2G, 512M; 0: no limit")
       .check(memory_size())
       .default_text("half of the machine's memory")
       .envname("BACKGAUGE_MEMORY_LIMIT");

@@ -21,7 +21,8 @@ std::vector<std::string> split(const std::string& list) {
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     words.push_back(list.substr(begin, end - begin));
-    if (words.back().empty()) throw CommandError{kUsage, fmt::format("--impl={}: expected names with commas", list)};
+    if (words.back().empty())
+      throw CommandError{kUsage, fmt::format("--impl={}: expected names separated by commas", list)};
     begin = end + 1;
   }
   return words;

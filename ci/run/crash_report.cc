@@ -29,7 +29,7 @@ void say(std::string_view text) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
 }
 
-extern "C" void say_last_words(int signal_number) {
+extern "C" void report_crash(int signal_number) {
   const char* name = sigabbrev_np(signal_number);
   say("\nbackgauge: SIG");
   say(name == nullptr ? "?" : name);
@@ -47,11 +47,11 @@ extern "C" void say_last_words(int signal_number) {
 
 }  // namespace
 
-void install_last_words() {
+void install_crash_report() {
   for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) {
     struct sigaction present {};
     if (sigaction(number, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) continue;
-    signal(number, say_last_words);
+    signal(number, report_crash);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An implementation that crashes ends the process. Before that, stderr is told which case it was, so that the case can
-// be run alone, in a debugger.
+// An implementation that crashes ends the process. Before that, the case is printed on stderr, so that it can be run
+// alone, in a debugger.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace backgauge::cli {
 
 // Handlers for SIGSEGV, SIGBUS, SIGABRT, SIGFPE and SIGILL, where nobody (a sanitizer) has any yet.
-void install_last_words();
+void install_crash_report();
 
 // The calling thread judges `line` while this lives. Nothing happens where more than 1024 live already.
 class InFlight {

@@ -38,7 +38,8 @@ std::string hint_of(const Problem& problem, const DataFacts& facts, const std::v
   const auto place = std::ranges::find(wanted, bad.name, &Wanted::name);
   if (bad.nonfinite > 0 || output == given.end() || place == wanted.end()) return "";
   const std::string term = hint(problem, wanted, static_cast<std::size_t>(place - wanted.begin()), output->values);
-  return term.empty() && is_quick(problem) && !has_random_dropout(problem) ? likeness(problem, wanted, given) : term;
+  return term.empty() && is_quick(problem) && !has_random_dropout(problem) ? known_fault_match(problem, wanted, given)
+                                                                           : term;
 }
 
 // The next wider class of half that the outputs pass as, or 0.

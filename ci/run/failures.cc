@@ -47,8 +47,8 @@ void FailureKinds::add(std::size_t index, const Record& record) {
   ++kind->cases;
 }
 
-void tell(const FailureKinds& kinds, std::size_t most, const std::function<ShownFailure(const FailureKind&)>& look,
-          const std::string& impl_given) {
+void print_failures(const FailureKinds& kinds, std::size_t most,
+                    const std::function<ShownFailure(const FailureKind&)>& look, const std::string& impl_given) {
   std::vector<FailureKind> sorted = kinds.in_order();
   std::ranges::stable_sort(sorted, std::greater(), &FailureKind::cases);
   for (std::size_t k = 0; k < sorted.size(); ++k) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of failure of a run, and how they are told: one plain case of each of the commonest, the rest by name.
+// The kinds of failure of a run, and how they are printed: one small case of each of the most common, the rest by name.
 #pragma once
 
 #include <cstddef>
@@ -29,20 +29,20 @@ class FailureKinds {
   std::vector<FailureKind> kinds_;
 };
 
-// What a kind is told by: the plainest record of it that there is, and what was done to find that ("shrunk in 143 runs,
+// What represents a kind: the simplest record of it that was found, and the search for it ("shrunk in 143 runs,
 // 2.1 s", or "").
 struct ShownFailure {
   Record record;
   std::string effort;
 };
 
-// Told with a case: with the heading, the table of ops and the totals they fit on a screen of 45 lines.
-inline constexpr std::size_t kMostKindsTold = 4;
+// Printed with a case: with the heading, the table of ops and the totals they fit on a screen of 45 lines.
+inline constexpr std::size_t kMostKindsShown = 4;
 
 // Prints the kinds, the commonest first: `most` of them with what `look` gives, which is asked of every kind, the
 // others by name in one line. `impl_given`: how the user named the implementation, quoted for a shell; "": by its own
 // name.
-void tell(const FailureKinds& kinds, std::size_t most, const std::function<ShownFailure(const FailureKind&)>& look,
-          const std::string& impl_given);
+void print_failures(const FailureKinds& kinds, std::size_t most,
+                    const std::function<ShownFailure(const FailureKind&)>& look, const std::string& impl_given);
 
 }  // namespace backgauge::cli

@@ -17,19 +17,19 @@ const GivenTensor* find(const std::vector<GivenTensor>& outputs, const std::stri
   return place == outputs.end() ? nullptr : &*place;
 }
 
-// Whether every output is met, and one of them is wrong enough to be told by.
+// Whether every output is met, and one of them is wrong enough to decide.
 bool are_alike(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& got,
                const std::vector<GivenTensor>& known) {
-  bool told = false;
+  bool conclusive = false;
   for (const Wanted& tensor : wanted) {
     const GivenTensor* a = find(got, tensor.name);
     const GivenTensor* b = find(known, tensor.name);
     if (a == nullptr || b == nullptr || a->values.size() != tensor.value.size()) return false;
     const Explained explained = explain(tensor, a->values, b->values);
     if (!explained.met) return false;
-    told = told || explained.conclusive;
+    conclusive = conclusive || explained.conclusive;
   }
-  return told;
+  return conclusive;
 }
 
 bool is_made_by_rule(const saboteurs::Variant& variant) { return variant.group == "operator"; }
@@ -56,7 +56,8 @@ std::vector<GivenTensor> given_of(const std::vector<RunResult>& results, backgau
   return given;
 }
 
-std::string likeness(const Problem& problem, const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given) {
+std::string known_fault_match(const Problem& problem, const std::vector<Wanted>& wanted,
+                              const std::vector<GivenTensor>& given) {
   constexpr std::size_t kMost = 3;
   std::vector<const saboteurs::Variant*> found;
   const std::vector<saboteurs::Variant>& variants = saboteurs::variants();
@@ -71,9 +72,9 @@ std::string likeness(const Problem& problem, const std::vector<Wanted>& wanted, 
     std::erase_if(found, [](const saboteurs::Variant* variant) { return is_made_by_rule(*variant); });
   }
   if (found.empty() || found.size() > kMost) return "";
-  std::vector<std::string> told;
-  for (const saboteurs::Variant* variant : found) told.push_back(variant->what);
-  return fmt::format("the same numbers as with: {}", fmt::join(told, "; or "));
+  std::vector<std::string> names;
+  for (const saboteurs::Variant* variant : found) names.push_back(variant->what);
+  return fmt::format("the same numbers as a known error: {}", fmt::join(names, "; or "));
 }
 
 }  // namespace backgauge::cli

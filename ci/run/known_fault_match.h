@@ -18,9 +18,10 @@ std::vector<RunResult> run_everything(Runner& runner, const Problem& problem, co
 std::vector<GivenTensor> given_of(const std::vector<RunResult>& results, backgauge_dtype dtype);
 
 // On input a problem without random dropout, what is wanted of it, and what was computed instead. On output "the same
-// numbers as with: dcs' not carried (lstm)", or with two or three such faults, if all elements of all outputs are met
-// as closely as properties/explain/hint.h asks; "" if no known fault does that, or more than three do. Faults that
-// somebody has described go before those that are made by rule.
-std::string likeness(const Problem& problem, const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given);
+// numbers as a known error: dcs' not carried (lstm)", or with two or three such faults, if all elements of all outputs
+// are met as closely as properties/explain/hint.h asks; "" if no known fault does that, or more than three do. Faults
+// that somebody has described go before those that are made by rule.
+std::string known_fault_match(const Problem& problem, const std::vector<Wanted>& wanted,
+                              const std::vector<GivenTensor>& given);
 
 }  // namespace backgauge::cli

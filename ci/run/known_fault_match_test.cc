@@ -30,33 +30,33 @@ struct Failed {
     outputs = given_of(run_everything(runner, problem, {}), problem.dtype);
   }
 
-  std::string told() const { return likeness(problem, wanted, outputs); }
+  std::string match() const { return known_fault_match(problem, wanted, outputs); }
 };
 
-TEST(Likeness, NamesTheKnownFault) {
-  EXPECT_EQ(Failed(kBlock, "A20.block").told(), "the same numbers as with: df uses cs instead of cs_prev");
-  EXPECT_EQ(Failed(kGru, "E3.rnn").told(), "the same numbers as with: gradient of R_n lacks r");
+TEST(KnownFaultMatch, NamesTheKnownFault) {
+  EXPECT_EQ(Failed(kBlock, "A20.block").match(), "the same numbers as a known error: df uses cs instead of cs_prev");
+  EXPECT_EQ(Failed(kGru, "E3.rnn").match(), "the same numbers as a known error: gradient of R_n lacks r");
 }
 
 // The fault that somebody has described, and none of those by rule that give the same numbers.
-TEST(Likeness, PrefersWhatSomebodyHasDescribed) {
-  EXPECT_EQ(Failed(kBlock, "A21.block").told(), "the same numbers as with: dcs' lacks f");
+TEST(KnownFaultMatch, PrefersWhatSomebodyHasDescribed) {
+  EXPECT_EQ(Failed(kBlock, "A21.block").match(), "the same numbers as a known error: dcs' lacks f");
 }
 
-TEST(Likeness, SaysInWordsWhatARuleHasChanged) {
-  EXPECT_EQ(Failed(kBlock, "dcs_peephole_negate.block").told(),
-            "the same numbers as with: do wco in dcs with the other sign");
+TEST(KnownFaultMatch, SaysInWordsWhatARuleHasChanged) {
+  EXPECT_EQ(Failed(kBlock, "dcs_peephole_negate.block").match(),
+            "the same numbers as a known error: do wco in dcs with the other sign");
 }
 
-TEST(Likeness, HasNothingToSayOfRightNumbers) { EXPECT_EQ(Failed(kBlock, "pairwise_sums").told(), ""); }
+TEST(KnownFaultMatch, HasNothingToSayOfRightNumbers) { EXPECT_EQ(Failed(kBlock, "pairwise_sums").match(), ""); }
 
 // One element more that differs, and it is no longer that fault.
-TEST(Likeness, AsksForEveryElementOfEveryOutput) {
+TEST(KnownFaultMatch, AsksForEveryElementOfEveryOutput) {
   Failed failed(kBlock, "A20.block");
   const auto other = std::ranges::find(failed.outputs, "b_grad", &GivenTensor::name);
   ASSERT_NE(other, failed.outputs.end());
   other->values.back() *= 1.5;
-  EXPECT_EQ(failed.told(), "");
+  EXPECT_EQ(failed.match(), "");
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace backgauge::cli {
 const backgauge_implementation& load_implementation(const std::string& name) {
   if (name.starts_with(kSaboteurPrefix)) {
     const auto* saboteur = saboteurs::find_implementation(name.substr(kSaboteurPrefix.size()));
-    if (saboteur == nullptr) throw CommandError{kNotLoaded, name + ": unknown; `backgauge self --json` names them"};
+    if (saboteur == nullptr)
+      throw CommandError{kNotLoaded, name + ": unknown saboteur; `backgauge self --json` lists the ids"};
     return *saboteur;
   }
   if (name.starts_with(kHostilePrefix)) {
@@ -22,7 +23,7 @@ const backgauge_implementation& load_implementation(const std::string& name) {
       const auto found = std::ranges::find(all, name.substr(kHostilePrefix.size()), &saboteurs::Hostile::id);
       if (found != all.end()) return found->table;
     }
-    throw CommandError{kNotLoaded, name + ": unknown, see properties/saboteurs/hostile"};
+    throw CommandError{kNotLoaded, name + ": unknown hostile plug-in; see properties/saboteurs/hostile"};
   }
   std::string error;
   const backgauge_implementation* implementation = open_implementation(name, error);

@@ -37,7 +37,7 @@ RecordsByIndex resumed(const std::filesystem::path& directory, const RunHead& he
   const std::optional<RunHead> there = read_head(directory);
   std::error_code error;
   if (!there) {
-    if (std::filesystem::exists(file, error)) refuse("it has records and no run.json");
+    if (std::filesystem::exists(file, error)) refuse("it has records but no run.json");
     return {};
   }
   if (const std::string what = difference(*there, head); !what.empty()) refuse(what);
@@ -93,7 +93,7 @@ RecordsByIndex read_records(const std::filesystem::path& file, std::vector<Recor
       if (checks != nullptr) checks->push_back(std::move(record));
       continue;
     }
-    if (!record.plan) refuse("a record that belongs to no plan: " + record.id);
+    if (!record.plan) refuse("a record without a plan: " + record.id);
     const auto index = static_cast<std::size_t>(record.plan->index);
     const auto [place, is_new] = records.try_emplace(index, record);
     if (!is_new && !same_result(place->second, record)) refuse("two records that disagree on " + record.id);
@@ -112,7 +112,7 @@ RunFolder::RunFolder(const std::string& directory, const RunHead& head, bool res
   if (error) refuse(error.message());
   lock_ = Descriptor(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Some file systems of networks lock no folders: a run there is as good as one without a lock.
-  if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) refuse("another run writes there");
+  if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) refuse("another run is writing there");
   for (const char* name : kFiles) {
     if (std::filesystem::is_directory(directory_ / name, error)) refuse(std::string(name) + " is a folder");
   }

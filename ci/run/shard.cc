@@ -50,9 +50,9 @@ std::optional<Shard> shard_of(const System& system) {
   const std::size_t first = system.first ? variable(system.first).value_or(0) : system.default_first;
   const std::size_t step = system.step ? variable(system.step).value_or(1) : 1;
   if (step == 0 || *index < first || (*index - first) % step != 0 || (*index - first) / step >= *count) {
-    throw CommandError{
-        kUsage, fmt::format("{}={}: no shard of {}={}, counted from {}{}", system.index, *index, system.count, *count,
-                            first, step == 1 ? "" : fmt::format(" in steps of {}", step))};
+    throw CommandError{kUsage,
+                       fmt::format("{}={}: not a shard of {}={}, counted from {}{}", system.index, *index, system.count,
+                                   *count, first, step == 1 ? "" : fmt::format(" in steps of {}", step))};
   }
   return Shard{(*index - first) / step + 1, *count};
 }
@@ -77,8 +77,8 @@ Shard chosen_shard(const std::string& flag) {
     const std::optional<Shard> other = shard_of(system);
     if (!other) continue;
     if (shard && *shard != *other) {
-      throw CommandError{kUsage, fmt::format("{} says shard {}, {} says shard {}: say --shard=i/n", by, shard->text(),
-                                             system.index, other->text())};
+      throw CommandError{kUsage, fmt::format("{} says shard {}, {} says shard {}: choose one with --shard=i/n", by,
+                                             shard->text(), system.index, other->text())};
     }
     shard = other;
     by = system.index;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
 #include "ci/run/redraw.h"
 #include "properties/campaign/coverage.h"
@@ -16,16 +17,16 @@ bool is_harness(const Verdict& verdict) {
   return verdict.status == Status::kBroken && verdict.reason.rfind("harness", 0) == 0;
 }
 
-// "318 of 318 pairs of two settings", and what the others lack.
+// "318 of 318 pairs of settings", and what the others lack.
 std::string pairs_text(backgauge_op op, const std::vector<Case>& judged, std::vector<Case> skipped) {
   const PairCoverage covered = pair_coverage(op, judged);
-  std::string text = fmt::format("{} of {} pairs of two settings", covered.covered, covered.legal);
+  std::string text = fmt::format("{} of {} pairs of settings", covered.covered, covered.legal);
   if (covered.missing.empty()) return text;
   skipped.insert(skipped.end(), judged.begin(), judged.end());
   const std::int64_t in_skipped = pair_coverage(op, skipped).covered - covered.covered;
   std::string example = covered.missing;
   if (const std::size_t gap = example.find(' '); gap != example.npos) example.replace(gap, 1, " with ");
-  text += fmt::format("; {} in skipped cases only, {} in no case; no judged case has {}, for example", in_skipped,
+  text += fmt::format("; {} only in skipped cases, {} in no case; for example, no judged case has {}", in_skipped,
                       covered.legal - covered.covered - in_skipped, example);
   return text;
 }
@@ -107,7 +108,7 @@ std::string Summary::table() const {
 }
 
 std::string Summary::coverage(bool verbose) const {
-  std::string out = verbose ? "\ncases judged, per setting\n" : "\ncovered by judged cases\n";
+  std::string out = verbose ? "\njudged cases per setting\n" : "\ncoverage of the judged cases\n";
   for (const OpSpec& spec : op_specs()) {
     if (std::ranges::find(cases_, spec.op, &Case::op) == cases_.end()) continue;
     const std::string pairs = pairs_text(spec.op, cases_, skipped_cases_);
@@ -138,13 +139,13 @@ std::string Summary::behaviour(bool all) const {
   }
   if (crowd_ && crowd_->sets > 0 && (all || crowd_->worst.status != Status::kPassed)) {
     const Verdict& worst = crowd_->worst;
-    out += fmt::format("\ncalls at once: {} sets of cases, {} calls, {} of them overlapped{}\n", crowd_->sets,
+    out += fmt::format("\nconcurrent calls: {} sets of cases, {} calls, {} of them overlapping{}\n", crowd_->sets,
                        crowd_->calls, crowd_->overlapped,
                        worst.status == Status::kPassed ? "" : fmt::format(": {}", verdict_word(worst.status)));
     if (worst.status != Status::kPassed) out += fmt::format("  {}\n  {}\n", worst.reason, at_once_words(crowd_->cases));
   }
   if (threads_ && (!threads_->failure.empty() || (all && (threads_->calls > 0 || !threads_->unmeasured.empty())))) {
-    out += fmt::format("\nthreads: {} calls measured, at most {:.2f} busy for each they were given{}\n",
+    out += fmt::format("\nthreads: {} calls measured, at most {:.2f} busy threads per thread allowed{}\n",
                        threads_->calls, threads_->worst, threads_->failure.empty() ? "" : ": FAILED");
     if (!threads_->failure.empty()) out += fmt::format("  {}\n", threads_->failure);
     for (const std::string& why : threads_->unmeasured) out += fmt::format("  not measured: {}\n", why);
@@ -153,7 +154,7 @@ std::string Summary::behaviour(bool all) const {
   for (const OpDeterminism& op : determinism_) {
     if (all || op.overclaimed()) measured += op.text();
   }
-  if (!measured.empty()) out += "\ndeterminism, measured\n" + measured;
+  if (!measured.empty()) out += "\nmeasured determinism\n" + measured;
   return out + check_troubles_;
 }
 
@@ -168,18 +169,20 @@ std::string Summary::left_out() const {
     if (k < kMostReasons) out += fmt::format("skipped {}: {}\n", reasons[k].first, reasons[k].second);
     if (k >= kMostReasons) others += reasons[k].first;
   }
-  if (others > 0) out += fmt::format("skipped {}: for {} other reasons\n", others, reasons.size() - kMostReasons);
+  if (others > 0) out += fmt::format("skipped {}: {} other reasons\n", others, reasons.size() - kMostReasons);
   if (!first_mistrusted_.empty()) {
-    out += fmt::format("mistrusted {}, the first: {}\n", count(Status::kMistrusted), first_mistrusted_);
+    out += fmt::format("mistrusted {}; the first: {}\n", count(Status::kMistrusted), first_mistrusted_);
   }
   if (by_identity_ > 0) {
-    out += fmt::format("judged by the adjoint identity {}: their dropout masks are not available\n", by_identity_);
+    out += fmt::format("{} judged by the adjoint identity: no dropout masks are available\n",
+                       counted(by_identity_, "case"));
   }
   if (with_state_ > 0) {
-    out += fmt::format("judged by the mask of each call {}: masks depend on earlier calls, as claimed\n", with_state_);
+    out += fmt::format("{} judged with the mask of each call: masks depend on earlier calls, as claimed\n",
+                       counted(with_state_, "case"));
   }
   if (redrawn_ > 0) {
-    out += fmt::format("drawn again {}: with their first values no bound could prove anything{}\n", redrawn_,
+    out += fmt::format("{} redrawn: the first draw was inconclusive{}\n", counted(redrawn_, "case"),
                        of_other_class_ == 0 ? "" : fmt::format("; {} of them as data=strat", of_other_class_));
   }
   return out;
@@ -189,8 +192,8 @@ std::string Summary::text(const Detail& detail) const {
   const bool all = detail.verbose || failed() == 0;
   std::string out = table();
   if (producers_.all > 0 && all) {
-    out += fmt::format("stored goldens that agree with the oracle: {}, worst error/allowed {}\n", producers_.text(),
-                       producer_worst_.text());
+    out += fmt::format("recorded golden outputs that agree with the oracle: {}, worst error/allowed {}\n",
+                       producers_.text(), producer_worst_.text());
   }
   if (detail.tier && all) out += coverage(detail.verbose);
   const std::string what = behaviour(all), why = left_out();
@@ -200,7 +203,8 @@ std::string Summary::text(const Detail& detail) const {
                      out.empty() ? "" : "\n", count(Status::kPassed), count(Status::kFailed),
                      count(Status::kMistrusted), count(Status::kSkipped), count(Status::kBroken), worst_.text());
   if (judged() == 0 && failed() == 0) out += "nothing was judged: every case was skipped\n";
-  if (producers_failed_ > 0) out += fmt::format("{} stored goldens contradict the oracle\n", producers_failed_);
+  if (producers_failed_ > 0)
+    out += fmt::format("{} recorded golden outputs contradict the oracle\n", producers_failed_);
   return out;
 }
 

@@ -65,13 +65,14 @@ WorkspaceNeed workspace_need(const backgauge_implementation& implementation, con
 
 std::string text_of(const WorkspaceNeed& need) {
   if (need.bytes == 0) return "no workspace for " + need.of;
-  std::string out =
-      fmt::format("{:.3g} MiB of workspace for {}; with twice", static_cast<double>(need.bytes) / (1 << 20), need.of);
+  std::string out = fmt::format("{:.3g} MiB of workspace for {}; doubling a dimension multiplies it:",
+                                static_cast<double>(need.bytes) / (1 << 20), need.of);
+  const char* separator = "";
   for (const auto& [name, bytes] : need.with_twice) {
-    out += fmt::format(" {} {:.2f},", name, static_cast<double>(bytes) / static_cast<double>(need.bytes));
+    out += fmt::format("{} {} {:.2f}", separator, name, static_cast<double>(bytes) / static_cast<double>(need.bytes));
+    separator = ",";
   }
-  out.back() = ' ';
-  return out + "times that";
+  return out;
 }
 
 }  // namespace backgauge::cli

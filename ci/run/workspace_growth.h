@@ -21,7 +21,7 @@ struct WorkspaceNeed {
 // first mode claimed, one layer, one direction, one thread. Throws CommandError(kNotLoaded) where prepare refuses.
 WorkspaceNeed workspace_need(const backgauge_implementation& implementation, const backgauge_op_claims& claims);
 
-// "6.2 MiB of workspace for f32 t25b64i512h512; with twice T 1.00, B 1.97, I 1.00, H 2.02 times that"
+// "6.2 MiB of workspace for f32 t25b64i512h512; doubling a dimension multiplies it: T 1.00, B 1.97"
 std::string text_of(const WorkspaceNeed& need);
 
 }  // namespace backgauge::cli

@@ -95,7 +95,7 @@ class Files(CommandTest):
         folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
         self.addCleanup(os.close, folder)
         fcntl.flock(folder, fcntl.LOCK_EX)
-        self.expect_complaint(2, "another run writes there", "verify", "--case", CELL, f"--out={self.folder}")
+        self.expect_complaint(2, "another run is writing there", "verify", "--case", CELL, f"--out={self.folder}")
         fcntl.flock(folder, fcntl.LOCK_UN)
         self.expect(0, "verify", "--case", CELL, f"--out={self.folder}")
 

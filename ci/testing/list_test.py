@@ -59,7 +59,7 @@ class Ops(CommandTest):
                 self.assertRegex(text, rf"(?m)^    {name} +\[")
         self.assertIn("\n  plain ", text)
         self.assertIn("\n  cpu ", text)
-        self.assertRegex(text, r"\n +\d\S* MiB of workspace for f32 t25b64i512h512; with twice T \d\.\d\d, B ")
+        self.assertRegex(text, r"\n +\d\S* MiB of workspace for f32 t25b64i512h512; doubling a dimension multiplies it: T \d\.\d\d, B ")
         self.assertIn("no workspace for f32 b64i512h512\n", text)
         self.assertNotRegex(text, r"(?m) $")
 

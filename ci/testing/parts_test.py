@@ -179,7 +179,7 @@ class OutOfTime(Parts):
         arguments = ["verify", "--tier=ci", f"--out={self.folder}"]
         done = self.expect(0, *arguments, "--max-time=1s")
         judged = len(records(self.folder))
-        self.assertRegex(done.stdout, rf"\nsummary: {judged} passed, .*\nnot run: \d+ of \d+ cases, --max-time was over\n$")
+        self.assertRegex(done.stdout, rf"\nsummary: {judged} passed, .*\nnot run: \d+ of \d+ cases, because --max-time was reached\n$")
         done = self.expect(5, *arguments, "--max-time=1s", "--resume", "--strict")
         self.assertIn(f"resumed: {judged} cases judged before\n", done.stdout)
         self.assertGreater(len(records(self.folder)), judged)

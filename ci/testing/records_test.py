@@ -54,7 +54,7 @@ class Records(CommandTest):
         self.assertEqual([line for line, each in zip(generated, told) if each],
                          [line for line, each in zip(judged, told) if each])
         self.assertEqual([without_values(line) for line in generated], [without_values(line) for line in planned])
-        redrawn = re.search(r"drawn again (\d+):", self.done.stdout)
+        redrawn = re.search(r"(\d+) cases? redrawn:", self.done.stdout)
         self.assertEqual(sum(a != b for a, b in zip(generated, planned)), int(redrawn[1]) if redrawn else 0)
 
     def test_regressions_come_first_then_goldens(self):

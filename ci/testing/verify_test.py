@@ -106,7 +106,7 @@ class Misbehaving(CommandTest):
         line = "cudnn_rnn_backprop t5b3i4h5 mode=lstm dir=bi layers=2 in=linear drop=0.5 dt=f32 data=strat:0x1"
         arguments = ["--no-shrink", "--case", line]
         claimed = self.expect(0, "verify", "--impl=hostile:seed_state_claimed", *arguments).stdout
-        self.assertIn("judged by the mask of each call 1: masks depend on earlier calls, as claimed\n", claimed)
+        self.assertIn("1 case judged with the mask of each call: masks depend on earlier calls, as claimed\n", claimed)
         self.assertIn("the mask differs in a second forward with the same seed and seed2",
                       self.expect(1, "verify", "--impl=hostile:seed_state", *arguments).stdout)
         self.assertIn(" dropout_state=carried ", self.expect(0, "list", "--impl=hostile:seed_state_claimed").stdout)
@@ -138,7 +138,7 @@ class FailingRun(CommandTest):
 
     # The gradient that is carried on lacks a factor: all but the first step of it is wrong.
     FAULTY = "--impl=saboteur:A21.block"
-    HINT = "hint: the same numbers as with: dcs' lacks f\n"
+    HINT = "hint: the same numbers as a known error: dcs' lacks f\n"
 
     def test_fits_on_a_screen_and_leads_with_the_reason(self):
         arguments = ["verify", self.FAULTY, "--tier=smoke", "--ops=BlockLSTMGradV2"]
@@ -155,7 +155,7 @@ class FailingRun(CommandTest):
         self.assertGreater(len(failed), 50)
         self.assertNotIn(failed[-1]["id"], done.stdout)
         for text in ((self.folder / name).read_text() for name in ("records.jsonl", "shrunk.jsonl", "junit.xml")):
-            self.assertIn("the same numbers as with: dcs' lacks f", text)
+            self.assertIn("the same numbers as a known error: dcs' lacks f", text)
         verbose = self.expect(1, *arguments, "-v", "--no-shrink").stdout
         for record in records:
             self.assertIn(f" {record['status']} {record['id']}\n", verbose)
