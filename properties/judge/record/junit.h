@@ -2,9 +2,8 @@
 // Records as JUnit XML, for the test views of CI servers. records.jsonl has every case; the XML has a suite for each
 // op, with a test for
 //   each dtype and data profile         "f16 data=large", for the cases that were judged. It fails if one of them
-//   fails;
-//                                       its text shows the first failure of each kind. The name is the same for all
-//                                       seeds
+//                                       fails; its text shows the first failure of each kind. The name is the same
+//                                       for all seeds
 //   each reason to skip                 "skipped: dtype f16 is not claimed"
 //   all cases that are MISTRUSTED       "mistrusted", counted as skipped
 //   each record that is not of a case   its id
