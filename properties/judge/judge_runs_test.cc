@@ -159,18 +159,23 @@ TEST(Judge, FailsWhatIsWrittenAfterTheCallHasReturned) {
   };
   expect_failed(judge(scripted, cell_case()), "changed the output dicfo (element 5 of 84) after the call had returned");
 
+  // A thread of the second call, which writes when the third one has begun and is over before the case ends.
   ScriptedImplementation threaded;
   std::thread late;
   threaded.after_run = [&](const backgauge_call& call) {
-    if (threaded.runs == 2) {
-      late = std::thread([element = &output_at(call, "wco_grad", 2)] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        *element = 1;
-      });
-    }
+    if (threaded.runs != 2) return;
+    late = std::thread([&runs = threaded.runs, element = &output_at(call, "wco_grad", 2)] {
+      while (runs < 3) std::this_thread::yield();
+      *element = 1;
+    });
   };
-  expect_failed(judge(threaded, cell_case()), "changed the output wco_grad (element 2 of 7) after the call had");
-  late.join();
+  JudgeOptions options;
+  options.oracle = [&](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
+    late.join();
+    return oracle(problem, declared, roundings);
+  };
+  expect_failed(judge(threaded, cell_case(), options),
+                "changed the output wco_grad (element 2 of 7) after the call had");
 }
 
 TEST(Judge, FailsAChangedFloatingPointEnvironment) {

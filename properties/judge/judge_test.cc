@@ -231,14 +231,14 @@ TEST(JudgeValues, JudgesFilesAndSaysWhatIsWrongWithThem) {
   EXPECT_EQ(judge_values(faulty, right, problem, {}).status, Status::kBroken);
 }
 
-TEST(Findings, AnOutputWithoutWantedValuesIsNotPassed) {
+TEST(RunVerdicts, AnOutputWithoutWantedValuesIsNotPassed) {
   const Problem problem = fill(cell_case()).problem;
   const std::vector<Output> outputs{{{"dicfo", {1}, {}}, {1}, {0}}};
   EXPECT_THROW(compare_outputs(outputs, {}, problem, {}), std::logic_error);
   EXPECT_THROW(compare_outputs(outputs, {{"dicfo", {2}, {1, 1}, {0, 0}}}, problem, {}), std::logic_error);
 }
 
-TEST(Findings, ImplausibleMasksAreNamed) {
+TEST(RunVerdicts, ImplausibleMasksAreNamed) {
   std::vector<std::uint8_t> keep(1000, 1);
   EXPECT_EQ(implausible_mask(keep, 0.5), "keeps 1000 of 1000 elements with dropout 0.5");
   for (std::size_t k = 0; k < 1000; k += 2) keep[k] = 0;

@@ -33,7 +33,7 @@ TensorReport good_tensor(const char* name) {
   return report;
 }
 
-TEST(Report, SaysWhatIsWrongAndWhatIsRight) {
+TEST(VerdictText, SaysWhatIsWrongAndWhatIsRight) {
   const Verdict verdict = conclude({bad_tensor(), good_tensor("dicfo"), good_tensor("wci_grad")});
   EXPECT_EQ(verdict_text(verdict),
             "  tensor cs_prev_grad[1,0]: got 0.41802 want 0.43177 ratio 1.9e+05 (allowed 7.1e-08); "
@@ -41,7 +41,7 @@ TEST(Report, SaysWhatIsWrongAndWhatIsRight) {
             "  dicfo, wci_grad ok\n");
 }
 
-TEST(Report, IsBriefAboutWhatIsWrong) {
+TEST(VerdictText, IsBriefAboutWhatIsWrong) {
   TensorReport other = bad_tensor();
   other.name = "dicfo";
   Verdict verdict = conclude({good_tensor("wci_grad"), bad_tensor(), other, other});
@@ -55,14 +55,14 @@ TEST(Report, IsBriefAboutWhatIsWrong) {
   EXPECT_TRUE(brief_text(verdict).starts_with("  second run: cs_prev_grad[1,0]: got")) << brief_text(verdict);
 }
 
-TEST(Report, ShowsDifferencesInLateDigits) {
+TEST(VerdictText, ShowsDifferencesInLateDigits) {
   TensorReport report = bad_tensor();
   report.got = report.want + 1e-7;
   EXPECT_EQ(tensor_text(report).rfind("cs_prev_grad[1,0]: got 0.4317701 want 0.43177 ratio", 0), 0u)
       << tensor_text(report);
 }
 
-TEST(Report, NamesNonFiniteUnwrittenAndVacuous) {
+TEST(VerdictText, NamesNonFiniteUnwrittenAndVacuous) {
   TensorReport report = bad_tensor();
   report.got = std::nan("");
   report.nonfinite = 2;
@@ -81,7 +81,7 @@ TEST(Report, NamesNonFiniteUnwrittenAndVacuous) {
             "  tensor dicfo: its bounds prove nothing (median |want| / allowed is 3)\n");
 }
 
-TEST(Report, GivesReasonsThatNoTensorHas) {
+TEST(VerdictText, GivesReasonsThatNoTensorHas) {
   EXPECT_EQ(verdict_text({Status::kSkipped, "dtype f16 is not claimed", {}}), "  dtype f16 is not claimed\n");
   EXPECT_EQ(verdict_text({Status::kPassed, "", {}}), "");
 }
