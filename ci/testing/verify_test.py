@@ -63,7 +63,7 @@ class GoodPlugins(CommandTest):
         self.assertEqual(rows, [["lstm_block_cell_grad", "f32"]])
         for op in ("BlockLSTMGradV2", "CudnnRNNBackprop"):
             self.assertEqual(len(re.findall(rf"\nskipped \d+: {op} is not claimed\n", done.stdout)), 1)
-        self.assertRegex(done.stdout, r"\d+ in skipped cases only, 0 in no case; no judged case has \S+=\S+ with \S+=\S+, for example")
+        self.assertRegex(done.stdout, r"\d+ only in skipped cases, 0 in no case; for example, no judged case has \S+=\S+ with \S+=\S+")
 
 
 class Misbehaving(CommandTest):
@@ -159,7 +159,7 @@ class FailingRun(CommandTest):
         verbose = self.expect(1, *arguments, "-v", "--no-shrink").stdout
         for record in records:
             self.assertIn(f" {record['status']} {record['id']}\n", verbose)
-        self.assertIn("\ncases judged, per setting\n", verbose)
+        self.assertIn("\njudged cases per setting\n", verbose)
 
     def test_many_kinds_of_failure_fit_too(self):
         done = self.expect(1, "verify", "--impl=saboteur:J3.rnn", "--tier=smoke", "--no-shrink")
