@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the one who started this process may have left it with, mended before anything else happens: standard streams
-// that are closed (their numbers would be given to sockets and records), SIGCHLD ignored (nobody would know how a
-// worker ended), small limits on the stack and on files.
+// Repairs, before anything else happens, what this process may inherit from its parent: closed standard streams (their
+// numbers would be reused for sockets and records), an ignored SIGCHLD (the exit status of workers would be lost), and
+// small limits on the stack and on files.
 #pragma once
 
 namespace backgauge::cli {
 
-// Throws CommandError(kUsage) for what cannot be mended.
+// Throws CommandError(kUsage) for what cannot be repaired.
 void mend_process();
 
 }  // namespace backgauge::cli

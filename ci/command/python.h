@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subcommands that are written in Python: the package `backgauge` of reports/, run by an interpreter that can.
+// Runs subcommands written in Python: the package `backgauge` of reports/, with an interpreter that has its libraries.
 #pragma once
 
 #include <string>

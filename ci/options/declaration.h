@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program whose outputs come as files declares, as an implementation does in its table.
+// The properties that a program declares with its output files, as an implementation does in its table.
 #pragma once
 
 #include <string>

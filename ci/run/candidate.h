@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The implementation that a command judges: by name, in this process or in others.
+// The implementation that a command judges: by name, in this process or in separate ones.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 namespace backgauge::cli {
 
 struct IsolationOptions {
-  std::string isolate = "auto";  // on, off; auto: on for what is not built in
+  std::string isolate = "auto";  // on, off; auto: on unless it is built in
   std::chrono::seconds timeout;  // per call, isolated
   std::uint64_t memory_limit;    // of an isolated implementation, in bytes (WorkerOptions); 0: none
 
@@ -33,7 +33,7 @@ class Candidate {
   const backgauge_implementation& table() const { return runners_.front()->table(); }
   bool isolated() const { return isolated_; }
 
-  // One for each job that judges at the same time as others, numbered from 0. Throws CommandError(kNotLoaded).
+  // One for each job that judges in parallel, numbered from 0. Throws CommandError(kNotLoaded).
   Runner& runner(std::size_t job = 0);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run asks of an implementation as a whole (the state walk, determinism, calls at once, threads), as records
-// where it failed: of no case and with no place in a plan.
+// The checks of an implementation as a whole: state walk, determinism, concurrent calls, threads. Those that failed
+// become records, which have neither a case nor an index in the plan.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ class Checks {
   void add(const Crowd& judged);
   void add(const ThreadCounts& counted);
 
-  // Runs a check. What it throws is the harness's trouble, and costs neither the others nor the run.
+  // Runs a check. An exception counts as an error of the harness; the other checks and the run continue.
   void attempt(const std::string& what, const std::function<void()>& check);
 
   const std::vector<Record>& failed() const { return failed_; }

@@ -12,12 +12,12 @@
 namespace backgauge::cli {
 
 struct Contestants {
-  std::vector<std::unique_ptr<Candidate>> candidates;  // whom the others judge through
+  std::vector<std::unique_ptr<Candidate>> candidates;  // used to judge
   std::vector<std::unique_ptr<Contestant>> all;        // in the order of the list
 };
 
-// Names that occur twice get "#2", "#3" behind them. A peer that cannot be had is there as an AbsentContestant; other
-// names that are nothing throw CommandError.
+// A name that occurs again gets "#2", "#3" appended. An unavailable peer becomes an AbsentContestant; any other unknown
+// name throws CommandError.
 Contestants open_contestants(const std::string& list, int threads, const IsolationOptions& isolation);
 
 }  // namespace backgauge::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A look into a failure: what its wrong values are, and whether they would be right under a wider accuracy class.
+// Explains a failure: which known error gives these values, and whether they would pass in a wider accuracy class.
 #pragma once
 
 #include <string>

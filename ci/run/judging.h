@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From case lines to records: fills, judges, and hands the records over in the order of the cases.
+// Turns cases into records: makes the inputs, judges, and passes the records on in the order of the cases.
 #pragma once
 
 #include <chrono>
@@ -19,14 +19,14 @@ namespace backgauge::cli {
 struct JudgingOptions {
   int workers = 2;      // cases judged at once
   int num_threads = 1;  // of the implementation, per call
-  bool redraw = false;  // a generated case that proves nothing (MISTRUSTED) gets other values: redraw.h
+  bool redraw = false;  // an inconclusive (MISTRUSTED) generated case gets other values: redraw.h
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();  // no case starts later
   // Gets each record as soon as its case has ended, in any order, from any thread, one at a time.
   std::function<void(std::size_t index, const Record&)> ended{};
 };
 
-// What decides where the tensors of a case lie in memory.
+// The seed of the placement of the tensors of a case in memory.
 std::uint64_t placement_seed(const Case& c, const Filled& filled);
 
 // A malformed call, data=malformed:N.
@@ -35,7 +35,7 @@ Verdict judge_malformed(Runner& runner, const Case& c);
 // One case, judged. A case whose inputs cannot be made is BROKEN(harness).
 Record judge_line(Runner& runner, const Case& c, int num_threads);
 
-// What the maker of a golden vector computed, to be judged like an implementation's outputs. `data` must outlive it.
+// The outputs recorded with a golden vector, to be judged like those of an implementation. `data` must outlive it.
 struct StoredOutputs {
   const Problem& problem;
   Declared declared;

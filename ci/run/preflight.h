@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be known before a run is asked before it. All throw CommandError(kUsage).
+// Checks before a run, so that it does not fail at its end. All throw CommandError(kUsage).
 #pragma once
 
 #include <filesystem>

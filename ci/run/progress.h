@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a run is, on stderr: on a terminal one line that is redrawn in place, elsewhere a line from time to time.
+// Shows the progress of a run on stderr: on a terminal one line, redrawn in place; elsewhere a line every ten seconds.
 #pragma once
 
 #include <chrono>
@@ -27,10 +27,10 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // What is done already when the run begins, as a share of the whole: an earlier run did it.
+  // The share of the work that an earlier run has done already.
   void start_at(double share) { first_share_ = share; }
 
-  // `share`: of the whole work, in [0, 1]. How long the rest will take is said as soon as there is something to go by.
+  // `share`: of the whole work, in [0, 1]. Prints the time left as soon as it can be estimated.
   void show(std::size_t done, std::size_t failed, double share, const std::string& current);
 
   // Of a run in phases; from any thread.

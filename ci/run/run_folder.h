@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where --out puts things: run.json at once, records.jsonl as cases end, both in order and junit.xml at the end.
-// Whatever ends the process, only cases in flight are lost.
+// The files of --out: run.json at the start, records.jsonl as cases end; at the end, records.jsonl in order and
+// junit.xml. If the process is killed, only the cases in flight are lost.
 #pragma once
 
 #include <filesystem>

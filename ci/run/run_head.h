@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a folder of records belongs to: run.json, schema "backgauge.run/1". Two runs whose heads differ do not continue
-// each other.
+// The run that a folder of records belongs to: run.json, schema "backgauge.run/1". Two runs whose heads differ do not
+// continue each other.
 #pragma once
 
 #include <filesystem>

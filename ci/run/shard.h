@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of a run is this machine's: cases i, i + n, i + 2n, ... of the plan, so that every shard gets its share of
-// each op and of the slow cases, and all shards together are the whole plan.
+// The part of a run that this machine judges: cases i, i + n, i + 2n, ... of the plan, so that every shard gets its
+// share of each op and of the slow cases, and all shards together are the whole plan.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Shard {
 //   GTEST_SHARD_INDEX (from 0), GTEST_TOTAL_SHARDS
 //   SLURM_ARRAY_TASK_ID (from SLURM_ARRAY_TASK_MIN in steps of SLURM_ARRAY_TASK_STEP), SLURM_ARRAY_TASK_COUNT
 //   CI_NODE_INDEX (from 1), CI_NODE_TOTAL
-// Throws CommandError(kUsage) on anything that is no shard, on half a pair, and where two of the three disagree: a case
+// Throws CommandError(kUsage) on anything else, on half a pair, and where two of the three disagree: a case
 // that no shard has would never be missed.
 Shard chosen_shard(const std::string& flag);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a failure to the plainest case that fails in the same way, and on to the file of regressions.
+// Shrinks a failure to the simplest case that fails in the same way, and appends it to the file of regressions.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run amounts to: counts, worst ratios per op and dtype, what was covered, and the exit code.
+// The summary of a run: counts, worst ratios per op and dtype, coverage, and the exit code.
 #pragma once
 
 #include <array>

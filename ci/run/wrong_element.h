@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers around a wrong element, for people: what went in, what is wanted and allowed, what came out.
+// The values around a wrong element: the inputs, the expected and allowed values, and the output.
 #pragma once
 
 #include <string>
