@@ -26,11 +26,11 @@ RoundingModel scaled(RoundingModel model) {
 }
 
 // How many runs are made at a time: what a run is does not depend on it. The matrices of a small step should stay in a
-// cache. Those of a large one will not, and a product with a matrix that no run disturbs is faster for many: then as
-// many as there is memory for, gradients of weights and, of CudnnRNNBackprop, what the backward needs of every step
-// being kept.
+// cache. Those of a large one will not, and a product with a matrix that no run disturbs is faster for many. Either way
+// only as many as there is memory for: gradients of weights are kept and, of CudnnRNNBackprop, what the backward needs
+// of every step.
 Index runs_at_a_time(const Problem& problem, Index runs) {
-  constexpr double kCached = 256.0 * 1024, kKept = 192.0 * 1024 * 1024;
+  constexpr double kCached = 256.0 * 1024, kMany = 6, kKept = 96.0 * 1024 * 1024;
   const Extents& e = problem.extents;
   const bool block = problem.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 || problem.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
   const double step = sizeof(float) * static_cast<double>(e.B * (e.H + e.I) + 1);
@@ -38,7 +38,7 @@ Index runs_at_a_time(const Problem& problem, Index runs) {
   const double steps = block ? 0 : sizeof(float) * 12.0 * static_cast<double>(e.T * e.B * e.H * e.L * e.D);
   const double weights = sizeof(float) * 4.0 * static_cast<double>(e.H * (e.I + e.H));
   const double kept = steps + weights + 16 * step;
-  return std::clamp<Index>(static_cast<Index>(std::max(kCached / step, std::min(kKept / kept, 6.0))), 1, runs);
+  return std::clamp<Index>(static_cast<Index>(std::min(std::max(kCached / step, kMany), kKept / kept)), 1, runs);
 }
 
 // Calls task(0) .. task(count - 1), those of a large problem on all cores.

@@ -13,7 +13,8 @@ namespace backgauge::cli {
 // all that holds of special values, is wider than most gradients of tiny values, and than cancelling sums beside a NaN.
 inline constexpr int kMostRedrawsOfClass = 8;
 
-// Then values are stratified, of which more is known (bounds.md 6). One of 41 such draws was seen to prove nothing.
+// Then values are stratified, of which more is known (bounds.md 6): one of 41 such draws was seen to prove nothing. In
+// half, where sums are long, they are sparse instead.
 inline constexpr int kMostRedraws = kMostRedrawsOfClass + 4;
 
 // Whether a case of a tier may get other values. A golden vector has none, and a line with a checksum means its own.

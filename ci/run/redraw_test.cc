@@ -40,6 +40,23 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("block_lstm_grad_v2 t3b3i3h17 peep=0 order=ifco seq=3 dt=f16 data=tiny:0xd517d5c7",
                     "block_lstm_grad_v2 t2b5i7h23 peep=0 clip=0.5 order=ifco seq=2 dt=f16 data=nan:0x4ab023f6"));
 
+// Sums over 4H and over T B that are too long for class B: no draw of the planned class proves anything.
+class LongSums : public testing::TestWithParam<const char*> {};
+
+TEST_P(LongSums, GetSparseValuesThatProveSomething) {
+  const Case planned = parsed(GetParam());
+  Case judged = judged_in_place_of(planned, kEverywhere);
+  EXPECT_EQ(judged.data, DataClass::kSparse) << to_string(judged);
+  judged.checksum.reset();
+  EXPECT_EQ(judged_in_place_of(judged, kEverywhere).seed, judged.seed) << to_string(judged) << " proves nothing";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, LongSums,
+    testing::Values("block_lstm_grad_v2 t2b2i4h257 peep=0 order=ifco seq=2 dt=f16 data=strat:0x1",
+                    "block_lstm_grad_v2 t64b128i3h4 peep=1 order=ifco seq=64 dt=f16 data=tame:0x1",
+                    "block_lstm_grad_v2 t1024b2i3h5 peep=1 order=ifco seq=1024 dt=f16 data=tame:0x1"));
+
 TEST(Redraw, KeepsTheClassEightTimes) {
   Case c = parsed("block_lstm_grad_v2 t3b3i3h17 peep=0 order=ifco seq=3 dt=f16 data=tiny:0xd517d5c7");
   for (int redraws = 1; redraws <= kMostRedraws; ++redraws) {

@@ -34,7 +34,7 @@ std::string dims(const Case& c) {
 std::string_view data_class_word(DataClass data) {
   constexpr std::string_view kWords[] = {"strat",     "saturated", "linear", "large", "zeros",  "tiny",  "huge",
                                          "scales",    "constant",  "nan",    "inf",   "golden", "plain", "training",
-                                         "malformed", "tame",      "blank",  "alike", "exact",  "lone"};
+                                         "malformed", "tame",      "blank",  "alike", "exact",  "lone",  "sparse"};
   return kWords[static_cast<int>(data)];
 }
 

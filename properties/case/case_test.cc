@@ -50,7 +50,7 @@ Case any_case() {
   }
   const bool no_nonfinite = cudnn && c.rnn_mode == BACKGAUGE_RNN_RELU;
   do {
-    c.data = static_cast<DataClass>(*rc::gen::inRange(0, static_cast<int>(DataClass::kMalformed) + 1));
+    c.data = static_cast<DataClass>(*rc::gen::inRange(0, static_cast<int>(kLastDataClass) + 1));
   } while (no_nonfinite && (c.data == DataClass::kNan || c.data == DataClass::kInf));
   if (c.data == DataClass::kGolden) {
     c.golden = *rc::gen::element<std::string>("block_f32_tail", "cudnn_f64_lstm_L2_bi", "a-b");
@@ -146,7 +146,7 @@ TEST(CaseLine, BrokenLinesNameTheWordAndWhatWasExpected) {
       {cell + "dt=f32", "data: missing"},
       {cell + "dt=f32 data=random:0x1",
        "data=random:0x1: expected one of strat, saturated, linear, large, zeros, tiny, huge, scales, constant, nan, "
-       "inf, golden, plain, training, malformed, tame, blank, alike, exact, lone"},
+       "inf, golden, plain, training, malformed, tame, blank, alike, exact, lone, sparse"},
       {cell + "dt=f32 data=strat", "data=strat: expected strat:0x<seed of at most 16 hexadecimal digits>"},
       {cell + "dt=f32 data=strat:12", "data=strat:12: expected strat:0x<seed of at most 16 hexadecimal digits>"},
       {cell + "dt=f32 data=strat:0x-1", "data=strat:0x-1: expected strat:0x<seed of at most 16 hexadecimal digits>"},

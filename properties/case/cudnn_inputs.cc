@@ -83,9 +83,12 @@ class CudnnDraw {
     for_blocks([&](std::int64_t layer, std::int64_t direction, std::int64_t gate) {
       const std::int64_t width = layout_.matrix_input(layer);
       const double block = kGateScale[gate] * kLayerScale[layer % 3];
-      const double fan_in = std::sqrt(static_cast<double>(layout_.layer_input(layer) + H));
-      scale(layout_.W(layer, direction, gate), H * width, block * regime_.gain / fan_in);
-      scale(layout_.R(layer, direction, gate), H * H, block * recurrent_gain / fan_in);
+      const double fan_in = std::sqrt(static_cast<double>(layout_.layer_input(layer) + H) * regime_.density);
+      const std::int64_t W = layout_.W(layer, direction, gate), R = layout_.R(layer, direction, gate);
+      scale(W, H * width, block * regime_.gain / fan_in);
+      scale(R, H * H, block * recurrent_gain / fan_in);
+      thin_out(c_, regime_.density, params, W, H * width);
+      thin_out(c_, regime_.density, params, R, H * H);
       const bool forget = c_.rnn_mode == BACKGAUGE_LSTM && gate == 1 && regime_.forget_bias;
       for (const std::int64_t offset : {layout_.bW(layer, direction, gate), layout_.bR(layer, direction, gate)}) {
         scale(offset, H, kGateScale[gate] * regime_.bias);
@@ -133,7 +136,7 @@ class CudnnDraw {
         double sum = 0;
         for (std::int64_t k = 0; k < H; ++k) sum += std::fabs(r[k]);
         const double target = 0.5 + 0.4 * radius.uniform((layer * layout_.directions + direction) * H + unit);
-        for (std::int64_t k = 0; k < H; ++k) r[k] = shaped(r[k] / sum * target, sign);
+        for (std::int64_t k = 0; k < H && sum > 0; ++k) r[k] = shaped(r[k] / sum * target, sign);
         for (const std::int64_t offset : {layout_.bW(layer, direction, gate), layout_.bR(layer, direction, gate)}) {
           double& bias = params[offset + unit];
           bias = shaped(signed_units_ ? std::fabs(bias) + 0.05 : bias, sign);

@@ -186,6 +186,31 @@ TEST(Inputs, StratifiedCasesKeepGatesAndStatesAlive) {
   EXPECT_GT(slopes[slopes.size() / 2], 0.2);
 }
 
+// What the class is for: sums over 4H of a wide case have some 32 terms, and sums over T B have 8.
+TEST(Inputs, SparseCasesHaveShortSums) {
+  const Filled f = filled("block_lstm_grad_v2 t100b64i3h150 peep=1 dt=f16 data=sparse:0x7");
+  const auto count = [](const std::vector<double>& of) {
+    return static_cast<double>(std::ranges::count_if(of, [](double value) { return value != 0; }));
+  };
+  EXPECT_NEAR(count(values(f, "w")) / (3 + 150), 32, 3);  // of each row of w, 4H = 600 wide
+  for (const char* name : {"cs_grad", "h_grad"}) {
+    const std::vector<double> upstream = values(f, name);
+    EXPECT_EQ(count(upstream), 4 * 2 * 150) << name;
+    EXPECT_EQ(count({upstream.begin() + 4 * 64 * 150, upstream.end()}), 0) << name;
+  }
+  const Filled narrow = filled("block_lstm_grad_v2 t4b2i3h5 peep=1 dt=f32 data=sparse:0x7");
+  for (const char* name : {"w", "cs_grad", "h_grad"}) {
+    EXPECT_EQ(count(values(narrow, name)), values(narrow, name).size()) << name;
+  }
+  const Filled stacked = filled("cudnn_rnn_backprop t40b6i9h60 mode=lstm dir=uni layers=2 dt=f16 data=sparse:0x7");
+  EXPECT_EQ(count(values(stacked, "output_h_backprop")), 0);  // it enters behind the last step
+  const std::vector<double> upstream = values(stacked, "output_backprop"), params = values(stacked, "params");
+  EXPECT_EQ(count({upstream.begin(), upstream.begin() + 6 * 60}), 2 * 60);  // every third row of 6
+  const RnnParams layout = rnn_params(stacked.problem.attributes, 9, 60, 2);
+  const auto R = params.begin() + layout.R(1, 0, 2);
+  EXPECT_NEAR(count({R, R + 60 * 60}), 60 * 60 * 32.0 / 240, 80);  // four standard deviations
+}
+
 // R1, R10: shares over many seeds, within five standard deviations.
 TEST(Inputs, GainsAndSavedTensorsHaveTheirShares) {
   constexpr int kSeeds = 4000;

@@ -66,7 +66,8 @@ class LstmDraw {
   void draw_weights() {
     const std::int64_t H = c_.H;
     Tensor &w = at("w"), &b = at("b");
-    fill_normal(c_, w, regime_.gain / std::sqrt(static_cast<double>(c_.I + H)));
+    fill_normal(c_, w, regime_.gain / std::sqrt(static_cast<double>(c_.I + H) * regime_.density));
+    thin_out(c_, regime_.density, w, 0, static_cast<std::int64_t>(w.values.size()));
     fill_normal(c_, b, regime_.bias);
     for (Tensor* tensor : {&w, &b}) {
       for (std::size_t k = 0; k < tensor->values.size(); ++k) {

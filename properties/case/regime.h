@@ -21,6 +21,7 @@ struct Regime {
   bool exact_gates;       // kSaturated: saved gates are exactly 0, 1, next to it or tiny
   double upstream;        // of upstream gradients: N(0, 1) * upstream
   bool bounded_upstream;  // upstream gradients are below `upstream`, so that the largest do not overflow
+  double density;         // the share of weights that are not 0
   Poison poison;
 };
 Regime regime_of(const Case& c);
@@ -33,7 +34,12 @@ void fill_normal(const Case& c, Tensor& tensor, double scale);
 void fill_bounded(const Case& c, Tensor& tensor, double scale);  // z / (1 + |z|) * scale, z = 2 N(0, 1)
 void fill_large_states(const Case& c, Tensor& tensor);           // either sign, magnitude 10 to 1e4, in half to 80
 
-// An upstream gradient [..., B, width], with a scale of its own for each of the B rows in kScales.
+// Sets all but a share `density` of some weights to 0. `first`: the index of the first of them in `tensor`.
+void thin_out(const Case& c, double density, Tensor& tensor, std::int64_t first, std::int64_t count);
+
+// An upstream gradient [..., B, width], with a scale of its own for each of the B rows in kScales. In kSparse those of
+// a sequence [T, B, width] are 0 but for a few steps and rows, and so are those of the last step if that is not one of
+// the few.
 void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor);
 
 // What a class does to every tensor (kConstant, kPlain, kZeros), and the one rounding to the dtype.
