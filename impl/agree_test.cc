@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "impl/registry.h"
+#include "reference/contract/op_spec.h"
 #include "reference/contract/owned_call.h"
 #include "reference/contract/sanitized.h"
 #include "reference/contract/storage.h"
@@ -162,7 +163,7 @@ std::vector<CallSetup> setups() {
       }
     }
   }
-  for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+  for (const backgauge_dtype dtype : kFloatDtypes) {
     for (const backgauge_rnn_mode mode : {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU}) {
       for (const bool bidirectional : {false, true}) {
         all.push_back(rnn(1, 1, 1, 1, 1, mode, bidirectional, 0, dtype));

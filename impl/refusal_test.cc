@@ -10,6 +10,7 @@
 
 #include "impl/registry.h"
 #include "reference/contract/malformed.h"
+#include "reference/contract/op_spec.h"
 
 namespace backgauge {
 namespace {
@@ -26,7 +27,7 @@ std::uint32_t claimed_dtypes(const std::string& name, const OpSpec& op) {
   std::string error;
   const backgauge_implementation& table = *open_implementation(name, error);
   const auto gradient = op.op == BACKGAUGE_CUDNN_RNN ? BACKGAUGE_CUDNN_RNN_BACKPROP : op.op;
-  if (op.is_cudnn() && table.dropout_mask == nullptr) return 0;
+  if (op.traits.is_stacked && table.dropout_mask == nullptr) return 0;
   for (const backgauge_op_claims& claims : std::span(table.claims, static_cast<std::size_t>(table.num_claims))) {
     if (claims.op == gradient) return claims.dtypes;
   }
@@ -39,7 +40,7 @@ std::vector<Subject> subjects() {
   std::ranges::copy(foreign_names(), std::back_inserter(names));
   for (const std::string& name : names) {
     for (const OpSpec& op : op_specs()) {
-      for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+      for (const backgauge_dtype dtype : kFloatDtypes) {
         if ((claimed_dtypes(name, op) & BACKGAUGE_BIT(dtype)) != 0) all.push_back({name, &op, dtype});
       }
     }

@@ -38,8 +38,8 @@ std::string claim_refusal(const backgauge_op_claims& c) {
   const OpSpec* op = find_op(c.op);
   if (op == nullptr || op->op == BACKGAUGE_CUDNN_RNN) return "op " + std::to_string(c.op) + ", expected a gradient op";
   if (c.dtypes == 0 || (c.dtypes & ~op->dtypes) != 0) return "dtypes, expected some of those of the op";
-  if (!op->is_cudnn() && !is_set(c.use_peephole, 0, 1)) return "use_peephole, expected a set of 0 and 1";
-  if (op->is_cudnn()) {
+  if (!op->traits.is_stacked && !is_set(c.use_peephole, 0, 1)) return "use_peephole, expected a set of 0 and 1";
+  if (op->traits.is_stacked) {
     if (!is_set(c.rnn_modes, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU))
       return "rnn_modes, expected a set of backgauge_rnn_mode";
     if (!is_set(c.input_modes, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_AUTO_SELECT)) {

@@ -7,7 +7,7 @@
 namespace backgauge {
 namespace {
 
-double cudnn_flops(const Case& c) {
+double stacked_flops(const Case& c) {
   const Extents e = extents_of(c);
   const RnnParams layout = rnn_params(attributes_of(c), e.I, e.H, e.L);
   double flops = 0;
@@ -42,12 +42,10 @@ double cell_bytes(const Case& c) {
 }  // namespace
 
 Work work_of(const Case& c) {
-  switch (c.op) {
-    case BACKGAUGE_LSTM_BLOCK_CELL_GRAD: return {0, cell_bytes(c), LimitedBy::kBandwidth};
-    case BACKGAUGE_BLOCK_LSTM_GRAD_V2:
-      return {size_product({16, c.seq_len_max, c.B, c.H, c.I + c.H}), minimal_bytes(c), LimitedBy::kArithmetic};
-    default: return {cudnn_flops(c), minimal_bytes(c), LimitedBy::kArithmetic};
-  }
+  const OpTraits& op = traits_of(c.op);
+  if (!op.has_steps) return {0, cell_bytes(c), LimitedBy::kBandwidth};
+  const double flops = op.is_stacked ? stacked_flops(c) : size_product({16, steps_taken(c), c.B, c.H, c.I + c.H});
+  return {flops, minimal_bytes(c), LimitedBy::kArithmetic};
 }
 
 double memory_of_a_launch(const Case& c) {

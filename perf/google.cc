@@ -80,7 +80,7 @@ void add_counters(Run& run, const WorkloadResult& result, const Entry& entry, do
   run.counters["error_over_bound"] = entry.error_over_bound();
   if (entry.verdict.status == Status::kMistrusted) run.counters["mistrusted"] = 1;
   run.counters["first_call_ms"] = entry.first_call * kMilli;
-  if (c.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) run.counters["T"] = static_cast<double>(c.T);
+  if (traits_of(c.op).has_steps) run.counters["T"] = static_cast<double>(c.T);
   run.counters["B"] = static_cast<double>(c.B);
   run.counters["I"] = static_cast<double>(c.I);
   run.counters["H"] = static_cast<double>(c.H);

@@ -10,6 +10,7 @@
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/judge_values.h"
 #include "properties/judge/compare/run_verdicts.h"
+#include "reference/contract/op_spec.h"
 
 namespace backgauge {
 namespace {
@@ -35,7 +36,7 @@ std::string word(const json& said, const char* key) {
 }
 
 backgauge_dtype dtype_of(NpyType type) {
-  for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+  for (const backgauge_dtype dtype : kFloatDtypes) {
     if (npy_type(dtype) == type) return dtype;
   }
   return BACKGAUGE_INT64;  // no output has it: the judge will say so
@@ -188,7 +189,7 @@ Verdict PeerContestant::judge_outputs(PeerProcess& process) const {
   }
   const RoundingErrors roundings = rounding_errors_of(facts);
   std::vector<Wanted> wanted = subject_->expected(problem, kDeclared, roundings);
-  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(problem.op).forward) {
     for (Wanted& tensor : subject_->expected(forward_problem(problem), kDeclared, roundings)) {
       wanted.push_back(std::move(tensor));
     }

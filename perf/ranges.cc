@@ -71,7 +71,7 @@ double combinations(const Ranges& ranges) {
 }
 
 std::vector<Case> expand(const Case& c, const Ranges& ranges) {
-  const bool stepless = c.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  const bool stepless = !traits_of(c.op).has_steps;
   const bool input_is_hidden = c.I == c.H && ranges.I.empty();
   std::vector<Case> out;
   for (const std::int64_t T : stepless ? std::vector{c.T} : or_own(ranges.T, c.T)) {

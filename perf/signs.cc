@@ -41,7 +41,7 @@ void flip_stored(std::byte* at, const Flips& columns, std::uint8_t row, std::siz
 
 Signs::Signs(const Problem& problem, std::uint64_t seed) : seed_(seed) {
   upstream_ = static_cast<std::uint8_t>(seed % 2);
-  problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? describe_net(problem) : describe_lstm(problem);
+  traits_of(problem.op).is_stacked ? describe_net(problem) : describe_lstm(problem);
 }
 
 Signs::Flips Signs::draw(std::string_view what, std::int64_t count) const {
@@ -59,7 +59,7 @@ void Signs::add(std::string_view name, Flips rows, Flips columns, bool with_upst
 
 void Signs::describe_lstm(const Problem& problem) {
   const Extents& e = problem.extents;
-  const bool cell = problem.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  const bool cell = !traits_of(problem.op).has_steps;
   const Flips x = draw("inputs", e.I), h = draw("units", e.H);
   const Flips gates = of_gates(h, 4, cell ? 1 : 2);  // i,c,f,o and i,f,c,o
   const Flips rows = joined(x, h);

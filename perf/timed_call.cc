@@ -53,12 +53,12 @@ TimedCall::TimedCall(const backgauge_implementation& implementation, const Probl
   } else {
     evicting_.resize(static_cast<std::size_t>(evict_bytes));
   }
-  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) make_forward(problem);
+  if (traits_of(problem.op).forward) make_forward(problem);
   inputs_ = inputs_of(problem);
   described_inputs_ = described(inputs_);
   outputs_ = outputs_of(*find_op(problem.op), problem.extents);
   described_outputs_ = described(outputs_);
-  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) link_forward();
+  if (traits_of(problem.op).forward) link_forward();
   call_ = call_of(problem, described_inputs_, described_outputs_);
   give_workspace(call_, ask(call_));
   const backgauge_op_claims* claims = claims_of(implementation, problem.op);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "reference/arithmetic/exact.h"
+#include "reference/contract/op_spec.h"
 #include "reference/evaluate.h"
 #include "reference/oracle.h"
 #include "reference/rounding_model.h"
@@ -178,7 +179,7 @@ TEST(Contracts, TwoPartsOfElevenBitsAreWhatTheyAreInAnyOrderAndNothingLess) {
 }
 
 TEST(Contracts, ChangeTheRoundingOfOperandsAndNothingElse) {
-  for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+  for (const backgauge_dtype dtype : kFloatDtypes) {
     Problem problem = testing::random_problem(BACKGAUGE_LSTM_BLOCK_CELL_GRAD, 1, {});
     problem.dtype = dtype;
     const std::vector<Wanted> strict = oracle(problem, {}, RoundingErrors::kIndependent);

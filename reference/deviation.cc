@@ -32,10 +32,10 @@ RoundingModel scaled(RoundingModel model) {
 Index runs_at_a_time(const Problem& problem, Index runs) {
   constexpr double kCached = 256.0 * 1024, kMany = 6, kKept = 96.0 * 1024 * 1024;
   const Extents& e = problem.extents;
-  const bool block = problem.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 || problem.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
   const double step = sizeof(float) * static_cast<double>(e.B * (e.H + e.I) + 1);
   // Of lstm seven planes of the forward, four of the backward, and the input of the layer.
-  const double steps = block ? 0 : sizeof(float) * 12.0 * static_cast<double>(e.T * e.B * e.H * e.L * e.D);
+  const double planes = traits_of(problem.op).is_stacked ? 12 : 0;
+  const double steps = sizeof(float) * planes * static_cast<double>(e.T * e.B * e.H * e.L * e.D);
   const double weights = sizeof(float) * 4.0 * static_cast<double>(e.H * (e.I + e.H));
   const double kept = steps + weights + 16 * step;
   return std::clamp<Index>(static_cast<Index>(std::min(std::max(kCached / step, kMany), kKept / kept)), 1, runs);

@@ -22,7 +22,7 @@ Held held_by_cell(const Extents& e) {
   return {.outputs = size_product({5, e.B, e.H}), .states = size_product({kPlanes, e.B, e.H})};
 }
 
-Held held_by_block(const Extents& e) {
+Held held_by_sequence(const Extents& e) {
   constexpr std::int64_t kPlanes = 24;  // of one step
   const double w = size_product({e.I + e.H, 4, e.H}),
                queued = static_cast<double>(std::min<Index>(kQueuedRows, e.S * e.B));
@@ -31,7 +31,7 @@ Held held_by_block(const Extents& e) {
           .states = size_product({kPlanes, e.B, e.H}) + 2 * queued * static_cast<double>(e.I + 5 * e.H)};
 }
 
-Held held_by_rnn(const Problem& problem) {
+Held held_by_stack(const Problem& problem) {
   const Extents& e = problem.extents;
   const std::int64_t gates = rnn_gates(problem.attributes.rnn_mode);
   const std::int64_t planes = gates == 4 ? 7 : gates == 3 ? 5 : 1;  // RnnStep
@@ -44,11 +44,9 @@ Held held_by_rnn(const Problem& problem) {
 }
 
 Held held_by(const Problem& problem) {
-  switch (problem.op) {
-    case BACKGAUGE_LSTM_BLOCK_CELL_GRAD: return held_by_cell(problem.extents);
-    case BACKGAUGE_BLOCK_LSTM_GRAD_V2: return held_by_block(problem.extents);
-    default: return held_by_rnn(problem);
-  }
+  const OpTraits& op = traits_of(problem.op);
+  if (op.is_stacked) return held_by_stack(problem);
+  return op.has_steps ? held_by_sequence(problem.extents) : held_by_cell(problem.extents);
 }
 
 }  // namespace

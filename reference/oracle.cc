@@ -11,12 +11,6 @@
 namespace backgauge {
 namespace {
 
-const OpSpec& spec_of(const Problem& problem) {
-  const OpSpec* spec = find_op(problem.op);
-  if (spec == nullptr) throw std::logic_error("unknown op");
-  return *spec;
-}
-
 Shape shape_of(const OpSpec& spec, std::string_view name, const Extents& extents) {
   for (const TensorSpec& output : spec.outputs) {
     if (output.name == name) return output.shape(extents);
@@ -52,7 +46,8 @@ std::vector<ErrorModel> bounded(const Problem& problem, const RoundingModel& mod
 std::vector<Wanted> wanted_by(const Problem& problem, std::vector<ErrorModel> tensors) {
   std::vector<Wanted> out;
   for (ErrorModel& tensor : tensors) {
-    Wanted wanted{tensor.name, shape_of(spec_of(problem), tensor.name, problem.extents), std::move(tensor.value), {}};
+    Wanted wanted{
+        tensor.name, shape_of(spec_of(problem.op), tensor.name, problem.extents), std::move(tensor.value), {}};
     for (std::size_t k = 0; k < wanted.value.size(); ++k) {
       const double value = static_cast<double>(wanted.value[k]);
       double allowed = stored(value, tensor.bound[k], problem.dtype);
@@ -124,7 +119,7 @@ double oracle_error(const Problem& problem, const std::vector<Wanted>& wanted) {
 }
 
 std::vector<Tensor> oracle_values(const Problem& problem) {
-  const OpSpec& spec = spec_of(problem);
+  const OpSpec& spec = spec_of(problem.op);
   std::vector<Tensor> out;
   for (const auto& evaluated : evaluate(Exact<double>(), problem)) {
     Tensor tensor{std::string(evaluated.name), shape_of(spec, evaluated.name, problem.extents), {}};
@@ -139,9 +134,9 @@ std::vector<Tensor> oracle_values(const Problem& problem) {
 
 Problem forward_problem(const Problem& backprop) {
   Problem forward = backprop;
-  forward.op = BACKGAUGE_CUDNN_RNN;
+  forward.op = traits_of(backprop.op).forward.value();
   forward.inputs.clear();
-  for (const TensorSpec& input : spec_of(forward).inputs) {
+  for (const TensorSpec& input : spec_of(forward.op).inputs) {
     if (const Tensor* tensor = backprop.find(input.name)) forward.inputs.push_back(*tensor);
   }
   return forward;

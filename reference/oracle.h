@@ -46,10 +46,10 @@ std::vector<ErrorModel> error_model(const Problem& problem, const Declared& decl
 double oracle_error(const Problem& problem, const std::vector<Wanted>& wanted);
 inline constexpr double kMostOracleError = 0.01;
 
-// The values alone, in plain double: forward for BACKGAUGE_CUDNN_RNN, gradient otherwise.
+// The values alone, in plain double: of a forward op the forward, else the gradient.
 std::vector<Tensor> oracle_values(const Problem& problem);
 
-// The forward call that belongs to a BACKGAUGE_CUDNN_RNN_BACKPROP problem: the inputs they share.
+// The forward call that belongs to a problem whose op takes the outputs of one: the inputs they share.
 Problem forward_problem(const Problem& backprop);
 
 }  // namespace backgauge

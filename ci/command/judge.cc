@@ -14,6 +14,7 @@
 #include "properties/case/bundle.h"
 #include "properties/judge/compare/judge_values.h"
 #include "properties/judge/compare/verdict_text.h"
+#include "reference/contract/op_spec.h"
 #include "reference/oracle.h"
 
 namespace backgauge::cli {
@@ -26,7 +27,7 @@ struct Options {
 };
 
 backgauge_dtype dtype_of(NpyType type) {
-  for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+  for (const backgauge_dtype dtype : kFloatDtypes) {
     if (npy_type(dtype) == type) return dtype;
   }
   return BACKGAUGE_INT64;  // no output has it: the judge will say so

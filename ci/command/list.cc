@@ -71,7 +71,7 @@ Json tensor_json(const TensorSpec& tensor, const char* rows) {
 }
 
 Json attributes_json(const OpSpec& spec) {
-  if (!spec.is_cudnn()) return {{"use_peephole", "0,1"}};
+  if (!spec.traits.is_stacked) return {{"use_peephole", "0,1"}};
   return {{"rnn_mode", "relu,tanh,lstm,gru"},
           {"input_mode", "linear,skip,auto"},
           {"direction", "uni,bi"},
@@ -104,7 +104,7 @@ Json implementation_json(const backgauge_implementation& implementation, bool ca
     if (spec == nullptr) continue;
     Json claim{{"op", spec->word}};
     claim["dtypes"] = members(claims.dtypes, BACKGAUGE_HALF, BACKGAUGE_FLOAT64, dtype_word);
-    if (spec->is_cudnn()) {
+    if (spec->traits.is_stacked) {
       claim["modes"] = members(claims.rnn_modes, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU, rnn_mode_word);
       claim["inputs"] = members(claims.input_modes, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_AUTO_SELECT, input_mode_word);
       claim["directions"] =
@@ -194,7 +194,7 @@ int list_coverage(const Options& options) {
     const PairCoverage pairs = pair_coverage(op, cases);
     fmt::print("{:<21} {} of {} pairs of settings{}\n", spec.word, pairs.covered, pairs.legal,
                pairs.missing.empty() ? "" : ", not " + pairs.missing);
-    for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+    for (const backgauge_dtype dtype : kFloatDtypes) {
       if ((spec.dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
       const TermCoverage terms = term_coverage(op, dtype, cases);
       const auto all = std::ranges::count_if(cases, [&](const Case& c) { return c.op == op && c.dtype == dtype; });
@@ -248,9 +248,9 @@ int run(const Options& options) {
   const std::vector<backgauge_op> chosen = parse_ops(options.ops);
   for (const OpSpec& spec : op_specs()) {
     const bool gradient_chosen = std::find(chosen.begin(), chosen.end(), spec.op) != chosen.end();
-    const bool forward_chosen = spec.op == BACKGAUGE_CUDNN_RNN &&
-                                std::find(chosen.begin(), chosen.end(), BACKGAUGE_CUDNN_RNN_BACKPROP) != chosen.end();
-    if (gradient_chosen || forward_chosen) ops.push_back(op_json(spec));
+    const auto& gradient = spec.traits.gradient;
+    const bool chosen_as_forward = gradient && std::find(chosen.begin(), chosen.end(), *gradient) != chosen.end();
+    if (gradient_chosen || chosen_as_forward) ops.push_back(op_json(spec));
   }
   std::vector<std::string> names = registry_names();
   std::ranges::copy(foreign_names(), std::back_inserter(names));

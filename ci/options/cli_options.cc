@@ -19,7 +19,7 @@ namespace {
 const OpSpec* gradient_op(std::string_view name) {
   const auto found = std::ranges::find_if(
       op_specs(), [&](const OpSpec& spec) { return spec.word == name || spec.tensorflow == name; });
-  return found == op_specs().end() || found->op == BACKGAUGE_CUDNN_RNN ? nullptr : &*found;
+  return found == op_specs().end() || found->traits.gradient ? nullptr : &*found;
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ std::vector<backgauge_op> parse_ops(const std::string& list) {
   std::vector<backgauge_op> out;
   std::vector<std::string_view> legal;
   for (const OpSpec& spec : op_specs()) {
-    if (spec.op == BACKGAUGE_CUDNN_RNN) continue;
+    if (spec.traits.gradient) continue;
     legal.push_back(spec.word);
     if (list.empty()) out.push_back(spec.op);
   }

@@ -7,6 +7,7 @@
 #include "impl/registry.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/runner/refusals.h"
+#include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
 
@@ -43,7 +44,7 @@ void count_refusals(CorrectResult& result, const backgauge_implementation& imple
                     backgauge_op called, std::size_t step) {
   const backgauge_op_claims* claims = claims_of(implementation, op);
   if (claims == nullptr) return;
-  for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+  for (const backgauge_dtype dtype : kFloatDtypes) {
     if ((claims->dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
     for (const WrongAnswer& wrong : refusals(implementation, called, dtype, step).wrong) {
       result.false_alarms.push_back("malformed call " + wrong.call + ": " + wrong.fault);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "ci/run/load_implementation.h"
@@ -26,27 +27,24 @@ std::vector<Case> trial_cases() {
   std::vector<Case> cases;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32}) {
-      Case c;
-      c.dtype = dtype;
-      c.seed = seed;
-      c.T = 3;
-      c.B = 4;
-      c.I = 5;
-      c.H = 6;
-      c.seq_len_max = 2;
-      c.use_peephole = true;
-      cases.push_back(c);
-      c.op = BACKGAUGE_BLOCK_LSTM_GRAD_V2;
-      cases.push_back(c);
-      c.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
-      c.use_peephole = false;
-      c.T = 7;
-      c.layers = 2;
-      c.dropout = seed % 2 == 0 ? 0.5 : 0;
-      cases.push_back(c);
+      for (const backgauge_op op : gradient_ops()) {
+        Case c{.op = op, .T = 3, .B = 4, .I = 5, .H = 6, .seq_len_max = 2, .dtype = dtype, .seed = seed};
+        if (traits_of(op).is_stacked) {
+          c.T = 7;
+          c.layers = 2;
+          c.dropout = seed % 2 == 0 ? 0.5 : 0;
+        } else {
+          c.use_peephole = true;
+        }
+        cases.push_back(c);
+      }
     }
   }
   return cases;
+}
+
+backgauge_op sequence_op() {
+  return *std::ranges::find_if(gradient_ops(), [](backgauge_op op) { return traits_of(op).has_seq_len_max; });
 }
 
 std::string text_of(const Verdict& verdict) {
@@ -64,8 +62,7 @@ bool as_expected(const Verdict& verdict, const Hostile& hostile) {
 
 HostileOutcome try_malformed(const Hostile& hostile) {
   constexpr std::size_t kStep = 7;  // every seventh of more than 360 calls of an op
-  for (const backgauge_op op :
-       {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
+  for (const backgauge_op op : gradient_ops()) {
     const Refusals answers = refusals(hostile.table, op, BACKGAUGE_FLOAT32, kStep);
     if (!answers.wrong.empty()) {
       return {true, fmt::format("FAILED: {}: {}", answers.wrong.front().call, answers.wrong.front().fault)};
@@ -80,8 +77,7 @@ constexpr int kManySets = 24;
 
 HostileOutcome try_at_once(const Hostile& hostile) {
   InProcessRunner runner(hostile.table);
-  CrowdOptions options{
-      .ops = {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}};
+  CrowdOptions options{.ops = gradient_ops()};
   if (hostile.verdict == Hostile::Verdict::kFailed) options.sets = kManySets;
   const Crowd together = crowd(runner, options);
   return {as_expected(together.worst, hostile), text_of(together.worst)};
@@ -109,10 +105,10 @@ HostileOutcome try_refused(const Hostile& hostile) {
     if (verdict.status != Status::kPassed) return {false, "a legal call is " + text_of(verdict)};
   }
   const std::uint64_t calls = kCalls + 4 * static_cast<std::uint64_t>(sysconf(_SC_NPROCESSORS_CONF));
-  const std::uint64_t all = malformed_count(BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_FLOAT32);
+  const std::uint64_t all = malformed_count(sequence_op(), BACKGAUGE_FLOAT32);
   HostileOutcome outcome;
   for (std::uint64_t k = 0; k < calls && !outcome.detected; ++k) {
-    const Verdict verdict = judge_refusal(*runner, {BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_FLOAT32, k * all / calls});
+    const Verdict verdict = judge_refusal(*runner, {sequence_op(), BACKGAUGE_FLOAT32, k * all / calls});
     outcome = {as_expected(verdict, hostile), text_of(verdict)};
   }
   return outcome;
@@ -120,7 +116,7 @@ HostileOutcome try_refused(const Hostile& hostile) {
 
 HostileOutcome try_threads(const Hostile& hostile) {
   const std::unique_ptr<Runner> runner = worker_for(hostile);
-  const ThreadCounts counted = count_threads(*runner, {BACKGAUGE_BLOCK_LSTM_GRAD_V2});
+  const ThreadCounts counted = count_threads(*runner, {sequence_op()});
   Verdict verdict{Status::kPassed, "", {}};
   if (!counted.failure.empty()) verdict = {Status::kFailed, counted.failure, {}};
   if (counted.calls == 0 && counted.failure.empty()) verdict = {Status::kMistrusted, "nothing was measured", {}};

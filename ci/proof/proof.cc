@@ -169,7 +169,7 @@ class Prover {
   }
 
   static std::vector<backgauge_op> calls_of(backgauge_op op) {
-    if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) return {op, BACKGAUGE_CUDNN_RNN};
+    if (const auto forward = traits_of(op).forward) return {op, *forward};
     return {op};
   }
 
@@ -205,7 +205,7 @@ class Prover {
     for (const Suspect& suspect : suspects) {
       Fate& fate = proof_.saboteurs[suspect.fate];
       for (const Law& law : laws()) {
-        if ((law.ops & BACKGAUGE_BIT(op)) == 0 || !fate.killed_by.empty()) continue;
+        if (!law.holds_for(traits_of(op)) || !fate.killed_by.empty()) continue;
         for (const Case& c : law_cases(law, op, kLawCasesForLiving, options_.seed)) {
           const Finding finding = check_law(law, *suspect.implementation, c);
           if (finding.outcome != Outcome::kBroken || interrupted()) continue;
@@ -302,7 +302,7 @@ class Prover {
       const Law& law = all[l];
       LawResult result{.id = std::string(law.id), .name = std::string(law.name), .claim = std::string(law.claim)};
       for (const backgauge_op op : options_.ops) {
-        if ((law.ops & BACKGAUGE_BIT(op)) == 0) continue;
+        if (!law.holds_for(traits_of(op))) continue;
         const std::vector<Case> cases = law_cases(law, op, sizes_.law, options_.seed);
         for (const std::size_t fate : broken(law, cases, suspects_of(op, false))) broken_by[fate].push_back(l);
         for (const char* name : {"plain", "cpu"}) {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "ci/proof/proof.h"
+#include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
 namespace {
@@ -95,6 +96,20 @@ std::string number(double value) {
 
 std::string share(const Fate& fate) { return fmt::format("{}/{}", fate.kills, fate.common); }
 
+std::string_view brief_of(backgauge_op op) { return traits_of(op).brief; }
+
+std::string kills_in(const GroupRow& row, backgauge_op op) {
+  return row.by_op.contains(op) ? row.by_op.at(op).text() : "-";
+}
+
+// A cell of a table for every op under test.
+template <class Cell>
+std::string op_columns(std::string_view format, Cell cell) {
+  std::string out;
+  for (const backgauge_op op : gradient_ops()) out += fmt::format(fmt::runtime(format), cell(op));
+  return out;
+}
+
 }  // namespace
 
 std::string proof_text(const Proof& proof) {
@@ -102,11 +117,11 @@ std::string proof_text(const Proof& proof) {
   const auto line = [&out]<class... Args>(fmt::format_string<Args...> format, Args&&... args) {
     out += fmt::format(format, std::forward<Args>(args)...) + "\n";
   };
-  line("saboteurs killed         {:>11} {:>11} {:>11} {:>9}   least margin", "cell", "block", "cudnn", "all");
+  line("{:<46}{} {:>9}   least margin", "saboteurs killed", op_columns(" {:>9}", brief_of), "all");
   for (const GroupRow& row : rows_of(proof)) {
-    const auto of = [&](backgauge_op op) { return row.by_op.contains(op) ? row.by_op.at(op).text() : "-"; };
-    line("  {:<8} {:<35.35} {:>7} {:>9} {:>9} {:>9}   {}", row.group, row.title, of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
-         of(BACKGAUGE_BLOCK_LSTM_GRAD_V2), of(BACKGAUGE_CUDNN_RNN_BACKPROP), row.all.text(), number(row.least_margin));
+    line("  {:<8} {:<35.35}{} {:>9}   {}", row.group, row.title,
+         op_columns(" {:>9}", [&](backgauge_op op) { return kills_in(row, op); }), row.all.text(),
+         number(row.least_margin));
   }
   line("weakest kills");
   for (const Fate* fate : weakest(proof, 5)) {
@@ -158,12 +173,12 @@ std::string proof_markdown(const Proof& proof) {
       "{} false alarms in {:L} judged runs of {} correct implementations, whose largest error / allowed was {:.3f}.\n",
       proof.seed, all.killed, all.total, proof.equivalent.size(), proof.false_alarms(), correct_runs(proof),
       proof.correct.size(), worst_correct_ratio(proof));
-  line("| group | what | cell | block | cudnn | all | least margin |");
-  line("|---|---|---|---|---|---|---|");
+  line("| group | what |{} all | least margin |", op_columns(" {} |", brief_of));
+  line("|---|---|{}---|---|", op_columns("{}", [](backgauge_op) { return "---|"; }));
   for (const GroupRow& row : rows_of(proof)) {
-    const auto of = [&](backgauge_op op) { return row.by_op.contains(op) ? row.by_op.at(op).text() : "-"; };
-    line("| {} | {} | {} | {} | {} | {} | {} |", row.group, row.title, of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
-         of(BACKGAUGE_BLOCK_LSTM_GRAD_V2), of(BACKGAUGE_CUDNN_RNN_BACKPROP), row.all.text(), number(row.least_margin));
+    line("| {} | {} |{} {} | {} |", row.group, row.title,
+         op_columns(" {} |", [&](backgauge_op op) { return kills_in(row, op); }), row.all.text(),
+         number(row.least_margin));
   }
   line("\nMargin: largest error / allowed of a saboteur; least: of the group. The weakest ten:\n");
   line("| saboteur | what is wrong | margin | next | fails | killed by |");

@@ -39,7 +39,7 @@ bool is_made_by_rule(const saboteurs::Variant& variant) { return variant.group =
 std::vector<RunResult> run_everything(Runner& runner, const Problem& problem, const RunOptions& options) {
   std::vector<RunResult> results;
   std::vector<RawTensor> raw;
-  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(problem.op).forward) {
     results.push_back(runner.run(forward_problem(problem), {}, options));
     for (const Output& output : results.back().outputs) raw.push_back(output.raw);
   }

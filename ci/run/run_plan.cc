@@ -14,6 +14,7 @@
 #include "properties/case/philox.h"
 #include "properties/case/regressions.h"
 #include "properties/judge/runner/refusals.h"
+#include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
 namespace {
@@ -46,7 +47,7 @@ std::vector<Case> regressions(const std::vector<backgauge_op>& ops) {
 std::vector<Case> malformed_cases(Tier tier, std::uint64_t seed, const std::vector<backgauge_op>& ops) {
   std::vector<Case> out;
   for (const backgauge_op op : ops) {
-    for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+    for (const backgauge_dtype dtype : kFloatDtypes) {
       if ((find_op(op)->dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
       const std::uint64_t count = malformed_case_count(op, dtype);
       const std::uint64_t wanted = tier == Tier::kSmoke ? std::min<std::uint64_t>(200, count) : count;

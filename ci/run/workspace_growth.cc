@@ -33,10 +33,10 @@ WorkspaceNeed workspace_need(const backgauge_implementation& implementation, con
   const bool single = (claims.dtypes & BACKGAUGE_BIT(BACKGAUGE_FLOAT32)) != 0;
   setup.dtype = single ? BACKGAUGE_FLOAT32 : static_cast<backgauge_dtype>(first_of(claims.dtypes));
   setup.extents = {.T = 25, .B = 64, .I = 512, .H = 512, .S = 25};
-  if (claims.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) setup.extents.T = setup.extents.S = 1;
+  if (!spec.traits.has_steps) setup.extents.T = setup.extents.S = 1;
   WorkspaceNeed need;
   const std::string dtype(dtype_word(setup.dtype));
-  if (spec.is_cudnn()) {
+  if (spec.traits.is_stacked) {
     const bool lstm = (claims.rnn_modes & BACKGAUGE_BIT(BACKGAUGE_LSTM)) != 0;
     setup.attributes.rnn_mode = lstm ? BACKGAUGE_LSTM : static_cast<backgauge_rnn_mode>(first_of(claims.rnn_modes));
     setup.attributes.input_mode = static_cast<backgauge_input_mode>(first_of(claims.input_modes));
@@ -45,16 +45,13 @@ WorkspaceNeed workspace_need(const backgauge_implementation& implementation, con
     setup.extents.D = setup.attributes.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
   }
   const Extents& e = setup.extents;
-  if (claims.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
-    need.of = fmt::format("{} b{}i{}h{}", dtype, e.B, e.I, e.H);
-  } else {
-    need.of = fmt::format("{} t{}b{}i{}h{}", dtype, e.T, e.B, e.I, e.H);
-  }
-  if (spec.is_cudnn()) need.of += fmt::format(" {}", rnn_mode_word(setup.attributes.rnn_mode));
+  const std::string steps = spec.traits.has_steps ? fmt::format("t{}", e.T) : "";
+  need.of = fmt::format("{} {}b{}i{}h{}", dtype, steps, e.B, e.I, e.H);
+  if (spec.traits.is_stacked) need.of += fmt::format(" {}", rnn_mode_word(setup.attributes.rnn_mode));
   need.bytes = bytes_for(implementation, setup);
   for (const auto& [name, size] : {std::pair{'T', &Extents::T}, std::pair{'B', &Extents::B},
                                    std::pair{'I', &Extents::I}, std::pair{'H', &Extents::H}}) {
-    if (name == 'T' && claims.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) continue;
+    if (name == 'T' && !spec.traits.has_steps) continue;
     CallSetup larger = setup;
     larger.extents.*size *= 2;
     larger.extents.S = larger.extents.T;

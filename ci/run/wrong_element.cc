@@ -125,7 +125,7 @@ std::string numbers_text(Runner& runner, const Case& c, const Verdict& verdict, 
 
   const bool is_forward =
       std::ranges::find(find_op(c.op)->outputs, report.name, &TensorSpec::name) == find_op(c.op)->outputs.end();
-  const OpSpec& spec = *find_op(is_forward ? BACKGAUGE_CUDNN_RNN : c.op);
+  const OpSpec& spec = backgauge::spec_of(is_forward ? traits_of(c.op).forward.value() : c.op);
   std::string text = fmt::format("{}{}, {}\n{}inputs\n", report.name, index_text(want->shape, element),
                                  wrong >= 0 ? "the first wrong element" : "the element closest to its limit",
                                  output_text(*want, got->values, element));

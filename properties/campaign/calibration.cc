@@ -18,7 +18,7 @@ namespace backgauge {
 namespace {
 
 std::string mode_of(const Case& c) {
-  if (c.op != BACKGAUGE_CUDNN_RNN_BACKPROP) return c.use_peephole ? "peephole" : "no peephole";
+  if (!traits_of(c.op).is_stacked) return c.use_peephole ? "peephole" : "no peephole";
   switch (c.rnn_mode) {
     case BACKGAUGE_RNN_RELU: return "relu";
     case BACKGAUGE_RNN_TANH: return "tanh";
@@ -34,7 +34,7 @@ std::string dtype_of(const Case& c, const Declared& declared) {
     word += declared.half_class == BACKGAUGE_CLASS_A ? " A" : declared.half_class == BACKGAUGE_CLASS_B ? " B" : " A'";
   }
   // The cell has no products of matrices.
-  if (c.dtype == BACKGAUGE_FLOAT64 || c.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) return word;
+  if (c.dtype == BACKGAUGE_FLOAT64 || !traits_of(c.op).has_steps) return word;
   switch (declared.numerical_contract) {
     case BACKGAUGE_FP32_STRICT: break;
     case BACKGAUGE_FP32_TF32: word += " tf32"; break;
@@ -58,7 +58,7 @@ struct Truth {
 
 Truth truth_of(const Problem& problem, const Declared& declared) {
   Truth truth{declared, problem.keep, {}};
-  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) truth.models = error_model(forward_problem(problem), declared);
+  if (traits_of(problem.op).forward) truth.models = error_model(forward_problem(problem), declared);
   std::ranges::move(error_model(problem, declared), std::back_inserter(truth.models));
   return truth;
 }

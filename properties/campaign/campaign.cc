@@ -15,6 +15,7 @@
 #include "properties/campaign/structured_cases.h"
 #include "properties/campaign/sweeps.h"
 #include "properties/campaign/training_sizes.h"
+#include "reference/contract/op_spec.h"
 
 namespace backgauge {
 namespace {
@@ -71,7 +72,7 @@ class Planner {
 
   std::vector<Case> cases() {
     settings(false, draws_);
-    for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+    for (const backgauge_dtype dtype : kFloatDtypes) {
       if (find_op(op_)->dtypes & BACKGAUGE_BIT(dtype)) of_dtype(dtype);
     }
     // Kinds that came later draw for themselves, so that the cases before them stayed what they were.

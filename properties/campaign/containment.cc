@@ -24,18 +24,18 @@ bool is_at(const NonfinitePlace& place, Position position) {
 std::vector<Case> shapes(backgauge_op op, backgauge_dtype dtype) {
   std::vector<Case> out;
   Case c{.op = op, .T = 2, .B = 3, .I = 3, .H = 5, .dtype = dtype};
-  switch (op) {
-    case BACKGAUGE_CUDNN_RNN_BACKPROP:
-      for (const backgauge_rnn_mode mode : {BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU}) {
-        for (const backgauge_direction direction : {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL}) {
-          c.rnn_mode = mode, c.direction = direction;
-          out.push_back(c);
-        }
+  const OpTraits& traits = traits_of(op);
+  if (traits.is_stacked) {
+    for (const backgauge_rnn_mode mode : {BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU}) {
+      for (const backgauge_direction direction : {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL}) {
+        c.rnn_mode = mode, c.direction = direction;
+        out.push_back(c);
       }
-      return out;
-    case BACKGAUGE_LSTM_BLOCK_CELL_GRAD: c.T = 1; break;
-    default: c.T = 3, c.seq_len_max = 2; break;  // what lies behind is not read
+    }
+    return out;
   }
+  if (!traits.has_steps) c.T = 1;
+  if (traits.has_seq_len_max) c.T = 3, c.seq_len_max = 2;  // later steps are not read
   for (const bool peephole : {false, true}) {
     c.use_peephole = peephole;
     out.push_back(c);

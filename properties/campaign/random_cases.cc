@@ -23,8 +23,8 @@ std::int64_t size(std::span<const std::int64_t> from, Draws& draws) {
 
 DataClass data_class(const Case& c, Draws& draws) {
   if (draws.once_in(2)) return DataClass::kStratified;
-  const bool relu = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP && c.rnn_mode == BACKGAUGE_RNN_RELU;
-  const bool bounded = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP && !relu && c.rnn_mode != BACKGAUGE_LSTM;
+  const bool stacked = traits_of(c.op).is_stacked, relu = stacked && c.rnn_mode == BACKGAUGE_RNN_RELU;
+  const bool bounded = stacked && !relu && c.rnn_mode != BACKGAUGE_LSTM;
   for (;;) {
     const DataClass data = static_cast<DataClass>(1 + draws.below(static_cast<int>(DataClass::kGolden) - 1));
     if (relu && (data == DataClass::kNan || data == DataClass::kInf)) continue;
@@ -47,7 +47,7 @@ void draw_lstm(Case& c, Draws& draws) {
   c.B = size(saturated ? std::span(kBatches).subspan(2) : std::span(kBatches), draws);
   c.I = size(kInputs, draws);
   c.H = size(saturated ? std::span(kHidden).subspan(3) : std::span(kHidden), draws);
-  if (c.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2) return;
+  if (!traits_of(c.op).has_seq_len_max) return;
   c.T = size(std::span(kSteps).first(needs_short_sums(c.data) ? 3 : 6), draws);
   const std::int64_t kind = draws.below(20);  // 45 % all of T, 5 % none, 10 % one step, the rest in between
   c.seq_len_max = kind < 9 ? c.T : kind < 10 ? 0 : kind < 12 ? 1 : 1 + draws.below(c.T);
@@ -74,7 +74,7 @@ void draw_stacked(Case& c, Draws& draws) {
 
 Case random_case(backgauge_op op, backgauge_dtype dtype, Draws& draws) {
   Case c{.op = op, .dtype = dtype};
-  if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(op).is_stacked) {
     draw_stacked(c, draws);
   } else {
     draw_lstm(c, draws);

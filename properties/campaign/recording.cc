@@ -39,7 +39,7 @@ std::string step_name(std::size_t k, std::size_t count) {
 Recording::Recording(const RoundingModel& model, const Problem& problem, std::map<std::string, double>& largest)
     : bound_(model),
       problem_(problem),
-      params_(find_op(problem.op)->is_cudnn()
+      params_(traits_of(problem.op).is_stacked
                   ? rnn_params(problem.attributes, problem.extents.I, problem.extents.H, problem.extents.L)
                   : RnnParams{}),
       largest_(largest) {}

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "reference/contract/op_spec.h"
+
 namespace backgauge {
 namespace {
 
@@ -15,14 +17,30 @@ constexpr DataClass kDataClasses[] = {
 constexpr int kDrawnClasses = 11;
 static_assert(kDataClasses[kDrawnClasses] == DataClass::kBlank);
 
-int dtype_of(const Case& c) { return c.dtype - BACKGAUGE_HALF; }
+constexpr backgauge_rnn_mode kModes[] = {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU};
+constexpr backgauge_direction kDirections[] = {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL};
+constexpr backgauge_input_mode kInputModes[] = {BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT, BACKGAUGE_AUTO_SELECT};
+
+template <class Value, std::size_t N>
+int index_in(const Value (&values)[N], Value value) {
+  return static_cast<int>(std::ranges::find(values, value) - std::begin(values));
+}
+
+template <class Value, std::size_t N>
+std::vector<std::string_view> words_of(const Value (&values)[N], std::string_view (*word_of)(std::int32_t)) {
+  std::vector<std::string_view> out;
+  for (const Value value : values) out.push_back(word_of(value));
+  return out;
+}
+
+int dtype_of(const Case& c) { return index_in(kFloatDtypes, c.dtype); }
 int data_of(const Case& c) {
   const auto* const found = std::ranges::find(kDataClasses, c.data);
   return found == std::end(kDataClasses) ? kUnset : static_cast<int>(found - kDataClasses);
 }
-int mode_of(const Case& c) { return c.rnn_mode - BACKGAUGE_RNN_RELU; }
-int direction_of(const Case& c) { return c.direction - BACKGAUGE_UNIDIRECTIONAL; }
-int input_of(const Case& c) { return c.input_mode - BACKGAUGE_LINEAR_INPUT; }
+int mode_of(const Case& c) { return index_in(kModes, c.rnn_mode); }
+int direction_of(const Case& c) { return index_in(kDirections, c.direction); }
+int input_of(const Case& c) { return index_in(kInputModes, c.input_mode); }
 int layers_of(const Case& c) { return c.layers >= 1 && c.layers <= 3 ? static_cast<int>(c.layers) - 1 : kUnset; }
 int dropout_of(const Case& c) { return c.dropout == 0 ? 0 : c.dropout == 1 ? 2 : 1; }
 int peephole_of(const Case& c) { return c.use_peephole ? 1 : 0; }
@@ -53,9 +71,9 @@ std::vector<Setting> stacked_settings() {
   std::vector<Setting> out = lstm_settings(false);
   out.resize(5);  // dtype, data, B, H, I
   out[0].values.push_back("f64");
-  out.push_back({"mode", {"relu", "tanh", "lstm", "gru"}, mode_of});
-  out.push_back({"direction", {"uni", "bi"}, direction_of});
-  out.push_back({"input", {"linear", "skip", "auto"}, input_of});
+  out.push_back({"mode", words_of(kModes, rnn_mode_word), mode_of});
+  out.push_back({"direction", words_of(kDirections, direction_word), direction_of});
+  out.push_back({"input", words_of(kInputModes, input_mode_word), input_of});
   out.push_back({"layers", {"1", "2", "3"}, layers_of});
   out.push_back({"dropout", {"0", "between", "1"}, dropout_of});
   out.push_back({"T", {"1", "2", "3.."}, steps_of});
@@ -179,9 +197,9 @@ std::vector<backgauge_dtype> dtypes_of(backgauge_op op) {
 }
 
 const std::vector<Setting>& settings_of(backgauge_op op) {
-  static const std::vector<Setting> cell = lstm_settings(false), block = lstm_settings(true),
+  static const std::vector<Setting> one_step = lstm_settings(false), sequence = lstm_settings(true),
                                     stacked = stacked_settings();
-  return op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD ? cell : op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 ? block : stacked;
+  return traits_of(op).is_stacked ? stacked : traits_of(op).has_steps ? sequence : one_step;
 }
 
 Factors factors_of(backgauge_op op) {
@@ -189,9 +207,9 @@ Factors factors_of(backgauge_op op) {
   for (const Setting& setting : settings_of(op)) factors.sizes.push_back(static_cast<int>(setting.values.size()));
   factors.legal = [op](const Row& row) {
     const Reader reader(op, row);
-    return op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD ? is_legal_lstm(reader)
-           : op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 ? is_legal_block(reader)
-                                                : is_legal_stacked(reader);
+    return traits_of(op).is_stacked        ? is_legal_stacked(reader)
+           : traits_of(op).has_seq_len_max ? is_legal_block(reader)
+                                           : is_legal_lstm(reader);
   };
   return factors;
 }
@@ -219,24 +237,24 @@ Row row_of(const Case& c) {
 Case case_of(backgauge_op op, const Row& values, Draws& draws) {
   const Reader row(op, values);
   Case c{.op = op};
-  c.dtype = static_cast<backgauge_dtype>(BACKGAUGE_HALF + row.position("dtype"));
+  c.dtype = kFloatDtypes[row.position("dtype")];
   c.data = kDataClasses[row.position("data")];
-  const bool stacked = op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+  const bool stacked = traits_of(op).is_stacked;
   const bool evidence = stacked ? needs_short_nets(c.data) : c.data == DataClass::kSaturated;
   c.H = draw_hidden(row, evidence, draws);
   c.I = draw_width(row, c.H, draws);
   c.B = draw_batch(row, evidence, draws);
-  if (op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) c.T = draw_steps(row, needs_short_nets(c.data), draws);
+  if (traits_of(op).has_steps) c.T = draw_steps(row, needs_short_nets(c.data), draws);
   if (stacked) {
-    c.rnn_mode = static_cast<backgauge_rnn_mode>(BACKGAUGE_RNN_RELU + row.position("mode"));
-    c.direction = static_cast<backgauge_direction>(BACKGAUGE_UNIDIRECTIONAL + row.position("direction"));
-    c.input_mode = static_cast<backgauge_input_mode>(BACKGAUGE_LINEAR_INPUT + row.position("input"));
+    c.rnn_mode = kModes[row.position("mode")];
+    c.direction = kDirections[row.position("direction")];
+    c.input_mode = kInputModes[row.position("input")];
     c.layers = 1 + row.position("layers");
     c.dropout = row.is("dropout", "0") ? 0 : row.is("dropout", "1") ? 1 : draws.pick({0.25, 0.5});
   } else {
     c.use_peephole = row.is("peephole", "on");
     c.cell_clip = row.is("clip", "none") ? 0 : row.is("clip", "1..") ? 3 : draws.pick({0.5, 1.0});
-    if (op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) c.seq_len_max = draw_seq_len_max(row, c.T, draws);
+    if (traits_of(op).has_seq_len_max) c.seq_len_max = draw_seq_len_max(row, c.T, draws);
   }
   c.seed = draws.seed();
   return c;

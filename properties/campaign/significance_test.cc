@@ -8,6 +8,7 @@
 
 #include "properties/campaign/campaign.h"
 #include "properties/case/inputs.h"
+#include "reference/contract/op_spec.h"
 
 namespace backgauge {
 namespace {
@@ -89,7 +90,7 @@ TEST(TermCoverage, TheGateShowsEveryTermOfTheEquations) {
        {std::pair{BACKGAUGE_LSTM_BLOCK_CELL_GRAD, kCell}, std::pair{BACKGAUGE_BLOCK_LSTM_GRAD_V2, kBlock},
         std::pair{BACKGAUGE_CUDNN_RNN_BACKPROP, kStacked}}) {
     const std::vector<Case> cases = gate_of(op);
-    for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+    for (const backgauge_dtype dtype : kFloatDtypes) {
       if ((find_op(op)->dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
       const TermCoverage coverage = term_coverage(op, dtype, cases);
       const std::set<std::string> names = names_of(coverage);

@@ -16,7 +16,7 @@ void choose_lstm(Case& c, std::size_t k) {
   c.cell_clip = k % 2 == 0 ? 0 : 0.5;
   c.B = 3, c.H = 5;
   c.I = k % 2 == 0 && c.data != DataClass::kAlike ? 4 : 5;  // x and h_prev may be alike
-  if (c.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2) return;
+  if (!traits_of(c.op).has_seq_len_max) return;
   // Of the other classes only the rigorous bound holds, which grows with steps, fastest where half rounds everything.
   c.T = c.data == DataClass::kBlank ? 4 : 3;
   c.seq_len_max = c.data == DataClass::kBlank ? 3 + static_cast<std::int64_t>(k % 2) : 2;
@@ -38,7 +38,7 @@ void choose_stacked(Case& c, backgauge_rnn_mode mode, std::size_t k) {
 std::vector<Case> structured_cases(backgauge_op op, bool thorough, Draws& draws) {
   std::vector<Case> out;
   const std::vector<backgauge_dtype> dtypes = dtypes_of(op);
-  const bool stacked = op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+  const bool stacked = traits_of(op).is_stacked;
   // LSTM ops: both shapes with each dtype, and with and without peepholes over the dtypes.
   const std::size_t variants = stacked ? std::size(kModes) : 2;
   for (const DataClass data : kStructured) {

@@ -31,7 +31,7 @@ Case plain_case(backgauge_op op, backgauge_dtype dtype) { return {.op = op, .dty
 std::vector<Case> variants(const Case& base) {
   std::vector<Case> out;
   Case c = base;
-  if (base.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(base.op).is_stacked) {
     for (const backgauge_rnn_mode mode : kModes) {
       c.rnn_mode = mode;
       out.push_back(c);
@@ -52,16 +52,15 @@ class Shapes {
   // seq_len_max S, for the op that has it; T = 1 for the one that has no steps.
   void add(std::int64_t T, std::int64_t B, std::int64_t I, std::int64_t H, std::int64_t S) {
     Case c = base_;
-    const bool steps = c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2;
-    c.T = c.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD ? 1 : T;
-    c.seq_len_max = steps ? S : 1;
+    c.T = traits_of(c.op).has_steps ? T : 1;
+    c.seq_len_max = traits_of(c.op).has_seq_len_max ? S : 1;
     c.B = B, c.I = I, c.H = H;
     c.seed = draws_.seed();
     out_.push_back(std::move(c));
   }
   // What follows, for the op that has layers.
   void stacked(std::int64_t layers, backgauge_direction direction, double dropout) {
-    if (base_.op != BACKGAUGE_CUDNN_RNN_BACKPROP) return;
+    if (!traits_of(base_.op).is_stacked) return;
     base_.layers = layers, base_.direction = direction, base_.dropout = dropout;
   }
   std::vector<Case> take() { return std::move(out_); }
@@ -77,7 +76,7 @@ void append(std::vector<Case> more, std::vector<Case>& out) { std::ranges::move(
 // Long nets with a gain above 1 are chaos, of which nobody can be held to anything: there the states of a relu, whose
 // rows of R add up to less than 1 (case/README.md), are the ones that stay.
 bool stays_tame(const Case& c, std::int64_t steps) {
-  return c.op != BACKGAUGE_CUDNN_RNN_BACKPROP || steps <= 9 || c.rnn_mode == BACKGAUGE_RNN_RELU;
+  return !traits_of(c.op).is_stacked || steps <= 9 || c.rnn_mode == BACKGAUGE_RNN_RELU;
 }
 
 }  // namespace
@@ -104,7 +103,7 @@ std::vector<Case> size_sweeps(backgauge_op op, backgauge_dtype dtype, bool thoro
       direction(k);
       shapes.add(2, kBatches[k], 3, 5, 2);
     }
-    if (op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
+    if (!traits_of(op).has_steps) {
       append(shapes.take(), out);
       continue;
     }
@@ -138,11 +137,11 @@ std::vector<Case> edge_shapes(backgauge_op op, backgauge_dtype dtype, Draws& dra
     shapes.add(3, 2, 3, 5, 2);   // T = I
     shapes.add(2, 8, 3, 2, 2);   // B = 4H
     shapes.add(2, 65, 3, 33, 2);
-    if (op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+    if (traits_of(op).has_seq_len_max) {
       shapes.add(0, 3, 5, 7, 0);  // no step there
       for (std::int64_t S = 0; S <= 5; ++S) shapes.add(5, 3, 2, 7, S);
     }
-    if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    if (traits_of(op).is_stacked) {
       shapes.stacked(2, BACKGAUGE_BIDIRECTIONAL, 0.5);
       shapes.add(2, 0, 3, 5, 2);  // no batch
       shapes.add(1, 1, 1, 1, 1);
@@ -160,15 +159,15 @@ std::vector<Case> sixteen_bit_limits(backgauge_op op, backgauge_dtype dtype, boo
   std::vector<Case> out;
   for (const Case& variant : variants(plain_case(op, dtype))) {
     // One relu unit is off for most of its rows or for none: sums over them have no bound that says anything.
-    if (op == BACKGAUGE_CUDNN_RNN_BACKPROP && variant.rnn_mode == BACKGAUGE_RNN_RELU) continue;
+    if (traits_of(op).is_stacked && variant.rnn_mode == BACKGAUGE_RNN_RELU) continue;
     Shapes shapes(variant, draws);
     for (const std::int64_t B : {65535, 65536, 65537}) shapes.add(1, B, 1, 1, 1);
-    if (op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD && thorough) {
+    if (traits_of(op).has_steps && thorough) {
       shapes.add(3, 21845, 1, 1, 3);  // 65535 = 3 * 21845; 65537 is a prime
       shapes.add(2, 32768, 1, 1, 2);
       // Weights of the usual size now and then have a gain above 1, and 1.02^65537 exceeds every dtype.
       Case small = variant;
-      if (op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) small.data = DataClass::kLinear;
+      if (traits_of(op).has_seq_len_max) small.data = DataClass::kLinear;
       Shapes steps(small, draws);
       if (stays_tame(variant, 65537)) steps.add(65537, 1, 1, 1, 65537);
       append(steps.take(), out);
@@ -180,10 +179,10 @@ std::vector<Case> sixteen_bit_limits(backgauge_op op, backgauge_dtype dtype, boo
 
 std::vector<Case> index_limits(backgauge_op op, backgauge_dtype dtype, Draws& draws) {
   std::vector<Case> out;
-  if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) return out;
+  if (traits_of(op).is_stacked) return out;
   for (const Case& variant : variants(plain_case(op, dtype))) {
     Shapes shapes(variant, draws);
-    if (op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
+    if (!traits_of(op).has_steps) {
       // w has 4H (I + H) elements: the first H for which they exceed 2^29, 2^30 and 2^31.
       for (const std::int64_t H : {11585, 16384, 23170}) shapes.add(1, 1, 1, H, 1);
       shapes.add(1, 3, std::int64_t{1} << 29, 1, 1);

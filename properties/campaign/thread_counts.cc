@@ -30,8 +30,8 @@ Case case_for(const backgauge_op_claims& claims) {
   c.B = 32;
   c.I = c.H = 64;
   c.seed = 1;
-  if (c.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) c.T = c.seq_len_max = 8;
-  if (find_op(c.op)->is_cudnn()) {
+  if (traits_of(c.op).has_steps) c.T = c.seq_len_max = 8;
+  if (traits_of(c.op).is_stacked) {
     c.rnn_mode = first_of(claims.rnn_modes, {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU});
     c.direction = first_of(claims.directions, {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL});
     c.input_mode = first_of(claims.input_modes, {BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT});
@@ -56,7 +56,7 @@ ThreadCounts count_threads(Runner& runner, const std::vector<backgauge_op>& ops)
       RunOptions options;
       options.num_threads = threads;
       std::vector<RawTensor> raw;
-      if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+      if (traits_of(op).forward) {
         const RunResult made = runner.run(forward_problem(filled.problem), {}, options);
         if (verdict_of_failed_run(made)) continue;  // the cases tell of that
         for (const Output& output : made.outputs) raw.push_back(output.raw);

@@ -65,29 +65,28 @@ Budget budget_of(SizeAmount amount, bool frequent) {
 }
 
 double work_of(const Case& c) {
-  const bool stacked = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+  const bool stacked = traits_of(c.op).is_stacked;
   const double gates = stacked ? static_cast<double>(rnn_gates(c.rnn_mode)) : 4;
   const auto steps = static_cast<double>(c.T * c.layers * (stacked && c.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1));
   const double weights = stacked ? static_cast<double>(rnn_params(attributes_of(c), c.I, c.H, c.layers).size())
                                  : gates * static_cast<double>(c.H * (c.I + c.H));
-  return (c.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD ? kUnread : 1) * weights +
-         kPerInput * static_cast<double>(c.T * c.B * c.I) +
+  return (traits_of(c.op).has_steps ? 1 : kUnread) * weights + kPerInput * static_cast<double>(c.T * c.B * c.I) +
          steps * (kPerStep + kPerValue * gates * static_cast<double>(c.B * c.H));
 }
 
 std::vector<Size> sizes_of(backgauge_op op) {
   std::vector<Size> out;
-  const bool cell = op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  const bool steps = traits_of(op).has_steps;
   for (const auto& [H, frequent] : kHidden) out.push_back({H > 768 ? 1 : 2, H > 768 ? 1 : 2, 4, H, 1, frequent});
   for (const auto& [I, frequent] : kInputs) out.push_back({2, 2, I, 4, 1, frequent});
   for (const auto& [B, frequent] : kBatches) out.push_back({2, B, 3, 5, 1, frequent});
-  if (!cell) {
+  if (steps) {
     for (const auto& [T, frequent] : kSteps) out.push_back({T, T < 256 ? 2 : 1, 3, 5, 1, frequent});
   }
   for (const Size& size : kTwoLarge) {
-    if (!cell || size.T == 2) out.push_back(size);
+    if (steps || size.T == 2) out.push_back(size);
   }
-  if (op != BACKGAUGE_CUDNN_RNN_BACKPROP) return out;
+  if (!traits_of(op).is_stacked) return out;
   for (const auto& [layers, frequent] : kLayers) out.push_back({2, 2, 3, 4, layers, frequent});
   out.insert(out.end(), std::begin(kTwoLargeStacked), std::end(kTwoLargeStacked));
   return out;
@@ -95,18 +94,18 @@ std::vector<Size> sizes_of(backgauge_op op) {
 
 Case shaped(backgauge_op op, const Size& size) {
   Case c{.op = op, .T = size.T, .B = size.B, .I = size.I, .H = size.H};
-  if (op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) c.T = 1;
-  if (op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) c.seq_len_max = c.T;
+  if (!traits_of(op).has_steps) c.T = 1;
+  if (traits_of(op).has_seq_len_max) c.seq_len_max = c.T;
   if (size.T >= kManySteps) c.data = DataClass::kTame;
   c.layers = size.layers;
   return c;
 }
 
-std::size_t variants_of(backgauge_op op) { return op == BACKGAUGE_CUDNN_RNN_BACKPROP ? std::size(kModes) : 2; }
+std::size_t variants_of(backgauge_op op) { return traits_of(op).is_stacked ? std::size(kModes) : 2; }
 
 // Variant v of an op: its mode or peephole; direction and the way of the input take turns.
 void choose(Case& c, std::size_t variant, std::size_t turn, double enough) {
-  if (c.op != BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (!traits_of(c.op).is_stacked) {
     c.use_peephole = variant == 0;
     return;
   }

@@ -95,7 +95,7 @@ class Walker {
 
   // The forward that a gradient of CudnnRNN needs, unless it has been made already.
   std::string make_forward(Station& station) {
-    if (station.c.op != BACKGAUGE_CUDNN_RNN_BACKPROP || !station.made.empty()) return "";
+    if (!traits_of(station.c.op).forward || !station.made.empty()) return "";
     return call(forward_problem(station.problem), {}, options_of(station), station.c.op, station.forward,
                 &station.made);
   }
@@ -145,7 +145,7 @@ class Walker {
 // The same call with one thing changed, another one for each k: what a plan that is kept by some of the sizes, or by
 // sizes without attributes, mixes up; and the last, smaller batch of an epoch.
 Case sibling_of(Case c, std::size_t k, Draws& draws) {
-  const bool stacked = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+  const bool stacked = traits_of(c.op).is_stacked;
   switch (k % 5) {
     case 0:
       if (stacked) {
@@ -162,7 +162,7 @@ Case sibling_of(Case c, std::size_t k, Draws& draws) {
         c.rnn_mode = BACKGAUGE_RNN_RELU;
       } else if (stacked && c.rnn_mode == BACKGAUGE_RNN_RELU) {
         c.rnn_mode = BACKGAUGE_RNN_TANH;
-      } else if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+      } else if (traits_of(c.op).has_seq_len_max) {
         c.seq_len_max = c.seq_len_max > 1 ? c.seq_len_max - 1 : c.T;
       } else {
         c.B += 4;

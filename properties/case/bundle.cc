@@ -37,7 +37,7 @@ std::string file_checksum(std::string_view bytes) {
 
 ordered_json attributes_json(const Problem& problem) {
   const backgauge_attributes& a = problem.attributes;
-  if (problem.op != BACKGAUGE_CUDNN_RNN_BACKPROP) return {{"use_peephole", a.use_peephole == 1}};
+  if (!traits_of(problem.op).is_stacked) return {{"use_peephole", a.use_peephole == 1}};
   return {{"rnn_mode", rnn_mode_word(a.rnn_mode)},
           {"input_mode", input_mode_word(a.input_mode)},
           {"direction", direction_word(a.direction)},
@@ -48,13 +48,14 @@ ordered_json attributes_json(const Problem& problem) {
 
 ordered_json dims_json(const Problem& problem) {
   const Extents& e = problem.extents;
+  const OpTraits& op = traits_of(problem.op);
   ordered_json dims;
-  if (problem.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) dims["T"] = e.T;
+  if (op.has_steps) dims["T"] = e.T;
   dims["B"] = e.B;
   dims["I"] = e.I;
   dims["H"] = e.H;
-  if (problem.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) dims["S"] = e.S;
-  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (op.has_seq_len_max) dims["S"] = e.S;
+  if (op.is_stacked) {
     dims["L"] = e.L;
     dims["D"] = e.D;
   }
@@ -186,7 +187,7 @@ void read_all(const fs::path& directory, Bundle& bundle) {
     problem.keep.resize(gap + 1);
     problem.keep.back().assign(mask.values.begin(), mask.values.end());
   }
-  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {  // a golden has seeds of its own
+  if (traits_of(problem.op).is_stacked) {  // a golden has seeds of its own
     read_whole(document.at("attributes").at("seed"), problem.attributes.seed);
     read_whole(document.at("attributes").at("seed2"), problem.attributes.seed2);
   }

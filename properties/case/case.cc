@@ -23,7 +23,7 @@ std::string hexadecimal(std::uint64_t value, std::size_t digits) {
 
 std::string dims(const Case& c) {
   std::string text;
-  if (c.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) text.append("t").append(std::to_string(c.T));
+  if (traits_of(c.op).has_steps) text.append("t").append(std::to_string(c.T));
   text.append("b").append(std::to_string(c.B));
   text.append("i").append(std::to_string(c.I));
   return text.append("h").append(std::to_string(c.H));
@@ -44,7 +44,7 @@ std::string to_string(const Case& c) {
   const auto add = [&line](std::string_view key, std::string_view value) {
     line.append(" ").append(key).append("=").append(value);
   };
-  if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(c.op).is_stacked) {
     add("mode", rnn_mode_word(c.rnn_mode));
     add("dir", direction_word(c.direction));
     add("layers", std::to_string(c.layers));
@@ -54,8 +54,8 @@ std::string to_string(const Case& c) {
     add("peep", c.use_peephole ? "1" : "0");
     if (c.cell_clip != 0) add("clip", shortest(c.cell_clip));
   }
-  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
-    add("order", "ifco");
+  if (traits_of(c.op).has_seq_len_max) {
+    add("order", traits_of(c.op).gates);
     add("seq", std::to_string(c.seq_len_max));
   }
   add("dt", dtype_word(c.dtype));
@@ -68,7 +68,7 @@ std::string to_string(const Case& c) {
 
 backgauge_attributes attributes_of(const Case& c) {
   backgauge_attributes attributes{};
-  if (c.op != BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (!traits_of(c.op).is_stacked) {
     attributes.use_peephole = c.use_peephole;
     return attributes;
   }
@@ -83,21 +83,27 @@ backgauge_attributes attributes_of(const Case& c) {
 }
 
 Extents extents_of(const Case& c) {
+  const OpTraits& op = traits_of(c.op);
   Extents extents;
-  if (c.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) extents.T = c.T;
+  if (op.has_steps) extents.T = c.T;
   extents.B = c.B;
   extents.I = c.I;
   extents.H = c.H;
-  if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (op.is_stacked) {
     extents.L = c.layers;
     extents.D = c.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
     extents.lstm = c.rnn_mode == BACKGAUGE_LSTM;
     extents.params_length = checked_size(rnn_params(attributes_of(c), c.I, c.H, c.layers)).value_or(-1);
   } else {
     extents.peephole = c.use_peephole;
-    if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) extents.S = c.seq_len_max;
+    if (op.has_seq_len_max) extents.S = c.seq_len_max;
   }
   return extents;
+}
+
+std::int64_t steps_taken(const Case& c) {
+  const OpTraits& op = traits_of(c.op);
+  return op.has_seq_len_max ? c.seq_len_max : op.has_steps ? c.T : 1;
 }
 
 }  // namespace backgauge

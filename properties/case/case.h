@@ -49,12 +49,12 @@ inline constexpr DataClass kLastDataClass = DataClass::kSparse;
 std::string_view data_class_word(DataClass data);
 
 struct Case {
-  backgauge_op op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;  // a gradient op
-  std::int64_t T = 1, B = 1, I = 1, H = 1;           // T: not for the cell
-  std::int64_t seq_len_max = 1;                      // BlockLSTMGradV2
-  bool use_peephole = false;                         // LSTM ops
-  double cell_clip = 0;                              // of the forward that made the saved tensors; <= 0 none
-  backgauge_rnn_mode rnn_mode = BACKGAUGE_LSTM;      // CudnnRNNBackprop
+  backgauge_op op = kFirstOp;                    // a gradient op
+  std::int64_t T = 1, B = 1, I = 1, H = 1;       // T: not for the cell
+  std::int64_t seq_len_max = 1;                  // BlockLSTMGradV2
+  bool use_peephole = false;                     // LSTM ops
+  double cell_clip = 0;                          // of the forward that made the saved tensors; <= 0 none
+  backgauge_rnn_mode rnn_mode = BACKGAUGE_LSTM;  // CudnnRNNBackprop
   backgauge_direction direction = BACKGAUGE_UNIDIRECTIONAL;
   backgauge_input_mode input_mode = BACKGAUGE_LINEAR_INPUT;
   std::int64_t layers = 1;
@@ -78,5 +78,8 @@ std::optional<Case> parse_case(std::string_view line, std::string& error);
 // has its own.
 backgauge_attributes attributes_of(const Case& c);
 Extents extents_of(const Case& c);
+
+// Steps that the op takes: seq_len_max where it has one, else T, 1 without steps.
+std::int64_t steps_taken(const Case& c);
 
 }  // namespace backgauge

@@ -34,18 +34,14 @@ void append_block(const Place& place, std::initializer_list<Axis> axes, std::vec
 
 bool is_peephole(std::string_view name) { return name == "wci" || name == "wcf" || name == "wco"; }
 
-std::int64_t steps_read(const Case& c) {
-  return c.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD ? 1 : c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 ? c.seq_len_max : c.T;
-}
-
 }  // namespace
 
 Draft::Draft(const Case& c, Problem& problem) : c_(c), problem_(problem), stream_(c.seed, "structure") {
   const auto draw = [&](std::int64_t index, std::int64_t count) {
     return stream_.choice(index, std::max<std::int64_t>(count, 1));
   };
-  const std::int64_t steps = steps_read(c);
-  const std::int64_t gates = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? rnn_gates(c.rnn_mode) : 4;
+  const std::int64_t steps = steps_taken(c);
+  const std::int64_t gates = traits_of(c.op).is_stacked ? rnn_gates(c.rnn_mode) : 4;
   chosen_ = {.step = draw(0, steps),
              .last_step = std::max<std::int64_t>(steps, 1) - 1,
              .sample = draw(1, c.B),
@@ -143,6 +139,7 @@ const std::vector<Place>& Draft::places(const Tensor& tensor) {
   const auto [entry, is_new] = places_.try_emplace(tensor.name);
   if (!is_new) return entry->second;
   std::vector<Place>& out = entry->second;
+  const bool stacked = traits_of(c_.op).is_stacked;
   const std::int64_t H = c_.H, directions = c_.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
   if (tensor.name == "params") {
     out = params_places();
@@ -153,10 +150,10 @@ const std::vector<Place>& Draft::places(const Tensor& tensor) {
     append_block({.role = Role::kBW}, {{&Place::gate, 4}, {&Place::unit, H}}, out);
   } else if (is_peephole(tensor.name)) {
     append_block({.role = Role::kPeephole}, {{&Place::unit, H}}, out);
-  } else if (c_.op == BACKGAUGE_CUDNN_RNN_BACKPROP && tensor.name == "output_backprop") {
+  } else if (stacked && tensor.name == "output_backprop") {
     append_block({}, {{&Place::step, c_.T}, {&Place::sample, c_.B}, {&Place::direction, directions}, {&Place::unit, H}},
                  out);
-  } else if (c_.op == BACKGAUGE_CUDNN_RNN_BACKPROP && tensor.name != "input") {
+  } else if (stacked && tensor.name != "input") {
     append_block(
         {}, {{&Place::layer, c_.layers}, {&Place::direction, directions}, {&Place::sample, c_.B}, {&Place::unit, H}},
         out);

@@ -48,8 +48,9 @@ Case case_of(const json& entry) {
   read_whole(dims.at("B"), c.B);
   read_whole(dims.at("I"), c.I);
   read_whole(dims.at("H"), c.H);
-  if (c.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) read_whole(dims.at("T"), c.T);
-  if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  const OpTraits& op = traits_of(c.op);
+  if (op.has_steps) read_whole(dims.at("T"), c.T);
+  if (op.is_stacked) {
     read_whole(dims.at("L"), c.layers);
     c.rnn_mode = enumerator_at<backgauge_rnn_mode>(kModes, attributes.at("rnn_mode"));
     c.input_mode = enumerator_at<backgauge_input_mode>(kInputModes, attributes.at("input_mode"));
@@ -58,7 +59,7 @@ Case case_of(const json& entry) {
     return c;
   }
   c.use_peephole = attributes.at("use_peephole");
-  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) read_whole(dims.at("S"), c.seq_len_max);
+  if (op.has_seq_len_max) read_whole(dims.at("S"), c.seq_len_max);
   if (!entry.at("forward").is_null()) c.cell_clip = entry.at("forward").at("attributes").at("cell_clip");
   return c;
 }
@@ -72,7 +73,7 @@ Golden golden_of(const json& entry) {
   golden.from_forward = !entry.at("forward").is_null();
   golden.case_line = case_of(entry);
   golden.attributes = attributes_of(golden.case_line);
-  if (golden.case_line.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(golden.case_line.op).is_stacked) {
     read_whole(entry.at("attributes").at("seed"), golden.attributes.seed);
     read_whole(entry.at("attributes").at("seed2"), golden.attributes.seed2);
   }

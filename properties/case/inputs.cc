@@ -88,11 +88,11 @@ std::string refusal_of(const Case& c, const Problem& problem) {
 void draw(const Case& c, Filled& filled) {
   const Regime regime = regime_of(c);
   for (Tensor& tensor : filled.problem.inputs) tensor.values.resize(made_elements(filled.problem, tensor).value_or(0));
-  if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(c.op).is_stacked) {
     draw_cudnn_inputs(c, regime, filled.problem);
   } else {
     draw_lstm_inputs(c, regime, filled.problem, filled.facts);
-    if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+    if (traits_of(c.op).has_seq_len_max) {
       filled.problem.inputs[0].values = {static_cast<double>(c.seq_len_max)};
     }
   }
@@ -168,7 +168,7 @@ Filled fill(const Case& c) {
 void draw_dropout_masks(const Case& c, Problem& problem) {
   const Extents& e = problem.extents;
   const double dropout = static_cast<double>(problem.attributes.dropout);
-  if (problem.op != BACKGAUGE_CUDNN_RNN_BACKPROP || !(dropout > 0 && dropout < 1) || !problem.keep.empty()) return;
+  if (!traits_of(problem.op).is_stacked || !(dropout > 0 && dropout < 1) || !problem.keep.empty()) return;
   for (std::int64_t gap = 0; gap + 1 < e.L; ++gap) {
     const RandomStream stream(c.seed, "dropout_mask_" + std::to_string(gap));
     std::vector<std::uint8_t> keep(static_cast<std::size_t>(e.T * e.B * e.D * e.H));

@@ -42,8 +42,8 @@ class LstmDraw {
   }
 
  private:
-  bool is_cell() const { return c_.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD; }
-  std::int64_t steps() const { return is_cell() ? 1 : c_.seq_len_max; }
+  bool is_cell() const { return !traits_of(c_.op).has_steps; }
+  std::int64_t steps() const { return steps_taken(c_); }
 
   Tensor& at(std::string_view name) {
     return *std::ranges::find(problem_.inputs, name,
@@ -74,7 +74,7 @@ class LstmDraw {
         tensor->values[k] *= kGateScale[static_cast<std::int64_t>(k) % (4 * H) / H];
       }
     }
-    const std::int64_t forget = is_cell() ? 2 : 1;
+    const auto forget = static_cast<std::int64_t>(traits_of(c_.op).gates.find('f'));
     if (regime_.forget_bias) {
       for (std::int64_t j = 0; j < H; ++j) b.values[forget * H + j] += 1;
     }
@@ -137,7 +137,7 @@ class LstmDraw {
     in.B = c_.B;
     in.I = c_.I;
     in.H = c_.H;
-    in.order = is_cell() ? GateOrder::kIcfo : GateOrder::kIfco;
+    in.order = traits_of(c_.op).gates == "icfo" ? GateOrder::kIcfo : GateOrder::kIfco;
     in.forget_bias = is_cell() ? 1 : 0;
     in.cell_clip = round_to(c_.dtype, c_.cell_clip);
     in.use_peephole = c_.use_peephole;

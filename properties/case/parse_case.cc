@@ -17,9 +17,10 @@ constexpr std::size_t kLongestLine = 160;  // so that it fits a record, a messag
 constexpr std::size_t kLongestGoldenName = 64;
 constexpr std::int64_t kLargestDimension = INT32_MAX;  // what every library under test can count to
 
-constexpr std::uint32_t kCell = BACKGAUGE_BIT(BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
-constexpr std::uint32_t kBlock = BACKGAUGE_BIT(BACKGAUGE_BLOCK_LSTM_GRAD_V2);
-constexpr std::uint32_t kCudnn = BACKGAUGE_BIT(BACKGAUGE_CUDNN_RNN_BACKPROP);
+bool is_any(const OpTraits&) { return true; }
+bool is_stacked(const OpTraits& op) { return op.is_stacked; }
+bool has_peepholes(const OpTraits& op) { return !op.is_stacked; }
+bool has_seq_len_max(const OpTraits& op) { return op.has_seq_len_max; }
 
 template <class Number>
 bool parse_number(std::string_view text, Number& number) {
@@ -67,7 +68,7 @@ std::string parse_clip(std::string_view value, Case& c) {
 
 std::string parse_order(std::string_view value, Case& c) {
   const OpSpec& spec = *find_op(c.op);
-  const std::string_view order = c.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD ? "icfo" : "ifco";
+  const std::string_view order = spec.traits.gates;
   return value == order ? "" : "the gates of " + std::string(spec.word) + " are in the order " + std::string(order);
 }
 
@@ -134,24 +135,17 @@ std::string parse_checksum(std::string_view value, Case& c) {
 
 struct WordRule {
   std::string_view key;
-  std::uint32_t ops;  // set of BACKGAUGE_BIT(backgauge_op)
+  bool (*belongs_to)(const OpTraits&);
   bool required;
   std::string (*parse)(std::string_view value, Case& c);  // "" or what was expected
 };
-constexpr WordRule kRules[] = {{"peep", kCell | kBlock, false, parse_peep},
-                               {"clip", kCell | kBlock, false, parse_clip},
-                               {"order", kCell | kBlock, false, parse_order},
-                               {"seq", kBlock, false, parse_seq},
-                               {"mode", kCudnn, false, parse_mode},
-                               {"dir", kCudnn, false, parse_direction},
-                               {"layers", kCudnn, false, parse_layers},
-                               {"in", kCudnn, false, parse_input},
-                               {"drop", kCudnn, false, parse_dropout},
-                               {"dt", kCell | kBlock | kCudnn, true, parse_dtype},
-                               {"data", kCell | kBlock | kCudnn, true, parse_data},
-                               {"chk", kCell | kBlock | kCudnn, false, parse_checksum}};
-
-bool belongs_to(const WordRule& rule, const Case& c) { return (rule.ops & BACKGAUGE_BIT(c.op)) != 0; }
+constexpr WordRule kRules[] = {
+    {"peep", has_peepholes, false, parse_peep},   {"clip", has_peepholes, false, parse_clip},
+    {"order", has_peepholes, false, parse_order}, {"seq", has_seq_len_max, false, parse_seq},
+    {"mode", is_stacked, false, parse_mode},      {"dir", is_stacked, false, parse_direction},
+    {"layers", is_stacked, false, parse_layers},  {"in", is_stacked, false, parse_input},
+    {"drop", is_stacked, false, parse_dropout},   {"dt", is_any, true, parse_dtype},
+    {"data", is_any, true, parse_data},           {"chk", is_any, false, parse_checksum}};
 
 // "b3i5h7", with t in front for the ops that have steps. "" or what was expected.
 std::string parse_dims(std::string_view word, Case& c) {
@@ -160,7 +154,8 @@ std::string parse_dims(std::string_view word, Case& c) {
     std::int64_t* value;
   };
   const std::array<Dimension, 4> all = {{{'t', &c.T}, {'b', &c.B}, {'i', &c.I}, {'h', &c.H}}};
-  const bool stepless = c.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  const OpSpec& spec = spec_of(c.op);
+  const bool stepless = !spec.traits.has_steps;
   const std::string expected = std::string("expected dims like ") + (stepless ? "b3i5h7" : "t5b3i5h7") +
                                ", each from 0 to " + std::to_string(kLargestDimension);
   for (const auto& [letter, value] : std::span(all).subspan(stepless ? 1 : 0)) {
@@ -172,8 +167,8 @@ std::string parse_dims(std::string_view word, Case& c) {
   }
   if (!word.empty()) return expected;
   if (c.H < 1) return "H must be at least 1";
-  if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP && c.T < 1) return "T must be at least 1 for cudnn_rnn_backprop";
-  c.seq_len_max = c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 ? c.T : 1;
+  if (!spec.traits.may_have_no_steps && c.T < 1) return "T must be at least 1 for " + std::string(spec.word);
+  c.seq_len_max = spec.traits.has_seq_len_max ? c.T : 1;
   return "";
 }
 
@@ -193,7 +188,7 @@ std::string parse_option(std::string_view word, Case& c, std::vector<std::string
   const std::string_view key = word.substr(0, word.find('='));
   std::string keys;
   for (const WordRule& rule : kRules) {
-    if (!belongs_to(rule, c)) continue;
+    if (!rule.belongs_to(traits_of(c.op))) continue;
     keys.append(keys.empty() ? "" : ", ").append(rule.key);
     if (rule.key != key) continue;
     if (key.size() == word.size()) return "expected " + std::string(key) + "=<value>";
@@ -213,7 +208,7 @@ std::string check_whole(const Case& c, std::span<const std::string_view> seen) {
       return std::string(rule.key) + ": missing";
     }
   }
-  if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(c.op).is_stacked) {
     if (c.input_mode == BACKGAUGE_SKIP_INPUT && c.I != c.H) {
       return "in=skip: needs I = H, not I = " + std::to_string(c.I) + " and H = " + std::to_string(c.H);
     }
@@ -249,8 +244,10 @@ std::optional<Case> parse_case(std::string_view line, std::string& error) {
 
   Case c;
   const OpSpec* spec = find_op(words[0]);
-  if (spec == nullptr || spec->op == BACKGAUGE_CUDNN_RNN) {
-    return refuse(words[0], "expected one of lstm_block_cell_grad, block_lstm_grad_v2, cudnn_rnn_backprop");
+  if (spec == nullptr || spec->traits.gradient) {
+    std::string ops;
+    for (const backgauge_op op : gradient_ops()) ops.append(ops.empty() ? "" : ", ").append(spec_of(op).word);
+    return refuse(words[0], "expected one of " + ops);
   }
   c.op = spec->op;
   if (words.size() < 2) return refuse("dims", "missing after " + std::string(words[0]));

@@ -38,8 +38,8 @@ void poison_unread(const Case& c, const Regime& regime, Problem& problem, DataFa
     const std::int64_t read = elements_read(problem, tensor);
     std::fill(tensor.values.begin() + read, tensor.values.end(), value);
     if (tensor.name != "cs") continue;
-    const bool has_steps = c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2;
-    if (read < elements_in_rows(tensor.shape, has_steps ? problem.extents.S : kAll)) facts.consistent_saved = false;
+    if (read < elements_in_rows(tensor.shape, traits_of(c.op).has_seq_len_max ? problem.extents.S : kAll))
+      facts.consistent_saved = false;
   }
 }
 

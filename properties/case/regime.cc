@@ -57,7 +57,7 @@ double density_of(const Case& c) {
 void thin_out_upstream(const Case& c, Tensor& tensor) {
   const std::int64_t stride = std::max<std::int64_t>(1, c.B / kRows);
   const std::int64_t row = RandomStream(c.seed, "kept_row").choice(0, stride), width = tensor.shape.back();
-  const bool sequence = c.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD && !is_of_last_step(tensor);
+  const bool sequence = traits_of(c.op).has_steps && !is_of_last_step(tensor);
   for (std::size_t k = 0; k < tensor.values.size(); ++k) {
     const std::int64_t sample = static_cast<std::int64_t>(k) / width % c.B;
     const std::int64_t step = sequence ? static_cast<std::int64_t>(k) / width / c.B : c.T - 1;
@@ -80,7 +80,8 @@ Regime regime_of(const Case& c) {
   Regime regime{};
   regime.gain = kGains[stream.choice(0, 6)];
   // A recurrence of gain 5 over many steps and layers is chaos, of which no implementation can be held to anything.
-  const bool may_run_wild = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP && c.rnn_mode != BACKGAUGE_RNN_RELU;
+  const bool stacked = traits_of(c.op).is_stacked;
+  const bool may_run_wild = stacked && c.rnn_mode != BACKGAUGE_RNN_RELU;
   if (may_run_wild && c.T * c.layers > 6) regime.gain = std::min(regime.gain, 2.5);
   // Measured on lstm, gru and tanh of width 64 and 256: with a gain of 2.5 the least resolution that proves anything is
   // missed from 30 steps on; with 1.2 it is exceeded 20 times in 50 steps of 3 layers.
@@ -94,8 +95,8 @@ Regime regime_of(const Case& c) {
   switch (c.data) {
     case DataClass::kSaturated:
       // The stacked nets have saturating biases besides; with 10 nothing would be left of their gradients.
-      regime.gain = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? 4 : 10;
-      regime.exact_gates = c.op != BACKGAUGE_CUDNN_RNN_BACKPROP && stream.choice(4, 2) == 0;
+      regime.gain = stacked ? 4 : 10;
+      regime.exact_gates = !stacked && stream.choice(4, 2) == 0;
       regime.consistent = !regime.exact_gates;
       break;
     case DataClass::kLinear:

@@ -39,13 +39,14 @@ std::int64_t complexity_of_seed(std::uint64_t seed) { return (std::bit_width(see
 
 // One thing changed in each, towards the plainest.
 std::vector<Case> neighbours(const Case& c) {
+  const OpTraits& op = traits_of(c.op);
   std::vector<Case> out;
   const auto add = [&](const auto& change) {
     Case changed = c;
     changed.checksum.reset();
     change(changed);
     if (changed.input_mode == BACKGAUGE_SKIP_INPUT) changed.I = changed.H;
-    if (changed.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+    if (op.has_seq_len_max) {
       // As many steps behind seq_len_max as before, so that both get smaller.
       changed.seq_len_max = std::clamp<std::int64_t>(changed.seq_len_max + changed.T - c.T, 0, changed.T);
     }
@@ -56,7 +57,7 @@ std::vector<Case> neighbours(const Case& c) {
       add([&](Case& changed) { changed.*member = value; });
     }
   }
-  add([&](Case& changed) { changed.seq_len_max = c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 ? c.T : 1; });
+  add([&](Case& changed) { changed.seq_len_max = op.has_seq_len_max ? c.T : 1; });
   add([&](Case& changed) { changed.seq_len_max = std::min(c.seq_len_max + 1, c.T); });
   add([](Case& changed) { changed.direction = BACKGAUGE_UNIDIRECTIONAL; });
   add([](Case& changed) { changed.dropout = 0; });
@@ -64,7 +65,7 @@ std::vector<Case> neighbours(const Case& c) {
   add([](Case& changed) { changed.cell_clip = 0; });
   add([](Case& changed) { changed.input_mode = BACKGAUGE_LINEAR_INPUT; });
   for (const auto mode : {BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU}) {
-    if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) add([mode](Case& changed) { changed.rnn_mode = mode; });
+    if (op.is_stacked) add([mode](Case& changed) { changed.rnn_mode = mode; });
   }
   add([](Case& changed) { changed.dtype = BACKGAUGE_FLOAT32; });
   for (const DataClass data : {DataClass::kPlain, DataClass::kStratified}) {
@@ -82,7 +83,7 @@ std::vector<Case> neighbours(const Case& c) {
 // What parse_case would refuse, or what the inputs cannot be made of: a golden vector is what it is.
 bool is_sensible(const Case& c) {
   if (c.data == DataClass::kGolden) return false;
-  const bool relu = c.op == BACKGAUGE_CUDNN_RNN_BACKPROP && c.rnn_mode == BACKGAUGE_RNN_RELU;
+  const bool relu = traits_of(c.op).is_stacked && c.rnn_mode == BACKGAUGE_RNN_RELU;
   return !(relu && (c.data == DataClass::kNan || c.data == DataClass::kInf));
 }
 
@@ -91,13 +92,13 @@ bool is_sensible(const Case& c) {
 std::int64_t complexity(const Case& c) {
   std::int64_t sum = c.layers - 1;
   for (const std::int64_t dim : {c.T, c.B, c.I, c.H}) sum += complexity_of_dimension(dim);
-  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) sum += c.T - c.seq_len_max;
+  if (traits_of(c.op).has_seq_len_max) sum += c.T - c.seq_len_max;
   sum += c.direction != BACKGAUGE_UNIDIRECTIONAL;
   sum += c.dropout != 0;
   sum += c.use_peephole;
   sum += c.cell_clip != 0;
   sum += c.input_mode != BACKGAUGE_LINEAR_INPUT;
-  if (c.op == BACKGAUGE_CUDNN_RNN_BACKPROP) sum += complexity_of_mode(c.rnn_mode);
+  if (traits_of(c.op).is_stacked) sum += complexity_of_mode(c.rnn_mode);
   sum += c.dtype != BACKGAUGE_FLOAT32;
   sum += complexity_of_data(c.data);
   constexpr std::int64_t kAllSeeds = 32;  // more than any seed counts: seeds only matter where all else is equal

@@ -187,7 +187,7 @@ constexpr Structure kLone[] = {
 Structures stacked_structures() { return {kBlank, kAlike, kExact, kLone}; }
 
 std::span<const Structure> structures_of(backgauge_op op, DataClass data) {
-  const Structures all = op == BACKGAUGE_CUDNN_RNN_BACKPROP ? stacked_structures() : lstm_structures();
+  const Structures all = traits_of(op).is_stacked ? stacked_structures() : lstm_structures();
   switch (data) {
     case DataClass::kBlank: return all.blank;
     case DataClass::kAlike: return all.alike;

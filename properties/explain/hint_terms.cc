@@ -46,13 +46,13 @@ struct Cell {
 std::vector<Term> places_of(const Problem& problem, const Wanted& wanted) {
   std::vector<Term> terms;
   const Extents& e = problem.extents;
-  const bool lstm = problem.op != BACKGAUGE_CUDNN_RNN_BACKPROP && problem.op != BACKGAUGE_CUDNN_RNN;
+  const OpTraits& op = traits_of(problem.op);
   const Shape& shape = wanted.shape;
   if (shape.empty() || wanted.value.empty()) return terms;
   const auto columns = static_cast<std::size_t>(shape.back());
   const auto H = static_cast<std::size_t>(e.H);
-  if (lstm && columns == 4 * H) {
-    const bool cell = problem.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  if (!op.is_stacked && columns == 4 * H) {
+    const bool cell = op.gates == "icfo";
     const char* const names[] = {"gate i", cell ? "gate ci" : "gate f", cell ? "gate f" : "gate ci", "gate o"};
     for (std::size_t gate = 0; gate < 4; ++gate) {
       add_place(terms, wanted, names[gate], [=](std::size_t k) { return k % columns / H == gate; });
@@ -73,7 +73,7 @@ std::vector<Term> places_of(const Problem& problem, const Wanted& wanted) {
 
 std::vector<Term> cell_terms_of(const Problem& problem, const Wanted& wanted) {
   std::vector<Term> terms;
-  if (problem.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD) return terms;
+  if (traits_of(problem.op).has_steps) return terms;
   const Cell cell(problem);
   const auto add = [&](const char* name, const std::function<double(std::size_t)>& value) {
     Term term{name, Values64(wanted.value.size())};

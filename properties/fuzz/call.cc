@@ -8,18 +8,16 @@
 #include "impl/plain/plain.h"
 #include "properties/fuzz/expect.h"
 #include "reference/contract/malformed.h"
+#include "reference/contract/op_spec.h"
 #include "reference/contract/validate.h"
 
 namespace backgauge {
 namespace {
 
-constexpr backgauge_op kOps[] = {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN,
-                                 BACKGAUGE_CUDNN_RNN_BACKPROP};
-
 CallSetup setup_from(FuzzedDataProvider& bytes) {
-  const backgauge_op op = bytes.PickValueInArray(kOps);
+  const backgauge_op op = op_specs()[bytes.ConsumeIntegralInRange<std::size_t>(0, op_specs().size() - 1)].op;
   std::vector<backgauge_dtype> dtypes;
-  for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+  for (const backgauge_dtype dtype : kFloatDtypes) {
     if ((find_op(op)->dtypes & BACKGAUGE_BIT(dtype)) != 0) dtypes.push_back(dtype);
   }
   const backgauge_dtype dtype = dtypes[bytes.ConsumeIntegralInRange<std::size_t>(0, dtypes.size() - 1)];
@@ -154,7 +152,8 @@ void one_call(FuzzedDataProvider& bytes) {
     fill_inputs(bytes, call);
   }
   message.text[0] = '\0';
-  const bool forward = call.call.op == BACKGAUGE_CUDNN_RNN;
+  const OpSpec* spec = find_op(call.call.op);
+  const bool forward = spec != nullptr && spec->traits.gradient;
   const backgauge_status status = forward ? plain->forward(&call.call, &message) : plain->run(&call.call, &message);
   if (accepted && enough) {
     BACKGAUGE_FUZZ_EXPECT(status == BACKGAUGE_OK);

@@ -28,7 +28,7 @@ class Meter {
   }
 
   Repeats measure() {
-    if (problem_.op == BACKGAUGE_CUDNN_RNN_BACKPROP && !make_forward()) return {};
+    if (traits_of(problem_.op).forward && !make_forward()) return {};
     std::optional<Outputs> first;  // of all
     for (const std::int32_t threads : kThreads) {
       std::optional<Outputs> of_threads;

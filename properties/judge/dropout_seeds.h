@@ -10,7 +10,7 @@
 
 namespace backgauge {
 
-// On input a legal, claimed problem of BACKGAUGE_CUDNN_RNN_BACKPROP with random dropout. Its forward is called four
+// On input a legal, claimed problem of a stacked op with random dropout. Its forward is called four
 // times, with values for which no unit is dead or saturated. If `masks_available`, the masks that the implementation
 // reports are compared, otherwise the outputs of the forward. If `claims` say that the generator has state, masks must
 // be available, and equal seeds may draw different ones.

@@ -42,7 +42,7 @@ class Judge {
   }
 
   Verdict refusal(const Problem& problem) const {
-    if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    if (traits_of(problem.op).forward) {
       const Problem forward = forward_problem(problem);
       if (!refusal_of(forward).empty() && runner_.table().forward != nullptr) {
         if (Verdict verdict = refused_call(forward); verdict.status != Status::kPassed) return verdict;
@@ -247,7 +247,7 @@ Verdict judge(Runner& runner, const Problem& problem, const DataFacts& facts, co
   if (table.run == nullptr) return failed("has no run function");
   const Judge judge(runner, *claims, problem.dtype, facts, options);
   if (!legal) return judge.refusal(problem);
-  return problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? judge.rnn(problem) : judge.gradient(problem);
+  return traits_of(problem.op).forward ? judge.rnn(problem) : judge.gradient(problem);
 }
 
 Verdict harness_error(const std::exception& error) {

@@ -30,7 +30,7 @@ const backgauge_op_claims& claims_on(const backgauge_implementation& implementat
 
 std::vector<Wanted> truth(const Answer& answer, const Declared& declared, RoundingErrors roundings) {
   std::vector<Wanted> out;
-  if (answer.problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(answer.problem.op).forward) {
     out = oracle(forward_problem(answer.problem), declared, roundings);
   }
   std::ranges::move(oracle(answer.problem, declared, roundings), std::back_inserter(out));
@@ -65,7 +65,7 @@ Answer answer(const backgauge_implementation& implementation, const Problem& pro
   if (claims_on(implementation, problem).changes_reserve_space != 0) {
     gradient_options.changed_inputs.emplace_back(kReserveSpace);
   }
-  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(problem.op).forward) {
     RunResult made = run(implementation, forward_problem(problem), {}, options);
     require(made);
     for (Output& output : made.outputs) {

@@ -56,7 +56,7 @@ Law bidirectional_is_two_unidirectional() {
   return {"M14",
           "BidirectionalIsTwoUnidirectional",
           "a bidirectional layer is two unidirectional ones, the second on reversed time",
-          kCudnnOp,
+          stacked_ops,
           Sizes::kSmall,
           about,
           check};

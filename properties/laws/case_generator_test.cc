@@ -40,7 +40,7 @@ TEST(CaseGenerator, MakesLegalCasesThatTheLawIsAbout) {
   for (const Law& law : laws()) {
     for (const backgauge_op op :
          {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
-      if ((law.ops & BACKGAUGE_BIT(op)) == 0) continue;
+      if (!law.holds_for(traits_of(op))) continue;
       EXPECT_TRUE(rc::check(std::string(law.name), [&] {
         const Case c = *cases(op, law.sizes, law.about);
         RC_ASSERT(fill(c).error == "");

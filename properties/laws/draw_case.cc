@@ -35,7 +35,7 @@ class Drawing {
     c_.H = one_of(wide ? kWideHidden : kHidden);
     if (once_in(24)) c_.B = 0;
     if (once_in(24)) c_.I = 0;
-    if (once_in(24) && c_.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) c_.T = 0;
+    if (once_in(24) && traits_of(c_.op).has_seq_len_max) c_.T = 0;
     stacked() ? draw_stacked() : draw_lstm();
     // Short lines; the seed 0 is kept for shrunk cases.
     c_.seed = 1 + static_cast<std::uint64_t>(below((1 << 16) - 1));
@@ -43,7 +43,7 @@ class Drawing {
   }
 
  private:
-  bool stacked() const { return c_.op == BACKGAUGE_CUDNN_RNN_BACKPROP; }
+  bool stacked() const { return traits_of(c_.op).is_stacked; }
   std::int64_t below(std::int64_t n) { return stream_.choice(drawn_++, n); }
   bool once_in(std::int64_t n) { return below(n) == 0; }
   template <class Value>
@@ -87,7 +87,7 @@ class Drawing {
   void draw_lstm() {
     c_.use_peephole = once_in(2);
     c_.cell_clip = one_of<double>({0, 0, 0.5, 1});
-    if (c_.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
+    if (!traits_of(c_.op).has_steps) {
       c_.T = 1;
     } else {
       c_.seq_len_max = once_in(2) ? c_.T : below(c_.T + 1);

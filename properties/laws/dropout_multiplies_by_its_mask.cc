@@ -59,7 +59,7 @@ Law dropout_multiplies_by_its_mask() {
   return {"M16",
           "DropoutMultipliesByItsMask",
           "a net with dropout is its layers with the revealed masks between them, which the seeds decide",
-          kCudnnOp,
+          stacked_ops,
           Sizes::kSmall,
           about,
           check};

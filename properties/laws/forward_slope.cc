@@ -53,7 +53,7 @@ equations::BlockLstmSequence<M> lstm_forward(const A& a, const Problem& problem)
   const equations::Peepholes<M>* p = e.peephole ? &peepholes : nullptr;
   equations::BlockLstmSequence<M> out;
   out.cs_prev = u.matrix("cs_prev", e.B, e.H);
-  if (problem.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
+  if (!traits_of(problem.op).has_steps) {
     const M g = u.matrix(kPreActivations, e.B, 4 * e.H);
     const auto gate = [&](Index k) { return a.columns(g, k * e.H, e.H); };
     const equations::LstmGates<M> gates{.i = gate(0), .ci = gate(1), .f = gate(2), .o = gate(3)};
@@ -112,15 +112,16 @@ void fill_plausible(Tensor& tensor, std::uint64_t seed) {
 
 ForwardSlope::ForwardSlope(const Case& c, Problem problem) : problem_(std::move(problem)) {
   forward_ = problem_;
-  if (c.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
+  const OpTraits& op = traits_of(c.op);
+  if (!op.has_steps) {
     const Extents& e = problem_.extents;
     Tensor gates{kPreActivations, {e.B, 4 * e.H}, std::vector<double>(static_cast<std::size_t>(e.B * 4 * e.H))};
     fill_plausible(gates, c.seed);
     forward_.inputs.push_back(std::move(gates));
-  } else if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+  } else if (!op.is_stacked) {
     fill_plausible(input(forward_, "b"), c.seed);
   }
-  if (c.op != BACKGAUGE_CUDNN_RNN_BACKPROP) save_forward();
+  if (!op.is_stacked) save_forward();
   list_directions();
 }
 
@@ -178,11 +179,10 @@ void ForwardSlope::list_directions() {
           part(shape, shape.size() - 1, gate * e.H, (gate + 1) * e.H));
     }
   };
-  if (problem_.op != BACKGAUGE_CUDNN_RNN_BACKPROP) {
-    const bool cell = problem_.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  if (const OpTraits& op = traits_of(problem_.op); !op.is_stacked) {
     add_tensor("cs_prev", "cs_prev_grad");
     for (const char* name : {"wci", "wcf", "wco"}) add_tensor(name, std::string(name) + "_grad");
-    if (cell) return add_gates(kPreActivations, "dicfo");
+    if (!op.has_steps) return add_gates(kPreActivations, "dicfo");
     add_tensor("x", "x_grad");
     add_tensor("h_prev", "h_prev_grad");
     add_gates("w", "w_grad");
@@ -212,7 +212,7 @@ void ForwardSlope::list_directions() {
 
 long double ForwardSlope::along(const Direction& direction, const std::vector<double>& step,
                                 const std::vector<std::vector<std::uint8_t>>& keep) const {
-  if (problem_.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(problem_.op).is_stacked) {
     Problem masked = forward_;
     masked.keep = keep;
     return stacked_slope(masked, Perturbed(*masked.find(direction.input), step));

@@ -15,13 +15,13 @@ namespace {
 Case about(Case c) {
   c = with_finite_values(c);
   c.T = std::max<std::int64_t>(c.T, 2);
-  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 2);
+  if (traits_of(c.op).has_seq_len_max) c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 2);
   // In a second layer what one direction gave would go both ways.
   if (c.direction == BACKGAUGE_BIDIRECTIONAL) c.layers = 1, c.dropout = 0;
   return c;
 }
 
-bool is_stacked(const Case& c) { return c.op == BACKGAUGE_CUDNN_RNN_BACKPROP; }
+bool is_stacked(const Case& c) { return traits_of(c.op).is_stacked; }
 
 // Where gradients enter, and of which direction; at one end of time there would be nothing to see.
 struct Source {
@@ -63,7 +63,7 @@ Law gradients_flow_against_time() {
   return {"M27",
           "GradientsFlowAgainstTime",
           "what comes from above at one step reaches no input of a later one",
-          kBlockOp | kCudnnOp,
+          ops_with_steps,
           Sizes::kSmall,
           about,
           check};

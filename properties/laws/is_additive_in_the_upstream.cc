@@ -42,7 +42,7 @@ Law is_additive_in_the_upstream() {
   return {"M11",
           "IsAdditiveInTheUpstream",
           "the gradients of u1 + u2 are those of u1 plus those of u2",
-          kAllOps,
+          every_op,
           Sizes::kSmall,
           about,
           check};

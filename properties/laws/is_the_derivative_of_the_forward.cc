@@ -21,7 +21,7 @@ Case about(Case c) {
   c = with_finite_values(c);
   c.cell_clip = 0;
   if (c.data == DataClass::kHuge) c.data = DataClass::kStratified;
-  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+  if (traits_of(c.op).has_seq_len_max) {
     c.T = std::max<std::int64_t>(c.T, 1);
     c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 1);
   }
@@ -68,7 +68,7 @@ Law is_the_derivative_of_the_forward() {
   return {"M1",
           "IsTheDerivativeOfTheForward",
           "along any direction the gradient is the derivative of the forward equations",
-          kAllOps,
+          every_op,
           Sizes::kSmall,
           about,
           check};

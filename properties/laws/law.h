@@ -32,7 +32,7 @@ struct Law {
   std::string_view id;     // in the table of README.md, M3
   std::string_view name;   // that of its file, SplitsOverTheBatch
   std::string_view claim;  // one line
-  std::uint32_t ops;       // set of BACKGAUGE_BIT(backgauge_op)
+  bool (*holds_for)(const OpTraits&);
   Sizes sizes;
   Case (*about)(Case);  // from any legal case one that the law is about; such a case stays as it is
   Finding (*check)(const backgauge_implementation&, const Case&);  // may throw std::exception: broken
@@ -41,15 +41,16 @@ struct Law {
 // Never throws. On input a case that the law is about. What the implementation does not claim says nothing.
 Finding check_law(const Law& law, const backgauge_implementation& implementation, const Case& c);
 
-// `count` cases that the law is about, of an op in law.ops: always the same ones for a seed, and the first of them for
-// a smaller count.
+// `count` cases that the law is about, of an op that it holds for: always the same ones for a seed, and the first of
+// them for a smaller count.
 std::vector<Case> law_cases(const Law& law, backgauge_op op, int count, std::uint64_t seed);
 
-inline constexpr std::uint32_t kLstmOps =
-    BACKGAUGE_BIT(BACKGAUGE_LSTM_BLOCK_CELL_GRAD) | BACKGAUGE_BIT(BACKGAUGE_BLOCK_LSTM_GRAD_V2);
-inline constexpr std::uint32_t kBlockOp = BACKGAUGE_BIT(BACKGAUGE_BLOCK_LSTM_GRAD_V2);
-inline constexpr std::uint32_t kCudnnOp = BACKGAUGE_BIT(BACKGAUGE_CUDNN_RNN_BACKPROP);
-inline constexpr std::uint32_t kAllOps = kLstmOps | kCudnnOp;
+// What laws hold for.
+inline bool every_op(const OpTraits&) { return true; }
+inline bool ops_with_peepholes(const OpTraits& op) { return !op.is_stacked; }
+inline bool ops_with_steps(const OpTraits& op) { return op.has_steps; }
+inline bool ops_with_seq_len_max(const OpTraits& op) { return op.has_seq_len_max; }
+inline bool stacked_ops(const OpTraits& op) { return op.is_stacked; }
 
 Law matches_the_reference();
 Law is_the_derivative_of_the_forward();

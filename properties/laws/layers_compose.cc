@@ -28,8 +28,8 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law layers_compose() {
-  return {"M15",    "LayersCompose", "a net without dropout is its layers, one after the other",
-          kCudnnOp, Sizes::kSmall,   about,
+  return {"M15",       "LayersCompose", "a net without dropout is its layers, one after the other",
+          stacked_ops, Sizes::kSmall,   about,
           check};
 }
 

@@ -35,7 +35,7 @@ Law negates_with_the_upstream() {
   return {"M12",
           "NegatesWithTheUpstream",
           "gradients from above of the other sign give gradients of the other sign",
-          kAllOps,
+          every_op,
           Sizes::kWide,
           about,
           check};

@@ -56,8 +56,11 @@ Wanted in_cell_order(Wanted x_grad, std::int64_t H) {
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   const auto& [problem, facts, checksum, error] = filled(c);
-  const auto cell = bounded_answer(implementation, as_op(problem, BACKGAUGE_LSTM_BLOCK_CELL_GRAD), facts);
-  const auto block = bounded_answer(implementation, as_op(problem, BACKGAUGE_BLOCK_LSTM_GRAD_V2), facts);
+  const OpSpec& sequence = *std::ranges::find_if(op_specs(), [&](const OpSpec& spec) {
+    return spec.traits.one_step && (spec.op == c.op || spec.traits.one_step == c.op);
+  });
+  const auto cell = bounded_answer(implementation, as_op(problem, *sequence.traits.one_step), facts);
+  const auto block = bounded_answer(implementation, as_op(problem, sequence.op), facts);
   Agreement agreement(implementation, c);
   for (const Wanted& output : cell) {
     agreement.expect(output,
@@ -72,7 +75,7 @@ Law one_step_is_the_cell() {
   return {"M6",
           "OneStepIsTheCell",
           "BlockLSTMGradV2 over one step is LSTMBlockCellGrad with the gates in another order",
-          kLstmOps,
+          ops_with_peepholes,
           Sizes::kSmall,
           about,
           check};

@@ -19,7 +19,7 @@ class Hand {
   Hand(const Case& c, bool coarse) : c_(c), coarse_(coarse), problem_(shaped_problem(c)), stream_(c.seed, "by_hand") {}
 
   ByHand run() {
-    const Results results = c_.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? stacked() : lstm();
+    const Results results = traits_of(c_.op).is_stacked ? stacked() : lstm();
     ByHand out{problem_, {}};
     for (const auto& [name, values] : results) {
       out.results.push_back({name, {}, values, std::vector<double>(values.size())});
@@ -52,7 +52,7 @@ class Hand {
   static double slope(double s) { return s * (1 - s); }
 
   Results lstm() {
-    const bool block = c_.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2;
+    const bool block = traits_of(c_.op).has_steps;
     const double i = gate("i"), f = gate("f"), o = gate("o");
     const double ci = set("ci", signed_one_of({0.5})), co = set("co", signed_one_of({0.5}));
     const double cs_prev = set("cs_prev", signed_one_of({0.5, 1})), cs = set("cs", signed_one_of({0.5, 1}));

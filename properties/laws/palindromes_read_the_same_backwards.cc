@@ -84,7 +84,7 @@ Law palindromes_read_the_same_backwards() {
   return {"M26",
           "PalindromesReadTheSameBackwards",
           "a palindrome in time under equal weights of both directions gives palindromes",
-          kCudnnOp,
+          stacked_ops,
           Sizes::kSmall,
           about,
           check};

@@ -36,7 +36,7 @@ Law permutes_with_the_inputs() {
   return {"M5b",
           "PermutesWithTheInputs",
           "input columns in another order give their gradients in that order and all else as it was",
-          kBlockOp | kCudnnOp,
+          ops_with_steps,
           Sizes::kSmall,
           about,
           check};

@@ -34,8 +34,8 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law permutes_with_the_units() {
-  return {"M5",    "PermutesWithTheUnits", "hidden units in another order give what belongs to a unit in that order",
-          kAllOps, Sizes::kSmall,          about,
+  return {"M5",     "PermutesWithTheUnits", "hidden units in another order give what belongs to a unit in that order",
+          every_op, Sizes::kSmall,          about,
           check};
 }
 

@@ -42,7 +42,7 @@ Law repeats_bitwise() {
   return {"M21",
           "RepeatsBitwise",
           "the same call gives the same bits, wherever its tensors lie and on any number of threads",
-          kAllOps,
+          every_op,
           Sizes::kWide,
           about,
           check};

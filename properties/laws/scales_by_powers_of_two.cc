@@ -54,8 +54,8 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law scales_by_powers_of_two() {
-  return {"M10",   "ScalesByPowersOfTwo", "gradients from above times 2^k give gradients times 2^k",
-          kAllOps, Sizes::kWide,          about,
+  return {"M10",    "ScalesByPowersOfTwo", "gradients from above times 2^k give gradients times 2^k",
+          every_op, Sizes::kWide,          about,
           check};
 }
 

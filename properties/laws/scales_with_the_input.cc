@@ -53,8 +53,12 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law scales_with_the_input() {
-  return {"M10b",   "ScalesWithTheInput", "x times 2^k gives its rows of w_grad times 2^k, and nothing else changes",
-          kBlockOp, Sizes::kSmall,        about,
+  return {"M10b",
+          "ScalesWithTheInput",
+          "x times 2^k gives its rows of w_grad times 2^k, and nothing else changes",
+          ops_with_seq_len_max,
+          Sizes::kSmall,
+          about,
           check};
 }
 

@@ -70,8 +70,8 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law skip_is_identity_weights() {
-  return {"M17",    "SkipIsIdentityWeights", "skip_input is linear_input whose first matrices are the identity",
-          kCudnnOp, Sizes::kSmall,           about,
+  return {"M17",       "SkipIsIdentityWeights", "skip_input is linear_input whose first matrices are the identity",
+          stacked_ops, Sizes::kSmall,           about,
           check};
 }
 

@@ -47,7 +47,7 @@ Law splits_over_the_batch() {
   return {"M3",
           "SplitsOverTheBatch",
           "two parts of a batch give the per-sample outputs of the whole, and sums that add up to it",
-          kAllOps,
+          every_op,
           Sizes::kSmall,
           about,
           check};

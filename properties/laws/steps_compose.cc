@@ -65,7 +65,7 @@ class Composition {
 
   Problem cell_problem(std::int64_t t) const {
     Problem cell;
-    cell.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+    cell.op = traits_of(block_.op).one_step.value();
     cell.dtype = dtype_;
     cell.attributes = block_.attributes;
     cell.extents = {.B = e_.B, .I = e_.I, .H = e_.H, .peephole = e_.peephole};
@@ -147,8 +147,9 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law steps_compose() {
-  return {"M9",  "StepsCompose", "BlockLSTMGradV2 is LSTMBlockCellGrad step by step", kBlockOp, Sizes::kSmall,
-          about, check};
+  return {
+      "M9",  "StepsCompose", "BlockLSTMGradV2 is LSTMBlockCellGrad step by step", ops_with_seq_len_max, Sizes::kSmall,
+      about, check};
 }
 
 }  // namespace backgauge

@@ -20,15 +20,13 @@ Case about(Case c) {
   c = without_half(without_random_dropout(with_finite_values(c)));
   c.T = std::max<std::int64_t>(c.T, 2);
   c.direction = BACKGAUGE_UNIDIRECTIONAL;
-  if (c.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 2);
+  if (traits_of(c.op).has_seq_len_max) c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 2);
   return c;
 }
 
-bool is_stacked(const Case& c) { return c.op == BACKGAUGE_CUDNN_RNN_BACKPROP; }
-
 // In 1 .. S - 1.
 std::int64_t middle_of(const Case& c) {
-  const std::int64_t steps = is_stacked(c) ? c.T : c.seq_len_max;
+  const std::int64_t steps = steps_taken(c);
   return 1 + static_cast<std::int64_t>(c.seed % static_cast<std::uint64_t>(steps - 1));
 }
 
@@ -40,7 +38,7 @@ Problem stretch(const Problem& whole, std::int64_t begin, std::int64_t end) {
     if (axis) tensor = select(tensor, part(tensor.shape, *axis, begin, end));
   }
   out.extents.T = end - begin;
-  if (whole.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+  if (traits_of(whole.op).has_seq_len_max) {
     out.extents.S = std::min(whole.extents.S, end) - begin;
     input(out, "seq_len_max").values = {static_cast<double>(out.extents.S)};
   }
@@ -54,7 +52,7 @@ Tensor last_step(const Tensor& tensor) {
 }
 
 void enter_states(const backgauge_implementation& implementation, const Problem& first, Problem& second) {
-  if (first.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+  if (!traits_of(first.op).is_stacked) {
     input(second, "cs_prev").values = last_step(*first.find("cs")).values;
     input(second, "h_prev").values = last_step(*first.find("h")).values;
     return;
@@ -66,7 +64,7 @@ void enter_states(const backgauge_implementation& implementation, const Problem&
 
 // Into what comes from above for the last step of the first stretch.
 void carry_back(const std::vector<Wanted>& second, Problem& first) {
-  if (first.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(first.op).is_stacked) {
     input(first, "output_h_backprop").values = values_of(named(second, "input_h_backprop"));
     if (first.extents.lstm) input(first, "output_c_backprop").values = values_of(named(second, "input_c_backprop"));
     return;
@@ -116,7 +114,7 @@ Law stretches_compose() {
   return {"M2",
           "StretchesCompose",
           "a sequence is its first steps and then the others, gradients of the states between them carried over",
-          kBlockOp | kCudnnOp,
+          ops_with_steps,
           Sizes::kSmall,
           about,
           check};

@@ -96,7 +96,7 @@ void change_weights(Problem& problem, const Change& change) {
 }
 
 const TensorSpec& tensor_spec(backgauge_op op, std::string_view name) {
-  for (const backgauge_op each : {op, op == BACKGAUGE_CUDNN_RNN_BACKPROP ? BACKGAUGE_CUDNN_RNN : op}) {
+  for (const backgauge_op each : {op, traits_of(op).forward.value_or(op)}) {
     const OpSpec& spec = *find_op(each);
     for (const auto* specs : {&spec.inputs, &spec.outputs}) {
       const auto found = std::ranges::find(*specs, name, &TensorSpec::name);

@@ -49,10 +49,13 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law truncates_at_seq_len_max() {
-  return {
-      "M7",     "TruncatesAtSeqLenMax", "T steps with seq_len_max S are S steps alone, and zeros in x_grad behind them",
-      kBlockOp, Sizes::kSmall,          about,
-      check};
+  return {"M7",
+          "TruncatesAtSeqLenMax",
+          "T steps with seq_len_max S are S steps alone, and zeros in x_grad behind them",
+          ops_with_seq_len_max,
+          Sizes::kSmall,
+          about,
+          check};
 }
 
 }  // namespace backgauge

@@ -28,7 +28,7 @@ Places alternate(std::int64_t first, std::int64_t count) {
 
 // Zero where a weight leads from one half to the other.
 Problem unconnected(Problem problem, const std::vector<Portion>& halves) {
-  Tensor& weights = input(problem, problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? "params" : "w");
+  Tensor& weights = input(problem, traits_of(problem.op).is_stacked ? "params" : "w");
   std::vector<double> kept(weights.values.size());
   for (const Portion& half : halves) {
     for (const std::size_t at : portion_of(problem, weights.name, half).from) kept[at] = weights.values[at];
@@ -57,7 +57,7 @@ Law unconnected_units_are_two_nets() {
   return {"M24",
           "UnconnectedUnitsAreTwoNets",
           "two groups of inputs and units without a weight between them are two nets",
-          kAllOps,
+          every_op,
           Sizes::kSmall,
           about,
           check};

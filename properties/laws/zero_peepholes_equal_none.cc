@@ -41,7 +41,7 @@ Law zero_peepholes_equal_none() {
   return {"M8",
           "ZeroPeepholesEqualNone",
           "with peepholes of zero everything but their own gradients is what it is without",
-          kLstmOps,
+          ops_with_peepholes,
           Sizes::kSmall,
           about,
           check};

@@ -34,32 +34,28 @@ Hidden hidden_in(const Problem& problem) {
   const auto append = [](std::vector<std::size_t>& to, std::int64_t begin, std::int64_t count) {
     for (std::int64_t k = begin; k < begin + count; ++k) to.push_back(static_cast<std::size_t>(k));
   };
-  switch (problem.op) {
-    case BACKGAUGE_LSTM_BLOCK_CELL_GRAD:
-      out.weights = "w";
-      out.weights_gradient = "dicfo";
-      for (std::int64_t row = 0; row < e.B; ++row) append(out.forget, (row * 4 + 2) * e.H, e.H);
-      break;
-    case BACKGAUGE_BLOCK_LSTM_GRAD_V2:
-      out.weights = "w";
-      out.weights_gradient = "w_grad";
-      append(out.recurrent, e.I * 4 * e.H, e.H * 4 * e.H);
-      for (std::int64_t row = 0; row < e.I + e.H; ++row) append(out.forget, (row * 4 + 1) * e.H, e.H);
-      break;
-    default: {
-      out.weights = "params";
-      out.weights_gradient = "params_backprop";
-      const RnnParams layout = layout_of(problem);
-      for (std::int64_t layer = 0; layer < e.L; ++layer) {
-        for (std::int64_t direction = 0; direction < e.D; ++direction) {
-          append(out.recurrent, layout.R(layer, direction, 0), layout.gates * e.H * e.H);
-          if (!e.lstm) continue;
-          append(out.forget, layout.W(layer, direction, 1), e.H * layout.matrix_input(layer));
-          append(out.forget, layout.bW(layer, direction, 1), e.H);
-          append(out.forget, layout.bR(layer, direction, 1), e.H);
-        }
+  const OpTraits& op = traits_of(problem.op);
+  if (op.is_stacked) {
+    out.weights = "params";
+    out.weights_gradient = "params_backprop";
+    const RnnParams layout = layout_of(problem);
+    for (std::int64_t layer = 0; layer < e.L; ++layer) {
+      for (std::int64_t direction = 0; direction < e.D; ++direction) {
+        append(out.recurrent, layout.R(layer, direction, 0), layout.gates * e.H * e.H);
+        if (!e.lstm) continue;
+        append(out.forget, layout.W(layer, direction, 1), e.H * layout.matrix_input(layer));
+        append(out.forget, layout.bW(layer, direction, 1), e.H);
+        append(out.forget, layout.bR(layer, direction, 1), e.H);
       }
     }
+    return out;
+  }
+  out.weights = "w";
+  out.weights_gradient = op.has_steps ? "w_grad" : "dicfo";
+  if (op.has_steps) append(out.recurrent, e.I * 4 * e.H, e.H * 4 * e.H);
+  const auto forget = static_cast<std::int64_t>(op.gates.find('f'));
+  for (std::int64_t row = 0; row < (op.has_steps ? e.I + e.H : e.B); ++row) {
+    append(out.forget, (row * 4 + forget) * e.H, e.H);
   }
   return out;
 }
@@ -102,7 +98,7 @@ Law zero_states_hide_their_weights() {
   return {"M19",
           "ZeroStatesHideTheirWeights",
           "over one step from zero states, weights of a state change and get nothing",
-          kAllOps,
+          every_op,
           Sizes::kSmall,
           about,
           check};

@@ -75,11 +75,11 @@ bool outlier(S s, std::string_view name) {
   return at(s, name).size() > 8 && std::isfinite(largest) && largest > 16 * next && next > 0;
 }
 
-std::int64_t steps(S s) { return s.op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 ? s.extents.S : s.extents.T; }
-const char* upstream(S s) { return s.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? "output_backprop" : "h_grad"; }
+std::int64_t steps(S s) { return traits_of(s.op).has_seq_len_max ? s.extents.S : s.extents.T; }
+const char* upstream(S s) { return traits_of(s.op).is_stacked ? "output_backprop" : "h_grad"; }
 
 bool only_last_step(S s, std::string_view name) {
-  const std::int64_t width = s.extents.B * (s.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? s.extents.D : 1) * s.extents.H;
+  const std::int64_t width = s.extents.B * (traits_of(s.op).is_stacked ? s.extents.D : 1) * s.extents.H;
   const auto is_zero = [](double v) { return v == 0; };
   return steps(s) > 1 && all_of(at(s, name), 0, (steps(s) - 1) * width, is_zero) &&
          !all_of(at(s, name), (steps(s) - 1) * width, width, is_zero);
@@ -142,7 +142,7 @@ bool same_directions(S s) {
                              params.begin() + l.R(layer, 1, g));
          });
 }
-bool mode(S s, std::int32_t wanted) { return s.op == BACKGAUGE_CUDNN_RNN_BACKPROP && s.attributes.rnn_mode == wanted; }
+bool mode(S s, std::int32_t wanted) { return traits_of(s.op).is_stacked && s.attributes.rnn_mode == wanted; }
 std::int64_t H(S s) { return s.extents.H; }
 std::int64_t B(S s) { return s.extents.B; }
 std::int64_t I(S s) { return s.extents.I; }
@@ -271,7 +271,7 @@ constexpr Row kRows[] = {
      [](S s) { return outlier(s, "params"); }},
     {"sample_of_upstream_zero", CELL | BLOCK | RNN, "a sample of the gradient from above is 0 at a step",
      [](S s) {
-       const std::int64_t width = s.extents.H * (s.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? s.extents.D : 1);
+       const std::int64_t width = s.extents.H * (traits_of(s.op).is_stacked ? s.extents.D : 1);
        return B(s) > 1 && width > 1 && zero_blocks(at(s, upstream(s)), width) > 0 && !zero(s, upstream(s));
      }},
 
@@ -310,7 +310,7 @@ const backgauge_implementation* wrapped = nullptr;
 
 // What lies behind seq_len_max is not read, and is no part of an occasion.
 void keep_what_is_read(Scene& scene) {
-  if (scene.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2 || scene.extents.T == 0) return;
+  if (!traits_of(scene.op).has_seq_len_max || scene.extents.T == 0) return;
   for (const char* name : {"x", "i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad"}) {
     Values& values = scene.values[name];
     values.resize(values.size() / static_cast<std::size_t>(scene.extents.T) *

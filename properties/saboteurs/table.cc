@@ -108,7 +108,7 @@ backgauge_status run_variant(std::size_t n, const backgauge_call* call, backgaug
 
 backgauge_status forward_variant(std::size_t n, const backgauge_call* call, backgauge_message* message) {
   return guarded(n, call, message, [](const Context& context) {
-    if (context.call.op != BACKGAUGE_CUDNN_RNN) throw std::invalid_argument("op: expected CudnnRNN");
+    if (!find_op(context.call.op)->traits.gradient) throw std::invalid_argument("op: expected a forward");
     with_real(context, [&](auto real) { cudnn_rnn<decltype(real)>(context); });
   });
 }
@@ -181,7 +181,7 @@ std::vector<Made> make_all() {
     const Variant& variant = variants()[n];
     Made one{};
     for (const OpSpec& spec : op_specs()) {
-      if (spec.op == BACKGAUGE_CUDNN_RNN || (variant.kind != Kind::kCorrect && spec.op != variant.op)) continue;
+      if (spec.traits.gradient || (variant.kind != Kind::kCorrect && spec.op != variant.op)) continue;
       one.claims.push_back(claims_of(variant, spec.op));
     }
     one.table = {.abi = BACKGAUGE_ABI,

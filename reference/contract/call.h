@@ -22,7 +22,7 @@ struct Tensor {
 };
 
 struct Problem {
-  backgauge_op op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  backgauge_op op = kFirstOp;
   backgauge_dtype dtype = BACKGAUGE_FLOAT32;
   backgauge_attributes attributes{};
   Extents extents;
@@ -64,25 +64,25 @@ class InOrder {
 }  // namespace detail
 
 // bind() takes a validated call and its extents.
-#define BACKGAUGE_TYPED_CALL(Name, TENSORS, enumerator, word, tensorflow, dtypes) \
-  template <class Scalar>                                                         \
-  struct Name##Call : Extents {                                                   \
-    TENSORS(BACKGAUGE_IN_FIELD, BACKGAUGE_INT64_FIELD, BACKGAUGE_OUT_FIELD)       \
-    backgauge_attributes attributes{};                                            \
-    int num_threads = 1;                                                          \
-    void* workspace = nullptr;                                                    \
-                                                                                  \
-    static Name##Call bind(const backgauge_call& c, const Extents& extents) {     \
-      Name##Call call;                                                            \
-      static_cast<Extents&>(call) = extents;                                      \
-      call.attributes = c.attributes;                                             \
-      call.num_threads = c.num_threads;                                           \
-      call.workspace = c.workspace;                                               \
-      detail::InOrder inputs(c.inputs, c.num_inputs);                             \
-      detail::InOrder outputs(c.outputs, c.num_outputs);                          \
-      TENSORS(BACKGAUGE_IN_BIND, BACKGAUGE_INT64_BIND, BACKGAUGE_OUT_BIND)        \
-      return call;                                                                \
-    }                                                                             \
+#define BACKGAUGE_TYPED_CALL(Name, TENSORS, enumerator, word, tensorflow, dtypes, ...) \
+  template <class Scalar>                                                              \
+  struct Name##Call : Extents {                                                        \
+    TENSORS(BACKGAUGE_IN_FIELD, BACKGAUGE_INT64_FIELD, BACKGAUGE_OUT_FIELD)            \
+    backgauge_attributes attributes{};                                                 \
+    int num_threads = 1;                                                               \
+    void* workspace = nullptr;                                                         \
+                                                                                       \
+    static Name##Call bind(const backgauge_call& c, const Extents& extents) {          \
+      Name##Call call;                                                                 \
+      static_cast<Extents&>(call) = extents;                                           \
+      call.attributes = c.attributes;                                                  \
+      call.num_threads = c.num_threads;                                                \
+      call.workspace = c.workspace;                                                    \
+      detail::InOrder inputs(c.inputs, c.num_inputs);                                  \
+      detail::InOrder outputs(c.outputs, c.num_outputs);                               \
+      TENSORS(BACKGAUGE_IN_BIND, BACKGAUGE_INT64_BIND, BACKGAUGE_OUT_BIND)             \
+      return call;                                                                     \
+    }                                                                                  \
   };
 BACKGAUGE_OPS(BACKGAUGE_TYPED_CALL)
 

@@ -73,7 +73,7 @@ class Search {
     for (const std::int64_t T : candidates('T').best()) {
       for (const std::int64_t B : candidates('B').best()) {
         for (const std::int64_t H : candidates('H').best()) {
-          for (const std::int64_t L : op_.is_cudnn() ? candidates('L').best() : std::vector{known_.L}) {
+          for (const std::int64_t L : op_.traits.is_stacked ? candidates('L').best() : std::vector{known_.L}) {
             for (const std::int64_t I : inputs(H).best()) {
               Extents extents = known_;
               extents.T = T, extents.B = B, extents.H = H, extents.L = L, extents.I = I;
@@ -118,7 +118,7 @@ class Search {
 
   void consider(Extents extents) {
     if (extents.H < 1) return;
-    if (op_.is_cudnn()) {
+    if (op_.traits.is_stacked) {
       const bool skips = attributes_.input_mode == BACKGAUGE_SKIP_INPUT;
       if (extents.T < 1 || extents.L < 1 || (skips && extents.I != extents.H)) return;
       const auto length = checked_size(rnn_params(attributes_, extents.I, extents.H, extents.L));

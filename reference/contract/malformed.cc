@@ -179,7 +179,7 @@ class Maker {
   }
 
   void damage_values() {
-    if (setup_.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2) return;
+    if (!spec_of(setup_.op).traits.has_seq_len_max) return;
     for (const std::int64_t value :
          {std::int64_t{-1}, setup_.extents.T + 1, std::int64_t{1} << 31, std::int64_t{1} << 62, INT64_MIN, INT64_MAX}) {
       add(Damage::kValue, "seq_len_max = " + std::to_string(value),
@@ -220,7 +220,7 @@ class Maker {
   }
 
   void damage_attributes() {
-    if (!spec_.is_cudnn()) {
+    if (!spec_.traits.is_stacked) {
       set("use_peephole", &backgauge_attributes::use_peephole, {-1, 2, INT32_MAX, INT32_MIN});
       return;
     }
@@ -259,7 +259,7 @@ std::string prefix_of(const CallSetup& setup) {
   const OpSpec& spec = *find_op(setup.op);
   const backgauge_attributes& a = setup.attributes;
   std::string text = std::string(spec.word) + " " + std::string(dtype_word(setup.dtype));
-  if (!spec.is_cudnn()) return text + " peephole=" + std::to_string(a.use_peephole) + ": ";
+  if (!spec.traits.is_stacked) return text + " peephole=" + std::to_string(a.use_peephole) + ": ";
   for (const std::string_view word :
        {rnn_mode_word(a.rnn_mode), direction_word(a.direction), input_mode_word(a.input_mode)}) {
     text += " " + std::string(word);
@@ -277,7 +277,7 @@ std::unique_ptr<OwnedCall> MalformedCall::make(const PrepareFunction& prepare, c
 
 std::vector<CallSetup> base_setups(backgauge_op op, backgauge_dtype dtype) {
   std::vector<CallSetup> setups;
-  if (op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD || op == BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
+  if (!traits_of(op).is_stacked) {
     for (const std::int32_t use_peephole : {0, 1}) {
       CallSetup setup{op, dtype, {}, {.T = 4, .B = 3, .I = 5, .H = 2, .S = 3}};
       setup.attributes.use_peephole = use_peephole;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "reference/contract/op_spec.h"
 #include "reference/contract/rnn_params.h"
 #include "reference/contract/validate.h"
 
@@ -16,7 +17,7 @@ namespace {
 std::vector<std::pair<backgauge_op, backgauge_dtype>> ops_and_dtypes() {
   std::vector<std::pair<backgauge_op, backgauge_dtype>> result;
   for (const OpSpec& op : op_specs()) {
-    for (const auto dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+    for (const auto dtype : kFloatDtypes) {
       if (op.dtypes & BACKGAUGE_BIT(dtype)) result.emplace_back(op.op, dtype);
     }
   }
@@ -50,7 +51,7 @@ TEST(Malformed, ItsBasesAreLegal) {
       const bool cell = op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD, block = op == BACKGAUGE_BLOCK_LSTM_GRAD_V2;
       EXPECT_EQ(got.T, cell ? 0 : wanted.T);
       EXPECT_EQ(got.S, block ? wanted.S : 0);
-      if (find_op(op)->is_cudnn()) {
+      if (find_op(op)->traits.is_stacked) {
         EXPECT_EQ(got.L, wanted.L);
         EXPECT_EQ(got.D, wanted.D);
         EXPECT_EQ(got.params_length, rnn_params(setup.attributes, wanted.I, wanted.H, wanted.L).size());

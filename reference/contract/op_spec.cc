@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 #include "reference/contract/ops.inc"
 
@@ -44,11 +45,11 @@ std::vector<std::string_view> dimensions_of(std::string_view shape_text) {
 #define BACKGAUGE_OUT_SPEC(name, present, live, alias, ...)                                \
   spec.outputs.push_back({#name, #__VA_ARGS__, alias, false, BACKGAUGE_SHAPE(__VA_ARGS__), \
                           BACKGAUGE_COLUMN(bool, present), BACKGAUGE_COLUMN(std::int64_t, live)});
-#define BACKGAUGE_OP_SPEC(Name, TENSORS, enumerator, word, tensorflow, dtypes) \
-  {                                                                            \
-    OpSpec spec{enumerator, word, tensorflow, dtypes, {}, {}};                 \
-    TENSORS(BACKGAUGE_IN_SPEC, BACKGAUGE_INT64_SPEC, BACKGAUGE_OUT_SPEC)       \
-    specs.push_back(std::move(spec));                                          \
+#define BACKGAUGE_OP_SPEC(Name, TENSORS, enumerator, word, tensorflow, dtypes, ...) \
+  {                                                                                 \
+    OpSpec spec{enumerator, word, tensorflow, dtypes, {__VA_ARGS__}, {}, {}};       \
+    TENSORS(BACKGAUGE_IN_SPEC, BACKGAUGE_INT64_SPEC, BACKGAUGE_OUT_SPEC)            \
+    specs.push_back(std::move(spec));                                               \
   }
 
 std::vector<OpSpec> make_op_specs() {
@@ -83,6 +84,23 @@ const OpSpec* find_op(std::int32_t op) {
 const OpSpec* find_op(std::string_view word) {
   const auto found = std::ranges::find(op_specs(), word, &OpSpec::word);
   return found == op_specs().end() ? nullptr : &*found;
+}
+
+const OpSpec& spec_of(backgauge_op op) {
+  const OpSpec* spec = find_op(op);
+  if (spec == nullptr) throw std::logic_error("no op has the number " + std::to_string(op));
+  return *spec;
+}
+
+const std::vector<backgauge_op>& gradient_ops() {
+  static const std::vector<backgauge_op> ops = [] {
+    std::vector<backgauge_op> out;
+    for (const OpSpec& spec : op_specs()) {
+      if (!spec.traits.gradient) out.push_back(spec.op);
+    }
+    return out;
+  }();
+  return ops;
 }
 
 std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape) {

@@ -44,15 +44,29 @@ struct TensorSpec {
   std::vector<std::string_view> dimensions = {};   // those of shape_text: "I + H", "4 * H"
 };
 
+// What an op is like. Code that serves every op asks for what it depends on, never which op it is.
+struct OpTraits {
+  std::string_view brief{};       // "cell": where a table has a column per op
+  std::string_view gates{};       // the order of the gate blocks, "icfo"; "" where rnn_mode decides
+  bool has_steps = true;          // it goes over T steps; without it over one, and there is no T
+  bool may_have_no_steps = true;  // T may be 0
+  bool has_seq_len_max = false;   // it stops after S of T steps
+  bool is_stacked = false;        // layers, directions, modes and dropout; all weights in one tensor, params. Else an
+                                  // LSTM with w, b and, if use_peephole is 1, peepholes
+  std::optional<backgauge_op>
+      one_step{};                         // a sequence's: the op that takes one of its steps, in its own order of gates
+  std::optional<backgauge_op> forward{};  // a gradient's: the op whose outputs it takes, of the same implementation
+  std::optional<backgauge_op> gradient{};  // a forward's: the op that takes its outputs
+};
+
 struct OpSpec {
   backgauge_op op;
   std::string_view word;        // "block_lstm_grad_v2": files, case lines, records
   std::string_view tensorflow;  // "BlockLSTMGradV2"
   std::uint32_t dtypes;         // set of BACKGAUGE_BIT(backgauge_dtype)
+  OpTraits traits;
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
-
-  bool is_cudnn() const { return op == BACKGAUGE_CUDNN_RNN_BACKPROP || op == BACKGAUGE_CUDNN_RNN; }
 };
 
 // All four ops, the gradients first; BACKGAUGE_CUDNN_RNN is the forward of the third.
@@ -61,6 +75,19 @@ const std::vector<OpSpec>& op_specs();
 // On input any number. On output its table, or nullptr.
 const OpSpec* find_op(std::int32_t op);
 const OpSpec* find_op(std::string_view word);
+
+// Of one of the four: std::logic_error otherwise.
+const OpSpec& spec_of(backgauge_op op);
+inline const OpTraits& traits_of(backgauge_op op) { return spec_of(op).traits; }
+
+// Those that tensors of floats have, in the order of the enumerators.
+inline constexpr backgauge_dtype kFloatDtypes[] = {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64};
+
+// What a case or a call is of before it is said.
+inline constexpr backgauge_op kFirstOp = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+
+// The ops under test, in the order of the enumerators.
+const std::vector<backgauge_op>& gradient_ops();
 
 // Elements in a shape; nullopt if a dimension is negative, or if the count times 8 bytes overflows 63 bits, where a
 // dimension of 0 counts as 1: strides must not overflow either.

@@ -176,7 +176,7 @@ TEST(OpSpec, OpsAreFoundByNumberAndByWord) {
   for (const OpSpec& op : op_specs()) {
     EXPECT_EQ(find_op(op.op), &op);
     EXPECT_EQ(find_op(op.word), &op);
-    EXPECT_EQ((op.dtypes & BACKGAUGE_BIT(BACKGAUGE_FLOAT64)) != 0, op.is_cudnn());
+    EXPECT_EQ((op.dtypes & BACKGAUGE_BIT(BACKGAUGE_FLOAT64)) != 0, op.traits.is_stacked);
     EXPECT_EQ(op.dtypes & BACKGAUGE_BIT(BACKGAUGE_INT64), 0u);
   }
   for (const std::int32_t unknown : {0, 5, -1, INT32_MAX}) EXPECT_EQ(find_op(unknown), nullptr);

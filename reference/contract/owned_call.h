@@ -13,7 +13,7 @@ namespace backgauge {
 
 // What determines a call but for its values.
 struct CallSetup {
-  backgauge_op op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  backgauge_op op = kFirstOp;
   backgauge_dtype dtype = BACKGAUGE_FLOAT32;
   backgauge_attributes attributes{};
   Extents extents;  // params_length and reserve_length are filled in by OwnedCall

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "reference/contract/half.h"
+#include "reference/contract/op_spec.h"
 
 namespace backgauge {
 namespace {
@@ -172,7 +173,7 @@ TEST(Storage, RoundsOnceToTheNearest) {
 }
 
 TEST(Storage, FormatsDescribeTheirRounding) {
-  for (const auto dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+  for (const auto dtype : kFloatDtypes) {
     const FloatFormat format = float_format(dtype);
     const double u = format.unit_roundoff;
     EXPECT_EQ(round_to(dtype, 1 + u), 1) << dtype;  // a tie, to even

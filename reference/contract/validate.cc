@@ -123,7 +123,7 @@ class Validator {
   bool check_attributes() {
     const backgauge_attributes& a = call_.attributes;
     if (a.reserved != 0) return refuse("attributes.reserved", "0", text(a.reserved));
-    if (!op_->is_cudnn()) {
+    if (!op_->traits.is_stacked) {
       if (a.use_peephole != 0 && a.use_peephole != 1) return refuse("use_peephole", "0 or 1", text(a.use_peephole));
       extents_.peephole = a.use_peephole == 1;
       return true;
@@ -277,7 +277,7 @@ class Validator {
         if (symbol == std::end(kSymbols)) continue;
         bool& symbol_known = known[static_cast<std::size_t>(symbol - kSymbols)];
         if (symbol_known) continue;
-        const bool may_be_empty = name != "H" && !(name == "T" && op_->is_cudnn());
+        const bool may_be_empty = name != "H" && (name != "T" || op_->traits.may_have_no_steps);
         if (dimension == 0 && !may_be_empty) return refuse(spec->name, std::string(name) + " of at least 1", "0");
         extents_.*symbol->member = dimension;
         symbol_known = true;
@@ -302,7 +302,7 @@ class Validator {
   }
 
   bool bind_lengths() {
-    if (!op_->is_cudnn()) return true;
+    if (!op_->traits.is_stacked) return true;
     const auto& [I, H] = std::pair{extents_.I, extents_.H};
     if (call_.attributes.input_mode == BACKGAUGE_SKIP_INPUT && I != H) {
       return refuse("input", "I = H = " + text(H) + " with skip_input", "I = " + text(I));

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "reference/contract/malformed.h"
+#include "reference/contract/op_spec.h"
 
 namespace backgauge {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 std::vector<std::pair<backgauge_op, backgauge_dtype>> ops_and_dtypes() {
   std::vector<std::pair<backgauge_op, backgauge_dtype>> result;
   for (const OpSpec& op : op_specs()) {
-    for (const auto dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64}) {
+    for (const auto dtype : kFloatDtypes) {
       if (op.dtypes & BACKGAUGE_BIT(dtype)) result.emplace_back(op.op, dtype);
     }
   }

@@ -37,7 +37,7 @@ void draw_attributes(Problem& problem, Random& random, const RandomProblemOption
   e.S = between(random, 0, 3) == 0 ? between(random, 0, e.T) : e.T;
   e.peephole = between(random, 0, 1) == 1;
   a.use_peephole = e.peephole;
-  if (problem.op != BACKGAUGE_CUDNN_RNN_BACKPROP) return;
+  if (!traits_of(problem.op).is_stacked) return;
   a.rnn_mode = static_cast<std::int32_t>(between(random, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU));
   a.input_mode = static_cast<std::int32_t>(between(random, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_AUTO_SELECT));
   a.direction = static_cast<std::int32_t>(between(random, BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL));
@@ -79,8 +79,7 @@ void save_forward(Problem& problem) {
   const Exact<double> a;
   const Unpacked<Exact<double>> u(a, problem);
   const Extents& e = problem.extents;
-  const bool cell = problem.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
-  const std::int64_t steps = cell ? 1 : e.S;
+  const std::int64_t steps = traits_of(problem.op).has_steps ? e.S : 1;
   equations::BlockLstmSequence<Plane<double>> sequence;
   sequence.x = u.steps("x", steps, e.B, e.I);
   sequence.cs_prev = u.matrix("cs_prev", e.B, e.H);
@@ -133,7 +132,7 @@ Problem random_problem(backgauge_op op, std::uint64_t seed, const RandomProblemO
     if (spec.is_int64) tensor.values[0] = static_cast<double>(problem.extents.S);
     problem.inputs.push_back(std::move(tensor));
   }
-  if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(op).is_stacked) {
     if (problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU) kill_first_unit(problem);
   } else if (options.consistent) {
     save_forward(problem);

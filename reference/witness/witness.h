@@ -21,8 +21,8 @@ struct WitnessTensor {
 
 // On input a legal problem; of its inputs only what the op may read is looked at, of CudnnRNNBackprop's not output,
 // output_h, output_c and reserve_space. Dropout masks in problem.keep where 0 < dropout < 1 and L > 1.
-// On output every output of the op in the order of its table, but for reserve_space: the forward for
-// BACKGAUGE_CUDNN_RNN, the gradient otherwise. Scalar is double or long double.
+// On output every output of the op in the order of its table, but for reserve_space: of a
+// forward op the forward, else the gradient. Scalar is double or long double.
 template <class Scalar = double>
 std::vector<WitnessTensor<Scalar>> witness(const Problem& problem);
 

@@ -58,7 +58,7 @@ std::vector<RawTensor> absent_inputs(const Problem& problem);
 // Why the contract refuses a problem, absent inputs not considered; "" if it accepts it.
 std::string refusal_of(const Problem& problem);
 
-// What an implementation answers when it is asked for the dropout masks of a BACKGAUGE_CUDNN_RNN_BACKPROP problem:
+// What an implementation answers when it is asked for the dropout masks of the problem of a stacked op:
 // keep[gap] [T, B, D*H], or why not in `result`.
 struct DropoutMasks {
   RunResult result;

@@ -24,7 +24,7 @@ std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem,
   if (!has(claims->dtypes, problem.dtype)) return fmt::format("dtype {} is not claimed", dtype_word(problem.dtype));
   if (std::string reason = undecidable(declared(*claims, problem.dtype), problem, facts); !reason.empty())
     return reason;
-  if (!spec->is_cudnn()) {
+  if (!spec->traits.is_stacked) {
     if (has(claims->use_peephole, a.use_peephole)) return "";
     return fmt::format("use_peephole {} is not claimed", a.use_peephole);
   }
@@ -53,7 +53,7 @@ Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype) {
 }
 
 std::string undecidable(const Declared& declared, const Problem& problem, const DataFacts& facts) {
-  if (!find_op(problem.op)->is_cudnn() && declared.recomputes_co && !facts.consistent_saved) {
+  if (!find_op(problem.op)->traits.is_stacked && declared.recomputes_co && !facts.consistent_saved) {
     return "the implementation recomputes co, and the saved co differs from tanh(cs)";
   }
   return "";
@@ -65,7 +65,7 @@ RoundingErrors rounding_errors_of(const DataFacts& facts) {
 
 bool has_random_dropout(const Problem& problem) {
   const float dropout = problem.attributes.dropout;
-  return find_op(problem.op)->is_cudnn() && problem.extents.L > 1 && dropout > 0 && dropout < 1;
+  return find_op(problem.op)->traits.is_stacked && problem.extents.L > 1 && dropout > 0 && dropout < 1;
 }
 
 }  // namespace backgauge

@@ -13,8 +13,9 @@ namespace backgauge {
 
 std::vector<Wanted> everything_wanted(const Problem& problem, const DataFacts& facts, const Declared& declared) {
   std::vector<Wanted> out;
-  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP)
+  if (traits_of(problem.op).forward) {
     out = oracle(forward_problem(problem), declared, rounding_errors_of(facts));
+  }
   for (Wanted& tensor : oracle(problem, declared, rounding_errors_of(facts))) out.push_back(std::move(tensor));
   return out;
 }

@@ -33,8 +33,8 @@ const std::vector<MalformedCall>& calls_of(backgauge_op op, backgauge_dtype dtyp
 
 Verdict judged(Runner& runner, const Malformed& which) {
   const backgauge_implementation& table = runner.table();
-  const bool forward = which.op == BACKGAUGE_CUDNN_RNN;
-  const backgauge_op gradient = forward ? BACKGAUGE_CUDNN_RNN_BACKPROP : which.op;
+  const bool forward = traits_of(which.op).gradient.has_value();
+  const backgauge_op gradient = traits_of(which.op).gradient.value_or(which.op);
   const backgauge_op_claims* claims = claims_of(table, gradient);
   if (table.memory_space != BACKGAUGE_HOST) {
     return {Status::kSkipped, "malformed calls are made in host memory only", {}};
@@ -75,14 +75,14 @@ std::string malformed_description(const Malformed& which) {
 
 std::uint64_t malformed_case_count(backgauge_op gradient_op, backgauge_dtype dtype) {
   const std::uint64_t backward = malformed_count(gradient_op, dtype);
-  return gradient_op == BACKGAUGE_CUDNN_RNN_BACKPROP ? backward + malformed_count(BACKGAUGE_CUDNN_RNN, dtype)
-                                                     : backward;
+  const auto forward = traits_of(gradient_op).forward;
+  return forward ? backward + malformed_count(*forward, dtype) : backward;
 }
 
 Malformed malformed_of_case(backgauge_op gradient_op, backgauge_dtype dtype, std::uint64_t number) {
   const std::uint64_t backward = malformed_count(gradient_op, dtype);
-  if (gradient_op != BACKGAUGE_CUDNN_RNN_BACKPROP || number < backward) return {gradient_op, dtype, number};
-  return {BACKGAUGE_CUDNN_RNN, dtype, number - backward};
+  if (number < backward) return {gradient_op, dtype, number};
+  return {traits_of(gradient_op).forward.value_or(gradient_op), dtype, number - backward};
 }
 
 RunResult InProcessRunner::refuse(const Malformed& which) {
@@ -114,7 +114,7 @@ RunResult InProcessRunner::refuse(const Malformed& which) {
     });
     freeze(true);
     if (result.status != BACKGAUGE_OK || !result.violations.empty()) throw NotPrepared();
-    PlanFault fault = plan_fault(*plan, find_op(call->op)->is_cudnn(), call->dtype, memory_limit_);
+    PlanFault fault = plan_fault(*plan, find_op(call->op)->traits.is_stacked, call->dtype, memory_limit_);
     if (!fault.violation.empty()) result.violations.push_back(std::move(fault.violation));
     result.broken = std::move(fault.broken);
     if (!result.violations.empty() || !result.broken.empty()) throw NotPrepared();
@@ -127,7 +127,7 @@ RunResult InProcessRunner::refuse(const Malformed& which) {
   try {
     const PrepareFunction prepares = implementation_.prepare == nullptr ? PrepareFunction() : prepare;
     const auto owned = calls_of(which.op, which.dtype).at(which.number).make(prepares, input_memory);
-    const bool forward = which.op == BACKGAUGE_CUDNN_RNN;
+    const bool forward = traits_of(which.op).gradient.has_value();
     invoke(forward ? "forward" : "run", observer_, result, [&](backgauge_message& message) {
       refusal_frame_->load(owned->call, owned->inputs, owned->outputs, &owned->seq_len_max());
       const auto function = forward ? implementation_.forward : implementation_.run;

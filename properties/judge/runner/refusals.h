@@ -13,7 +13,7 @@
 
 namespace backgauge {
 
-// Identifies a malformed call. They are numbered from 0 for each op (also BACKGAUGE_CUDNN_RNN) and dtype.
+// Identifies a malformed call. They are numbered from 0 for each op (forward ops too) and dtype.
 struct Malformed {
   backgauge_op op;
   backgauge_dtype dtype;

@@ -38,7 +38,7 @@ RunResult InProcessRunner::run(const Problem& problem, std::span<const RawTensor
   refusal_frame_.reset();
   PlacedCall call(implementation_, problem, raw, options, observer_, memory_limit_);
   if (call.prepare()) {
-    const bool forward = problem.op == BACKGAUGE_CUDNN_RNN;
+    const bool forward = traits_of(problem.op).gradient.has_value();
     call.invoke_guarded(forward ? "forward" : "run", [&](const CallFrame& frame) {
       return (forward ? implementation_.forward : implementation_.run)(frame.call(), frame.message());
     });

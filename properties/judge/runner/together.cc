@@ -115,7 +115,7 @@ class Turn {
     return !subject_.repeats;
   }
 
-  bool forward() const { return problem_.op == BACKGAUGE_CUDNN_RNN; }
+  bool forward() const { return traits_of(problem_.op).gradient.has_value(); }
 
   // To be called after the last call. On output in `fault` what is wrong, and the outputs of the last call or, if bits
   // need not repeat, of the call that differs most from the call alone.
@@ -199,7 +199,7 @@ class Caller {
     };
     const Problem& problem = subject_.problem;
     std::vector<RawTensor> raw;
-    if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    if (traits_of(problem.op).forward) {
       const Problem forward = forward_problem(problem);
       RunResult made = checked(runner.run(forward, {}, subject_.options));
       for (const Output& output : made.outputs) raw.push_back(output.raw);

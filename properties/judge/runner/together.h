@@ -11,7 +11,7 @@
 
 namespace backgauge {
 
-// The calls of one thread: prepare and run of a gradient; for BACKGAUGE_CUDNN_RNN_BACKPROP also forward, and
+// The calls of one thread: prepare and run of a gradient; if the op takes the outputs of a forward also that, and
 // dropout_mask if dropout is random and masks are available. The problem is legal and claimed.
 struct TogetherCall {
   Problem problem;

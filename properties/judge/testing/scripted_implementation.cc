@@ -75,7 +75,7 @@ backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backg
   if (!validation.ok()) return refuse(validation.refusal, message);
   plan->workspace_alignment = 64;
   plan->workspace_bytes = 200;
-  if (find_op(call->op)->is_cudnn()) plan->reserve_space_length = reserve_length(validation.extents);
+  if (find_op(call->op)->traits.is_stacked) plan->reserve_space_length = reserve_length(validation.extents);
   if (current->after_prepare) current->after_prepare(*plan);
   return BACKGAUGE_OK;
 }
@@ -89,7 +89,7 @@ backgauge_status run(const backgauge_call* call, backgauge_message* message) {
   const Validation validation = validate(*call, shapes.ok() ? reserve_length(shapes.extents) : 0);
   if (!validation.ok()) return refuse(validation.refusal, message);
   Problem problem = problem_of(*call, validation.extents);
-  if (problem.op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+  if (traits_of(problem.op).forward) {
     const std::vector<double> reserve = decoded(*call, call->inputs[call->num_inputs - 1]);
     if (reserve.back() != kSeal) return BACKGAUGE_INTERNAL;
     take_masks(*call, problem);

@@ -152,7 +152,7 @@ bool complete(Together& together, const std::vector<TogetherCall>& calls) {
   for (Together::Stray& stray : together.strays) {
     if (stray.thread >= calls.size()) return false;
     const Problem& problem = calls[stray.thread].problem;
-    const OpSpec& spec = *find_op(stray.forward != 0 ? BACKGAUGE_CUDNN_RNN : problem.op);
+    const OpSpec& spec = spec_of(stray.forward != 0 ? traits_of(problem.op).forward.value_or(problem.op) : problem.op);
     for (Output& output : stray.outputs) {
       const auto row = std::ranges::find(spec.outputs, output.raw.name, &TensorSpec::name);
       if (row == spec.outputs.end() || row->name == "reserve_space") return false;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "properties/saboteurs/hostile/habit.h"
+#include "reference/contract/op_spec.h"
 
 namespace backgauge::saboteurs {
 namespace {
@@ -52,8 +53,13 @@ const std::vector<Hostile>& correct_twins(const backgauge_implementation& implem
 
 const backgauge_implementation& correct() { return *wrapped; }
 
+bool is_forward(const backgauge_call& call) {
+  const OpSpec* spec = find_op(call.op);  // malformed calls may name no op
+  return spec != nullptr && spec->traits.gradient;
+}
+
 backgauge_status right(const backgauge_call* call, backgauge_message* message) {
-  return (call->op == BACKGAUGE_CUDNN_RNN ? wrapped->forward : wrapped->run)(call, message);
+  return (is_forward(*call) ? wrapped->forward : wrapped->run)(call, message);
 }
 
 double element(const backgauge_tensor& tensor, std::int64_t index) {

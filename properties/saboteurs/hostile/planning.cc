@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "properties/saboteurs/hostile/habit.h"
+#include "reference/contract/op_spec.h"
 
 namespace backgauge::saboteurs {
 namespace {
@@ -48,7 +49,8 @@ backgauge_status asks_for_a_vast_alignment(Call call, Plan plan, Message message
 }
 
 bool has_reserve_space(Call call) {
-  return call->op == BACKGAUGE_CUDNN_RNN || call->op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+  const OpSpec* spec = find_op(call->op);
+  return spec != nullptr && spec->traits.is_stacked;
 }
 
 backgauge_status asks_for_negative_reserve_space(Call call, Plan plan, Message message) {
