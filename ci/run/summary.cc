@@ -182,8 +182,9 @@ std::string Summary::left_out() const {
                        counted(with_state_, "case"));
   }
   if (redrawn_ > 0) {
-    out += fmt::format("{} redrawn: the first draw was inconclusive{}\n", counted(redrawn_, "case"),
-                       of_other_class_ == 0 ? "" : fmt::format("; {} of them as data=strat", of_other_class_));
+    out +=
+        fmt::format("{} redrawn: the first draw was inconclusive{}\n", counted(redrawn_, "case"),
+                    of_other_class_ == 0 ? "" : fmt::format("; {} of them with another data profile", of_other_class_));
   }
   return out;
 }
