@@ -52,35 +52,9 @@ inline bool ops_with_steps(const OpTraits& op) { return op.has_steps; }
 inline bool ops_with_seq_len_max(const OpTraits& op) { return op.has_seq_len_max; }
 inline bool stacked_ops(const OpTraits& op) { return op.is_stacked; }
 
-Law matches_the_reference();
-Law is_the_derivative_of_the_forward();
-Law stretches_compose();
-Law splits_over_the_batch();
-Law permutes_with_the_batch();
-Law permutes_with_the_units();
-Law permutes_with_the_inputs();
-Law one_step_is_the_cell();
-Law truncates_at_seq_len_max();
-Law zero_peepholes_equal_none();
-Law steps_compose();
-Law scales_by_powers_of_two();
-Law scales_with_the_input();
-Law is_additive_in_the_upstream();
-Law negates_with_the_upstream();
-Law zero_upstream_gives_exact_zeros();
-Law bidirectional_is_two_unidirectional();
-Law layers_compose();
-Law dropout_multiplies_by_its_mask();
-Law skip_is_identity_weights();
-Law zero_states_hide_their_weights();
-Law final_state_gradients_enter_like_outputs();
-Law repeats_bitwise();
-Law concurrent_calls_agree();
-Law nan_stays_in_its_sample();
-Law unconnected_units_are_two_nets();
-Law is_what_one_unit_gives_by_hand();
-Law palindromes_read_the_same_backwards();
-Law gradients_flow_against_time();
+#define BACKGAUGE_LAW(name) Law name();
+#include "properties/laws/laws.inc"
+#undef BACKGAUGE_LAW
 
 // All of them.
 std::vector<Law> laws();

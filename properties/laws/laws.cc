@@ -10,35 +10,11 @@
 namespace backgauge {
 
 std::vector<Law> laws() {
-  return {matches_the_reference(),
-          is_the_derivative_of_the_forward(),
-          stretches_compose(),
-          splits_over_the_batch(),
-          permutes_with_the_batch(),
-          permutes_with_the_units(),
-          permutes_with_the_inputs(),
-          one_step_is_the_cell(),
-          truncates_at_seq_len_max(),
-          zero_peepholes_equal_none(),
-          steps_compose(),
-          scales_by_powers_of_two(),
-          scales_with_the_input(),
-          is_additive_in_the_upstream(),
-          negates_with_the_upstream(),
-          zero_upstream_gives_exact_zeros(),
-          bidirectional_is_two_unidirectional(),
-          layers_compose(),
-          dropout_multiplies_by_its_mask(),
-          skip_is_identity_weights(),
-          zero_states_hide_their_weights(),
-          final_state_gradients_enter_like_outputs(),
-          repeats_bitwise(),
-          concurrent_calls_agree(),
-          nan_stays_in_its_sample(),
-          unconnected_units_are_two_nets(),
-          is_what_one_unit_gives_by_hand(),
-          palindromes_read_the_same_backwards(),
-          gradients_flow_against_time()};
+  return {
+#define BACKGAUGE_LAW(name) name(),
+#include "properties/laws/laws.inc"
+#undef BACKGAUGE_LAW
+  };
 }
 
 Finding check_law(const Law& law, const backgauge_implementation& implementation, const Case& c) {
