@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "perf/google.h"
+#include "perf/google_benchmark.h"
+#include "perf/interference.h"
 #include "perf/plausible.h"
-#include "perf/quiet.h"
 #include "perf/statistics.h"
 #include "properties/case/memory_budget.h"
 
@@ -24,7 +24,7 @@ constexpr double kNoWarmUp = 0.1;
 constexpr double kLongCall = 2;
 constexpr int kLeastRounds = 3;  // a median needs them
 constexpr std::int64_t kMostCalls = 1'000'000;
-constexpr std::chrono::microseconds kYardstick{2000};
+constexpr std::chrono::microseconds kFmaReference{2000};
 constexpr std::chrono::milliseconds kPatience{20};  // for a quiet machine, before each sample
 constexpr int kMostRetries = 1;                     // of a sample that was disturbed
 constexpr int kMostRounds = 10'001;  // above what --reps takes, and odd: the next seed is of the other kind
@@ -39,7 +39,7 @@ Entry unjudged(const Contestant& contestant, Status status, std::string reason) 
 }  // namespace
 
 // A contestant that has passed, its fastest launch, and where its samples go.
-struct Bench::Lane {
+struct Bench::TimedContestant {
   Contestant* contestant;
   Entry* entry;
   std::unique_ptr<Launch> launch{};
@@ -94,30 +94,30 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
   }
   try {
     tell("inputs of " + workload.name());
-    Subject subject(workload.c, load_options());
-    mine.workload.c = subject.c;
-    std::vector<Lane> lanes = judge_all(subject, contestants, mine);
-    if (!lanes.empty() && !halted()) {
-      if (!result.noise_known) measure_noise(mine, lanes.front(), result);
-      time_rounds(mine, lanes);
+    WorkloadInputs workload_inputs(workload.c, load_options());
+    mine.workload.c = workload_inputs.c;
+    std::vector<TimedContestant> all_timed = judge_all(workload_inputs, contestants, mine);
+    if (!all_timed.empty() && !halted()) {
+      if (!result.noise_known) measure_noise(mine, all_timed.front(), result);
+      time_rounds(mine, all_timed);
     }
-    for (Lane& lane : lanes) {
-      if (!lane.entry->timed()) continue;
-      tell(fmt::format("{} judged again on {}", lane.entry->implementation, workload.name()));
-      const Lane::Awake awake(*lane.launch);
-      Verdict last = lane.launch->judge();
+    for (TimedContestant& timed : all_timed) {
+      if (!timed.entry->timed()) continue;
+      tell(fmt::format("{} judged again on {}", timed.entry->implementation, workload.name()));
+      const TimedContestant::Awake awake(*timed.launch);
+      Verdict last = timed.launch->judge();
       if (may_be_timed(last)) continue;
       last.reason = "after the last timing: " + last.reason;
-      lane.entry->verdict = std::move(last);
-      lane.entry->samples.clear();
+      timed.entry->verdict = std::move(last);
+      timed.entry->samples.clear();
     }
     double fma_gflops = 0;
     for (const Entry& entry : mine.entries) {
       for (const Sample& sample : entry.samples) fma_gflops = std::max(fma_gflops, sample.fma_gflops);
     }
-    for (Lane& lane : lanes) {
-      if (!lane.entry->timed() || !lane.contestant->on_cpu()) continue;
-      lane.entry->doubt = implausible(mine, *lane.entry, machine_, limits_, fma_gflops, result.noise);
+    for (TimedContestant& timed : all_timed) {
+      if (!timed.entry->timed() || !timed.contestant->on_cpu()) continue;
+      timed.entry->doubt = implausible(mine, *timed.entry, machine_, limits_, fma_gflops, result.noise);
     }
   } catch (const std::bad_alloc&) {
     mine.entries.clear();
@@ -129,91 +129,92 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
   for (const auto& contestant : contestants) contestant->drop();
 }
 
-std::vector<Bench::Lane> Bench::judge_all(Subject& subject, const std::vector<std::unique_ptr<Contestant>>& contestants,
-                                          WorkloadResult& result) {
+std::vector<Bench::TimedContestant> Bench::judge_all(WorkloadInputs& workload_inputs,
+                                                     const std::vector<std::unique_ptr<Contestant>>& contestants,
+                                                     WorkloadResult& result) {
   result.entries.reserve(contestants.size());
-  std::vector<Lane> lanes;
+  std::vector<TimedContestant> all_timed;
   for (const auto& contestant : contestants) {
     Entry& entry = result.entries.emplace_back(unjudged(*contestant, Status::kSkipped, "interrupted"));
     if (options_.stop()) continue;
     tell(fmt::format("{} judged on {}", contestant->name(), result.workload.name()));
-    entry.verdict = contestant->judge(subject);
+    entry.verdict = contestant->judge(workload_inputs);
     if (!may_be_timed(entry.verdict)) {
       contestant->drop();
       continue;
     }
     try {
-      Lane lane{contestant.get(), &entry};
-      launch(subject, lane);
-      lanes.push_back(std::move(lane));
+      TimedContestant timed{contestant.get(), &entry};
+      launch(workload_inputs, timed);
+      all_timed.push_back(std::move(timed));
     } catch (const ContestantError& error) {
       entry.verdict = {error.status, error.what(), {}};
     }
   }
-  return lanes;
+  return all_timed;
 }
 
 // A process draws its addresses once, and may be fast or slow by them alone: everybody gets the best of as many.
-void Bench::launch(Subject& subject, Lane& lane) {
+void Bench::launch(WorkloadInputs& workload_inputs, TimedContestant& timed) {
   double best = 0;
   for (int k = 0; k < options_.launches && !options_.stop(); ++k) {
-    tell(fmt::format("launch {} of {}: {}", k + 1, options_.launches, lane.entry->implementation));
-    std::unique_ptr<Launch> launch = lane.contestant->launch(subject);
+    tell(fmt::format("launch {} of {}: {}", k + 1, options_.launches, timed.entry->implementation));
+    std::unique_ptr<Launch> launch = timed.contestant->launch(workload_inputs);
     if (k == 0) {
-      lane.warms_up = !options_.cold && launch->first_call() < kNoWarmUp;
-      lane.calls = calls_of_a_sample(*launch);
+      timed.warms_up = !options_.cold && launch->first_call() < kNoWarmUp;
+      timed.calls = calls_of_a_sample(*launch);
     }
-    const double seconds = trial(lane, *launch);
+    const double seconds = trial(timed, *launch);
     launch->pause();
-    lane.entry->launches.push_back(seconds);
+    timed.entry->launches.push_back(seconds);
     if (k > 0 && seconds >= best) continue;
     best = seconds;
-    lane.entry->first_call = launch->first_call();
-    lane.launch = std::move(launch);
+    timed.entry->first_call = launch->first_call();
+    timed.launch = std::move(launch);
   }
-  if (!lane.launch) throw ContestantError("interrupted", Status::kSkipped);
+  if (!timed.launch) throw ContestantError("interrupted", Status::kSkipped);
 }
 
 // Seconds of a call: of long ones the first has shown it.
-double Bench::trial(Lane& lane, Launch& launch) {
+double Bench::trial(TimedContestant& timed, Launch& launch) {
   if (launch.first_call() > kLongCall) return launch.first_call();
-  if (lane.warms_up) launch.time(1);
+  if (timed.warms_up) launch.time(1);
   double least = 0;
   for (int k = 0; k < kTrials; ++k) {
-    const double seconds = launch.time(lane.calls).seconds / static_cast<double>(lane.calls);
+    const double seconds = launch.time(timed.calls).seconds / static_cast<double>(timed.calls);
     least = k == 0 ? seconds : std::min(least, seconds);
   }
   return least;
 }
 
 // A B C, then C B A: what drifts meets all alike.
-void Bench::time_rounds(const WorkloadResult& workload, std::vector<Lane>& lanes) {
+void Bench::time_rounds(const WorkloadResult& workload, std::vector<TimedContestant>& all_timed) {
   for (int round = 0; round < options_.rounds && !options_.stop(); ++round) {
     if (round >= kLeastRounds && Clock::now() >= options_.deadline) break;
-    const double yardstick = fma_rate(workload.workload.c.dtype, options_.threads, kYardstick);
-    for (std::size_t turn = 0; turn < lanes.size(); ++turn) {
-      Lane& lane = lanes[round % 2 == 0 ? turn : lanes.size() - 1 - turn];
-      if (!may_be_timed(lane.entry->verdict)) continue;
-      if (round >= kLeastRounds && lane.entry->first_call > kLongCall) continue;
-      tell(fmt::format("round {} of {}: {} on {}", round + 1, options_.rounds, lane.entry->implementation,
+    const double fma_reference = fma_rate(workload.workload.c.dtype, options_.threads, kFmaReference);
+    for (std::size_t turn = 0; turn < all_timed.size(); ++turn) {
+      TimedContestant& timed = all_timed[round % 2 == 0 ? turn : all_timed.size() - 1 - turn];
+      if (!may_be_timed(timed.entry->verdict)) continue;
+      if (round >= kLeastRounds && timed.entry->first_call > kLongCall) continue;
+      tell(fmt::format("round {} of {}: {} on {}", round + 1, options_.rounds, timed.entry->implementation,
                        workload.workload.name()));
       try {
-        lane.entry->samples.push_back(sample(workload, lane, round, yardstick));
+        timed.entry->samples.push_back(sample(workload, timed, round, fma_reference));
       } catch (const ContestantError& error) {
-        lane.entry->samples.clear();
-        lane.entry->verdict = {error.status, error.what(), {}};
+        timed.entry->samples.clear();
+        timed.entry->verdict = {error.status, error.what(), {}};
       }
     }
   }
 }
 
-void Bench::measure_noise(const WorkloadResult& workload, Lane& lane, BenchResult& result) {
+void Bench::measure_noise(const WorkloadResult& workload, TimedContestant& timed, BenchResult& result) {
   std::vector<double> first, second;
   try {
     for (int round = 0; round < kNoiseRounds && !options_.stop(); ++round) {
-      tell(fmt::format("noise, {} against itself", lane.entry->implementation));
+      tell(fmt::format("noise, {} against itself", timed.entry->implementation));
       for (std::vector<double>* into : {&first, &second}) {
-        into->push_back(sample(workload, lane, round, 0).seconds);
+        into->push_back(sample(workload, timed, round, 0).seconds);
       }
       std::swap(first, second);
     }
@@ -248,23 +249,23 @@ LoadOptions Bench::load_options() const {
           2 * std::max({machine_.l1_bytes, machine_.l2_bytes, machine_.l3_bytes, std::int64_t{1} << 22})};
 }
 
-Sample Bench::sample(const WorkloadResult& workload, Lane& lane, int round, double fma_gflops) {
-  Launch& launch = *lane.launch;
-  const std::string name = lane.entry->implementation + "/" + workload.workload.name();
+Sample Bench::sample(const WorkloadResult& workload, TimedContestant& timed, int round, double fma_gflops) {
+  Launch& launch = *timed.launch;
+  const std::string name = timed.entry->implementation + "/" + workload.workload.name();
   for (int attempt = 0;; ++attempt) {
-    QuietGate gate(launch.process());
+    InterferenceMonitor gate(launch.process());
     gate.open(kPatience);
-    const Lane::Awake awake(launch);
+    const TimedContestant::Awake awake(launch);
     // The same inputs for everybody, and others than those of the sample before.
     launch.turn(static_cast<std::uint64_t>(1 + round + attempt * kMostRounds));
-    if (lane.warms_up) launch.time(1);
+    if (timed.warms_up) launch.time(1);
     gate.watch();
-    Sample out{.round = round, .calls = lane.calls, .fma_gflops = fma_gflops};
+    Sample out{.round = round, .calls = timed.calls, .fma_gflops = fma_gflops};
     Timing timing;
     out.run =
-        run_under_google(name, lane.calls, [&](std::int64_t calls) { return (timing = launch.time(calls)).seconds; });
+        run_under_google(name, timed.calls, [&](std::int64_t calls) { return (timing = launch.time(calls)).seconds; });
     out.run.cpu_accumulated_time = timing.cpu_seconds;
-    out.seconds = timing.seconds / static_cast<double>(lane.calls);
+    out.seconds = timing.seconds / static_cast<double>(timed.calls);
     out.disturbed = gate.disturbed();
     if (!out.disturbed || attempt == kMostRetries || Clock::now() >= options_.deadline) return out;
   }

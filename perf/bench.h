@@ -43,20 +43,21 @@ class Bench {
   BenchResult run(const std::vector<Workload>& workloads, const std::vector<std::unique_ptr<Contestant>>& contestants);
 
  private:
-  struct Lane;
+  struct TimedContestant;
 
   void run_workload(const Workload& workload, const std::vector<std::unique_ptr<Contestant>>& contestants,
                     BenchResult& result);
-  std::vector<Lane> judge_all(Subject& subject, const std::vector<std::unique_ptr<Contestant>>& contestants,
-                              WorkloadResult& result);
-  void launch(Subject& subject, Lane& lane);
-  double trial(Lane& lane, Launch& launch);
-  void time_rounds(const WorkloadResult& workload, std::vector<Lane>& lanes);
-  void measure_noise(const WorkloadResult& workload, Lane& lane, BenchResult& result);
+  std::vector<TimedContestant> judge_all(WorkloadInputs& workload_inputs,
+                                         const std::vector<std::unique_ptr<Contestant>>& contestants,
+                                         WorkloadResult& result);
+  void launch(WorkloadInputs& workload_inputs, TimedContestant& timed);
+  double trial(TimedContestant& timed, Launch& launch);
+  void time_rounds(const WorkloadResult& workload, std::vector<TimedContestant>& all_timed);
+  void measure_noise(const WorkloadResult& workload, TimedContestant& timed, BenchResult& result);
   std::int64_t calls_of_a_sample(Launch& launch);
   bool may_be_timed(const Verdict& verdict) const;
   LoadOptions load_options() const;
-  Sample sample(const WorkloadResult& workload, Lane& lane, int round, double fma_gflops);
+  Sample sample(const WorkloadResult& workload, TimedContestant& timed, int round, double fma_gflops);
   void tell(const std::string& what);
   bool halted() const;
 

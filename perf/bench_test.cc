@@ -8,9 +8,9 @@
 #include <functional>
 
 #include "perf/context.h"
-#include "perf/google.h"
+#include "perf/google_benchmark.h"
 #include "perf/samples.h"
-#include "perf/table.h"
+#include "perf/text_table.h"
 
 namespace backgauge {
 namespace {
@@ -24,11 +24,11 @@ class Actor : public Contestant {
 
   const std::string& name() const override { return name_; }
   const std::string& version() const override { return name_; }
-  Verdict judge(Subject&) override {
+  Verdict judge(WorkloadInputs&) override {
     asked.push_back("judge " + name_);
     return before;
   }
-  std::unique_ptr<Launch> launch(Subject&) override;
+  std::unique_ptr<Launch> launch(WorkloadInputs&) override;
   void drop() override { asked.push_back("drop " + name_); }
 
   std::vector<double> luck;
@@ -78,7 +78,7 @@ class ActorLaunch : public Launch {
   int awake_ = 1;  // twice is a fault of the bench, not at all is asking one who sleeps
 };
 
-std::unique_ptr<Launch> Actor::launch(Subject&) {
+std::unique_ptr<Launch> Actor::launch(WorkloadInputs&) {
   asked.push_back("launch " + name_);
   const double factor = launches < luck.size() ? luck[launches] : 1;
   ++launches;

@@ -15,14 +15,14 @@
 namespace backgauge {
 
 // One workload: its line, its inputs, and what is right.
-struct Subject {
+struct WorkloadInputs {
   Case c;
   Filled filled;
   Expected expected;
   LoadOptions options;
 
   // Throws std::runtime_error where the inputs cannot be made.
-  Subject(const Case& c, const LoadOptions& options);
+  WorkloadInputs(const Case& c, const LoadOptions& options);
 };
 
 // A contestant with the workload in memory. It starts awake; its functions but resume() are for one that is.
@@ -66,11 +66,11 @@ class Contestant {
   // Whether it computes on this machine's CPU, whose limits then are its own.
   virtual bool on_cpu() const { return true; }
 
-  // The subject lives until drop.
-  virtual Verdict judge(Subject& subject) = 0;
+  // On input inputs that live until drop.
+  virtual Verdict judge(WorkloadInputs& workload_inputs) = 0;
 
   // Makes everything ready in a process that has not had this workload. Throws ContestantError.
-  virtual std::unique_ptr<Launch> launch(Subject& subject) = 0;
+  virtual std::unique_ptr<Launch> launch(WorkloadInputs& workload_inputs) = 0;
 
   // Lets go of the workload, if it has one. Its launches are gone by then.
   virtual void drop() {}

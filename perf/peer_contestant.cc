@@ -72,7 +72,8 @@ class PeerLaunch : public Launch {
   void turn(std::uint64_t) override {}  // a framework keeps inputs in layouts of its own, made when it loaded them
   Timing time(std::int64_t calls) override try {
     json request = {{"do", "time"}, {"calls", calls}};
-    if (owner_.subject_->options.evict_bytes > 0) request["evict_bytes"] = owner_.subject_->options.evict_bytes;
+    if (owner_.workload_inputs_->options.evict_bytes > 0)
+      request["evict_bytes"] = owner_.workload_inputs_->options.evict_bytes;
     const json answer = process_.ask(request, kAnswer);
     if (!answer.contains("seconds") || !answer["seconds"].is_number()) {
       throw ContestantError("has no time: " + word(answer, "error"));
@@ -125,17 +126,18 @@ PeerProcess& PeerContestant::process(std::size_t number) {
 
 json PeerContestant::load_into(PeerProcess& process) const {
   process.resume();
-  return process.ask({{"do", "load"}, {"case", to_string(subject_->c)}, {"folder", folder_.string()}}, kAnswer);
+  return process.ask({{"do", "load"}, {"case", to_string(workload_inputs_->c)}, {"folder", folder_.string()}}, kAnswer);
 }
 
-Verdict PeerContestant::judge(Subject& subject) try {
-  subject_ = &subject;
+Verdict PeerContestant::judge(WorkloadInputs& workload_inputs) try {
+  workload_inputs_ = &workload_inputs;
   launches_ = 0;
-  if (has_random_dropout(subject.filled.problem)) {
+  if (has_random_dropout(workload_inputs.filled.problem)) {
     return {Status::kSkipped, "it draws dropout masks of its own", {}};
   }
   std::string error;
-  if (!write_bundle(folder_, subject.c, with_whole_inputs(subject.filled), {}, error)) return broken(error);
+  if (!write_bundle(folder_, workload_inputs.c, with_whole_inputs(workload_inputs.filled), {}, error))
+    return broken(error);
   const json loaded = load_into(process(0));
   if (const std::string reason = word(loaded, "skip"); !reason.empty()) return {Status::kSkipped, reason, {}};
   if (const std::string reason = word(loaded, "error"); !reason.empty()) return {Status::kBroken, reason, {}};
@@ -148,7 +150,7 @@ Verdict PeerContestant::judge(Subject& subject) try {
   return {Status::kBroken, error.what(), {}};
 }
 
-std::unique_ptr<Launch> PeerContestant::launch(Subject&) try {
+std::unique_ptr<Launch> PeerContestant::launch(WorkloadInputs&) try {
   PeerProcess& mine = process(launches_);
   const json loaded = launches_ == 0 ? json::object() : load_into(mine);
   if (const std::string reason = word(loaded, "error"); !reason.empty()) throw ContestantError(reason);
@@ -159,7 +161,7 @@ std::unique_ptr<Launch> PeerContestant::launch(Subject&) try {
 }
 
 void PeerContestant::drop() {
-  subject_ = nullptr;
+  workload_inputs_ = nullptr;
   for (const auto& process : processes_) process->pause();
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored)) {
@@ -182,15 +184,15 @@ Verdict PeerContestant::judge_outputs(PeerProcess& process) const {
   }
   if (!error.empty()) return failed(error);
 
-  const Problem& problem = subject_->filled.problem;
-  const DataFacts& facts = subject_->filled.facts;
+  const Problem& problem = workload_inputs_->filled.problem;
+  const DataFacts& facts = workload_inputs_->filled.facts;
   if (const std::string reason = undecidable(kDeclared, problem, facts); !reason.empty()) {
     return {Status::kSkipped, reason, {}};
   }
   const RoundingErrors roundings = rounding_errors_of(facts);
-  std::vector<Wanted> wanted = subject_->expected(problem, kDeclared, roundings);
+  std::vector<Wanted> wanted = workload_inputs_->expected(problem, kDeclared, roundings);
   if (traits_of(problem.op).forward) {
-    for (Wanted& tensor : subject_->expected(forward_problem(problem), kDeclared, roundings)) {
+    for (Wanted& tensor : workload_inputs_->expected(forward_problem(problem), kDeclared, roundings)) {
       wanted.push_back(std::move(tensor));
     }
   }

@@ -22,11 +22,11 @@ class PeerContestant : public Contestant {
 
   const std::string& name() const override { return name_; }
   const std::string& version() const override { return version_; }
-  Verdict judge(Subject& subject) override;
+  Verdict judge(WorkloadInputs& workload_inputs) override;
 
   // The first is the process that was judged. Processes stay, asleep, for the workloads to come: frameworks take long
   // to start.
-  std::unique_ptr<Launch> launch(Subject& subject) override;
+  std::unique_ptr<Launch> launch(WorkloadInputs& workload_inputs) override;
   void drop() override;
 
  private:
@@ -42,7 +42,7 @@ class PeerContestant : public Contestant {
   std::vector<std::unique_ptr<PeerProcess>> processes_;
   std::size_t launches_ = 0;      // of this workload
   std::filesystem::path folder_;  // of this process
-  Subject* subject_ = nullptr;
+  WorkloadInputs* workload_inputs_ = nullptr;
   std::vector<std::string> outputs_;  // that it can make
 };
 
@@ -53,8 +53,8 @@ class AbsentContestant : public Contestant {
 
   const std::string& name() const override { return name_; }
   const std::string& version() const override { return version_; }
-  Verdict judge(Subject&) override { return {Status::kSkipped, "absent: " + reason_, {}}; }
-  std::unique_ptr<Launch> launch(Subject&) override { throw ContestantError(reason_); }
+  Verdict judge(WorkloadInputs&) override { return {Status::kSkipped, "absent: " + reason_, {}}; }
+  std::unique_ptr<Launch> launch(WorkloadInputs&) override { throw ContestantError(reason_); }
 
  private:
   std::string name_, reason_, version_;

@@ -34,9 +34,9 @@ double WorkloadResult::gbps(const Entry& entry) const {
 
 double WorkloadResult::share_of_limit(const Entry& entry) const {
   if (work.limited_by == LimitedBy::kBandwidth) return copy_gbps > 0 ? gbps(entry) / copy_gbps : 0;
-  std::vector<double> yardsticks;
-  for (const Sample& sample : entry.samples) yardsticks.push_back(sample.fma_gflops);
-  const double limit = median(std::move(yardsticks));
+  std::vector<double> fma_references;
+  for (const Sample& sample : entry.samples) fma_references.push_back(sample.fma_gflops);
+  const double limit = median(std::move(fma_references));
   return limit > 0 ? gflops(entry) / limit : 0;
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "perf/context.h"
-#include "perf/google.h"
+#include "perf/google_benchmark.h"
 #include "perf/machine.h"
 #include "perf/statistics.h"
 

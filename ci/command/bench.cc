@@ -23,10 +23,10 @@
 #include "ci/run/preflight.h"
 #include "ci/run/progress.h"
 #include "perf/context.h"
-#include "perf/google.h"
+#include "perf/google_benchmark.h"
 #include "perf/ranges.h"
 #include "perf/samples.h"
-#include "perf/table.h"
+#include "perf/text_table.h"
 
 namespace backgauge::cli {
 namespace {

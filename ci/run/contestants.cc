@@ -8,10 +8,10 @@
 
 #include "ci/options/command_error.h"
 #include "ci/run/load_implementation.h"
+#include "perf/abi_contestant.h"
 #include "perf/peer_contestant.h"
 #include "perf/peers.h"
 #include "perf/session_process.h"
-#include "perf/table_contestant.h"
 
 namespace backgauge::cli {
 namespace {
@@ -64,8 +64,8 @@ Contestants open_contestants(const std::string& list, int threads, const Isolati
     }
     Candidate& candidate = *out.candidates.emplace_back(open_candidate(given, isolation));
     const std::string name = given.starts_with(kSaboteurPrefix) ? given : candidate.table().name;
-    out.all.push_back(std::make_unique<TableContestant>(distinct(name), candidate.runner(),
-                                                        [given] { return std::make_unique<SessionProcess>(given); }));
+    out.all.push_back(std::make_unique<AbiContestant>(distinct(name), candidate.runner(),
+                                                      [given] { return std::make_unique<SessionProcess>(given); }));
   }
   return out;
 }

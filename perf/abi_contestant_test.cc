@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An implementation judged and timed: what it gets in memory, and that it is caught when it turns wrong.
-#include "perf/table_contestant.h"
+#include "perf/abi_contestant.h"
 
 #include <gtest/gtest.h>
 
@@ -29,32 +29,32 @@ const char* const kCell = "lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:
 const char* const kBlock = "block_lstm_grad_v2 t3b2i4h5 peep=1 seq=2 dt=f16 data=strat:0x1";
 const char* const kCudnn = "cudnn_rnn_backprop t3b2i4h5 mode=lstm layers=2 drop=0.5 dt=f32 data=strat:0x1";
 
-class TableContestantTest : public ::testing::Test {
+class AbiContestantTest : public ::testing::Test {
  protected:
-  TableContestant& contest(const std::string& line, LoadOptions options = {}) {
-    subject = std::make_unique<Subject>(parsed(line), options);
-    scripted.claims.op = subject->c.op;
+  AbiContestant& contest(const std::string& line, LoadOptions options = {}) {
+    workload_inputs = std::make_unique<WorkloadInputs>(parsed(line), options);
+    scripted.claims.op = workload_inputs->c.op;
     runner = std::make_unique<InProcessRunner>(scripted.table);
-    contestant = std::make_unique<TableContestant>("scripted", *runner,
-                                                   [this] { return std::make_unique<LocalSession>(scripted.table); });
+    contestant = std::make_unique<AbiContestant>("scripted", *runner,
+                                                 [this] { return std::make_unique<LocalSession>(scripted.table); });
     return *contestant;
   }
   std::unique_ptr<Launch> launched(const std::string& line, LoadOptions options = {}) {
-    return contest(line, options).launch(*subject);
+    return contest(line, options).launch(*workload_inputs);
   }
 
   ScriptedImplementation scripted;
-  std::unique_ptr<Subject> subject;
+  std::unique_ptr<WorkloadInputs> workload_inputs;
   std::unique_ptr<InProcessRunner> runner;
-  std::unique_ptr<TableContestant> contestant;
+  std::unique_ptr<AbiContestant> contestant;
 };
 
-TEST_F(TableContestantTest, PassesBeforeAndAfterOnEveryOp) {
+TEST_F(AbiContestantTest, PassesBeforeAndAfterOnEveryOp) {
   for (const char* line : {kCell, kBlock, kCudnn}) {
-    TableContestant& honest = contest(line);
-    const Verdict before = honest.judge(*subject);
+    AbiContestant& honest = contest(line);
+    const Verdict before = honest.judge(*workload_inputs);
     EXPECT_EQ(before.status, Status::kPassed) << line << ": " << before.reason;
-    const std::unique_ptr<Launch> launch = honest.launch(*subject);
+    const std::unique_ptr<Launch> launch = honest.launch(*workload_inputs);
     EXPECT_GT(launch->first_call(), 0);
     for (const std::uint64_t seed : {1, 2, 3}) {
       launch->turn(seed);
@@ -67,9 +67,9 @@ TEST_F(TableContestantTest, PassesBeforeAndAfterOnEveryOp) {
   }
 }
 
-TEST_F(TableContestantTest, IsCaughtWhenItTurnsWrong) {
-  EXPECT_EQ(contest(kCell).judge(*subject).status, Status::kPassed);
-  const std::unique_ptr<Launch> sly = contestant->launch(*subject);
+TEST_F(AbiContestantTest, IsCaughtWhenItTurnsWrong) {
+  EXPECT_EQ(contest(kCell).judge(*workload_inputs).status, Status::kPassed);
+  const std::unique_ptr<Launch> sly = contestant->launch(*workload_inputs);
   const int runs = scripted.runs;
   scripted.after_run = [&](const backgauge_call& call) {
     if (scripted.runs > runs + 3) testing::output_at(call, "dicfo", 3) += 1;
@@ -79,7 +79,7 @@ TEST_F(TableContestantTest, IsCaughtWhenItTurnsWrong) {
 }
 
 // An answer from a cache belongs to inputs of an earlier sample.
-TEST_F(TableContestantTest, IsCaughtWhenItRemembersAnAnswer) {
+TEST_F(AbiContestantTest, IsCaughtWhenItRemembersAnAnswer) {
   for (const char* line : {kCell, kBlock, kCudnn}) {
     const std::unique_ptr<Launch> forgetful = launched(line);
     std::vector<std::vector<char>> memory;
@@ -103,7 +103,7 @@ TEST_F(TableContestantTest, IsCaughtWhenItRemembersAnAnswer) {
 }
 
 // What timed calls leave is judged, not only what is computed when someone looks.
-TEST_F(TableContestantTest, IsCaughtWhenItWorksOnlyOnPoisonedOutputs) {
+TEST_F(AbiContestantTest, IsCaughtWhenItWorksOnlyOnPoisonedOutputs) {
   const std::unique_ptr<Launch> idle = launched(kCell);
   std::vector<float> left;
   scripted.before = [&](const backgauge_call& call, backgauge_message&) {
@@ -122,16 +122,16 @@ TEST_F(TableContestantTest, IsCaughtWhenItWorksOnlyOnPoisonedOutputs) {
   EXPECT_EQ(idle->judge().status, Status::kFailed);
 }
 
-TEST_F(TableContestantTest, MasksThatAreNotAvailableAreJudgedAsTheJudgeDoes) {
+TEST_F(AbiContestantTest, MasksThatAreNotAvailableAreJudgedAsTheJudgeDoes) {
   const auto tell_nothing = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
     return BACKGAUGE_UNSUPPORTED;
   };
   for (const bool answers : {true, false}) {
     scripted.table.dropout_mask = answers ? +tell_nothing : nullptr;
-    TableContestant& silent = contest(kCudnn);
-    const Verdict before = silent.judge(*subject);
+    AbiContestant& silent = contest(kCudnn);
+    const Verdict before = silent.judge(*workload_inputs);
     ASSERT_EQ(before.status, Status::kPassed) << before.reason;
-    const std::unique_ptr<Launch> launch = silent.launch(*subject);
+    const std::unique_ptr<Launch> launch = silent.launch(*workload_inputs);
     launch->turn(1);
     launch->time(3);
     const Verdict after = launch->judge();
@@ -149,7 +149,7 @@ TEST_F(TableContestantTest, MasksThatAreNotAvailableAreJudgedAsTheJudgeDoes) {
   }
 }
 
-TEST_F(TableContestantTest, AFloatingPointUnitLeftInDisorderIsRefused) {
+TEST_F(AbiContestantTest, AFloatingPointUnitLeftInDisorderIsRefused) {
   const std::unique_ptr<Launch> rude = launched(kCell);
   const int before = std::fegetround();
   scripted.after_run = [](const backgauge_call&) { std::fesetround(FE_UPWARD); };
@@ -171,7 +171,7 @@ TEST(Session, MoreThreadsThanAllowedAreSeenByTheTimeTheyTake) {
   EXPECT_EQ(too_many_threads({.seconds = 0.004, .cpu_seconds = 0.4}, 1), "") << "too short to tell";
 }
 
-TEST_F(TableContestantTest, OutputsOfEarlierCallsDoNotHelp) {
+TEST_F(AbiContestantTest, OutputsOfEarlierCallsDoNotHelp) {
   const std::unique_ptr<Launch> lazy = launched(kCell);
   lazy->time(2);
   scripted.after_run = [](const backgauge_call& call) {
@@ -180,7 +180,7 @@ TEST_F(TableContestantTest, OutputsOfEarlierCallsDoNotHelp) {
   EXPECT_EQ(lazy->judge().status, Status::kFailed);
 }
 
-TEST_F(TableContestantTest, GetsItsWorkspaceThreadsAndAlignedTensors) {
+TEST_F(AbiContestantTest, GetsItsWorkspaceThreadsAndAlignedTensors) {
   scripted.after_prepare = [](backgauge_plan& plan) {
     plan.workspace_bytes = 1000;
     plan.workspace_alignment = 512;
@@ -202,7 +202,7 @@ TEST_F(TableContestantTest, GetsItsWorkspaceThreadsAndAlignedTensors) {
   EXPECT_EQ(offsets.size(), 16u);
 }
 
-TEST_F(TableContestantTest, ReserveSpaceIsRestoredWhereItIsChanged) {
+TEST_F(AbiContestantTest, ReserveSpaceIsRestoredWhereItIsChanged) {
   scripted.claims.changes_reserve_space = 1;
   int runs = 0;
   float first = 0;
@@ -219,7 +219,7 @@ TEST_F(TableContestantTest, ReserveSpaceIsRestoredWhereItIsChanged) {
   EXPECT_EQ(runs, 4);
 }
 
-TEST_F(TableContestantTest, AnAnswerOtherThanOkEndsIt) {
+TEST_F(AbiContestantTest, AnAnswerOtherThanOkEndsIt) {
   const std::unique_ptr<Launch> any = launched(kBlock);
   scripted.before = [](const backgauge_call&, backgauge_message& message) {
     std::strcpy(message.text, "no more");
@@ -235,14 +235,16 @@ TEST_F(TableContestantTest, AnAnswerOtherThanOkEndsIt) {
 }
 
 TEST(Expected, TheOracleIsAskedOnceForTheSameQuestion) {
-  Subject subject(parsed(kBlock), {});
-  const std::vector<Wanted> first = subject.expected(subject.filled.problem, {}, RoundingErrors::kIndependent);
-  subject.filled.problem.inputs.clear();  // it could not be asked again
-  const std::vector<Wanted> second = subject.expected(subject.filled.problem, {}, RoundingErrors::kIndependent);
+  WorkloadInputs workload_inputs(parsed(kBlock), {});
+  const std::vector<Wanted> first =
+      workload_inputs.expected(workload_inputs.filled.problem, {}, RoundingErrors::kIndependent);
+  workload_inputs.filled.problem.inputs.clear();  // it could not be asked again
+  const std::vector<Wanted> second =
+      workload_inputs.expected(workload_inputs.filled.problem, {}, RoundingErrors::kIndependent);
   ASSERT_EQ(first.size(), second.size());
   EXPECT_EQ(first[0].value, second[0].value);
-  EXPECT_ANY_THROW(
-      subject.expected(subject.filled.problem, {.half_class = BACKGAUGE_CLASS_B}, RoundingErrors::kIndependent));
+  EXPECT_ANY_THROW(workload_inputs.expected(workload_inputs.filled.problem, {.half_class = BACKGAUGE_CLASS_B},
+                                            RoundingErrors::kIndependent));
 }
 
 }  // namespace

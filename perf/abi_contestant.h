@@ -11,18 +11,18 @@
 
 namespace backgauge {
 
-class TableContestant : public Contestant {
+class AbiContestant : public Contestant {
  public:
   using Open = std::function<std::unique_ptr<Session>()>;
 
   // The runner outlives this.
-  TableContestant(std::string name, Runner& runner, Open open);
+  AbiContestant(std::string name, Runner& runner, Open open);
 
   const std::string& name() const override { return name_; }
   const std::string& version() const override { return version_; }
   bool on_cpu() const override { return runner_.table().memory_space != BACKGAUGE_CUDA; }
-  Verdict judge(Subject& subject) override;
-  std::unique_ptr<Launch> launch(Subject& subject) override;
+  Verdict judge(WorkloadInputs& workload_inputs) override;
+  std::unique_ptr<Launch> launch(WorkloadInputs& workload_inputs) override;
 
  private:
   std::string name_, version_;

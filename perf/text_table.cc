@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/table.h"
+#include "perf/text_table.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/quiet.h"
+#include "perf/interference.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -49,7 +49,7 @@ std::int64_t switches_of(int process) {
 
 }  // namespace
 
-void QuietGate::open(std::chrono::milliseconds patience) {
+void InterferenceMonitor::open(std::chrono::milliseconds patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   busy_before_ = others_are_runnable();
   while (busy_before_ && std::chrono::steady_clock::now() < end) {
@@ -58,12 +58,12 @@ void QuietGate::open(std::chrono::milliseconds patience) {
   }
 }
 
-bool QuietGate::disturbed() const {
+bool InterferenceMonitor::disturbed() const {
   const Counts after = now();
   return busy_before_ || after.switches > before_.switches + 1 || after.stolen > before_.stolen;
 }
 
-QuietGate::Counts QuietGate::now() const {
+InterferenceMonitor::Counts InterferenceMonitor::now() const {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return {usage.ru_nivcsw + (other_process_ > 0 ? switches_of(other_process_) : 0), stolen_ticks()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/table_contestant.h"
+#include "perf/abi_contestant.h"
 
 #include <fmt/format.h>
 
@@ -16,13 +16,13 @@
 namespace backgauge {
 namespace {
 
-Verdict judged(Runner& runner, Subject& subject, const Problem& problem,
+Verdict judged(Runner& runner, WorkloadInputs& workload_inputs, const Problem& problem,
                std::function<std::vector<Wanted>(const Problem&, const Declared&, RoundingErrors)> oracle) {
   JudgeOptions options;
-  options.seed = subject.c.seed;
-  options.num_threads = subject.options.threads;
+  options.seed = workload_inputs.c.seed;
+  options.num_threads = workload_inputs.options.threads;
   options.oracle = std::move(oracle);
-  return judge_case(runner, problem, subject.filled.facts, options);
+  return judge_case(runner, problem, workload_inputs.filled.facts, options);
 }
 
 // What storing a value changes in it at most: relative to it, or half of this least distance of neighbours.
@@ -39,15 +39,15 @@ Spacing spacing_of(backgauge_dtype dtype) {
 
 class TableLaunch : public Launch {
  public:
-  TableLaunch(Runner& runner, Subject& subject, std::unique_ptr<Session> session)
-      : runner_(runner), subject_(subject), session_(std::move(session)) {
-    first_call_ = session_->load(subject.filled.problem, subject.options);
+  TableLaunch(Runner& runner, WorkloadInputs& workload_inputs, std::unique_ptr<Session> session)
+      : runner_(runner), workload_inputs_(workload_inputs), session_(std::move(session)) {
+    first_call_ = session_->load(workload_inputs.filled.problem, workload_inputs.options);
   }
 
   double first_call() const override { return first_call_; }
   void turn(std::uint64_t seed) override {
     session_->turn(seed);
-    signs_.emplace(subject_.filled.problem, seed);
+    signs_.emplace(workload_inputs_.filled.problem, seed);
   }
   Timing time(std::int64_t calls) override { return session_->time(calls); }
   void pause() override { session_->pause(); }
@@ -70,34 +70,34 @@ class TableLaunch : public Launch {
 
  private:
   Declared declared_here() const {
-    const Problem& problem = subject_.filled.problem;
+    const Problem& problem = workload_inputs_.filled.problem;
     return declared(*claims_of(runner_.table(), problem.op), problem.dtype);
   }
 
   // With the signs of the workload itself: it is known what is right there.
   Verdict compare(Computed computed) {
-    Problem problem = subject_.filled.problem;
+    Problem problem = workload_inputs_.filled.problem;
     if (signs_) {
       for (GivenTensor& output : computed.outputs) signs_->apply(output.name, output.values);
     }
     problem.keep = std::move(computed.keep);
     const std::vector<Wanted> wanted =
-        subject_.expected(problem, declared_here(), rounding_errors_of(subject_.filled.facts));
+        workload_inputs_.expected(problem, declared_here(), rounding_errors_of(workload_inputs_.filled.facts));
     return judge_values(wanted, computed.outputs, problem, declared_here());
   }
 
   // If masks are not available, outputs are judged as the judge does it, on the inputs that were timed last; then what
   // was computed here must be what the judge has seen, for masks are a function of the seeds.
   Verdict compare_with_judged(const std::vector<GivenTensor>& outputs) {
-    Problem problem = subject_.filled.problem;
+    Problem problem = workload_inputs_.filled.problem;
     if (signs_) {
       for (Tensor& input : problem.inputs) signs_->apply(input.name, input.values);
     }
-    Verdict verdict = judged(runner_, subject_, problem, oracle);
+    Verdict verdict = judged(runner_, workload_inputs_, problem, oracle);
     if (verdict.status != Status::kPassed) return verdict;
     const backgauge_op_claims& claims = *claims_of(runner_.table(), problem.op);
     RunOptions options;
-    options.num_threads = subject_.options.threads;
+    options.num_threads = workload_inputs_.options.threads;
     if (claims.changes_reserve_space != 0) options.changed_inputs = {"reserve_space"};
     const RunResult forward = runner_.run(forward_problem(problem), {}, options);
     std::vector<RawTensor> made;
@@ -108,8 +108,8 @@ class TableLaunch : public Launch {
     std::vector<std::vector<double>> errors;
     Spacing spacing;
     if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) {
-      errors = mask_free_reference(problem, oracle, declared_here(), rounding_errors_of(subject_.filled.facts),
-                                   subject_.c.seed)
+      errors = mask_free_reference(problem, oracle, declared_here(), rounding_errors_of(workload_inputs_.filled.facts),
+                                   workload_inputs_.c.seed)
                    .gradient_errors;
       spacing = spacing_of(problem.dtype);
     } else {
@@ -135,7 +135,7 @@ class TableLaunch : public Launch {
   }
 
   Runner& runner_;
-  Subject& subject_;
+  WorkloadInputs& workload_inputs_;
   std::unique_ptr<Session> session_;
   std::optional<Signs> signs_;
   double first_call_ = 0;
@@ -143,22 +143,23 @@ class TableLaunch : public Launch {
 
 }  // namespace
 
-TableContestant::TableContestant(std::string name, Runner& runner, Open open)
+AbiContestant::AbiContestant(std::string name, Runner& runner, Open open)
     : name_(std::move(name)), version_(runner.table().version), runner_(runner), open_(std::move(open)) {
   runner_.renew();
 }
 
-Verdict TableContestant::judge(Subject& subject) {
-  Verdict verdict = judged(runner_, subject, subject.filled.problem,
-                           [&subject](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
-                             return subject.expected(problem, declared, roundings);
-                           });
+Verdict AbiContestant::judge(WorkloadInputs& workload_inputs) {
+  Verdict verdict =
+      judged(runner_, workload_inputs, workload_inputs.filled.problem,
+             [&workload_inputs](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
+               return workload_inputs.expected(problem, declared, roundings);
+             });
   runner_.renew();  // its process, with threads that may spin there, is none of those that are timed
   return verdict;
 }
 
-std::unique_ptr<Launch> TableContestant::launch(Subject& subject) {
-  return std::make_unique<TableLaunch>(runner_, subject, open_());
+std::unique_ptr<Launch> AbiContestant::launch(WorkloadInputs& workload_inputs) {
+  return std::make_unique<TableLaunch>(runner_, workload_inputs, open_());
 }
 
 }  // namespace backgauge

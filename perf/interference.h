@@ -8,10 +8,10 @@
 
 namespace backgauge {
 
-class QuietGate {
+class InterferenceMonitor {
  public:
   // Of this process (0) and, if the work is done by another one, of that.
-  explicit QuietGate(int other_process = 0) : other_process_(other_process) {}
+  explicit InterferenceMonitor(int other_process = 0) : other_process_(other_process) {}
 
   // Waits until nothing else is runnable, not longer than `patience`.
   void open(std::chrono::milliseconds patience);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/google.h"
+#include "perf/google_benchmark.h"
 
 #include <algorithm>
 #include <charconv>
