@@ -3,7 +3,7 @@
 # plug-in, and the golden vectors.
 install(TARGETS backgauge RUNTIME)
 install(FILES reference/contract/backgauge.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(FILES reference/oracle.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/reference")
+install(FILES reference/oracle.h reference/declared.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/reference")
 install(DIRECTORY reference/contract DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/reference"
         FILES_MATCHING PATTERN "*.h" PATTERN "ops.inc" PATTERN "malformed.h" EXCLUDE PATTERN "owned_call.h" EXCLUDE
         PATTERN "header_layout.h" EXCLUDE)
