@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts what would make a new op or dtype expensive: files that name an op, and arithmetic on enumerators.
+"""Counts what would make a new op or dtype expensive: files that name an op, and arithmetic on enumerators. Checks that
+the table of what an addition touches in CONTRIBUTING.md is true of one example of each row.
 
     structure.py ROOT
 
@@ -17,10 +18,47 @@ OP = re.compile(r"\bBACKGAUGE_(LSTM_BLOCK_CELL_GRAD|BLOCK_LSTM_GRAD_V2|CUDNN_RNN
 ENUMERATOR = r"BACKGAUGE_(HALF|FLOAT32|FLOAT64|RNN_\w+|LSTM|GRU|UNIDIRECTIONAL|BIDIRECTIONAL|\w+_INPUT|AUTO_SELECT|CLASS_\w+)\b"
 ARITHMETIC = re.compile(rf"[-+] *{ENUMERATOR}|{ENUMERATOR} *[-+]")
 
+# One example of each row: how the table calls it, what names the example, where its own files are, files that had to be
+# edited for it.
+ADDITIONS = [
+    ("an implementation", r"\b(impl/eigen|add_subdirectory\(eigen\)|backgauge_eigen)\b", "impl/eigen/",
+     ["impl/registry.cc", "impl/CMakeLists.txt"]),
+    ("a law", r"\bsplits_over_the_batch\b", "properties/laws/splits_over_the_batch.cc",
+     ["properties/laws/laws.inc", "properties/laws/README.md"]),
+    ("a subcommand", r"\badd_merge\b|SUBCOMMAND\(merge\)", "ci/command/merge.cc", ["ci/command/subcommands.inc"]),
+    ("a workload list", r"\bshapes_haste\b", "properties/cases/shapes_haste.txt", []),
+    ("a peer", r"\bpeer_onednn-primitive\b", "perf/peers/peer_onednn-primitive.py",
+     ["perf/peers/README.md"]),
+    ("a chart", r"\bspeed_and_error\b", "reports/backgauge/report/charts/speed_and_error.py",
+     ["reports/backgauge/report/catalogue.py"]),
+]
+
+
+def git(root: Path, *arguments: str) -> list[str]:
+    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True).stdout.splitlines()
+
+
+def untrue_additions(root: Path) -> list[str]:
+    out = []
+    rows = [line.split("|")[1:4] for line in (root / "CONTRIBUTING.md").read_text().splitlines() if line.startswith("| a")]
+    table = {row[0].strip(): re.findall(r"`([^`]+)`", row[2]) for row in rows}
+    for what, name, own, edited in ADDITIONS:
+        touched = {path for path in git(root, "grep", "-lP", name) if not path.startswith(own) and is_code(Path(path))}
+        if touched != set(edited):
+            out.append(f"{what} touches {', '.join(sorted(touched)) or 'nothing'}, expected {', '.join(edited) or 'nothing'}")
+        if table.get(what) != edited:
+            out.append(f"CONTRIBUTING.md says that {what} touches {table.get(what)}, it touches {edited}")
+        if not list(root.glob(own.rstrip("/"))):
+            out.append(f"{own}, the example of {what}, is not there")
+    return out
+
+
+def is_code(path: Path) -> bool:
+    return "test" not in path.stem and "tests" not in path.parts and path.name not in ("CHANGELOG.md", "structure.py")
+
 
 def sources(root: Path) -> list[Path]:
-    names = subprocess.run(["git", "ls-files", "*.h", "*.cc", "*.inc"], cwd=root, check=True, capture_output=True, text=True)
-    return [Path(name) for name in names.stdout.splitlines()]
+    return [Path(name) for name in git(root, "ls-files", "*.h", "*.cc", "*.inc")]
 
 
 def is_product(path: Path) -> bool:
@@ -28,7 +66,7 @@ def is_product(path: Path) -> bool:
 
 
 def complaints(root: Path) -> list[str]:
-    out, naming = [], []
+    out, naming = untrue_additions(root), []
     for path in sources(root):
         if not is_product(path):
             continue
