@@ -253,20 +253,20 @@ Sample Bench::sample(const WorkloadResult& workload, TimedContestant& timed, int
   Launch& launch = *timed.launch;
   const std::string name = timed.entry->implementation + "/" + workload.workload.name();
   for (int attempt = 0;; ++attempt) {
-    InterferenceMonitor gate(launch.process());
-    gate.open(kPatience);
+    InterferenceMonitor interference(launch.process());
+    interference.wait_until_idle(kPatience);
     const TimedContestant::Awake awake(launch);
     // The same inputs for everybody, and others than those of the sample before.
     launch.turn(static_cast<std::uint64_t>(1 + round + attempt * kMostRounds));
     if (timed.warms_up) launch.time(1);
-    gate.watch();
+    interference.watch();
     Sample out{.round = round, .calls = timed.calls, .fma_gflops = fma_gflops};
     Timing timing;
     out.run =
         run_under_google(name, timed.calls, [&](std::int64_t calls) { return (timing = launch.time(calls)).seconds; });
     out.run.cpu_accumulated_time = timing.cpu_seconds;
     out.seconds = timing.seconds / static_cast<double>(timed.calls);
-    out.disturbed = gate.disturbed();
+    out.disturbed = interference.disturbed();
     if (!out.disturbed || attempt == kMostRetries || Clock::now() >= options_.deadline) return out;
   }
 }

@@ -66,7 +66,7 @@ class Contestant {
   // Whether it computes on this machine's CPU, whose limits then are its own.
   virtual bool on_cpu() const { return true; }
 
-  // On input inputs that live until drop.
+  // `workload_inputs` must live until drop().
   virtual Verdict judge(WorkloadInputs& workload_inputs) = 0;
 
   // Makes everything ready in a process that has not had this workload. Throws ContestantError.

@@ -49,7 +49,7 @@ std::int64_t switches_of(int process) {
 
 }  // namespace
 
-void InterferenceMonitor::open(std::chrono::milliseconds patience) {
+void InterferenceMonitor::wait_until_idle(std::chrono::milliseconds patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   busy_before_ = others_are_runnable();
   while (busy_before_ && std::chrono::steady_clock::now() < end) {

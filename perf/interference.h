@@ -10,17 +10,17 @@ namespace backgauge {
 
 class InterferenceMonitor {
  public:
-  // Of this process (0) and, if the work is done by another one, of that.
+  // Watches this process, and another one if that does the work (0: none).
   explicit InterferenceMonitor(int other_process = 0) : other_process_(other_process) {}
 
   // Waits until nothing else is runnable, not longer than `patience`.
-  void open(std::chrono::milliseconds patience);
+  void wait_until_idle(std::chrono::milliseconds patience);
 
-  // Begins to watch.
+  // Starts the interval that disturbed() is about.
   void watch() { before_ = now(); }
 
-  // Whether everything was quiet when it opened, and since it watches. One switch is forgiven: the timer of the machine
-  // itself costs that.
+  // Whether something else was runnable when waiting ended, or the process has lost a CPU since watch(). One switch
+  // does not count: the machine's own timer causes it.
   bool disturbed() const;
 
  private:
