@@ -44,6 +44,14 @@ std::vector<std::string> members(std::uint32_t set, int first, int last, Word wo
   return out;
 }
 
+std::vector<std::string> dtype_words(std::uint32_t set) {
+  std::vector<std::string> out;
+  for (const backgauge_dtype dtype : kFloatDtypes) {
+    if ((set & BACKGAUGE_BIT(dtype)) != 0) out.emplace_back(dtype_word(dtype));
+  }
+  return out;
+}
+
 // Leading rows that TensorSpec::rows counts, in words; asked with an S that no constant of the table equals.
 std::string rows_text(const TensorSpec& tensor, bool peephole) {
   constexpr std::int64_t kSteps = 1000003;
@@ -82,7 +90,7 @@ Json attributes_json(const OpSpec& spec) {
 
 Json op_json(const OpSpec& spec) {
   Json out{{"op", spec.word}, {"tensorflow", spec.tensorflow}};
-  out["dtypes"] = members(spec.dtypes, BACKGAUGE_HALF, BACKGAUGE_FLOAT64, dtype_word);
+  out["dtypes"] = dtype_words(spec.dtypes);
   out["attributes"] = attributes_json(spec);
   out["inputs"] = Json::array();
   out["outputs"] = Json::array();
@@ -103,7 +111,7 @@ Json implementation_json(const backgauge_implementation& implementation, bool ca
     const OpSpec* spec = find_op(claims.op);
     if (spec == nullptr) continue;
     Json claim{{"op", spec->word}};
-    claim["dtypes"] = members(claims.dtypes, BACKGAUGE_HALF, BACKGAUGE_FLOAT64, dtype_word);
+    claim["dtypes"] = dtype_words(claims.dtypes);
     if (spec->traits.is_stacked) {
       claim["modes"] = members(claims.rnn_modes, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU, rnn_mode_word);
       claim["inputs"] = members(claims.input_modes, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_AUTO_SELECT, input_mode_word);

@@ -224,12 +224,18 @@ class Run {
     return shown;
   }
 
-  void call_at_once() {
-    CrowdOptions options;
+  // What the checks of the implementation as a whole take from the command line.
+  template <class CheckOptions>
+  CheckOptions check_options() const {
+    CheckOptions options;
     options.ops = parse_ops(options_.ops);
     options.seed = options_.seed;
     options.num_threads = options_.threads;
-    const Crowd judged = crowd(candidate_.runner(), options);
+    return options;
+  }
+
+  void call_at_once() {
+    const Crowd judged = crowd(candidate_.runner(), check_options<CrowdOptions>());
     checks_.add(judged);
     summary_.add_crowd(judged);
   }
@@ -242,11 +248,7 @@ class Run {
 
   // In one process that has seen them all: a shard would show no more than the first one does.
   void walk_through_configurations() {
-    WalkOptions options;
-    options.ops = parse_ops(options_.ops);
-    options.seed = options_.seed;
-    options.num_threads = options_.threads;
-    const Walk walked = walk(candidate_.runner(), options);
+    const Walk walked = walk(candidate_.runner(), check_options<WalkOptions>());
     checks_.add(walked);
     summary_.add_walk(walked);
   }
@@ -319,9 +321,9 @@ void add_verify(CommandLine& line) {
   command.flag("-v,--verbose", options->verbosity,
                "print every case with its verdict, every kind of failure, and the cases per setting");
   command.footer(
-      "Verdicts: PASSED; FAILED; MISTRUSTED: the allowed error is too wide to prove anything; SKIPPED: not claimed by "
-      "the\n"
-      "implementation, or undefined; BROKEN: there are no outputs to compare, because a call crashed, hung or exited.\n"
+      "Verdicts: PASSED; FAILED; MISTRUSTED: the allowed error is too wide to prove anything; SKIPPED: the\n"
+      "implementation does not claim the case, or its result is undefined; BROKEN: a call crashed, hung or exited,\n"
+      "so that there are no outputs to compare.\n"
       "Exit codes: 0 nothing failed; 1 FAILED or BROKEN; 2 wrong usage; 3 the implementation cannot be loaded; 5 "
       "nothing\n"
       "was judged, or see --strict; 6 the checker or the machine failed; 130 interrupted.");

@@ -21,7 +21,7 @@ constexpr std::size_t kMostRows = 4;  // of a tensor whose rows the element does
 // Where an element lies along the dimensions of its output: {"B": 2, "4 * H": 9, "H": 1}.
 using Place = std::map<std::string_view, std::int64_t>;
 
-const TensorSpec& spec_of(const std::vector<TensorSpec>& specs, const std::string& name) {
+const TensorSpec& tensor_spec(const std::vector<TensorSpec>& specs, const std::string& name) {
   return *std::ranges::find(specs, name, &TensorSpec::name);
 }
 
@@ -125,13 +125,13 @@ std::string numbers_text(Runner& runner, const Case& c, const Verdict& verdict, 
 
   const bool is_forward =
       std::ranges::find(find_op(c.op)->outputs, report.name, &TensorSpec::name) == find_op(c.op)->outputs.end();
-  const OpSpec& spec = backgauge::spec_of(is_forward ? traits_of(c.op).forward.value() : c.op);
+  const OpSpec& spec = spec_of(is_forward ? traits_of(c.op).forward.value() : c.op);
   std::string text = fmt::format("{}{}, {}\n{}inputs\n", report.name, index_text(want->shape, element),
                                  wrong >= 0 ? "the first wrong element" : "the element closest to its limit",
                                  output_text(*want, got->values, element));
-  const Place place = place_of(spec_of(spec.outputs, report.name), problem.extents, index_of(want->shape, element));
+  const Place place = place_of(tensor_spec(spec.outputs, report.name), problem.extents, index_of(want->shape, element));
   for (const Tensor& tensor : problem.inputs) {
-    text += input_text(tensor, spec_of(find_op(c.op)->inputs, tensor.name), place);
+    text += input_text(tensor, tensor_spec(find_op(c.op)->inputs, tensor.name), place);
   }
   return text;
 }

@@ -35,7 +35,10 @@ ADDITIONS = [
 
 
 def git(root: Path, *arguments: str) -> list[str]:
-    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True).stdout.splitlines()
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True)
+    if done.returncode > 1 or done.stderr:  # 1: grep found nothing
+        raise SystemExit(f"git {' '.join(arguments)}: {done.stderr}")
+    return done.stdout.splitlines()
 
 
 def untrue_additions(root: Path) -> list[str]:
