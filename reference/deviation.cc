@@ -28,8 +28,8 @@ RoundingModel scaled(RoundingModel model) {
 // How many runs are made at a time: what a run is does not depend on it. The matrices of a small step should stay in a
 // cache. Those of a large one will not, and a product with a matrix that no run disturbs is faster for many: then as
 // many as there is memory for, gradients of weights and, of CudnnRNNBackprop, what the backward needs of every step
-// being kept. Fewer for small steps too, with 96 MiB, made t50b32i256h256 of two bidirectional layers take a third
-// longer on an AMD EPYC with AVX2, and a tenth less memory.
+// being kept. A limit of 96 MiB for small steps too was tried on t50b32i256h256 of two bidirectional layers (AMD EPYC,
+// AVX2): a third more time, a tenth less memory.
 Index runs_at_a_time(const Problem& problem, Index runs) {
   constexpr double kCached = 256.0 * 1024, kKept = 192.0 * 1024 * 1024;
   const Extents& e = problem.extents;

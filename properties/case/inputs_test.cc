@@ -203,7 +203,7 @@ TEST(Inputs, SparseCasesHaveShortSums) {
     EXPECT_EQ(count(values(narrow, name)), values(narrow, name).size()) << name;
   }
   const Filled stacked = filled("cudnn_rnn_backprop t40b6i9h60 mode=lstm dir=uni layers=2 dt=f16 data=sparse:0x7");
-  EXPECT_EQ(count(values(stacked, "output_h_backprop")), 0);  // it enters behind the last step
+  EXPECT_EQ(count(values(stacked, "output_h_backprop")), 0);  // it enters after the last of 40 steps
   const std::vector<double> upstream = values(stacked, "output_backprop"), params = values(stacked, "params");
   EXPECT_EQ(count({upstream.begin(), upstream.begin() + 6 * 60}), 2 * 60);  // every third row of 6
   const RnnParams layout = rnn_params(stacked.problem.attributes, 9, 60, 2);

@@ -37,13 +37,12 @@ double huge_scale(const Case& c) {
 // grow.
 constexpr double kTameGain = 0.3;
 
-// In kSparse a sum of products with weights has about kTerms terms, and one over steps and rows kSteps times kRows, of
-// which each carries the errors of the steps before it. Where every operation is rounded to half the resolution must be
-// 4 (judge/compare/resolution.cc). Measured on sequences of 64 x 128, 1024 x 2 and 2 x 1024 steps and rows: with 32
-// steps of one row it is 1 to 6.
+// In kSparse a sum of products with weights has about kTerms terms. A sum over steps and rows has about kSteps * kRows,
+// each with the errors carried from later steps. Where every operation is rounded to half, the resolution must be 4
+// (judge/compare/resolution.cc). With 32 steps of one row it was 1 to 6 at 64 steps of 128 rows and 1024 steps of 2.
 constexpr std::int64_t kTerms = 32, kSteps = 4, kRows = 2;
 
-// Final states are seen after the last step of all.
+// Gradients of the final states, which belong to the last step.
 bool is_of_last_step(const Tensor& tensor) {
   return tensor.name == "output_h_backprop" || tensor.name == "output_c_backprop";
 }

@@ -45,7 +45,7 @@ Finding check_law(const Law& law, const backgauge_implementation& implementation
 // them for a smaller count.
 std::vector<Case> law_cases(const Law& law, backgauge_op op, int count, std::uint64_t seed);
 
-// What laws hold for.
+// Values of Law::holds_for.
 inline bool every_op(const OpTraits&) { return true; }
 inline bool ops_with_peepholes(const OpTraits& op) { return !op.is_stacked; }
 inline bool ops_with_steps(const OpTraits& op) { return op.has_steps; }

@@ -44,13 +44,13 @@ struct TensorSpec {
   std::vector<std::string_view> dimensions = {};   // those of shape_text: "I + H", "4 * H"
 };
 
-// What an op is like. Code that serves every op asks for what it depends on, never which op it is.
+// Properties of an op. Code that serves every op asks for the property that it depends on, never which op it is.
 struct OpTraits {
   std::string_view brief{};       // "cell": where a table has a column per op
-  std::string_view gates{};       // the order of the gate blocks, "icfo"; "" where rnn_mode decides
-  bool has_steps = true;          // it goes over T steps; without it over one, and there is no T
+  std::string_view gates{};       // order of the gate blocks, "icfo"; "" if it depends on rnn_mode
+  bool has_steps = true;          // it runs over T steps; otherwise over one, and has no T
   bool may_have_no_steps = true;  // T may be 0
-  bool has_seq_len_max = false;   // it stops after S of T steps
+  bool has_seq_len_max = false;   // it stops after S of its T steps
   bool is_stacked = false;        // layers, directions, modes and dropout; all weights in one tensor, params. Else an
                                   // LSTM with w, b and, if use_peephole is 1, peepholes
   std::optional<backgauge_op>
@@ -76,14 +76,14 @@ const std::vector<OpSpec>& op_specs();
 const OpSpec* find_op(std::int32_t op);
 const OpSpec* find_op(std::string_view word);
 
-// Of one of the four: std::logic_error otherwise.
+// The table of an op. Throws std::logic_error if there is no such op.
 const OpSpec& spec_of(backgauge_op op);
 inline const OpTraits& traits_of(backgauge_op op) { return spec_of(op).traits; }
 
-// Those that tensors of floats have, in the order of the enumerators.
+// The dtypes of floating-point tensors, in the order of the enumerators.
 inline constexpr backgauge_dtype kFloatDtypes[] = {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64};
 
-// What a case or a call is of before it is said.
+// The op of a default-constructed case or call.
 inline constexpr backgauge_op kFirstOp = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
 
 // The ops under test, in the order of the enumerators.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A copy of an arena in device memory. An implementation gets the addresses of the copy; after the call the copy,
-// canaries included, is copied back to the arena. There are no guard pages: a write next to a block changes its canary,
-// a read there is not noticed.
+// canaries included, is copied back to the arena. Device memory has no guard pages: a write outside a block changes its
+// canary, a read there is not noticed.
 #pragma once
 
 #include <cstddef>

@@ -55,8 +55,9 @@ class Channel {
   int socket() const { return socket_.get(); }
   WorkerState& state() const { return *state_; }  // its address does not change
 
-  // Throws std::bad_alloc if there is no memory for the bytes. False if the other side is gone. `turn`: the number of
-  // the judge's request, which the reply repeats. It shows a second reply, for example from a process that has forked.
+  // Returns false if the other end is closed. Throws std::bad_alloc if there is no memory for the bytes. `turn`: the
+  // number of the judge's request, which the reply repeats. It shows a second reply, for example from a process that
+  // has forked.
   bool send(std::uint32_t kind, std::uint32_t turn, std::span<const std::byte> bytes);
 
   // Waits for a message. nullopt if the other side is gone, or has sent an impossible header.
