@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run: for every workload all contestants are judged, timed in interleaved rounds, and judged again. README.md says
-// why in this way.
+// A run: for every workload all contestants are judged, timed in interleaved rounds, and judged again. method.md
+// explains why it is done in this way.
 #pragma once
 
 #include <chrono>

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run as Markdown: a row a workload, a column an implementation, the first one's speed and what the others take."""
+"""A run as Markdown: one row for each workload, with the speed of the first implementation and one column for each other."""
 
 import numpy as np
 
 from backgauge.case_line import parse_case_line
-from backgauge.quantities import percent_text, seconds_text, three_digits
+from backgauge.quantities import counted, percent_text, seconds_text, three_digits
 
 
 def tables(run):
-    """Lines. Of the first implementation time, rate, share of its limit; of the others how many times as long they take."""
+    """Lines: time, rate and share of the limit of the first implementation; the times of the others divided by its time."""
     names = run.implementations
     ours, others = names[0], names[1:]
     rate = "GB/s" if all("cell" in workload for workload, _ in run.pairs) else "GFLOP/s"
@@ -55,9 +55,10 @@ def _footnotes(run, names):
             untimed.setdefault(pair.implementation, []).append(f"{pair.verdict}: {pair.reason}")
     for name, reasons in untimed.items():
         others = len(set(reasons)) - 1
-        lines.append(f"{name} has no time for {len(reasons)} workloads: {reasons[0]}" + (f"; {others} other reasons" if others else ""))
+        lines.append(f"{name} was not timed on {counted(len(reasons), 'workload')}: {reasons[0]}"
+                     + (f"; {counted(others, 'other reason')}" if others else ""))
     if any(_mistrusted(pair) for pair in run.pairs.values()):
-        lines.append("\\* the judge can neither accuse nor trust the result: the bound of half arithmetic says nothing there.")
+        lines.append("\\* MISTRUSTED: the allowed error is too wide to prove anything, because every operation rounds to half.")
     return [line + ("  " if line else "") for line in lines]
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A framework in processes of its own, and one that is not there. A peer is judged by what it writes into files, and
-// reads the clock itself: README.md, "Peers".
+// reads the clock itself: peers/README.md.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of another framework that speaks in lines of JSON on its stdin and stdout (README.md, "Peers"). It runs in
+// A program of another framework that speaks in lines of JSON on its stdin and stdout (peers/README.md). It runs in
 // a process group of its own and dies with this process.
 #pragma once
 

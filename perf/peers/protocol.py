@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a peer says to the benchmark: one JSON object a line, on standard input and output. README.md has the words."""
+"""The protocol between a peer and the benchmark: one JSON object per line, on standard input and output (README.md)."""
 
 import importlib.util
 import json

@@ -33,3 +33,7 @@ def ratio_text(ratio):
 
 def percent_text(share):
     return "-" if math.isnan(share) else f"{100 * share:.0f} %"
+
+
+def counted(number, noun):
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -51,19 +51,20 @@ class MeasuredTest(unittest.TestCase):
         self.assertEqual(rows[4][-1], "-")
         self.assertEqual([row[0] for row in rows[5:]], ["**geometric mean**", "**least**"])
         self.assertAlmostEqual(float(rows[5][-1]), 2, delta=0.1)
-        self.assertIn("onednn has no time for 1 workloads: SKIPPED: is not claimed", "\n".join(lines))
+        self.assertIn("onednn was not timed on 1 workload: SKIPPED: is not claimed", "\n".join(lines))
 
-    def test_readme_is_written_between_its_marks(self):
-        readme = self.folder / "README.md"
-        readme.write_text(f"before\n{measure.BEGIN}\nold\n{measure.END}\nafter\n")
+    def test_page_is_written_between_its_marks(self):
+        page = self.folder / "measured" / "README.md"
+        page.write_text(f"before\n{measure.BEGIN}\nold\n{measure.END}\nafter\n")
         for _ in range(2):
-            measure.write_readme(readme, self.folder / "measured")
-        text = readme.read_text()
+            measure.write_page(page, self.folder / "measured")
+        text = page.read_text()
         self.assertTrue(text.startswith("before\n") and text.endswith("after\n"))
         self.assertNotIn("old", text)
         self.assertEqual(text.count("#### "), 1)
-        self.assertIn("](measured/some-cpu/nine.svg)", text)
-        self.assertTrue((self.machine / "nine.svg").exists())
+        for picture in ("some-cpu/nine.svg", "some-cpu/nine-dark.svg"):
+            self.assertIn(f'"{picture}"', text)
+            self.assertTrue((page.parent / picture).exists())
 
     def test_every_part_has_its_own_name(self):
         names = [part.name for part in measure.PARTS]
