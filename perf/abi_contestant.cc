@@ -16,12 +16,12 @@
 namespace backgauge {
 namespace {
 
-Verdict judged(Runner& runner, WorkloadInputs& workload_inputs, const Problem& problem,
-               std::function<std::vector<Wanted>(const Problem&, const Declared&, RoundingErrors)> oracle) {
+Verdict judged(Runner& runner, const WorkloadInputs& workload_inputs, const Problem& problem,
+               ExpectedOutputs& expected) {
   JudgeOptions options;
   options.seed = workload_inputs.c.seed;
   options.num_threads = workload_inputs.options.threads;
-  options.oracle = std::move(oracle);
+  options.expected = &expected;
   return judge_case(runner, problem, workload_inputs.filled.facts, options);
 }
 
@@ -81,8 +81,7 @@ class TableLaunch : public Launch {
       for (GivenTensor& output : computed.outputs) signs_->apply(output.name, output.values);
     }
     problem.keep = std::move(computed.keep);
-    const std::vector<Wanted> wanted =
-        workload_inputs_.expected(problem, declared_here(), rounding_errors_of(workload_inputs_.filled.facts));
+    const std::vector<Wanted>& wanted = workload_inputs_.expected.gradient(problem, declared_here());
     return judge_values(wanted, computed.outputs, problem, declared_here());
   }
 
@@ -93,7 +92,8 @@ class TableLaunch : public Launch {
     if (signs_) {
       for (Tensor& input : problem.inputs) signs_->apply(input.name, input.values);
     }
-    Verdict verdict = judged(runner_, workload_inputs_, problem, oracle);
+    ExpectedOutputs expected(workload_inputs_.filled.facts);
+    Verdict verdict = judged(runner_, workload_inputs_, problem, expected);
     if (verdict.status != Status::kPassed) return verdict;
     const backgauge_op_claims& claims = *claims_of(runner_.table(), problem.op);
     RunOptions options;
@@ -108,9 +108,7 @@ class TableLaunch : public Launch {
     std::vector<std::vector<double>> errors;
     Spacing spacing;
     if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) {
-      errors = mask_free_reference(problem, oracle, declared_here(), rounding_errors_of(workload_inputs_.filled.facts),
-                                   workload_inputs_.c.seed)
-                   .gradient_errors;
+      errors = mask_free_reference(problem, expected, declared_here(), workload_inputs_.c.seed).gradient_errors;
       spacing = spacing_of(problem.dtype);
     } else {
       for (const Output& output : seen.outputs) errors.emplace_back(output.values.size(), 0.0);
@@ -149,11 +147,7 @@ AbiContestant::AbiContestant(std::string name, Runner& runner, Open open)
 }
 
 Verdict AbiContestant::judge(WorkloadInputs& workload_inputs) {
-  Verdict verdict =
-      judged(runner_, workload_inputs, workload_inputs.filled.problem,
-             [&workload_inputs](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
-               return workload_inputs.expected(problem, declared, roundings);
-             });
+  Verdict verdict = judged(runner_, workload_inputs, workload_inputs.filled.problem, workload_inputs.expected);
   runner_.renew();  // its process, with threads that may spin there, is none of those that are timed
   return verdict;
 }

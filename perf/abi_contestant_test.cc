@@ -234,18 +234,5 @@ TEST_F(AbiContestantTest, AnAnswerOtherThanOkEndsIt) {
   EXPECT_EQ(any->judge().status, Status::kFailed);
 }
 
-TEST(Expected, TheOracleIsAskedOnceForTheSameQuestion) {
-  WorkloadInputs workload_inputs(parsed(kBlock), {});
-  const std::vector<Wanted> first =
-      workload_inputs.expected(workload_inputs.filled.problem, {}, RoundingErrors::kIndependent);
-  workload_inputs.filled.problem.inputs.clear();  // it could not be asked again
-  const std::vector<Wanted> second =
-      workload_inputs.expected(workload_inputs.filled.problem, {}, RoundingErrors::kIndependent);
-  ASSERT_EQ(first.size(), second.size());
-  EXPECT_EQ(first[0].value, second[0].value);
-  EXPECT_ANY_THROW(workload_inputs.expected(workload_inputs.filled.problem, {.half_class = BACKGAUGE_CLASS_B},
-                                            RoundingErrors::kIndependent));
-}
-
 }  // namespace
 }  // namespace backgauge

@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "perf/expected.h"
 #include "perf/session.h"
 #include "properties/case/inputs.h"
+#include "properties/judge/compare/expected_outputs.h"
 #include "properties/judge/compare/verdict.h"
 
 namespace backgauge {
@@ -18,7 +18,7 @@ namespace backgauge {
 struct WorkloadInputs {
   Case c;
   Filled filled;
-  Expected expected;
+  ExpectedOutputs expected;
   LoadOptions options;
 
   // Throws std::runtime_error where the inputs cannot be made.

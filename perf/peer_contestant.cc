@@ -189,13 +189,7 @@ Verdict PeerContestant::judge_outputs(PeerProcess& process) const {
   if (const std::string reason = undecidable(kDeclared, problem, facts); !reason.empty()) {
     return {Status::kSkipped, reason, {}};
   }
-  const RoundingErrors roundings = rounding_errors_of(facts);
-  std::vector<Wanted> wanted = workload_inputs_->expected(problem, kDeclared, roundings);
-  if (traits_of(problem.op).forward) {
-    for (Wanted& tensor : workload_inputs_->expected(forward_problem(problem), kDeclared, roundings)) {
-      wanted.push_back(std::move(tensor));
-    }
-  }
+  std::vector<Wanted> wanted = workload_inputs_->expected.all(problem, kDeclared);
   std::erase_if(wanted,
                 [&](const Wanted& tensor) { return std::ranges::find(outputs_, tensor.name) == outputs_.end(); });
   if (wanted.empty()) return failed("makes no output of the op");

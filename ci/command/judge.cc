@@ -52,8 +52,9 @@ int judge_files(const Options& options) {
   Record record;
   record.id = to_string(bundle.case_line);
   record.op = std::string(find_op(bundle.problem.op)->word);
-  record.verdict = judge_outputs(bundle.problem, bundle.facts, given, declared);
-  diagnose(bundle.problem, bundle.facts, given, declared, "--half-class={}", record.verdict);
+  ExpectedOutputs expected(bundle.facts);
+  record.verdict = judge_outputs(expected, bundle.problem, given, declared);
+  diagnose(expected, bundle.problem, given, declared, "--half-class={}", record.verdict);
   fmt::print("{} {}\n{}", verdict_word(record.verdict.status), record.id, verdict_text(record.verdict));
   for (const TensorReport& tensor : record.verdict.tensors) {
     fmt::print("  {}\n", tensor_line(tensor));

@@ -12,7 +12,7 @@
 #include "ci/options/command_error.h"
 #include "ci/run/preflight.h"
 #include "properties/case/bundle.h"
-#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/expected_outputs.h"
 #include "reference/profile.h"
 
 namespace backgauge::cli {
@@ -48,7 +48,7 @@ int write_oracle(const Options& options) {
   if (options.profile) print_profile(filled.problem);
   if (options.directory.empty()) return kGood;
   const auto asked = std::chrono::steady_clock::now();
-  const std::vector<Wanted> wanted = everything_wanted(filled.problem, filled.facts, Declared{});
+  const std::vector<Wanted> wanted = ExpectedOutputs(filled.facts).all(filled.problem, Declared{});
   const std::chrono::duration<double> answered = std::chrono::steady_clock::now() - asked;
   std::string error;
   if (!write_bundle(options.directory, c, filled, wanted, error)) {

@@ -20,6 +20,7 @@
 #include "properties/campaign/calibration.h"
 #include "properties/campaign/campaign.h"
 #include "properties/case/inputs.h"
+#include "properties/judge/compare/expected_outputs.h"
 #include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"
 #include "reference/oracle.h"
@@ -66,9 +67,7 @@ struct OracleCheck {
     Filled filled = fill(c);
     if (!filled.error.empty() || filled.facts.nonfinite) return;
     draw_dropout_masks(c, filled.problem);
-    const RoundingErrors roundings =
-        filled.facts.structured ? RoundingErrors::kCorrelated : RoundingErrors::kIndependent;
-    worst = std::max(worst, oracle_error(filled.problem, oracle(filled.problem, {}, roundings)));
+    worst = std::max(worst, oracle_error(filled.problem, ExpectedOutputs(filled.facts).gradient(filled.problem, {})));
     ++cases;
   }
 };

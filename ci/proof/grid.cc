@@ -23,30 +23,6 @@
 namespace backgauge::cli {
 namespace {
 
-// What the oracle said of one problem under different declarations and masks.
-class OracleMemo {
- public:
-  std::vector<Wanted> operator()(const Problem& problem, const Declared& declared, RoundingErrors roundings) {
-    for (const Entry& entry : entries_) {
-      if (entry.op == problem.op && entry.declared == declared && entry.roundings == roundings &&
-          entry.keep == problem.keep)
-        return entry.wanted;
-    }
-    entries_.push_back({problem.op, declared, roundings, problem.keep, oracle(problem, declared, roundings)});
-    return entries_.back().wanted;
-  }
-
- private:
-  struct Entry {
-    backgauge_op op;
-    Declared declared;
-    RoundingErrors roundings;
-    std::vector<std::vector<std::uint8_t>> keep;
-    std::vector<Wanted> wanted;
-  };
-  std::vector<Entry> entries_;
-};
-
 Judged summarized(const Verdict& verdict) {
   Judged judged{verdict.status, 0, ""};
   const TensorReport* worst = nullptr;
@@ -75,9 +51,7 @@ class Row {
                       [&](std::string_view, std::int64_t, double value) { return std::ldexp(value, scale); });
     }
     options_.seed = placement_seed(c, filled_);
-    options_.oracle = [this](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
-      return memo_(problem, declared, roundings);
-    };
+    options_.expected = &expected_.emplace(filled_.facts);
   }
 
   Judged judged(Runner& runner) {
@@ -95,7 +69,7 @@ class Row {
  private:
   const Case& case_;
   Filled filled_;
-  OracleMemo memo_;
+  std::optional<ExpectedOutputs> expected_;  // not of a malformed call
   JudgeOptions options_;
 };
 

@@ -31,9 +31,9 @@ bool is_of_values(const Verdict& verdict) {
   return verdict.status == Status::kFailed && bad != nullptr && bad->unwritten == 0 && bad->worst >= 0;
 }
 
-std::string hint_of(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
+std::string hint_of(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                     const Declared& declared, const TensorReport& bad) {
-  const std::vector<Wanted> wanted = oracle(problem, declared, rounding_errors_of(facts));
+  const std::vector<Wanted>& wanted = expected.gradient(problem, declared);
   const auto output = std::ranges::find(given, bad.name, &GivenTensor::name);
   const auto place = std::ranges::find(wanted, bad.name, &Wanted::name);
   if (bad.nonfinite > 0 || output == given.end() || place == wanted.end()) return "";
@@ -43,23 +43,23 @@ std::string hint_of(const Problem& problem, const DataFacts& facts, const std::v
 }
 
 // The next wider class of half that the outputs pass as, or 0.
-std::int32_t wider_class(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
+std::int32_t wider_class(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                          Declared declared) {
   if (problem.dtype != BACKGAUGE_HALF) return 0;
   for (std::int32_t wider = declared.half_class + 1; wider <= BACKGAUGE_CLASS_B; ++wider) {
     declared.half_class = static_cast<backgauge_accuracy_class>(wider);
-    if (judge_outputs(problem, facts, given, declared).status == Status::kPassed) return wider;
+    if (judge_outputs(expected, problem, given, declared).status == Status::kPassed) return wider;
   }
   return 0;
 }
 
 }  // namespace
 
-void diagnose(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
+void diagnose(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
               const Declared& declared, const std::string& how, Verdict& verdict) {
   if (!is_of_values(verdict)) return;
-  verdict.hint = hint_of(problem, facts, given, declared, *first_bad(verdict));
-  if (const std::int32_t wider = wider_class(problem, facts, given, declared); wider != 0) {
+  verdict.hint = hint_of(expected, problem, given, declared, *first_bad(verdict));
+  if (const std::int32_t wider = wider_class(expected, problem, given, declared); wider != 0) {
     const std::string_view word = accuracy_class_word(wider);
     verdict.passes_as =
         fmt::format("FAILED as class {}; passes as class {} ({})", accuracy_class_word(declared.half_class), word,
@@ -77,7 +77,8 @@ void diagnose(Runner& runner, const Case& c, int num_threads, Verdict& verdict) 
   options.num_threads = num_threads;
   const std::vector<GivenTensor> given = given_of(run_everything(runner, problem, options), problem.dtype);
   runner.end_case();
-  diagnose(problem, filled.facts, given, declared(*claims, problem.dtype), "half_class of its claims: {}", verdict);
+  ExpectedOutputs expected(filled.facts);
+  diagnose(expected, problem, given, declared(*claims, problem.dtype), "half_class of its claims: {}", verdict);
 }
 
 }  // namespace backgauge::cli

@@ -13,11 +13,11 @@
 
 namespace backgauge::cli {
 
-// On input outputs of a problem, how they were declared, and their verdict. On output its `hint`
-// (properties/explain/hint.h, known_fault_match.h) and `passes_as` are set as far as there is something to say; `how`
-// tells a reader what to declare for another class: "--half-class={}". Nothing happens to a verdict that is not FAILED
-// by values.
-void diagnose(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
+// On input the expected outputs of a case, what was given instead, how it was declared, and its verdict. On output its
+// `hint` (properties/explain/hint.h, known_fault_match.h) and `passes_as` are set as far as there is something to say;
+// `how` tells a reader what to declare for another class: "--half-class={}". Nothing happens to a verdict that is not
+// FAILED by values.
+void diagnose(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
               const Declared& declared, const std::string& how, Verdict& verdict);
 
 // The same for what an implementation answers to a case, once more: of CudnnRNNBackprop with random dropout nothing is

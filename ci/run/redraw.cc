@@ -20,11 +20,12 @@ Filled filled(const Case& c) {
 // Whether outputs that are what is wanted would prove nothing.
 bool proves_nothing(const Case& c, Filled filled, const Declared& declared) {
   draw_dropout_masks(c, filled.problem);
+  ExpectedOutputs expected(filled.facts);
   std::vector<GivenTensor> right;
-  for (const Wanted& tensor : everything_wanted(filled.problem, filled.facts, declared)) {
+  for (const Wanted& tensor : expected.all(filled.problem, declared)) {
     right.push_back({tensor.name, tensor.shape, c.dtype, {tensor.value.begin(), tensor.value.end()}});
   }
-  return judge_outputs(filled.problem, filled.facts, right, declared).status == Status::kMistrusted;
+  return judge_outputs(expected, filled.problem, right, declared).status == Status::kMistrusted;
 }
 
 // Where every operation is rounded to half, a sum of random signs is off by up to n 2^-11 of the magnitudes of its n

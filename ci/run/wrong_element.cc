@@ -113,7 +113,7 @@ std::string numbers_text(Runner& runner, const Case& c, const Verdict& verdict, 
   options.num_threads = num_threads;
   const std::vector<GivenTensor> given = given_of(run_everything(runner, problem, options), problem.dtype);
   runner.end_case();
-  const std::vector<Wanted> wanted = everything_wanted(problem, filled.facts, declaration);
+  const std::vector<Wanted> wanted = ExpectedOutputs(filled.facts).all(problem, declaration);
   const auto want = std::ranges::find(wanted, report.name, &Wanted::name);
   const auto got = std::ranges::find(given, report.name, &GivenTensor::name);
   if (want == wanted.end() || got == given.end() || got->values.size() != want->value.size()) {

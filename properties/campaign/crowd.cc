@@ -6,8 +6,8 @@
 #include "properties/campaign/walk.h"
 #include "properties/case/inputs.h"
 #include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/expected_outputs.h"
 #include "properties/judge/compare/run_verdicts.h"
-#include "reference/oracle.h"
 
 namespace backgauge {
 namespace {
@@ -46,15 +46,14 @@ TogetherCall call_of(const Called& called, std::int32_t num_threads) {
 
 // Outputs that differ from those of the call alone and may, as far as the oracle allows it.
 Verdict judge_stray(const Called& called, const Together::Stray& stray) {
-  Problem problem = stray.forward != 0 ? forward_problem(called.filled.problem) : called.filled.problem;
+  Problem problem = called.filled.problem;
   problem.keep = stray.keep;
-  if (stray.keep.empty() && has_random_dropout(called.filled.problem))
-    return {Status::kPassed, "", {}};  // masks not available
+  if (stray.keep.empty() && has_random_dropout(problem)) return {Status::kPassed, "", {}};  // masks not available
   const Declared declaration = declared(*called.claims, problem.dtype);
-  const DataFacts& facts = called.filled.facts;
-  const RoundingErrors roundings =
-      facts.structured || facts.nonfinite ? RoundingErrors::kCorrelated : RoundingErrors::kIndependent;
-  return conclude(compare_outputs(stray.outputs, oracle(problem, declaration, roundings), problem, declaration));
+  ExpectedOutputs expected(called.filled.facts);
+  const std::vector<Wanted>& wanted =
+      stray.forward != 0 ? expected.forward(problem, declaration) : expected.gradient(problem, declaration);
+  return conclude(compare_outputs(stray.outputs, wanted, problem, declaration));
 }
 
 }  // namespace

@@ -22,11 +22,10 @@ class Judge {
         const JudgeOptions& options)
       : runner_(runner),
         claims_(claims),
-        oracle_(options.oracle),
+        own_expected_(facts),
+        expected_(options.expected != nullptr ? *options.expected : own_expected_),
         seed_(options.seed),
-        nonfinite_(facts.nonfinite),
-        declared_(declared(claims, dtype)),
-        roundings_(rounding_errors_of(facts)) {
+        declared_(declared(claims, dtype)) {
     first_.num_threads = options.num_threads;
     first_.placement = Placement(options.seed);
     if (claims.changes_reserve_space != 0) first_.changed_inputs = {"reserve_space"};
@@ -55,7 +54,7 @@ class Judge {
 
   Verdict rnn(Problem problem) const {
     if (runner_.table().forward == nullptr) return failed("claims CudnnRNNBackprop, but has no forward function");
-    Problem forward = forward_problem(problem);
+    const Problem forward = forward_problem(problem);
     const RunResult made = runner_.run(forward, {}, first_);
     if (auto verdict = verdict_of_failed_run(made)) return *verdict;
     std::vector<RawTensor> raw;
@@ -71,9 +70,8 @@ class Judge {
     }
     const Runs runs = run_all(problem, raw);
     if (!masks_available) return without_masks(problem, forward, made, runs);
-    forward.keep = problem.keep;
     Verdict verdict =
-        conclude(compare_outputs(made.outputs, oracle_(forward, declared_, roundings_), forward, declared_));
+        conclude(compare_outputs(made.outputs, expected_.forward(problem, declared_), forward, declared_));
     if (verdict.status == Status::kFailed) return verdict;
 
     Verdict backward = compare(problem, runs);
@@ -119,7 +117,7 @@ class Judge {
     elsewhere.placement = first_.placement.opposite();
     const RunResult again = runner_.run(forward, {}, elsewhere);
     if (auto verdict = verdict_of_failed_run(again)) return *verdict;
-    const MaskFreeReference known = mask_free_reference(problem, oracle_, declared_, roundings_, seed_, !nonfinite_);
+    const MaskFreeReference known = mask_free_reference(problem, expected_, declared_, seed_);
     Slopes slopes;
     if (known.in_range) slopes = measure_slopes(runner_, problem, made.outputs, declared_, first_, seed_);
     if (slopes.failure) return *slopes.failure;
@@ -130,7 +128,7 @@ class Judge {
     }
     std::vector<TensorReport> made_reports = compare_outputs(made.outputs, known.forward, forward, declared_);
     const auto judged = [&](const RunResult& result) {
-      return judge_along(slopes, problem, result.outputs, known, roundings_, declared_, made_reports);
+      return judge_along(slopes, problem, result.outputs, known, expected_.rounding_errors(), declared_, made_reports);
     };
     Verdict verdict = judged(runs.first);
     if (verdict.status == Status::kFailed) return verdict;
@@ -160,7 +158,7 @@ class Judge {
 
   Verdict compare(const Problem& problem, const Runs& runs) const {
     if (runs.failure) return *runs.failure;
-    const std::vector<Wanted> wanted = oracle_(problem, declared_, roundings_);
+    const std::vector<Wanted>& wanted = expected_.gradient(problem, declared_);
     Verdict verdict = conclude(compare_outputs(runs.first.outputs, wanted, problem, declared_));
     if (verdict.status == Status::kFailed) return verdict;
     if (auto again = verdict_of_failed_run(runs.second)) return *again;
@@ -225,11 +223,10 @@ class Judge {
 
   Runner& runner_;
   const backgauge_op_claims& claims_;
-  const decltype(JudgeOptions::oracle)& oracle_;
+  mutable ExpectedOutputs own_expected_;
+  ExpectedOutputs& expected_;
   const std::uint64_t seed_;
-  const bool nonfinite_;
   const Declared declared_;
-  const RoundingErrors roundings_;
   RunOptions first_, second_, shared_;
 };
 

@@ -2,21 +2,19 @@
 // Judges an implementation on one problem, end to end. README.md lists the checks in their order.
 #pragma once
 
-#include <functional>
-
-#include "properties/case/inputs.h"
+#include "properties/judge/compare/expected_outputs.h"
 #include "properties/judge/compare/verdict.h"
 #include "properties/judge/runner/runner.h"
-#include "reference/oracle.h"
 
 namespace backgauge {
 
 struct JudgeOptions {
   std::uint64_t seed = 0;  // of the placement in memory
   std::int32_t num_threads = 1;
-  // Computes the expected values. It is called only when all runs of the case are over, so that an implementation
-  // cannot find them in memory.
-  std::function<std::vector<Wanted>(const Problem&, const Declared&, RoundingErrors)> oracle = backgauge::oracle;
+  // Where several implementations are judged on one case: its expected outputs, kept from one to the next. nullptr: the
+  // judge computes its own. They are asked for only when all runs of the case are over, so that an implementation
+  // cannot find those of its own case in memory.
+  ExpectedOutputs* expected = nullptr;
 };
 
 // On input a problem as fill() makes it. If the contract refuses it, the implementation must refuse it too. Never

@@ -139,13 +139,13 @@ TEST(Judge, AsksTheOracleWhenAllRunsAreOver) {
   for (const Case& c : {cell_case(), rnn_case()}) {
     ScriptedImplementation scripted;
     int asked = 0;
-    JudgeOptions options;
-    options.oracle = [&](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
-      ++asked;
-      EXPECT_EQ(scripted.runs, runs_of(c.op));
-      return oracle(problem, declared, roundings);
-    };
-    EXPECT_EQ(judge(scripted, c, options).status, Status::kPassed);
+    ExpectedOutputs expected(fill(c).facts,
+                             [&](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
+                               ++asked;
+                               EXPECT_EQ(scripted.runs, runs_of(c.op));
+                               return oracle(problem, declared, roundings);
+                             });
+    EXPECT_EQ(judge(scripted, c, {.expected = &expected}).status, Status::kPassed);
     EXPECT_EQ(asked, c.op == BACKGAUGE_CUDNN_RNN_BACKPROP ? 2 : 1);
   }
 }
@@ -169,12 +169,11 @@ TEST(Judge, FailsWhatIsWrittenAfterTheCallHasReturned) {
       *element = 1;
     });
   };
-  JudgeOptions options;
-  options.oracle = [&](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
+  ExpectedOutputs expected({}, [&](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
     late.join();
     return oracle(problem, declared, roundings);
-  };
-  expect_failed(judge(threaded, cell_case(), options),
+  });
+  expect_failed(judge(threaded, cell_case(), {.expected = &expected}),
                 "changed the output wco_grad (element 2 of 7) after the call had");
 }
 

@@ -7,6 +7,7 @@
 
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/compare.h"
+#include "properties/judge/compare/expected_outputs.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/runner/runner.h"
 #include "reference/contract/storage.h"
@@ -26,15 +27,6 @@ const backgauge_op_claims& claims_on(const backgauge_implementation& implementat
     if (!reason.empty()) throw Unclaimed(reason);
   }
   return *claims;
-}
-
-std::vector<Wanted> truth(const Answer& answer, const Declared& declared, RoundingErrors roundings) {
-  std::vector<Wanted> out;
-  if (traits_of(answer.problem.op).forward) {
-    out = oracle(forward_problem(answer.problem), declared, roundings);
-  }
-  std::ranges::move(oracle(answer.problem, declared, roundings), std::back_inserter(out));
-  return out;
 }
 
 // The exact result becomes what was answered, but for what may be anything.
@@ -93,9 +85,7 @@ Answer answer(const backgauge_implementation& implementation, const Problem& pro
 std::vector<Wanted> with_bounds(const backgauge_implementation& implementation, const Answer& answer,
                                 const DataFacts& facts) {
   const Declared declaration = declared(claims_on(implementation, answer.problem), answer.problem.dtype);
-  const RoundingErrors roundings =
-      facts.structured || facts.nonfinite ? RoundingErrors::kCorrelated : RoundingErrors::kIndependent;
-  std::vector<Wanted> out = truth(answer, declaration, roundings);
+  std::vector<Wanted> out = ExpectedOutputs(facts).all(answer.problem, declaration);
   for (Wanted& wanted : out) {
     const auto output =
         std::ranges::find_if(answer.outputs, [&](const Output& each) { return each.raw.name == wanted.name; });

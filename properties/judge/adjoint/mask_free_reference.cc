@@ -65,24 +65,23 @@ bool is_in_range(const std::vector<Wanted>& wanted, backgauge_dtype dtype) {
 
 // A term that is exactly zero if everything is kept is also zero if elements are dropped. A relu is the exception:
 // dropping may open one that was closed. With tanh instead of relu nothing is closed.
-std::vector<Wanted> zeros_of(Problem problem, const Oracle& oracle, const Declared& declared) {
+const std::vector<Wanted>& zeros_of(Problem problem, ExpectedOutputs& expected, const Declared& declared) {
   if (problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU) problem.attributes.rnn_mode = BACKGAUGE_RNN_TANH;
-  return oracle(problem, declared, RoundingErrors::kCorrelated);
+  return expected.rigorous_gradient(problem, declared);
 }
 
 }  // namespace
 
-MaskFreeReference mask_free_reference(const Problem& problem, const Oracle& oracle, const Declared& declared,
-                                      RoundingErrors roundings, std::uint64_t seed, bool finite) {
+MaskFreeReference mask_free_reference(const Problem& problem, ExpectedOutputs& expected, const Declared& declared,
+                                      std::uint64_t seed) {
   MaskFreeReference result;
+  const bool finite = !expected.facts().nonfinite;
   result.in_range = finite;
   const Problem mean = without_dropout(problem);
-  const std::vector<Wanted> zeros = zeros_of(mean, oracle, declared);
+  const std::vector<Wanted>& zeros = zeros_of(mean, expected, declared);
   for (const Problem& masked : {mean, with_drawn_masks(problem, seed, 0), with_drawn_masks(problem, seed, 1)}) {
-    Problem forward = forward_problem(masked);
-    forward.keep = masked.keep;
-    result.forward = oracle(forward, declared, roundings);
-    result.gradient = oracle(masked, declared, roundings);
+    result.forward = expected.forward(masked, declared);
+    result.gradient = expected.gradient(masked, declared);
     raise(result.forward_errors, result.forward, problem.dtype);
     raise(result.gradient_errors, result.gradient, problem.dtype);
     for (const std::vector<Wanted>* outputs : {&result.forward, &result.gradient}) {

@@ -6,11 +6,9 @@
 #include <functional>
 #include <vector>
 
-#include "reference/oracle.h"
+#include "properties/judge/compare/expected_outputs.h"
 
 namespace backgauge {
-
-using Oracle = std::function<std::vector<Wanted>(const Problem&, const Declared&, RoundingErrors)>;
 
 struct MaskFreeReference {
   // Outputs of forward and gradient in the order of the op's table. `allowed` is infinite except where no mask has an
@@ -37,9 +35,9 @@ struct MaskFreeReference {
   std::function<const Draw&(int)> draw;
 };
 
-// On input a problem with random dropout, whose masks are ignored. If `finite` is false, an input is not finite: then
-// only the states above are known, because the masks decide where a NaN goes.
-MaskFreeReference mask_free_reference(const Problem& problem, const Oracle& oracle, const Declared& declared,
-                                      RoundingErrors roundings, std::uint64_t seed, bool finite = true);
+// On input a problem with random dropout, whose masks are ignored. If an input is not finite, only the states above are
+// known, because the masks decide where a NaN goes.
+MaskFreeReference mask_free_reference(const Problem& problem, ExpectedOutputs& expected, const Declared& declared,
+                                      std::uint64_t seed);
 
 }  // namespace backgauge

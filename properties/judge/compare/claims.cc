@@ -59,10 +59,6 @@ std::string undecidable(const Declared& declared, const Problem& problem, const 
   return "";
 }
 
-RoundingErrors rounding_errors_of(const DataFacts& facts) {
-  return facts.structured || facts.nonfinite ? RoundingErrors::kCorrelated : RoundingErrors::kIndependent;
-}
-
 bool has_random_dropout(const Problem& problem) {
   const float dropout = problem.attributes.dropout;
   return find_op(problem.op)->traits.is_stacked && problem.extents.L > 1 && dropout > 0 && dropout < 1;

@@ -23,9 +23,6 @@ Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype);
 // Why results of a problem cannot be judged for an implementation with these declarations; "" if they can.
 std::string undecidable(const Declared& declared, const Problem& problem, const DataFacts& facts);
 
-// How rounding errors are related for data with these facts.
-RoundingErrors rounding_errors_of(const DataFacts& facts);
-
 // True if correct results depend on dropout masks: 0 < dropout < 1, and at least two layers.
 bool has_random_dropout(const Problem& problem);
 

@@ -11,15 +11,6 @@
 
 namespace backgauge {
 
-std::vector<Wanted> everything_wanted(const Problem& problem, const DataFacts& facts, const Declared& declared) {
-  std::vector<Wanted> out;
-  if (traits_of(problem.op).forward) {
-    out = oracle(forward_problem(problem), declared, rounding_errors_of(facts));
-  }
-  for (Wanted& tensor : oracle(problem, declared, rounding_errors_of(facts))) out.push_back(std::move(tensor));
-  return out;
-}
-
 Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given, const Problem& problem,
                      const Declared& declared) {
   std::vector<TensorReport> reports;
@@ -40,12 +31,12 @@ Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenT
   return conclude(std::move(reports));
 }
 
-Verdict judge_outputs(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
+Verdict judge_outputs(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                       const Declared& declared) {
-  if (std::string reason = undecidable(declared, problem, facts); !reason.empty()) {
+  if (std::string reason = undecidable(declared, problem, expected.facts()); !reason.empty()) {
     return {Status::kSkipped, std::move(reason), {}};
   }
-  return judge_values(everything_wanted(problem, facts, declared), given, problem, declared);
+  return judge_values(expected.all(problem, declared), given, problem, declared);
 }
 
 }  // namespace backgauge

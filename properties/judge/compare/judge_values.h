@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "properties/case/inputs.h"
+#include "properties/judge/compare/expected_outputs.h"
 #include "properties/judge/compare/verdict.h"
-#include "reference/oracle.h"
 
 namespace backgauge {
 
@@ -18,16 +17,13 @@ struct GivenTensor {
   std::vector<double> values;  // as many as the shape says
 };
 
-// All outputs of the op; for CudnnRNNBackprop those of its forward first.
-std::vector<Wanted> everything_wanted(const Problem& problem, const DataFacts& facts, const Declared& declared);
-
 // Every wanted tensor must be given, with its shape and in the dtype of the problem. Other tensors are ignored.
 Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given, const Problem& problem,
                      const Declared& declared);
 
 // The verdict on outputs of a legal problem; with random dropout, problem.keep holds its masks. SKIPPED if
-// undecidable() gives a reason (claims.h), otherwise judge_values() with everything_wanted().
-Verdict judge_outputs(const Problem& problem, const DataFacts& facts, const std::vector<GivenTensor>& given,
+// undecidable() gives a reason (claims.h), otherwise judge_values() with all expected outputs.
+Verdict judge_outputs(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                       const Declared& declared);
 
 }  // namespace backgauge

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/compare/expected_outputs.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace backgauge {
+namespace {
+
+auto fields(const backgauge_attributes& a) {
+  return std::tie(a.use_peephole, a.rnn_mode, a.input_mode, a.direction, a.seed, a.seed2, a.dropout);
+}
+
+// Half classes make no difference to other dtypes, so most contestants share an answer.
+Declared effective(Declared declared, const Problem& problem) {
+  if (problem.dtype != BACKGAUGE_HALF) declared.half_class = BACKGAUGE_CLASS_A;
+  return declared;
+}
+
+}  // namespace
+
+ExpectedOutputs::ExpectedOutputs(const DataFacts& facts, Oracle oracle) : facts_(facts), oracle_(std::move(oracle)) {}
+
+const std::vector<Wanted>& ExpectedOutputs::gradient(const Problem& problem, const Declared& declared) {
+  return answer(problem.op, problem, declared, rounding_errors());
+}
+
+const std::vector<Wanted>& ExpectedOutputs::forward(const Problem& problem, const Declared& declared) {
+  return answer(traits_of(problem.op).forward.value(), problem, declared, rounding_errors());
+}
+
+std::vector<Wanted> ExpectedOutputs::all(const Problem& problem, const Declared& declared) {
+  std::vector<Wanted> out;
+  if (traits_of(problem.op).forward) out = forward(problem, declared);
+  const std::vector<Wanted>& last = gradient(problem, declared);
+  out.insert(out.end(), last.begin(), last.end());
+  return out;
+}
+
+const std::vector<Wanted>& ExpectedOutputs::rigorous_gradient(const Problem& problem, const Declared& declared) {
+  return answer(problem.op, problem, declared, RoundingErrors::kCorrelated);
+}
+
+RoundingErrors ExpectedOutputs::rounding_errors() const {
+  return facts_.structured || facts_.nonfinite ? RoundingErrors::kCorrelated : RoundingErrors::kIndependent;
+}
+
+bool ExpectedOutputs::Question::operator==(const Question& other) const {
+  return op == other.op && fields(attributes) == fields(other.attributes) && declared == other.declared &&
+         roundings == other.roundings && keep == other.keep;
+}
+
+const std::vector<Wanted>& ExpectedOutputs::answer(backgauge_op op, const Problem& problem, const Declared& declared,
+                                                   RoundingErrors roundings) {
+  Question question{op, problem.attributes, effective(declared, problem), roundings, problem.keep};
+  const auto known = std::ranges::find(answers_, question, &Answer::question);
+  if (known != answers_.end()) return known->wanted;
+  std::vector<Wanted> wanted = op == problem.op ? oracle_(problem, question.declared, roundings)
+                                                : oracle_(forward_problem(problem), question.declared, roundings);
+  return answers_.emplace_back(std::move(question), std::move(wanted)).wanted;
+}
+
+}  // namespace backgauge

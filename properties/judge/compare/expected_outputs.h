@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The correct outputs of one case: of its gradient, and of the forward that comes before it. Computing them takes
+// longer than most calls that are judged, so every answer of the oracle is kept.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <vector>
+
+#include "properties/case/inputs.h"
+#include "reference/oracle.h"
+
+namespace backgauge {
+
+class ExpectedOutputs {
+ public:
+  using Oracle = std::function<std::vector<Wanted>(const Problem&, const Declared&, RoundingErrors)>;
+
+  // `facts`: of the inputs of the case. How its rounding errors are related follows from them, here and nowhere else.
+  explicit ExpectedOutputs(const DataFacts& facts, Oracle oracle = backgauge::oracle);
+
+  // The problem has the inputs of the case; its attributes and dropout masks may be others. The outputs are in the
+  // order of the op's table. References stay valid as long as this object.
+  const std::vector<Wanted>& gradient(const Problem& problem, const Declared& declared);
+
+  // Of the forward of that problem, with the same masks. Throws std::bad_optional_access if the op has no forward.
+  const std::vector<Wanted>& forward(const Problem& problem, const Declared& declared);
+
+  // Both, those of the forward first, if the op has one.
+  std::vector<Wanted> all(const Problem& problem, const Declared& declared);
+
+  // gradient() with rigorous bounds, whatever the facts are.
+  const std::vector<Wanted>& rigorous_gradient(const Problem& problem, const Declared& declared);
+
+  const DataFacts& facts() const { return facts_; }
+  RoundingErrors rounding_errors() const;
+
+ private:
+  struct Question {
+    backgauge_op op;
+    backgauge_attributes attributes;
+    Declared declared;
+    RoundingErrors roundings;
+    std::vector<std::vector<std::uint8_t>> keep;
+
+    bool operator==(const Question& other) const;
+  };
+  struct Answer {
+    Question question;
+    std::vector<Wanted> wanted;
+  };
+
+  // `op`: that of the problem, or its forward.
+  const std::vector<Wanted>& answer(backgauge_op op, const Problem& problem, const Declared& declared,
+                                    RoundingErrors roundings);
+
+  DataFacts facts_;
+  Oracle oracle_;
+  std::list<Answer> answers_;
+};
+
+}  // namespace backgauge
