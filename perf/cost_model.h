@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of one call, counted from its sizes alone (semantics.md 9.6), so that numbers of different implementations
-// can be compared. Additions and multiplications count one each; pointwise work is not counted.
+// The work of one call, counted from its sizes alone (semantics.md 1.6, 2.5), so that numbers of different
+// implementations can be compared. Additions and multiplications count one each; pointwise work is not counted.
 //   BlockLSTMGradV2      S * 16 * B * H * (I + H) flop
 //   CudnnRNNBackprop     for each layer 2 * 2 * T * B * D * G * H * (I' + H) flop: data and weights; G gates, I' inputs
 //                        of the layer's matrices (0 where the input is skipped)
