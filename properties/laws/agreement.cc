@@ -14,7 +14,8 @@ Agreement::Agreement(const backgauge_implementation& implementation, const Case&
 
 void Agreement::expect(const Wanted& got, const Wanted& expected) {
   if (got.shape != expected.shape) {
-    throw std::logic_error(got.name + ": shape " + to_string(got.shape) + " against " + to_string(expected.shape));
+    throw std::logic_error(got.name + ": expected shape " + to_string(expected.shape) + ", got " +
+                           to_string(got.shape));
   }
   ++expectations_;
   Wanted both = expected;

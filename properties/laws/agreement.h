@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two sides of a law agree, each with how far it may be from the truth that both approximate.
+// Compares the two sides of a law. Each side has a bound on its distance from the exact value that both approximate.
 #pragma once
 
 #include <string_view>
@@ -14,12 +14,13 @@ class Agreement {
   Agreement(backgauge_dtype dtype, const Declared& declared) : dtype_(dtype), declared_(declared) {}
   Agreement(const backgauge_implementation& implementation, const Case& c);
 
-  // Each value of `got` must be as far from that of `expected` at most as both `allowed` together; with 0, equal, where
-  // zeros have no sign. What was got is compared as a double. Throws std::logic_error for different shapes.
+  // Each value of `got` may differ from that of `expected` by at most the sum of both `allowed`; if that is 0 they must
+  // be equal, and the sign of a zero does not matter. `got` is compared as a double. Throws std::logic_error if the
+  // shapes differ.
   void expect(const Wanted& got, const Wanted& expected);
 
-  // Broken if an expectation was not met, and how; says nothing if an output is vacuous (resolution.h) or none was
-  // expected.
+  // Broken if an expectation was not met, with the reason; inconclusive if an output is vacuous (resolution.h) or
+  // nothing was compared.
   Finding finding() const;
 
  private:

@@ -29,7 +29,7 @@ const backgauge_op_claims& claims_on(const backgauge_implementation& implementat
   return *claims;
 }
 
-// The exact result becomes what was answered, but for what may be anything.
+// Takes the answer as the exact result, except where any value is allowed.
 void measure(Wanted& wanted, const Output& output, backgauge_dtype dtype) {
   const double largest = float_format(dtype).largest;
   for (std::size_t k = 0; k < wanted.value.size(); ++k) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: a bidirectional layer is two unidirectional ones, the second on reversed time; what they make of the input adds
-// up, everything else stands side by side. Kind: within the bounds of both sides.
-// catches: directions swapped in params, states or outputs, time not reversed (or reversed twice) in any of them, the
-// input's gradient of one direction lost, states carried across directions.
+// Law: A bidirectional layer is two unidirectional layers, the second on reversed time. Their gradients of the input
+// are added; all other results are concatenated.
+// Kind: within the bounds of both sides.
+// Catches: directions swapped in params, states or outputs; time not reversed, or reversed twice, in any of them;
+// the input's gradient of one direction lost; states carried from one direction to the other.
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/subnet.h"

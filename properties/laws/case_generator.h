@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of draw_case() for RapidCheck. A failing case shrinks to a line in which every word that is not the plainest
-// one matters.
+// Cases of draw_case() for RapidCheck. A failing case shrinks to a case line in which every word that is not the
+// simplest one is needed for the failure.
 #pragma once
 
 #include <rapidcheck.h>
@@ -12,7 +12,7 @@
 
 namespace backgauge {
 
-// Legal cases of an op that `about` leaves as they are.
+// Legal cases of an op that `about` does not change.
 rc::Gen<Case> cases(backgauge_op op, Sizes sizes, Case (*about)(Case));
 
 // For RapidCheck: a case is shown as its line.

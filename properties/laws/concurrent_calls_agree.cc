@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: four threads that call at once, two of them with each of two problems, get the bits that each call gives alone.
+// Law: Four threads that call at the same time, two of them with each of two problems, get the bits that each call
+// gives alone.
 // Kind: exact.
-// catches: state shared between calls, results or scratch in static memory, buffers kept by size or by address, tables
-// filled on first use without a lock.
+// Catches: state shared between calls, results or scratch in static memory, buffers cached by size or by address,
+// tables filled on first use without a lock.
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/runner/together.h"
 #include "properties/laws/answer.h"
@@ -13,14 +14,14 @@ namespace {
 
 constexpr std::size_t kThreads = 4;
 
-// Of one case. A law is tried on a hundred of them, which makes more than Together::kEnough.
+// Of one case. A law is checked on a hundred cases, which makes more than Together::kEnough.
 constexpr std::uint64_t kOverlaps = 4;
 
 Case about(Case c) { return c; }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   const backgauge_op_claims& claims = *claims_of(implementation, c.op);
-  if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) return {Outcome::kSaysNothing, "repetition is not claimed"};
+  if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) return {Outcome::kSaysNothing, "determinism is not claimed"};
   Case other = c;
   other.seed ^= 1;
   const Problem problems[] = {filled(c).problem, filled(other).problem};
@@ -33,14 +34,14 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
   }
   std::vector<CallMemory> memories;
   const Together together = call_together(implementation, calls, memories, kOverlaps);
-  if (!together.fault.empty()) return {Outcome::kBroken, "while others call: " + together.fault};
+  if (!together.fault.empty()) return {Outcome::kBroken, "during concurrent calls: " + together.fault};
   return {Outcome::kHolds, ""};
 }
 
 }  // namespace
 
 Law concurrent_calls_agree() {
-  return {"M22",    "ConcurrentCallsAgree", "calls that run at once give the bits that each gives alone",
+  return {"M22",    "ConcurrentCallsAgree", "calls made at the same time give the bits that each gives alone",
           every_op, Sizes::kSmall,          about,
           check};
 }

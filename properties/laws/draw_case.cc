@@ -13,7 +13,7 @@ using Dims = std::vector<std::int64_t>;
 // Different primes and a few equal ones, so that a transposition or a wrong stride shows; 9 and 17 are past the widths
 // of vectors.
 const Dims kSteps = {1, 2, 3, 5}, kBatches = {1, 2, 3, 5, 7}, kInputs = {1, 2, 3, 5, 9}, kHidden = {1, 2, 3, 5, 9, 17};
-// The products of the block and of a stacked net have 16 * B * (I + H) * H operations a step: 5 to 20 million here.
+// The products of the block and of a stacked net have 16 * B * (I + H) * H operations per step: 5 to 20 million here.
 const Dims kWideSteps = {3, 5}, kWideBatches = {17, 33}, kWideInputs = {13, 40}, kWideHidden = {64, 70};
 
 class Drawing {
@@ -37,7 +37,7 @@ class Drawing {
     if (once_in(24)) c_.I = 0;
     if (once_in(24) && traits_of(c_.op).has_seq_len_max) c_.T = 0;
     stacked() ? draw_stacked() : draw_lstm();
-    // Short lines; the seed 0 is kept for shrunk cases.
+    // Small seeds make short case lines; seed 0 is reserved for shrunk cases.
     c_.seed = 1 + static_cast<std::uint64_t>(below((1 << 16) - 1));
     return c_;
   }
@@ -53,7 +53,7 @@ class Drawing {
 
   DataClass data_class() {
     if (once_in(2)) return DataClass::kStratified;
-    // semantics.md 8: what a relu makes of NaN is not settled. Large states saturate what is neither lstm nor relu.
+    // semantics.md 8: the result of a relu for NaN is not defined. Large states saturate the other modes.
     const bool relu = stacked() && c_.rnn_mode == BACKGAUGE_RNN_RELU;
     const bool bounded = stacked() && !relu && c_.rnn_mode != BACKGAUGE_LSTM;
     std::vector<DataClass> classes = {DataClass::kSaturated, DataClass::kLinear, DataClass::kZeros,   DataClass::kTiny,
@@ -63,7 +63,7 @@ class Drawing {
     return one_of(classes);
   }
 
-  // Where values are not random, or vanish, only short recurrences leave bounds that say something.
+  // Where values are not random, or vanish, only short recurrences have bounds narrow enough to be conclusive.
   bool is_short() const {
     switch (c_.data) {
       case DataClass::kStratified:

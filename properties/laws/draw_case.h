@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random cases for laws: over dims, flags, data class and seed, never over values.
+// Random cases for laws: sizes, flags, data profile and seed are drawn, never values.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace backgauge {
 
-// A legal case of a gradient op, a function of `seed`. Half of them are of the class that has no special values.
+// A legal case of a gradient op, a function of `seed`. Half of them have the data profile without special values.
 Case draw_case(backgauge_op op, Sizes sizes, std::uint64_t seed);
 
 }  // namespace backgauge

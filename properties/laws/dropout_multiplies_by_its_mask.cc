@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: a net with dropout is its layers one by one, what passes between two of them multiplied by the mask that the
-// implementation reveals: 1 / (1 - dropout) or 0, forward and backward. The same seeds give the same masks and bits,
-// other seeds other masks. Kind: within twice the bound of the net; the seeds exact.
-// catches: no scale, or the scale of dropout for 1 - dropout; a mask drawn anew in the backward, used in one direction
-// of it, of the wrong gap, or put on the output of the net or what enters its first layer; a seed that is not looked
-// at.
+// Law: A net with dropout is its layers one by one, where everything passed between two layers is multiplied by the
+// mask that the implementation reports, 1 / (1 - dropout) or 0, in the forward and in the backward. The same seeds
+// give the same masks and bits, other seeds give other masks.
+// Kind: within twice the bound of the net; exact for the seeds.
+// Catches: a missing scale, or a scale of dropout instead of 1 - dropout; a mask that is drawn again in the
+// backward, used in one direction of it only, taken from the wrong gap, or applied to the output of the net or the
+// input of its first layer; a seed that is ignored.
 #include <algorithm>
 
 #include "properties/judge/compare/run_verdicts.h"
@@ -22,23 +23,23 @@ Case about(Case c) {
 }
 
 // Two draws of n elements are equal with probability (p^2 + (1 - p)^2)^n, at p = 0.25 or 0.5 at most 0.625^n: less than
-// 10^-13 for so many.
+// 10^-13 for this many.
 constexpr std::size_t kEnoughToDiffer = 64;
 
 std::string seeds_text(const backgauge_implementation& implementation, const Answer& first) {
   const Answer again = answer(implementation, first.problem);
-  if (again.problem.keep != first.problem.keep) return "the same seeds: another dropout mask";
+  if (again.problem.keep != first.problem.keep) return "the same seeds gave a different dropout mask";
   if (claims_of(implementation, first.problem.op)->determinism != BACKGAUGE_NOT_DETERMINISTIC) {
     const std::string difference = first_difference(first.outputs, again.outputs);
     if (!difference.empty()) return "the same seeds: " + difference;
   }
   const auto& keep = first.problem.keep;
   if (keep.at(0).size() < kEnoughToDiffer) return "";
-  if (keep.size() > 1 && keep[0] == keep[1]) return "the same dropout mask in two gaps";
+  if (keep.size() > 1 && keep[0] == keep[1]) return "two gaps have the same dropout mask";
   for (std::int64_t backgauge_attributes::*seed : {&backgauge_attributes::seed, &backgauge_attributes::seed2}) {
     Problem other = first.problem;
     other.attributes.*seed ^= 1;
-    if (answer(implementation, other).problem.keep == keep) return "other seeds: the same dropout mask";
+    if (answer(implementation, other).problem.keep == keep) return "other seeds gave the same dropout mask";
   }
   return "";
 }
@@ -58,7 +59,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 Law dropout_multiplies_by_its_mask() {
   return {"M16",
           "DropoutMultipliesByItsMask",
-          "a net with dropout is its layers with the revealed masks between them, which the seeds decide",
+          "a net with dropout is its layers with the reported masks between them, which depend on the seeds",
           stacked_ops,
           Sizes::kSmall,
           about,

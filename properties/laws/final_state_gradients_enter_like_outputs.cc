@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: output_h of the last layer is its output at the last step, the first one in time for the second direction. So a
-// gradient of one may be given as one of the other. Kind: exact, because one of the two summands is zero.
-// catches: output_h_backprop ignored, overwritten by output_backprop or the other way round, added at the wrong end of
-// time or to the other direction or layer.
+// Law: output_h of the last layer is its output at the last step (for the second direction, at the first one in
+// time). A gradient of one may therefore be given as a gradient of the other.
+// Kind: exact, because one of the two summands is zero.
+// Catches: output_h_backprop ignored, overwritten by output_backprop or the other way round, or added at the wrong
+// end of time, to the other direction or to another layer.
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/subnet.h"
@@ -12,7 +13,7 @@ namespace {
 
 Case about(Case c) { return with_finite_values(c); }
 
-// Of one direction of the last layer, as elements of output_h and of output.
+// The final state of one direction of the last layer, as elements of output_h and of output.
 struct Final {
   std::vector<std::size_t> state, output;
 };
@@ -32,7 +33,7 @@ Final final_of(const Problem& problem, std::int64_t direction) {
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
-    return {Outcome::kSaysNothing, "repetition is not claimed"};
+    return {Outcome::kSaysNothing, "determinism is not claimed"};
   }
   Problem as_state = filled(c).problem, as_output = as_state;
   for (std::int64_t direction = 0; direction < as_state.extents.D; ++direction) {

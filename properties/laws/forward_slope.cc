@@ -18,12 +18,12 @@ namespace backgauge {
 namespace {
 
 using Complex = std::complex<long double>;
-// Its square underflows to 0: the derivative has no error of the second order, and a relu that stands at 0 stays there.
+// Its square underflows to 0: the derivative has no error of the second order, and a relu at 0 stays at 0.
 constexpr long double kStep = 1e-3000L;
 
 constexpr const char* kPreActivations = "pre_activations";  // of the cell: [B, 4H], gates i, c, f, o
 
-// Exact complex arithmetic in which one tensor of a problem stands off by i * kStep * step.
+// Exact complex arithmetic in which one tensor of a problem is displaced by i * kStep * step.
 class Perturbed : public Exact<Complex> {
  public:
   Perturbed(const Tensor& tensor, const std::vector<double>& step) : tensor_(tensor), step_(step) {}
@@ -93,8 +93,8 @@ long double stacked_slope(const Problem& problem, const Perturbed& a) {
          (e.lstm ? slope(trace.output_c, u.values("output_c_backprop")) : 0);
 }
 
-// The value of a saved activation as it is stored, short of 0, 1 and -1: at these its gradient has a bound of 0, which
-// no derivative computed with roundings keeps.
+// The value of a saved activation as it is stored, but never 0, 1 or -1: there its gradient has a bound of 0, which no
+// derivative computed with rounding errors meets.
 double within_limits(backgauge_dtype dtype, double activation) {
   const FloatFormat format = float_format(dtype);
   const double size = std::clamp(std::fabs(round_to(dtype, activation)), format.least_normal, 1 - format.unit_roundoff);
@@ -125,14 +125,14 @@ ForwardSlope::ForwardSlope(const Case& c, Problem problem) : problem_(std::move(
   list_directions();
 }
 
-// The saved tensors of the forward, as stored in problem_; what rounding them moves goes to rounding_.
+// Stores the rounded saved tensors of the forward in problem_, and the effect of rounding them in rounding_.
 void ForwardSlope::save_forward() {
   const auto sequence = lstm_forward(Exact<double>(), forward_);
   Problem unrounded = problem_;
   using Saved = equations::LstmSaved<Plane<double>>;
   const auto save = [&](std::string_view name, const auto& plane_of_step) {
     if (problem_.find(name) == nullptr) return;
-    // Elements that nobody reads keep their poison.
+    // Elements that are not read keep their poison.
     const std::int64_t read = elements_read(problem_, name);
     double *exact = input(unrounded, name).values.data(), *stored = input(problem_, name).values.data();
     std::int64_t at = 0;

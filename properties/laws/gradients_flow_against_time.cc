@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: what comes from above at one step alone reaches no input of a later one: its gradient is exactly zero there, and
-// with the second direction's upstream alone, at the steps before. Kind: exact.
-// catches: steps read one off, gradients that move with time instead of against it, a carry that is not cleared, the
-// two directions mixed up in time.
+// Law: An upstream gradient at one step alone does not reach the input of any later step: its gradient there is
+// exactly zero. If only the second direction has the upstream gradient, the same holds for the earlier steps.
+// Kind: exact.
+// Catches: steps that are off by one, gradients that move with time instead of against it, a carried gradient that
+// is not cleared, the two directions confused.
 #include <algorithm>
 
 #include "properties/laws/agreement.h"
@@ -16,14 +17,14 @@ Case about(Case c) {
   c = with_finite_values(c);
   c.T = std::max<std::int64_t>(c.T, 2);
   if (traits_of(c.op).has_seq_len_max) c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 2);
-  // In a second layer what one direction gave would go both ways.
+  // In a second layer, the output of one direction would enter both directions.
   if (c.direction == BACKGAUGE_BIDIRECTIONAL) c.layers = 1, c.dropout = 0;
   return c;
 }
 
 bool is_stacked(const Case& c) { return traits_of(c.op).is_stacked; }
 
-// Where gradients enter, and of which direction; at one end of time there would be nothing to see.
+// The step and direction at which the upstream gradient enters; at one end of time the law would be vacuous.
 struct Source {
   std::int64_t step, direction;
 };
@@ -62,7 +63,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 Law gradients_flow_against_time() {
   return {"M27",
           "GradientsFlowAgainstTime",
-          "what comes from above at one step reaches no input of a later one",
+          "an upstream gradient at one step does not reach the input of a later one",
           ops_with_steps,
           Sizes::kSmall,
           about,

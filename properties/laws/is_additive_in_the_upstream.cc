@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: the gradients of u1 + u2 are those of u1 plus those of u2. Kind: within the bounds of both sides.
-// catches: anything that is not linear in the gradients from above (clipping, thresholds, abs), constants added to
-// them, gradients scaled by what they should not depend on, outputs that keep what stood there.
+// Law: The gradients for u1 + u2 are those for u1 plus those for u2.
+// Kind: within the bounds of both sides.
+// Catches: anything that is not linear in the upstream gradients (clipping, thresholds, abs), constants added to
+// them, gradients scaled by something they should not depend on, outputs that keep their old contents.
 #include "properties/case/random.h"
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: along a random direction of +-1 for every input tensor, block by block where it has gates, the gradient is the
-// derivative of the forward equations (forward_slope.h). Kind: within the bounds of the implementation's side, added
-// up. catches: every error of a formula: a term that is missing, doubled or of the wrong sign, a gate in the place of
-// another, a carry that is lost. Not what stands behind seq_len_max, and no NaN that disappears.
+// Law: Along a random direction of +-1 for every input tensor (for every block of it, if it has gates), the gradient
+// is the derivative of the forward equations (forward_slope.h).
+// Kind: within the bounds of the implementation's side, added up.
+// Catches: every error in a formula: a term that is missing, doubled or of the wrong sign, one gate used for
+// another, a lost carry. It does not catch what happens at steps after seq_len_max, nor NaN that disappears.
 #include <algorithm>
 #include <cmath>
 
@@ -15,8 +16,8 @@
 namespace backgauge {
 namespace {
 
-// Clipping is passed straight through, which no derivative of the forward does (semantics.md 1.3). Of gradients that
-// may overflow there is no sum.
+// The gradient ignores clipping, unlike the derivative of the forward (semantics.md 1.3). Gradients that may overflow
+// cannot be summed.
 Case about(Case c) {
   c = with_finite_values(c);
   c.cell_clip = 0;
@@ -28,7 +29,7 @@ Case about(Case c) {
   return c;
 }
 
-// Long double keeps 11 bits more than double: 2^-6 leaves 2^5 roundings more than the bound of any dtype counts.
+// Long double has 11 bits more than double: 2^-6 leaves 2^5 roundings more than the bound of any dtype counts.
 constexpr double kOwnError = 0x1p-6;
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
@@ -51,8 +52,8 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
       along.allowed[0] += gradient.allowed[at] * (1 + kOwnError);
     }
     slope.value[0] = forward.along(direction, step, made.problem.keep);
-    // A sum that happens to cancel still shows a wrong term, so both sides are raised to the size of their terms, and
-    // by twice that, because the sum may be as negative.
+    // A sum that happens to cancel must still reveal a wrong term. Both sides are therefore raised by the size of their
+    // terms, and by twice that, because the sum may be as large and negative.
     const long double raised = along.value[0] + 2 * size;
     const auto compared = static_cast<long double>(static_cast<double>(raised));  // agreement.h: got is a double
     slope.value[0] += 2 * size + (compared - raised);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: for one unit, one input, one sample and one step, the results are those worked out by hand from rational numbers
-// (one_unit_by_hand.h). Kind: exact where nothing but sums and products of such numbers is computed: the LSTM ops and
-// rnn_relu; elsewhere within the bounds of the implementation's side.
-// catches: gross errors of everything, of the harness too: this is the one law that owes nothing to the equations or to
-// another run.
+// Law: For one unit, one input, one sample and one step, the results are those worked out by hand from rational
+// numbers (one_unit_by_hand.h).
+// Kind: exact where only sums and products of such numbers are computed (the LSTM ops and rnn_relu); elsewhere
+// within the bounds of the implementation's side.
+// Catches: gross errors anywhere, including the harness: this is the only law that depends neither on the equations
+// nor on another run.
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/one_unit_by_hand.h"
@@ -26,7 +27,7 @@ bool is_exact(const Case& c) { return !traits_of(c.op).is_stacked || c.rnn_mode 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   const backgauge_op_claims& claims = *claims_of(implementation, c.op);
   if (claims.recomputes_co != 0 && !traits_of(c.op).is_stacked) {
-    return {Outcome::kSaysNothing, "co is recomputed, and no rational tanh(cs)"};
+    return {Outcome::kSaysNothing, "co is recomputed, and tanh(cs) is not rational"};
   }
   const bool coarse = c.dtype == BACKGAUGE_HALF || claims.numerical_contract != BACKGAUGE_FP32_STRICT;
   const ByHand hand = one_unit_by_hand(c, coarse);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A law: what must hold between several runs of one implementation, whatever the right values are. Each lives in a file
-// of its own, whose name is the claim. It takes the implementation as a value and a case as the source of its inputs.
+// A law: a property that must hold between several runs of one implementation, whatever the correct values are. Each
+// law has a file of its own, named after its claim. Its inputs come from a case.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +16,33 @@ namespace backgauge {
 enum class Outcome {
   kHolds,
   kBroken,
-  kSaysNothing  // not broken, but it would hardly have been noticed: the bounds are too wide
+  kSaysNothing  // inconclusive: the bounds are too wide to detect a break
 };
 
 struct Finding {
   Outcome outcome = Outcome::kBroken;
-  std::string text{"not checked"};  // what is broken, or why it says nothing; "" if it holds
+  std::string text{"not checked"};  // what is broken, or why it is inconclusive; "" if the law holds
 };
 
-// How large the cases may be that a law is tried on. kWide: for laws that need no bounds, which are slow to compute;
-// some of the cases are worth seven threads.
+// How large the cases of a law may be. kWide is for laws that need no bounds, which are slow to compute; some of these
+// cases are large enough for seven threads.
 enum class Sizes { kSmall, kWide };
 
 struct Law {
-  std::string_view id;     // in the table of README.md, M3
-  std::string_view name;   // that of its file, SplitsOverTheBatch
+  std::string_view id;     // as in the table of README.md: M3
+  std::string_view name;   // that of its file: SplitsOverTheBatch
   std::string_view claim;  // one line
   bool (*holds_for)(const OpTraits&);
   Sizes sizes;
-  Case (*about)(Case);  // from any legal case one that the law is about; such a case stays as it is
-  Finding (*check)(const backgauge_implementation&, const Case&);  // may throw std::exception: broken
+  Case (*about)(Case);  // turns any legal case into one that the law applies to, and leaves such a case unchanged
+  Finding (*check)(const backgauge_implementation&, const Case&);  // an exception counts as broken
 };
 
-// Never throws. On input a case that the law is about. What the implementation does not claim says nothing.
+// Never throws. On input a case that the law applies to. Inconclusive if the implementation does not claim the case.
 Finding check_law(const Law& law, const backgauge_implementation& implementation, const Case& c);
 
-// `count` cases that the law is about, of an op that it holds for: always the same ones for a seed, and the first of
-// them for a smaller count.
+// `count` cases that the law applies to, of an op that it holds for. A seed always gives the same cases; a smaller
+// count gives the first of them.
 std::vector<Case> law_cases(const Law& law, backgauge_op op, int count, std::uint64_t seed);
 
 // Values of Law::holds_for.
@@ -56,7 +56,7 @@ inline bool stacked_ops(const OpTraits& op) { return op.is_stacked; }
 #include "properties/laws/laws.inc"
 #undef BACKGAUGE_LAW
 
-// All of them.
+// In the order of laws.inc.
 std::vector<Law> laws();
 
 }  // namespace backgauge

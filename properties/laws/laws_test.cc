@@ -18,10 +18,10 @@
 namespace backgauge {
 namespace {
 
-// Enough that a fault which shows in one case of 25 is missed once in 450 runs: (24/25)^150.
+// Enough that a fault that shows in one case of 25 is missed once in 450 runs: (24/25)^150.
 constexpr int kCases = 150;
 
-// Beyond this the law would rest on less evidence than its number of cases says.
+// With more inconclusive cases than this, the law would rest on less evidence than its number of cases suggests.
 constexpr double kMostThatSayNothing = 0.25;
 
 class LawTest : public testing::Test {
@@ -43,7 +43,7 @@ class LawTest : public testing::Test {
     const auto c = parse_case(line, error);
     ASSERT_TRUE(c.has_value()) << error;
     if (c->op != op_) GTEST_SKIP() << "another op";
-    if (law_.about(*c) != *c) GTEST_SKIP() << "nothing that the law is about";
+    if (law_.about(*c) != *c) GTEST_SKIP() << "the law does not apply to this case";
     const Finding finding = check_law(law_, implementation_, *c);
     EXPECT_NE(finding.outcome, Outcome::kBroken) << finding.text;
     std::cout << finding.text;
@@ -54,7 +54,7 @@ class LawTest : public testing::Test {
     metadata.id = std::string(law_.name) + "." + implementation_.name + "_" + std::string(find_op(op_)->word);
     rc::detail::TestParams params = rc::detail::configuration().testParams;
     if (std::getenv("RC_PARAMS") == nullptr) {
-      params.seed = fnv1a(metadata.id);  // a test that is red once stays red
+      params.seed = fnv1a(metadata.id);  // the same cases in every run: a failing test keeps failing
       params.maxSuccess = kCases;
     }
     int held = 0, said_nothing = 0;
@@ -74,7 +74,7 @@ class LawTest : public testing::Test {
     std::ostringstream text;
     rc::detail::printResultMessage(result, text);
     ASSERT_TRUE(result.is<rc::detail::SuccessResult>()) << text.str();
-    EXPECT_LE(said_nothing, kMostThatSayNothing * (held + said_nothing)) << "the last that says nothing:\n" << example;
+    EXPECT_LE(said_nothing, kMostThatSayNothing * (held + said_nothing)) << "the last inconclusive case:\n" << example;
     RecordProperty("said_nothing", said_nothing);
   }
 

@@ -10,7 +10,7 @@
 namespace backgauge {
 namespace {
 
-// Through the mask of a gap: kept elements times 1 / (1 - dropout).
+// Applies the mask of a gap: kept elements are multiplied by 1 / (1 - dropout).
 Tensor passed(const Problem& net, std::int64_t gap, const Wanted& values, std::string name) {
   Tensor out{std::move(name), values.shape, {values.value.begin(), values.value.end()}};
   if (net.keep.empty()) return out;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A net layer by layer: what each makes, multiplied by the mask of the gap above it, is the input of the next.
+// Runs a net layer by layer: the output of each layer, multiplied by the mask of the gap above it, is the input of the
+// next.
 #pragma once
 
 #include "properties/laws/agreement.h"
@@ -7,9 +8,10 @@
 
 namespace backgauge {
 
-// Expects of every output of `net`, a CudnnRNNBackprop problem's answer with its masks, what the same implementation
-// makes of the layers one by one. Within twice the bound of the net, because evaluating it layer by layer is one of the
-// orders that the bound covers; not in half, where what passes between two layers would be rounded more often.
+// Compares every output of `net`, the answer to a CudnnRNNBackprop problem with its masks, with the outputs of the same
+// implementation on the layers one by one. The tolerance is twice the bound of the net, because evaluating it layer by
+// layer is one of the orders that the bound covers. Not for half: values passed between two layers would be rounded
+// more often.
 void expect_layer_chain(Agreement& agreement, const backgauge_implementation& implementation, const Answer& net,
                         const DataFacts& facts);
 

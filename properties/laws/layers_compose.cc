@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: a net of L layers without dropout is L nets of one layer, the output of each the input of the next, and the
-// input's gradient of each what comes from above for the one before. Kind: within twice the bound of the net.
-// catches: params, states or widths of the wrong layer, directions of a lower layer lost, a gradient that skips a layer
-// or is added to it twice, gradients of the states given to the wrong layer.
+// Law: A net of L layers without dropout is L nets of one layer. The output of each is the input of the next; the
+// input's gradient of each is the upstream gradient of the one before.
+// Kind: within twice the bound of the net.
+// Catches: params, states or widths of the wrong layer; directions of a lower layer lost; a gradient that skips a
+// layer or is added to it twice; gradients of the states given to the wrong layer.
 #include <algorithm>
 
 #include "properties/laws/layer_chain.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: no case is judged FAILED or BROKEN.
-// catches: everything that the judge sees, on cases that nobody has chosen.
+// Law: No case is judged FAILED or BROKEN.
+// Catches: everything that the judge detects, on random cases.
 #include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/judge.h"
 #include "properties/laws/answer.h"

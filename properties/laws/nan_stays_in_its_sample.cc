@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: one NaN from above, at one step of one sample and one unit, shows in everything that depends on it and nowhere
-// else: in the sample's input gradients of this step and the earlier ones, in the gradients of all weights of the unit;
-// not in other samples nor in later steps, which keep their bits. Kind: exact sets.
-// catches: NaN dropped by a maximum, a comparison or a product that is skipped; samples that see each other; masks by
-// multiplication; gradients that move with time.
+// Law: One NaN in an upstream gradient, at one step of one sample and one unit, shows in everything that depends on
+// it and nowhere else: in the sample's input gradients at this and earlier steps, and in the gradients of all
+// weights of the unit. Other samples and later steps keep their bits.
+// Kind: exact: the sets of elements are compared.
+// Catches: NaN dropped by a maximum, a comparison or a skipped product; samples that influence each other; masking
+// by multiplication; gradients that move with time.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,8 +19,8 @@ namespace {
 
 bool is_stacked(const Case& c) { return traits_of(c.op).is_stacked; }
 
-// A relu may pass a NaN or not: semantics.md 8. In a second layer what one direction gave would go both ways, and a
-// dropped element may be skipped.
+// A relu may or may not pass on a NaN: semantics.md 8. In a second layer, the output of one direction would enter both
+// directions, and a dropped element may be skipped.
 Case about(Case c) {
   c = with_finite_values(c);
   c.B = std::max<std::int64_t>(c.B, 1);
@@ -36,7 +37,7 @@ Case about(Case c) {
 
 enum class Fate { kNan, kUnchanged, kEither };
 
-// Where the NaN stands, and what becomes of an element of an output.
+// The position of the NaN, and its effect on each element of an output.
 class Spread {
  public:
   Spread(const Case& c, const Problem& problem) : c_(c), problem_(problem), e_(problem.extents) {
@@ -76,7 +77,7 @@ class Spread {
     return index[0] == step_ && no_matrix ? own(index[2]) : Fate::kNan;
   }
 
-  // Before the step only the unit has met the NaN, but for h, whose gradient is a product with all gates.
+  // Before the step the NaN affects only the unit, except in the gradient of h, which is a product with all gates.
   Fate of_state(std::string_view name, std::int64_t sample, std::int64_t unit) const {
     if (sample != sample_) return Fate::kUnchanged;
     return first_step_ && name == "cs_prev_grad" ? own(unit) : Fate::kNan;
@@ -91,7 +92,7 @@ class Spread {
 
   Fate own(std::int64_t unit) const { return unit == unit_ ? Fate::kNan : Fate::kUnchanged; }
 
-  // Over several steps all units of the sample have met the NaN; at the first step only its own.
+  // After several steps the NaN affects all units of the sample; at the first step only its own.
   Fate of_weight(std::int64_t unit) const { return first_step_ ? own(unit) : Fate::kNan; }
 
   Fate of_parameter(std::int64_t place) const {
@@ -124,7 +125,7 @@ class Spread {
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
-    return {Outcome::kSaysNothing, "repetition is not claimed"};
+    return {Outcome::kSaysNothing, "determinism is not claimed"};
   }
   Problem problem = filled(c).problem;
   const auto clean = exactly(answer(implementation, problem));
@@ -147,7 +148,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law nan_stays_in_its_sample() {
-  return {"M23",    "NanStaysInItsSample", "one NaN from above shows in everything that depends on it and nowhere else",
+  return {"M23",    "NanStaysInItsSample", "one upstream NaN shows in everything that depends on it and nowhere else",
           every_op, Sizes::kSmall,         about,
           check};
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: gradients from above of the other sign give gradients of the other sign, bit for bit; rounding to nearest is
-// symmetric. Kind: exact.
-// catches: abs, clipping on one side, a relu applied to gradients, biased rounding to half, constants added.
+// Law: If all upstream gradients change their sign, so do all gradients, bit for bit, because rounding to nearest is
+// symmetric.
+// Kind: exact.
+// Catches: abs, clipping on one side, a relu applied to gradients, biased rounding to half, constants added.
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/transform.h"
@@ -13,7 +14,7 @@ Case about(Case c) { return c; }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
-    return {Outcome::kSaysNothing, "repetition is not claimed"};
+    return {Outcome::kSaysNothing, "determinism is not claimed"};
   }
   Problem problem = filled(c).problem;
   const auto plus = exactly(answer(implementation, problem));
@@ -34,7 +35,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 Law negates_with_the_upstream() {
   return {"M12",
           "NegatesWithTheUpstream",
-          "gradients from above of the other sign give gradients of the other sign",
+          "upstream gradients of opposite sign give gradients of opposite sign",
           every_op,
           Sizes::kWide,
           about,

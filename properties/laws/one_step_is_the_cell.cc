@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: BlockLSTMGradV2 over one step is LSTMBlockCellGrad with the gates in another order: i, f, c, o for i, c, f, o.
-// The block shows its gates because its w is an identity here, so that x_grad is the gradient of the pre-activations.
+// Law: BlockLSTMGradV2 over one step is LSTMBlockCellGrad with the gates in the order i, f, c, o instead of i, c, f,
+// o. Here w contains an identity, so that x_grad is the gradient of the pre-activations.
 // Kind: within the bounds of both sides.
-// catches: the order of gates of the other op, peepholes of the wrong gate, a cell state before for one after. A fault
-// must be in both ops to survive.
+// Catches: the gate order of the other op, peepholes of the wrong gate, the cell state before a step used for the
+// one after it. A fault that both ops share is not caught.
 #include <algorithm>
 
 #include "properties/laws/agreement.h"
@@ -21,8 +21,8 @@ Case about(Case c) {
   return c;
 }
 
-// The inputs that both ops have, under their names; w an identity over zeros; zeros elsewhere, in what no output that
-// is compared depends on.
+// The inputs that both ops have, by name; w is an identity over zeros. All others, which do not influence the compared
+// outputs, are zeros.
 Problem as_op(const Problem& problem, backgauge_op op) {
   Problem out = problem;
   out.op = op;

@@ -47,7 +47,7 @@ class Hand {
     throw std::out_of_range("no input " + std::string(name));
   }
 
-  // A gate. Coarse, all are 1/2: with 1/4 or 3/4, products of three would need more than 11 bits.
+  // A gate. If coarse, all are 1/2: with 1/4 or 3/4, products of three would need more than 11 bits.
   double gate(std::string_view name) { return set(name, coarse_ ? 0.5 : one_of({0.25, 0.5, 0.75})); }
   static double slope(double s) { return s * (1 - s); }
 
@@ -95,7 +95,7 @@ class Hand {
     return out;
   }
 
-  // One gate of a stacked net: what multiplies x and h, and the biases that bring its pre-activation to a value.
+  // One gate of a stacked net: the weights of x and h, and the biases that bring its pre-activation to a given value.
   struct Gate {
     double W, R, bW, bR;
   };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: where input, states and gradients from above read the same backwards in time, with the directions exchanged, and
-// both directions have the same weights, everything that is computed does so too. Kind: within the bounds of both
-// sides. catches: a direction that is not reversed in time or reversed once too often, directions exchanged in states,
-// params or outputs, work that is done for the first direction only.
+// Law: If the input, the states and the upstream gradients read the same backwards in time with the directions
+// exchanged, and both directions have the same weights, then so do all results.
+// Kind: within the bounds of both sides.
+// Catches: a direction that is not reversed in time, or is reversed twice; directions exchanged in states, params or
+// outputs; work done for the first direction only.
 #include <algorithm>
 
 #include "properties/laws/agreement.h"
@@ -18,7 +19,7 @@ Case about(Case c) {
   return c;
 }
 
-// Where the element that every element of a tensor must equal stands.
+// The position of the element that each element of a tensor must equal.
 Selection mirrored(const Problem& problem, std::string_view name, const Shape& shape) {
   const Extents& e = problem.extents;
   if (name == "input" || name == "input_backprop") return reversed(shape, 0);
@@ -45,7 +46,7 @@ Selection mirrored(const Problem& problem, std::string_view name, const Shape& s
       const std::int64_t other = 1 - direction;
       for (std::int64_t row = 0; row < layout.gates * H; ++row) {
         for (std::int64_t k = 0; k < width; ++k) {
-          // What enters a later layer has its directions exchanged as well.
+          // The input of a later layer has its directions exchanged as well.
           const std::int64_t column = layer == 0 ? k : exchanged_units[static_cast<std::size_t>(k)];
           to(layout.W(layer, direction, 0) + row * width + k, layout.W(layer, other, 0) + row * width + column);
         }
@@ -60,7 +61,7 @@ Selection mirrored(const Problem& problem, std::string_view name, const Shape& s
   return out;
 }
 
-// Both of a pair of elements become the first of them.
+// Sets both elements of a pair to the first of them.
 void make_palindrome(const Problem& problem, Tensor& tensor) {
   const Selection other = mirrored(problem, tensor.name, tensor.shape);
   for (std::size_t k = 0; k < tensor.values.size(); ++k) {
@@ -83,7 +84,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 Law palindromes_read_the_same_backwards() {
   return {"M26",
           "PalindromesReadTheSameBackwards",
-          "a palindrome in time under equal weights of both directions gives palindromes",
+          "a palindrome in time gives palindromes if both directions have the same weights",
           stacked_ops,
           Sizes::kSmall,
           about,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: with the samples of a batch in another order, per-sample outputs stand in that order, and sums over samples are
-// what they were. Kind: within the bounds of both sides; no contract promises that a sample's bits do not depend on the
-// row it stands in.
-// catches: a row that is treated unlike the others (the first, the last, one behind a tile), states or gradients of the
-// neighbour, sums that leave out or weigh rows by their place.
+// Law: If the samples of a batch are permuted, per-sample outputs are permuted in the same way, and sums over
+// samples do not change.
+// Kind: within the bounds of both sides; the contract does not promise that a sample's bits are independent of its
+// row.
+// Catches: a row that is treated differently (the first, the last, one after a full tile), states or gradients of a
+// neighbouring row, sums that omit rows or weight them by position.
 #include <algorithm>
 
 #include "properties/laws/agreement.h"
@@ -45,12 +46,8 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law permutes_with_the_batch() {
-  return {"M4",
-          "PermutesWithTheBatch",
-          "a batch in another order gives per-sample outputs in that order and the same sums",
-          every_op,
-          Sizes::kSmall,
-          about,
+  return {"M4",     "PermutesWithTheBatch", "a permuted batch gives permuted per-sample outputs and the same sums",
+          every_op, Sizes::kSmall,          about,
           check};
 }
 

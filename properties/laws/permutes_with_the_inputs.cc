@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: with the columns of the input and of what multiplies it in another order, its gradient and that of the matrix
-// stand in that order, and all else is what it was. Kind: within the bounds of both sides.
-// catches: columns lost where I is no multiple of a vector, the width of one layer or operand taken for that of
-// another, a matrix read along the other axis.
+// Law: If the columns of the input are permuted together with the matrix rows that multiply them, the gradients of
+// both are permuted in the same way, and nothing else changes.
+// Kind: within the bounds of both sides.
+// Catches: columns lost where I is not a multiple of the vector length, the width of one layer or operand used for
+// another, a matrix read along the wrong axis.
 #include <algorithm>
 
 #include "properties/laws/agreement.h"
@@ -35,7 +36,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 Law permutes_with_the_inputs() {
   return {"M5b",
           "PermutesWithTheInputs",
-          "input columns in another order give their gradients in that order and all else as it was",
+          "permuted input columns give permuted gradients of them, and nothing else changes",
           ops_with_steps,
           Sizes::kSmall,
           about,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: with the hidden units in another order, everything that a unit has stands in that order: states, gates, rows and
-// columns of the matrices, biases, peepholes. Kind: within the bounds of both sides.
-// catches: units lost or computed twice where H is no multiple of a vector, a matrix read along the other axis, gates
-// or biases of the neighbour, a unit that only others see.
+// Law: If the hidden units are permuted, everything that belongs to a unit is permuted in the same way: states,
+// gates, rows and columns of the matrices, biases, peepholes.
+// Kind: within the bounds of both sides.
+// Catches: units lost or computed twice where H is not a multiple of the vector length, a matrix read along the
+// wrong axis, gates or biases of a neighbouring unit.
 #include <algorithm>
 
 #include "properties/laws/agreement.h"
@@ -34,8 +35,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law permutes_with_the_units() {
-  return {"M5",     "PermutesWithTheUnits", "hidden units in another order give what belongs to a unit in that order",
-          every_op, Sizes::kSmall,          about,
+  return {"M5", "PermutesWithTheUnits", "permuted hidden units give permuted results", every_op, Sizes::kSmall, about,
           check};
 }
 

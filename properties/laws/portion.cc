@@ -8,7 +8,7 @@
 namespace backgauge {
 namespace {
 
-// The units once for each of several blocks of H.
+// The units, repeated for each of several blocks of H.
 Places in_blocks(std::int64_t blocks, std::int64_t H, const Places& units) {
   Places out;
   for (std::int64_t block = 0; block < blocks; ++block) {
@@ -28,7 +28,7 @@ Places places_along(std::string_view symbol, std::int64_t length, const Extents&
     return out;
   }
   if (symbol == "T" || symbol == "B" || symbol == "L * D") return all_places(length);
-  throw std::logic_error("what a unit has along " + std::string(symbol) + " is not known");
+  throw std::logic_error("unknown dimension " + std::string(symbol));
 }
 
 Selection params_at(const RnnParams& layout, const Portion& portion) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A problem with some of its inputs and units, or with all of them in another order. What belongs to a unit: its column
-// or row in every state, gate, matrix and bias, of every layer and direction.
+// A problem with some of its inputs and units, or with all of them in another order. A unit is its column or row in
+// every state, gate, matrix and bias, in every layer and direction.
 #pragma once
 
 #include "properties/laws/transform.h"
@@ -12,14 +12,14 @@ struct Portion {
   Places units;   // of 0 .. H - 1
 };
 
-// Where the portion's elements of an input or output of the problem stand, in the order of the tensor of the smaller
-// problem.
+// Positions of the portion's elements in an input or output of the problem, in the order of the same tensor of the
+// smaller problem.
 Selection portion_of(const Problem& problem, std::string_view name, const Portion& portion);
 
-// The smaller problem. auto_select becomes what it resolves to.
+// The smaller problem. auto_select is replaced by the mode it resolves to.
 Problem portion_of(const Problem& problem, const Portion& portion);
 
-// True if no matrix stands between the input and the units.
+// True if layer 0 adds the input to the units without a matrix.
 bool skips_input(const Case& c);
 
 }  // namespace backgauge

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: the same call gives the same bits, wherever its tensors lie and whatever the workspace holds; on 1, 2 and 7
-// threads too, if BITWISE is claimed. Kind: exact.
-// catches: workspace or output read before it is written, alignment that is relied on, sums whose order depends on
+// Law: The same call gives the same bits, wherever its tensors lie in memory and whatever the workspace holds; also
+// on 1, 2 and 7 threads, if BITWISE is claimed.
+// Kind: exact.
+// Catches: workspace or outputs read before they are written, reliance on alignment, sums whose order depends on
 // threads, races, state kept between calls.
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/laws/answer.h"
@@ -14,14 +15,14 @@ Case about(Case c) { return c; }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   const backgauge_op_claims& claims = *claims_of(implementation, c.op);
-  if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) return {Outcome::kSaysNothing, "repetition is not claimed"};
+  if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) return {Outcome::kSaysNothing, "determinism is not claimed"};
   const Filled inputs = filled(c);
   RunOptions options;
   options.placement = Placement(c.seed);
   const Answer first = answer(implementation, inputs.problem, options);
   const auto differs = [&](const char* how) -> std::string {
     const Answer again = answer(implementation, inputs.problem, options);
-    if (again.problem.keep != first.problem.keep) return std::string(how) + ": another dropout mask";
+    if (again.problem.keep != first.problem.keep) return std::string(how) + ": a different dropout mask";
     const std::string difference = first_difference(first.outputs, again.outputs);
     return difference.empty() ? "" : std::string(how) + ": " + difference;
   };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: gradients from above times 2^k give gradients times 2^k, bit for bit, where nothing is near an end of the range.
+// Law: Upstream gradients times 2^k give gradients times 2^k, bit for bit, where no value is near an end of the
+// range.
 // Kind: exact.
-// catches: clipping, absolute epsilons and thresholds, gradients rounded to a fixed grid or to fewer exponents.
+// Catches: clipping, absolute epsilons and thresholds, gradients rounded to a fixed grid or to a smaller range of
+// exponents.
 #include <cmath>
 #include <limits>
 
@@ -13,7 +15,7 @@
 namespace backgauge {
 namespace {
 
-// The other classes reach the ends of the range on purpose.
+// The other data profiles reach the ends of the range on purpose.
 Case about(Case c) {
   c = without_half(c);
   if (c.data != DataClass::kZeros && c.data != DataClass::kConstant) c.data = DataClass::kStratified;
@@ -28,14 +30,15 @@ int exponent_of(const Case& c) {
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
-    return {Outcome::kSaysNothing, "repetition is not claimed"};
+    return {Outcome::kSaysNothing, "determinism is not claimed"};
   }
   Problem problem = filled(c).problem;
   const int exponent = exponent_of(c);
   const auto once = exactly(answer(implementation, problem));
   change_upstream(problem, [&](std::string_view, std::int64_t, double value) { return std::ldexp(value, exponent); });
   const auto scaled = exactly(answer(implementation, problem));
-  // A term that underflows has lost less than the least normal number; 2^40 above it, that is far below any rounding.
+  // A term that underflows loses less than the smallest normal number. In results 2^40 above that, the loss is far
+  // below any rounding.
   const double safe = float_format(c.dtype).least_normal * 0x1p40;
   Agreement agreement(implementation, c);
   for (const TensorSpec& output : find_op(c.op)->outputs) {
@@ -54,7 +57,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law scales_by_powers_of_two() {
-  return {"M10",    "ScalesByPowersOfTwo", "gradients from above times 2^k give gradients times 2^k",
+  return {"M10",    "ScalesByPowersOfTwo", "upstream gradients times 2^k give gradients times 2^k",
           every_op, Sizes::kWide,          about,
           check};
 }

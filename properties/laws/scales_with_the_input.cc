@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: x times 2^k gives the rows of w_grad that belong to it times 2^k, bit for bit, and nothing else changes: the
-// gates are saved, so no other output depends on x. Kind: exact. catches: x read where a state belongs, or the other
-// way round; rows of w_grad added up from both; clipping, absolute epsilons.
+// Law: x times 2^k gives its rows of w_grad times 2^k, bit for bit. Nothing else changes: the gates are saved, so no
+// other output depends on x.
+// Kind: exact.
+// Catches: x read instead of a state or the other way round, rows of w_grad that contain a sum of both, clipping,
+// absolute epsilons.
 #include <cmath>
 #include <limits>
 
@@ -13,7 +15,7 @@
 namespace backgauge {
 namespace {
 
-// The other classes reach the ends of the range on purpose.
+// The other data profiles reach the ends of the range on purpose.
 Case about(Case c) {
   c = without_half(c);
   if (c.data != DataClass::kZeros && c.data != DataClass::kConstant) c.data = DataClass::kStratified;
@@ -25,7 +27,7 @@ int exponent_of(const Case& c) { return -1 - static_cast<int>(c.seed % 8); }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
-    return {Outcome::kSaysNothing, "repetition is not claimed"};
+    return {Outcome::kSaysNothing, "determinism is not claimed"};
   }
   Problem problem = filled(c).problem;
   const int exponent = exponent_of(c);
@@ -34,7 +36,8 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
   const std::int64_t read = elements_read(problem, "x");
   for (std::int64_t k = 0; k < read; ++k) x.values[k] = std::ldexp(x.values[k], exponent);
   const auto scaled = exactly(answer(implementation, problem));
-  // A term that underflows has lost less than the least normal number; 2^40 above it, that is far below any rounding.
+  // A term that underflows loses less than the smallest normal number. In results 2^40 above that, the loss is far
+  // below any rounding.
   const double safe = float_format(c.dtype).least_normal * 0x1p40;
   Agreement agreement(implementation, c);
   for (const Wanted& output : scaled) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: skip_input is linear_input whose first matrices are the identity for every gate. Kind: within the bounds of both
-// sides.
-// catches: an input given to one gate only, the input's gradient taken from one gate or one direction, params laid out
-// as if the matrices were there, biases dropped with them.
+// Law: skip_input is the same as linear_input where the input matrix of every gate is the identity.
+// Kind: within the bounds of both sides.
+// Catches: an input given to one gate only, the input's gradient taken from one gate or one direction, params laid
+// out as if the matrices were there, biases dropped together with them.
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/subnet.h"
@@ -17,7 +17,7 @@ Case about(Case c) {
   return c;
 }
 
-// Where the parameters of the net without its first matrices stand in those with them.
+// Positions of the parameters without the first matrices in params with them.
 Selection without_first_matrices(const RnnParams& linear) {
   Selection out{{linear.size()}, {}};
   const std::int64_t H = linear.hidden_size;
@@ -70,7 +70,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }  // namespace
 
 Law skip_is_identity_weights() {
-  return {"M17",       "SkipIsIdentityWeights", "skip_input is linear_input whose first matrices are the identity",
+  return {"M17",       "SkipIsIdentityWeights", "skip_input is linear_input with the identity as first matrices",
           stacked_ops, Sizes::kSmall,           about,
           check};
 }

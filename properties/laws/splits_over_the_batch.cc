@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: run in two parts, a batch gives the per-sample outputs of the whole, and sums over samples that add up to it.
+// Law: A batch that is run in two parts gives the per-sample outputs of the whole, and sums over samples that add up
+// to those of the whole.
 // Kind: within the bounds of both sides.
-// catches: rows lost or counted twice where B is odd or no multiple of a tile, samples that see each other, sums over
-// the batch that are assigned instead of added, b_grad or peephole gradients of one row only.
+// Catches: rows lost or counted twice where B is odd or not a multiple of a tile, samples that influence each other,
+// sums over the batch that are assigned instead of added, b_grad or peephole gradients of one row only.
 #include <algorithm>
 
 #include "properties/laws/agreement.h"
@@ -46,7 +47,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 Law splits_over_the_batch() {
   return {"M3",
           "SplitsOverTheBatch",
-          "two parts of a batch give the per-sample outputs of the whole, and sums that add up to it",
+          "two parts of a batch give its per-sample outputs, and sums that add up to those of the whole",
           every_op,
           Sizes::kSmall,
           about,

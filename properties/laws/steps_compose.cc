@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: BlockLSTMGradV2 is LSTMBlockCellGrad step by step from the last, the products with w done here, what a step
-// gives to cs_prev and h_prev added to what comes from above for the one before. Kind: within twice the bound of the
-// block, because evaluating it step by step is one of the orders that the bound covers. catches: steps in the wrong
-// order, a carry that is lost, added twice or assigned over, cs_grad taken at the last step only, states of the wrong
-// step, gates of w or b_grad in the cell's order. A fault must be in both ops to survive.
+// Law: BlockLSTMGradV2 is LSTMBlockCellGrad applied step by step from the last step to the first. The products with
+// w are done here, and the gradients of cs_prev and h_prev of each step are added to the upstream gradients of the
+// step before.
+// Kind: within twice the bound of the block, because evaluating it step by step is one of the orders that the bound
+// covers.
+// Catches: steps in the wrong order; a carry that is lost, added twice or overwritten; cs_grad read at the last step
+// only; states of the wrong step; gates of w or b_grad in the cell's order. A fault that both ops share is not
+// caught.
 #include <algorithm>
 
 #include "properties/laws/agreement.h"
@@ -53,7 +56,7 @@ class Composition {
     return select(all, part(all.shape, 0, t, t + 1)).values;
   }
 
-  // The state before step t: what stands at t - 1, or what the sequence started from.
+  // The state before step t: that of step t - 1, or the initial one.
   Values before(std::string_view states, std::string_view initial, std::int64_t t) const {
     return t == 0 ? block_.find(initial)->values : at_step(states, t - 1);
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: a sequence is its first k steps and then the others: the second stretch starts from the states that the first
-// ends in, and its gradients of them are added to what comes from above for the first. Kind: within twice the bound of
-// the whole, because evaluating it in two stretches is one of the orders that the bound covers.
-// catches: a carry that is lost, added twice or assigned over, states of the wrong step, what is done at the first or
-// the last step only, sums over steps that keep one of them, T taken for seq_len_max.
+// Law: A sequence is its first k steps followed by the rest. The second stretch starts from the final states of the
+// first, and its gradients of those states are added to the upstream gradients of the first.
+// Kind: within twice the bound of the whole, because evaluating it in two stretches is one of the orders that the
+// bound covers.
+// Catches: a carry that is lost, added twice or overwritten; states of the wrong step; work done at the first or the
+// last step only; sums over steps that keep one step; T used instead of seq_len_max.
 #include <algorithm>
 #include <set>
 
@@ -15,7 +16,7 @@
 namespace backgauge {
 namespace {
 
-// Not half: what passes from one stretch to the other would be rounded more often than inside.
+// Not for half: values passed from one stretch to the other would be rounded more often than inside one.
 Case about(Case c) {
   c = without_half(without_random_dropout(with_finite_values(c)));
   c.T = std::max<std::int64_t>(c.T, 2);
@@ -62,7 +63,7 @@ void enter_states(const backgauge_implementation& implementation, const Problem&
   if (first.extents.lstm) input(second, "input_c").values = values_of(named(made, "output_c"));
 }
 
-// Into what comes from above for the last step of the first stretch.
+// Adds to the upstream gradients of the last step of the first stretch.
 void carry_back(const std::vector<Wanted>& second, Problem& first) {
   if (traits_of(first.op).is_stacked) {
     input(first, "output_h_backprop").values = values_of(named(second, "input_h_backprop"));
@@ -79,7 +80,7 @@ void carry_back(const std::vector<Wanted>& second, Problem& first) {
   }
 }
 
-// Outputs are steps, states before the first or after the last, or sums over steps.
+// An output has steps, or is a state before the first or after the last step, or a sum over steps.
 Wanted composed(backgauge_op op, const Wanted& first, const Wanted& second) {
   static const std::set<std::string_view> kBefore{"cs_prev_grad", "h_prev_grad", "input_h_backprop",
                                                   "input_c_backprop"};
@@ -113,7 +114,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 Law stretches_compose() {
   return {"M2",
           "StretchesCompose",
-          "a sequence is its first steps and then the others, gradients of the states between them carried over",
+          "a sequence is its first steps followed by the others, with states and gradients carried over",
           ops_with_steps,
           Sizes::kSmall,
           about,

@@ -41,7 +41,7 @@ Problem subnet_problem(const Problem& net, const Subnet& subnet) {
   const RnnParams layout = layout_of(net);
   Problem out = net;
   out.attributes.direction = subnet.directions == 2 ? BACKGAUGE_BIDIRECTIONAL : BACKGAUGE_UNIDIRECTIONAL;
-  // Not auto_select: it would skip the matrices of a layer that is as wide as what enters it.
+  // Not auto_select: it would skip the matrices of a layer that is as wide as its input.
   out.attributes.input_mode = subnet.layer == 0 && layout.skip_input ? BACKGAUGE_SKIP_INPUT : BACKGAUGE_LINEAR_INPUT;
   out.extents.L = 1;
   out.extents.D = subnet.directions;

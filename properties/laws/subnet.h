@@ -13,11 +13,11 @@ struct Subnet {
 
 RnnParams layout_of(const Problem& problem);
 
-// Where the parameters of a subnet stand in those of the net, in the order of the subnet's own layout.
+// Positions of a subnet's parameters in params of the net, in the order of the subnet's own layout.
 Selection params_of(const RnnParams& layout, const Subnet& subnet);
 
-// On output the subnet's problem with its part of every input, but for `input` of a layer other than the first and
-// output_backprop of a layer other than the last: these still are what enters and leaves the whole net.
+// The subnet's problem with its part of every input. Two inputs are still those of the whole net and must be replaced:
+// `input` unless it is the first layer, and output_backprop unless it is the last.
 Problem subnet_problem(const Problem& net, const Subnet& subnet);
 
 // Its part of states like input_h [L * D, B, H].

@@ -24,7 +24,7 @@ Blocks blocks(const Shape& shape, std::size_t axis) {
   return {product(shape.begin(), at), shape.at(axis), product(at + 1, shape.end())};
 }
 
-// Elements whose place along the axis is index(0), index(1), ... index(length - 1).
+// The elements whose index along the axis is index(0), index(1), ... index(length - 1).
 template <class Index>
 Selection along(const Shape& shape, std::size_t axis, std::int64_t length, Index index) {
   const Blocks b = blocks(shape, axis);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: T steps with seq_len_max S are S steps alone, and zeros in x_grad behind them. Kind: within the bounds of both
-// sides; the zeros exact.
-// catches: a recurrence that starts at T, what stands behind S read or summed, a tail that is not cleared, strides that
-// take S for T.
+// Law: T steps with seq_len_max S give the same as S steps alone, with zeros in x_grad after them.
+// Kind: within the bounds of both sides; the zeros exactly.
+// Catches: a recurrence that starts at T, steps after S read or summed, a tail that is not cleared, strides computed
+// from S instead of T.
 #include <algorithm>
 
 #include "properties/laws/agreement.h"
@@ -51,7 +51,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 Law truncates_at_seq_len_max() {
   return {"M7",
           "TruncatesAtSeqLenMax",
-          "T steps with seq_len_max S are S steps alone, and zeros in x_grad behind them",
+          "T steps with seq_len_max S are S steps alone, with zeros in x_grad after them",
           ops_with_seq_len_max,
           Sizes::kSmall,
           about,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: where no weight leads from one half of the inputs and units to the other, every half is a net of its own. Kind:
-// within the bounds of both sides.
-// catches: a unit that sees its neighbour's gates or states, matrices read along the other axis, strides of H where
-// another width belongs, sums over units.
+// Law: If no weight connects one half of the inputs and units with the other half, each half is a net of its own.
+// Kind: within the bounds of both sides.
+// Catches: a unit that reads its neighbour's gates or states, matrices read along the wrong axis, a stride of H
+// where another width is needed, sums over units.
 #include <algorithm>
 
 #include "properties/laws/agreement.h"
@@ -19,14 +19,14 @@ Case about(Case c) {
   return c;
 }
 
-// Every second input and unit, so that no half is a contiguous block.
+// Every second input and unit, so that neither half is contiguous.
 Places alternate(std::int64_t first, std::int64_t count) {
   Places out;
   for (std::int64_t place = first; place < count; place += 2) out.push_back(place);
   return out;
 }
 
-// Zero where a weight leads from one half to the other.
+// Weights between the halves are zero.
 Problem unconnected(Problem problem, const std::vector<Portion>& halves) {
   Tensor& weights = input(problem, traits_of(problem.op).is_stacked ? "params" : "w");
   std::vector<double> kept(weights.values.size());

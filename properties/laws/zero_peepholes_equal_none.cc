@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: with peepholes of zero everything but their own gradients is what it is without peepholes. Kind: within the
-// bounds of both sides.
-// catches: cells read where they are not (cs_prev for cs), peephole terms that do not multiply their weight, weights
-// read without peepholes, peephole gradients that are not cleared without them.
+// Law: With peephole weights of zero, everything except their own gradients is the same as without peepholes.
+// Kind: within the bounds of both sides.
+// Catches: one cell state read instead of another (cs_prev for cs), peephole terms that do not multiply their
+// weight, weights read without peepholes, peephole gradients that are not cleared without peepholes.
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/transform.h"
@@ -40,7 +40,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 Law zero_peepholes_equal_none() {
   return {"M8",
           "ZeroPeepholesEqualNone",
-          "with peepholes of zero everything but their own gradients is what it is without",
+          "with peepholes of zero everything except their own gradients is as without peepholes",
           ops_with_peepholes,
           Sizes::kSmall,
           about,

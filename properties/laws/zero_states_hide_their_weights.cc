@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: over one step from states of zero, what multiplies a state decides nothing but that state's own gradient, and
-// has itself a gradient of exactly zero: R or the rows of w under h_prev, the forget gate under cs_prev. Kind: exact.
-// catches: states taken from somewhere else than where they stand, an initial state that is dropped or replaced by a
-// later one, recurrent products with the input, gradients of the recurrent weights that begin at the wrong step.
+// Law: Over one step from states of zero, the weights that multiply a state (R or the rows of w for h_prev, the
+// forget gate for cs_prev) influence nothing but the gradient of that state, and their own gradient is exactly zero.
+// Kind: exact.
+// Catches: states read from the wrong place, an initial state that is dropped or replaced by a later one, recurrent
+// products with the input, gradients of the recurrent weights that begin at the wrong step.
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +23,7 @@ Case about(Case c) {
   return c;
 }
 
-// Elements of the recurrent weights, of their gradients too, and of gradients that a forget gate has.
+// Elements of the recurrent weights and of their gradients, and of the gradients of a forget gate.
 struct Hidden {
   std::string_view weights, weights_gradient;
   std::vector<std::size_t> recurrent, forget;
@@ -67,7 +68,7 @@ bool vanishes(std::string_view name) { return name == "wci_grad" || name == "wcf
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
-    return {Outcome::kSaysNothing, "repetition is not claimed"};
+    return {Outcome::kSaysNothing, "determinism is not claimed"};
   }
   Problem problem = filled(c).problem;
   for (const char* name : {"cs_prev", "h_prev", "input_h", "input_c"}) {
@@ -97,7 +98,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 Law zero_states_hide_their_weights() {
   return {"M19",
           "ZeroStatesHideTheirWeights",
-          "over one step from zero states, weights of a state change and get nothing",
+          "over one step from zero states, the weights of a state have no effect and no gradient",
           every_op,
           Sizes::kSmall,
           about,

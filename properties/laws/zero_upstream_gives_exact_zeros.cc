@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law: where all gradients from above are zero, every gradient is zero, also under weights at the end of the range.
+// Law: If all upstream gradients are zero, every gradient is zero, also with weights at the end of the range.
 // Kind: exact.
-// catches: outputs or carries that are not cleared, a workspace that shows, constants added to gradients, products of
-// weights with each other before a gradient enters.
+// Catches: outputs or carries that are not cleared, workspace contents that leak into outputs, constants added to
+// gradients, products of weights with each other before a gradient enters.
 #include <cmath>
 
 #include "properties/laws/agreement.h"
@@ -14,8 +14,8 @@ namespace {
 
 Case about(Case c) { return with_finite_values(c); }
 
-// Of half of the cases. A forward must stay finite under them: a relu would not, and in half the sums of
-// CudnnRNNBackprop may not.
+// Used in half of the cases. The forward must stay finite with these weights: a relu would not, and in half precision
+// the sums of CudnnRNNBackprop might not.
 bool has_huge_weights(const Case& c) {
   const bool unbounded = traits_of(c.op).is_stacked && (c.rnn_mode == BACKGAUGE_RNN_RELU || c.dtype == BACKGAUGE_HALF);
   return c.seed % 2 == 1 && !unbounded;
@@ -48,7 +48,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 Law zero_upstream_gives_exact_zeros() {
   return {"M13",
           "ZeroUpstreamGivesExactZeros",
-          "where all gradients from above are zero, every gradient is",
+          "if all upstream gradients are zero, every gradient is zero",
           every_op,
           Sizes::kWide,
           about,
