@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adjoint identity on random nets: implementations that are right and do not tell their masks never fail, almost
-// all that are wrong do.
+// The adjoint identity on random nets: correct implementations whose masks are not available never fail, and almost all
+// wrong ones do.
 #include "properties/judge/adjoint/adjoint.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace {
 using saboteurs::Kind;
 using saboteurs::Variant;
 
-// Of every data class, with two layers or more and something between them that is dropped.
+// Cases of every data profile, with two layers or more and dropout between them.
 std::vector<Case> dropout_cases(std::size_t count, std::uint64_t seed) {
   constexpr backgauge_dtype kDtypes[] = {BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64, BACKGAUGE_HALF};
   constexpr double kDropouts[] = {0.25, 0.5, 0.75, 0.5};
@@ -73,7 +73,7 @@ TEST(AdjointOfNets, NeverFailsWhatIsRight) {
       passed += verdict.status == Status::kPassed;
     }
   }
-  // Values near the ends of the exponents' range leave nothing to tell now and then.
+  // Values near the ends of the exponent range are sometimes inconclusive.
   EXPECT_GT(conclusive, 50u);
   EXPECT_GE(10 * passed, 9 * conclusive) << passed;
 }
@@ -98,8 +98,8 @@ TEST(AdjointOfNets, NeverFailsWhereFewMasksShowAKink) {
   }
 }
 
-// What shows in none of these: where there is no example, no dropout, dropout of 1, 2^16 rows, NaN from above, more
-// than 31 units, coarser roundings of half; and what is kept from other calls.
+// Faults that show in none of these cases: they need a batch of 0, no dropout, dropout of 1, 2^16 rows, an upstream
+// NaN, more than 31 units, coarser roundings of half, or state from other calls.
 const std::set<std::string> kNeedOtherCases = {"C6.rnn",  "G7.rnn", "G22.rnn", "H17.rnn", "H18.rnn", "H21.rnn",
                                                "I1c.rnn", "I7.rnn", "I12.rnn", "J7.rnn",  "J10.rnn", "J11.rnn"};
 

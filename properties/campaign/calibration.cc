@@ -33,7 +33,7 @@ std::string dtype_of(const Case& c, const Declared& declared) {
   if (c.dtype == BACKGAUGE_HALF) {
     word += declared.half_class == BACKGAUGE_CLASS_A ? " A" : declared.half_class == BACKGAUGE_CLASS_B ? " B" : " A'";
   }
-  // The cell has no products of matrices.
+  // The cell has no matrix products.
   if (c.dtype == BACKGAUGE_FLOAT64 || !traits_of(c.op).has_steps) return word;
   switch (declared.numerical_contract) {
     case BACKGAUGE_FP32_STRICT: break;
@@ -45,7 +45,7 @@ std::string dtype_of(const Case& c, const Declared& declared) {
   return word;
 }
 
-// What the results of one declaration are compared with. Masks are drawn by the implementation.
+// The model that results of one set of declared properties are compared with. The implementation draws the masks.
 struct Truth {
   Declared declared;
   std::vector<std::vector<std::uint8_t>> keep;
@@ -63,9 +63,9 @@ Truth truth_of(const Problem& problem, const Declared& declared) {
   return truth;
 }
 
-// A Gumbel distribution with the mean and the deviation of what was seen: its value at 1 in `runs`.
+// The value exceeded once in `runs` by a Gumbel distribution with the observed mean and deviation.
 double gumbel_extreme(const std::vector<double>& worst, double runs) {
-  constexpr std::size_t kFewest = 30;  // below, the deviation of the maxima is not known to a fifth
+  constexpr std::size_t kFewest = 30;  // with fewer, the deviation of the maxima is known less well than to a fifth
   if (worst.size() < kFewest) return 0;
   double mean = 0, square = 0;
   for (const double value : worst) mean += value;
@@ -75,7 +75,7 @@ double gumbel_extreme(const std::vector<double>& worst, double runs) {
   return mean + beta * (std::log(runs) - std::numbers::egamma);
 }
 
-// The smallest relative error that is seen when it is added to this element.
+// The smallest relative error that is detected when it is added to this element.
 int resolution_at(double got, double value, double allowed) {
   constexpr int kFinest = 60;
   for (int k = kFinest; k >= 0; --k) {
@@ -86,8 +86,9 @@ int resolution_at(double got, double value, double allowed) {
 
 }  // namespace
 
-// By Cauchy and Schwarz n roundings have a bound of sqrt(n) deviations at most: here at least 16 of them matter. Their
-// sum exceeds 0.6 of their bound with a chance below 1e-8, that of two or three now and then.
+// By the Cauchy-Schwarz inequality the bound of n roundings is at most sqrt(n) deviations, so here at least 16 of them
+// contribute. Their sum exceeds 0.6 of their bound with probability below 1e-8; the sum of two or three does now and
+// then.
 constexpr double kManyRoundings = 4;
 
 bool CalibrationRow::acceptable() const {

@@ -20,7 +20,7 @@
 namespace backgauge {
 namespace {
 
-// How much of each kind there is, and why: README.md.
+// The amount of each kind of case. README.md gives the reasons.
 struct Amounts {
   int strength = 2;           // of the covering array of the settings
   int seeds_per_setting = 1;  // cases for each of its rows
@@ -50,7 +50,7 @@ Amounts amounts(Tier tier) {
           .structured = 3};
 }
 
-// The same for every seed, and some tenths of a second of work.
+// The same for every seed, and a few tenths of a second of work.
 const std::vector<Row>& settings_array(backgauge_op op, int strength, bool structured) {
   static std::map<std::tuple<int, int, bool>, std::vector<Row>> arrays;
   static std::mutex mutex;
@@ -75,7 +75,7 @@ class Planner {
     for (const backgauge_dtype dtype : kFloatDtypes) {
       if (find_op(op_)->dtypes & BACKGAUGE_BIT(dtype)) of_dtype(dtype);
     }
-    // Kinds that came later draw for themselves, so that the cases before them stayed what they were.
+    // Each kind of case added later has its own random stream, so that the cases of the other kinds did not change.
     settings(true, structure_draws_);
     for (int k = 0; k < amounts_.structured; ++k) {
       append(structured_cases(op_, tier_ != Tier::kSmoke, structure_draws_));
@@ -96,7 +96,7 @@ class Planner {
     for (int k = 0; k < amounts_.edges; ++k) append(edge_shapes(op_, dtype, draws_));
     for (int k = 0; k < amounts_.containment; ++k) append(containment_cases(op_, dtype, draws_));
     if (amounts_.sweeps) append(size_sweeps(op_, dtype, amounts_.thorough_sweeps, draws_));
-    // A hundredth of a second to seconds each. float32 is what every op has.
+    // These take from a hundredth of a second to seconds each. Every op has float32.
     if (tier_ == Tier::kFull || (tier_ == Tier::kCi && dtype == BACKGAUGE_FLOAT32)) {
       append(sixteen_bit_limits(op_, dtype, tier_ == Tier::kFull, draws_));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cases a tier consists of: a pure function of tier, ops and seed. What it is made of: README.md.
+// The cases of a tier: a pure function of tier, ops and seed. README.md lists the kinds of cases.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace backgauge {
 
 enum class Tier {
   kSmoke,  // every pair of settings, in seconds
-  kCi,     // the gate of every change, in about a minute
-  kFull    // ten times as much, and what is large
+  kCi,     // run on every change, in about a minute
+  kFull    // ten times as many, and large cases
 };
 std::string_view tier_word(Tier tier);
 std::optional<Tier> parse_tier(std::string_view word);
@@ -26,8 +26,8 @@ struct Campaign {
   std::vector<backgauge_op> ops;  // gradient ops
 };
 
-// In the order in which they are to run: shuffled, so that neighbours differ in op, size, flags and direction, which
-// shows state that an implementation keeps between calls.
+// In running order. The cases are shuffled so that neighbours differ in op, size, flags and direction; this reveals
+// state that an implementation keeps between calls.
 std::vector<Case> plan(const Campaign& campaign);
 
 }  // namespace backgauge

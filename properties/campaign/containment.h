@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One NaN or infinity in one element of one tensor that is read: every such tensor, at its first, at its last and at
-// another element.
+// Cases with one NaN or infinity in one element of one tensor that is read: for every such tensor, in its first, its
+// last and another element.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace backgauge {
 
-// The place follows from the seed of a case (case/poison.h), so seeds are tried until one has the place that is wanted.
+// The position follows from the seed of a case (case/poison.h), so seeds are tried until one gives the wanted position.
 std::vector<Case> containment_cases(backgauge_op op, backgauge_dtype dtype, Draws& draws);
 
 }  // namespace backgauge

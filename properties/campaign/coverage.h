@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a list of cases covers, in numbers.
+// Counts what a list of cases covers.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace backgauge {
 
-// A setting of an op, its values, and how many cases have them; values that no case has included.
+// A setting of an op, all its values, and how many cases have each.
 struct Axis {
   std::string name;
   std::vector<std::pair<std::string, std::int64_t>> values;
 };
-// Of the cases of this op among `cases`. Golden vectors are a value of their own of "data".
+// Only cases of this op are counted. Golden vectors are a value of their own of "data".
 std::vector<Axis> coverage(backgauge_op op, const std::vector<Case>& cases);
 
-// Legal pairs of values of two settings (settings.h), and how many of them some case has.
+// Legal pairs of values of two settings (settings.h), and how many of them occur in a case.
 struct PairCoverage {
   std::int64_t covered = 0, legal = 0;
-  std::string missing;  // one that no case has, "mode=gru layers=3"; "" if none
+  std::string missing;  // a pair that no case has, "mode=gru layers=3"; "" if there is none
 };
 PairCoverage pair_coverage(backgauge_op op, const std::vector<Case>& cases);
 

@@ -8,7 +8,7 @@
 namespace backgauge {
 namespace {
 
-// Sets the unset values from `factor` on, if that can be done legally.
+// Sets the unset values from `factor` on; false if no legal row results.
 bool complete(const Factors& factors, Row& row, std::size_t factor) {
   if (!factors.legal(row)) return false;
   while (factor < row.size() && row[factor] != kUnset) ++factor;
@@ -98,7 +98,7 @@ std::vector<Row> covering_array(const Factors& factors, int strength) {
     for (std::size_t factor = 0; factor < row.size(); ++factor) {
       if (row[factor] != kUnset) continue;
       int best = kUnset, most = -1;
-      // Begins elsewhere in every row, so that values that add equally little take turns.
+      // Starts at another value in every row, so that values that add equally little take turns.
       for (int k = 0; k < factors.sizes[factor]; ++k) {
         row[factor] = static_cast<int>((static_cast<std::size_t>(k) + rows.size()) %
                                        static_cast<std::size_t>(factors.sizes[factor]));

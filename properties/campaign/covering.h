@@ -11,21 +11,21 @@ namespace backgauge {
 using Row = std::vector<int>;
 inline constexpr int kUnset = -1;
 
-// Factors by their number of values, and which rows are legal. `legal` is asked about rows with unset values too and
-// must not refuse one of them that could still be completed to a legal row; that it accepts one proves nothing.
+// The number of values of each factor, and which rows are legal. `legal` is also called with rows that have unset
+// values. It must accept such a row if it can be completed to a legal one, and may accept others.
 struct Factors {
   std::vector<int> sizes;
   std::function<bool(const Row&)> legal;
 };
 
-// Every choice of `strength` values of different factors that some legal row holds: rows with the others unset.
+// Every choice of `strength` values of different factors that occurs in a legal row, as rows with the others unset.
 std::vector<Row> legal_combinations(const Factors& factors, int strength);
 
-// Legal rows, all values set, of which each legal combination is part of one. Deterministic, greedy: each row begins
-// with the first combination that is still missing and takes, factor by factor, the value that adds most.
+// Complete legal rows such that each legal combination occurs in one of them. Deterministic and greedy: each row starts
+// with the first combination that is still missing, and takes, factor by factor, the value that adds most combinations.
 std::vector<Row> covering_array(const Factors& factors, int strength);
 
-// Whether all values set in `part` are those of `row`.
+// Whether `row` has every value that is set in `part`.
 bool is_part_of(const Row& part, const Row& row);
 
 }  // namespace backgauge

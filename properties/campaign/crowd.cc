@@ -12,18 +12,18 @@
 namespace backgauge {
 namespace {
 
-// Two that differ, and two that differ in their values only: what is shared by size or by address shows in the latter,
-// and more threads than that only wait for each other on a small machine.
+// Two that differ, and two that differ only in their values: the latter reveal what is shared by size or by address. On
+// a small machine more threads would only wait for each other.
 constexpr std::size_t kThreads = 4;
 
-// What is called, and what is needed to judge it.
+// A call, and what is needed to judge it.
 struct Called {
   Case c;
   Filled filled;
   const backgauge_op_claims* claims;
 };
 
-// Whether what is called at once can be compared with anything.
+// "" if concurrent calls can be compared with anything, otherwise why not.
 std::string incomparable(const Runner& runner, const Called& called) {
   const Problem& problem = called.filled.problem;
   if (!called.filled.error.empty()) return called.filled.error;
@@ -44,7 +44,7 @@ TogetherCall call_of(const Called& called, std::int32_t num_threads) {
   return call;
 }
 
-// Outputs that differ from those of the call alone and may, as far as the oracle allows it.
+// For outputs that may differ from those of the call alone, as far as the oracle allows.
 Verdict judge_stray(const Called& called, const Together::Stray& stray) {
   Problem problem = called.filled.problem;
   problem.keep = stray.keep;

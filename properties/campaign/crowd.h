@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls at the same time, in every tier: a few sets of cases, each called by as many threads at once as it has cases.
+// Concurrent calls, in every tier: a few sets of cases, each set called by one thread for each of its cases.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace backgauge {
 
-// Judges cases called at once, each in a thread of its own. FAILED where one gives other bits than alone (other values
-// than the oracle allows, where bits need not repeat), SKIPPED where fewer than two of them are claimed, MISTRUSTED
-// where too few calls have overlapped.
+// Judges cases that are called concurrently, each in a thread of its own. FAILED if a call gives other bits than alone
+// (or, if bits need not repeat, values that the oracle does not allow), SKIPPED if fewer than two cases are claimed,
+// MISTRUSTED if too few calls overlapped.
 struct CrowdVerdict {
   Verdict verdict;
   std::uint64_t calls = 0, overlapped = 0;
@@ -31,14 +31,14 @@ struct CrowdOptions {
 struct Crowd {
   int sets = 0;  // that were judged
   std::uint64_t calls = 0, overlapped = 0;
-  // Of the first set that is not PASSED, if there is one, and its cases.
+  // The verdict and the cases of the first set that is not PASSED, if there is one.
   Verdict worst;
   std::vector<Case> cases;
 };
-// Ops, shapes and settings are mixed; two cases of each set differ in their values only. Stops at the first failure.
+// Ops, shapes and settings are mixed; two cases of each set differ only in their values. Stops at the first failure.
 Crowd crowd(Runner& runner, const CrowdOptions& options);
 
-// The command that calls these cases at once again, but for --impl.
+// The command that makes these concurrent calls again, without --impl.
 std::string at_once_words(const std::vector<Case>& cases);
 
 }  // namespace backgauge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random choices of a planner, one after the other: a function of (seed, name) and of the order in which they are made.
+// A sequence of random choices: a function of (seed, name) and of the order in which they are made.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class Draws {
   T pick(const T (&from)[N]) {
     return pick(std::span<const T>(from));
   }
-  std::uint64_t seed() { return stream_.bits(next_++) >> 32; }  // of a case: 32 bits make short lines
+  std::uint64_t seed() { return stream_.bits(next_++) >> 32; }  // the seed of a case; 32 bits keep its line short
 
  private:
   RandomStream stream_;

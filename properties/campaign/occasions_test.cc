@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implementations that are wrong on one occasion only, values with a structure or a size that people use: the tiers
-// come to each of them, and the judge sees it there.
+// Implementations that are wrong only for values with a certain structure, or for a size used in training: every tier
+// contains such a case, and the judge detects the error.
 #include "properties/saboteurs/occasions.h"
 
 #include <gtest/gtest.h>
@@ -27,16 +27,16 @@ const std::vector<Occasional>& occasions() {
   return saboteurs::occasional_implementations(*saboteurs::find_implementation("forward_sums"));
 }
 
-// The oracle's work grows so, and dear cases come last.
+// The oracle's work grows in this way; expensive cases come last.
 double work(const Case& c) {
   return static_cast<double>(c.H) * static_cast<double>(c.I + c.H + 16) * static_cast<double>(c.layers) +
          static_cast<double>(c.T * c.B * c.layers);
 }
 
-// Of these the sizes alone are looked at: their values would take the time of all others.
+// For these only the sizes are checked: judging their values would take as long as all others together.
 constexpr double kDear = 1e5;
 
-// Cases in which each comes up, by id and op.
+// The cases in which each occasion occurs, by id and op.
 using Met = std::map<std::pair<std::string, backgauge_op>, std::vector<Case>>;
 Met met_in(std::vector<Case> cases) {
   std::ranges::stable_sort(cases, {}, work);
@@ -83,7 +83,7 @@ TEST(Occasions, TheGateComesToEachAndCatchesIt) {
   }
 }
 
-// What is frequent in programs.
+// Occasions that are frequent in programs.
 TEST(Occasions, ASmokeTierCatchesTheFrequentOnes) {
   const Met met = met_in(plan({.tier = Tier::kSmoke, .seed = 1, .ops = kOps}));
   for (const Occasional& each : occasions()) {

@@ -13,8 +13,8 @@ constexpr std::int64_t kBatches[] = {1, 2, 3, 5, 7, 11, 17};
 constexpr std::int64_t kInputs[] = {1, 2, 3, 5, 7, 11, 13, 19};
 constexpr std::int64_t kHidden[] = {1, 2, 3, 5, 7, 11, 13, 17, 23};
 
-// The cost of a case grows with T * B * H * (I + H), so that a few of the largest would eat the time of all others:
-// the last value of each list is drawn half as often as the others.
+// The cost of a case grows with T * B * H * (I + H), and a few of the largest would take most of the time. The last
+// value of each list is therefore drawn half as often as the others.
 std::int64_t size(std::span<const std::int64_t> from, Draws& draws) {
   const std::int64_t count = static_cast<std::int64_t>(from.size());
   const std::int64_t at = draws.below(2 * count - 1) / 2;
@@ -33,7 +33,7 @@ DataClass data_class(const Case& c, Draws& draws) {
   }
 }
 
-// Only the rigorous bound holds of these, and it grows with every step.
+// Only the rigorous bound applies to these, and it grows with every step.
 bool needs_short_sums(DataClass data) {
   return data == DataClass::kSaturated || data == DataClass::kTiny || data == DataClass::kNan ||
          data == DataClass::kInf;
@@ -43,7 +43,7 @@ void draw_lstm(Case& c, Draws& draws) {
   c.use_peephole = draws.once_in(2);
   c.cell_clip = draws.pick<double>({0, 0, 0.5, 1, 3});
   c.data = data_class(c, draws);
-  const bool saturated = c.data == DataClass::kSaturated;  // needs units of either kind
+  const bool saturated = c.data == DataClass::kSaturated;  // needs saturated units and others
   c.B = size(saturated ? std::span(kBatches).subspan(2) : std::span(kBatches), draws);
   c.I = size(kInputs, draws);
   c.H = size(saturated ? std::span(kHidden).subspan(3) : std::span(kHidden), draws);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of which everything is drawn.
+// Cases in which everything is drawn at random.
 #pragma once
 
 #include "properties/campaign/draws.h"
@@ -7,7 +7,7 @@
 
 namespace backgauge {
 
-// Half of them are of the plain data class, the others of one of the special ones; dims are different primes by
+// Half of them have the data profile without special values, the others one with. Sizes are different primes by
 // default, so that a transposition or a wrong stride shows.
 Case random_case(backgauge_op op, backgauge_dtype dtype, Draws& draws);
 

@@ -6,14 +6,14 @@
 namespace backgauge {
 namespace {
 
-// Of things side by side: "di.." where they differ.
+// The name of concatenated parts: "di.." if they have different names.
 std::string name_of(const std::vector<const Recorded*>& parts) {
   const std::string& first = parts.front()->name;
   const bool same = std::ranges::all_of(parts, [&](const Recorded* part) { return part->name == first; });
   return same || first.ends_with("..") ? first : first + "..";
 }
 
-// Of a sum, after its first term.
+// The name of a sum, derived from its first term.
 std::string sum_name(const std::vector<const Recorded*>& terms) {
   const std::string& first = terms.front()->name;
   if (first == "dco") return "dcs";
@@ -23,7 +23,7 @@ std::string sum_name(const std::vector<const Recorded*>& terms) {
   return first == "input" ? "a" : first == "i n" ? "cs" : first + "+..";
 }
 
-// Of a product of matrices: what went into it tells on which side of the equations it stands.
+// The name of a matrix product; its operands show in which equation it occurs.
 std::string matmul_name(const Recorded& x, const Recorded& y) {
   if (!x.name.starts_with("d")) return "a";
   return y.name.starts_with("W") || y.name == "w[x]" ? "dx" : "dh'";
@@ -104,7 +104,7 @@ std::string Recording::product_name(const std::vector<const Matrix*>& factors) {
   for (const Matrix* factor : factors) {
     const std::string& name = factor->name;
     if (name == "0") return name;
-    if (name == "mask") continue;  // what is dropped or scaled keeps its name
+    if (name == "mask") continue;  // multiplication by a dropout mask does not change the name
     if (name == "h'") return "da";
     if (name.ends_with("'") && !name.starts_with("d")) return "d" + name.substr(0, name.size() - 1);
     out += (out.empty() ? "" : " ") + name;
@@ -112,11 +112,11 @@ std::string Recording::product_name(const std::vector<const Matrix*>& factors) {
   return out == "o co" ? "h" : out;
 }
 
-// Term by term: the columns of x that stand side by side, or the steps whose rows stand below one another.
+// Records each term: the concatenated columns of x, or the steps whose rows are stacked.
 void Recording::record_blocks(const Matrix& x, const Matrix& y, const Bounded<double>& sum) const {
   const std::vector<RecordedPart> whole = {{x.name, x.cols()}};
   const std::vector<RecordedPart>& parts = x.beside.empty() ? whole : x.beside;
-  if (x.transposed && parts.size() == 1) return;  // a sum over the batch of one step has no term of its own
+  if (x.transposed && parts.size() == 1) return;  // a sum over the batch of one step is not a term
   Index begin = 0;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const Index count = parts[k].count;
@@ -151,7 +151,7 @@ Recorded Recording::column_sums(const Matrix& x) const {
   return out;
 }
 
-// Of a stacked net the tanh of its third gate, of a state, or the state itself.
+// In a stacked net: the tanh of the third gate, of a state, or the state itself.
 Recorded Recording::tanh(const Matrix& x) const {
   const bool gru = problem_.attributes.rnn_mode == BACKGAUGE_GRU, lstm = problem_.attributes.rnn_mode == BACKGAUGE_LSTM;
   const std::string name = gru ? "n" : !lstm ? "h" : x.name == "n" ? "n" : "co";
@@ -178,7 +178,7 @@ Recorded Recording::rows(const Matrix& x, Index begin, Index count) const {
 
 Recorded Recording::columns(const Matrix& x, Index begin, Index count) const {
   Matrix out{bound_.columns(x.b, begin, count), x.name};
-  // Of gates that were computed side by side each has its name; all other columns keep that of the whole.
+  // Gates that were computed together get a name each; all other columns keep the name of the whole.
   if (x.name == "a" && count == problem_.extents.H && x.cols() > count) out.name = gate_name(begin / count);
   for (Index at = 0; const RecordedPart& part : x.beside) {
     if (at == begin && part.count == count) out.name = part.name;

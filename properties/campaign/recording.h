@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic that watches the sums of the equations: values and bounds are those of arithmetic/bound.h, and every
-// matrix has a name that follows from what it was made of (significance.h). For every term of every sum, of products of
-// matrices and of sums over rows too, it keeps the largest |term| / E under the term's name.
+// An arithmetic that records the terms of the sums in the equations. Values and bounds are those of arithmetic/bound.h,
+// and every matrix has a name derived from its operands (significance.h). For every term of every sum, including those
+// in matrix products and in sums over rows, it keeps the largest |term| / E under the term's name.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace backgauge {
 
-// Parts that stand side by side, or below one another.
+// A part of a matrix that was concatenated from several.
 struct RecordedPart {
   std::string name;
   Index count;
@@ -23,8 +23,8 @@ struct RecordedPart {
 struct Recorded {
   Bounded<double> b;
   std::string name;
-  std::vector<RecordedPart> beside{}, below{};  // empty: one thing
-  bool transposed = false;                      // `beside` are steps: their rows stood below one another
+  std::vector<RecordedPart> beside{}, below{};  // empty: a single matrix
+  bool transposed = false;                      // `beside` are steps, whose rows were stacked before the transposition
 
   Index rows() const { return b.rows(); }
   Index cols() const { return b.cols(); }
@@ -35,7 +35,7 @@ class Recording {
  public:
   using Matrix = Recorded;
 
-  // Keeps both; `largest` grows with every operation.
+  // Keeps both references; every operation adds to `largest`.
   Recording(const RoundingModel& model, const Problem& problem, std::map<std::string, double>& largest);
 
   Matrix input(const double* values, Index rows, Index cols) const;

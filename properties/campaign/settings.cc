@@ -9,7 +9,7 @@
 namespace backgauge {
 namespace {
 
-// Setting::values in this order. Those from kBlank on are in an array of their own: drawn_factors().
+// Setting::values, in this order. Those from kBlank on are in an array of their own: drawn_factors().
 constexpr DataClass kDataClasses[] = {
     DataClass::kStratified, DataClass::kSaturated, DataClass::kLinear, DataClass::kLarge,    DataClass::kZeros,
     DataClass::kTiny,       DataClass::kHuge,      DataClass::kScales, DataClass::kConstant, DataClass::kNan,
@@ -115,7 +115,7 @@ bool is_legal_anywhere(const Reader& row) {
 
 bool is_legal_lstm(const Reader& row) {
   if (!is_legal_anywhere(row)) return false;
-  // Needs units of either kind: single ones are all saturated or not at all.
+  // Needs saturated units and others: of a single row or unit, all or nothing is saturated.
   return !row.is("data", "saturated") || !(row.is("B", "1") || row.is("H", "1"));
 }
 
@@ -128,13 +128,13 @@ bool is_legal_block(const Reader& row) {
 
 bool is_legal_stacked(const Reader& row) {
   if (!is_legal_anywhere(row)) return false;
-  // semantics.md 8: what a relu makes of NaN is not settled.
+  // semantics.md 8: the result of a relu for NaN is not defined.
   if (row.is("mode", "relu") && (row.is("data", "nan") || row.is("data", "inf"))) return false;
   // States of these are below 1; larger ones saturate everything, and all gradients vanish.
   if (row.is("data", "large") && (row.is("mode", "tanh") || row.is("mode", "gru"))) return false;
   if (row.is("input", "skip") && row.is_other("I", "=H")) return false;
   if (row.position("data") == kUnset || !needs_short_nets(kDataClasses[row.position("data")])) return true;
-  // Of these classes a few rows and units are special, the others carry the evidence.
+  // In these profiles a few rows and units are special; the others carry the evidence.
   return !row.is_other("layers", "1") && !row.is("T", "3..") && !row.is_other("B", "2..7") && !row.is("H", "1");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings that cases of an op differ in, each with the values that are told apart: what coverage counts and what
-// covering arrays are made of.
+// The settings in which cases of an op differ, and the values that are distinguished. Coverage counts them, and
+// covering arrays combine them.
 #pragma once
 
 #include <string>
@@ -16,31 +16,31 @@ namespace backgauge {
 struct Setting {
   std::string_view name;
   std::vector<std::string_view> values;
-  int (*value_of)(const Case&);  // an index into values, or kUnset: golden vectors and shapes without elements
+  int (*value_of)(const Case&);  // an index into values, or kUnset for golden vectors and shapes without elements
 };
 
 const std::vector<Setting>& settings_of(backgauge_op op);
 
-// The dtypes that an op has, float32 first.
+// The dtypes of an op, float32 first.
 std::vector<backgauge_dtype> dtypes_of(backgauge_op op);
 
-// Legal: the contract allows it, and a case of it can prove something. README.md has the list of what is left out.
+// A row is legal if the contract allows it and a case of it can prove something. README.md lists what is left out.
 Factors factors_of(backgauge_op op);
 
-// The same in two parts, each with every legal pair and triple of its own, so that a class that comes into one leaves
-// the cases of the other as they were: classes of which every element is drawn, and those with a structure (blank,
-// alike, exact, lone).
+// The same in two parts, each with all its legal pairs and triples: data profiles whose elements are all drawn, and
+// those with a structure (blank, alike, exact, lone). A profile added to one part does not change the cases of the
+// other.
 Factors drawn_factors(backgauge_op op);
 Factors structured_factors(backgauge_op op);
 
 Row row_of(const Case& c);
 
-// On input a legal row without unset values. On output a case with row_of(case) == row; dims, clip and dropout are
-// drawn where a value of a setting leaves a choice.
+// On input a legal row without unset values. On output a case with row_of(case) == row; sizes, clip and dropout are
+// drawn if the value of a setting leaves a choice.
 Case case_of(backgauge_op op, const Row& row, Draws& draws);
 
-// Classes of which only the rigorous bound holds, or which leave little of the gradients: of stacked nets one layer and
-// few steps, where that bound is sharp enough to prove something.
+// Data profiles to which only the rigorous bound applies, or which leave little of the gradients. Stacked nets then
+// have one layer and few steps, where the bound is narrow enough to prove something.
 bool needs_short_nets(DataClass data);
 
 }  // namespace backgauge

@@ -15,11 +15,10 @@ using Clock = std::chrono::steady_clock;
 
 Case itself(Case c) { return c; }
 
-// The seeds that a shape gets before it is given up: what fails at one element of a thousand rarely fails with the
-// first values.
+// The number of seeds tried for each shape: a fault in one element of a thousand rarely shows with the first values.
 constexpr std::uint64_t kSeeds = 4;
 
-// A right implementation would have PASSED, and not been MISTRUSTED: what is kept as a regression must be able to pass.
+// A correct implementation would have PASSED, not been MISTRUSTED: a case kept as a regression must be able to pass.
 bool proves(const Verdict& verdict) { return std::ranges::none_of(verdict.tensors, &TensorReport::vacuous); }
 
 class Shrinker {
@@ -54,7 +53,7 @@ class Shrinker {
     return judge_(c);
   }
 
-  // Takes a case if it is plainer than the one so far, has not been tried, and fails in the same way.
+  // Accepts a case if it is simpler than the best so far, has not been tried, and fails in the same way.
   bool accept(const Case& c) {
     if (!out_.finished || complexity(c) >= complexity(out_.plainest)) return false;
     if (!tried_.insert(to_string(c)).second) return false;
@@ -71,7 +70,7 @@ class Shrinker {
     return false;
   }
 
-  // From a large case straight to small ones: each dimension at most 1, then 2, then 3, the rest as it is.
+  // Tries small cases directly: each dimension at most 1, then 2, then 3, and everything else unchanged.
   bool leap() {
     for (const std::int64_t most : {1, 2, 3}) {
       Case c = out_.plainest;

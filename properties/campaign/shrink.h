@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a failing case to the plainest one that fails in the same way.
+// From a failing case to the simplest one that fails in the same way.
 #pragma once
 
 #include <chrono>
@@ -18,15 +18,15 @@ struct ShrinkLimits {
 
 struct Shrunk {
   Case plainest;
-  bool flaky = false;  // the given case did not fail again in the same way; then it is its own plainest
-  int executions = 0;  // judged runs
+  bool flaky = false;  // the given case did not fail again in the same way, and is returned unchanged
+  int executions = 0;  // number of judged runs
   double seconds = 0;
-  bool finished = true;  // false: at a limit, and there may be plainer ones
+  bool finished = true;  // false: a limit was reached, and there may be simpler cases
 };
 
-// On input a case that failed as `failure` says (failure_of()), a judge, and what else ends the search. The judge is
-// called from the calling thread only. Where the given case has no vacuous tensor, the plainest has none. Candidates
-// are those of properties/case/simpler.h, the plainest first, each with a few seeds.
+// On input a case that failed in the way `failure` (failure_of()), a judge, and a function that ends the search early.
+// The judge is called only from the calling thread. If the given case has no vacuous tensor, neither has the result.
+// Candidates are those of properties/case/simpler.h, the simplest first, each with a few seeds.
 Shrunk shrink(const Case& c, const std::string& failure, const std::function<Verdict(const Case&)>& judge,
               const ShrinkLimits& limits, const std::function<bool()>& stop);
 

@@ -11,7 +11,7 @@
 namespace backgauge {
 namespace {
 
-// Of an implementation that computes half in float and keeps its operands: bounds.md 2.
+// For an implementation that computes half in float and keeps its operands: bounds.md 2.
 RoundingModel strict_model(backgauge_dtype dtype) {
   const FloatFormat compute = float_format(dtype == BACKGAUGE_HALF ? BACKGAUGE_FLOAT32 : dtype);
   RoundingModel model;
@@ -20,7 +20,8 @@ RoundingModel strict_model(backgauge_dtype dtype) {
   return model;
 }
 
-// By then every term of every mode has come up: a mode is one case of four, and a term of two settings one of sixteen.
+// Enough for every term of every mode to occur: a mode is in one case of four, a term of two settings in one of
+// sixteen.
 constexpr int kCasesThatShowAllTerms = 300;
 
 }  // namespace
@@ -46,7 +47,8 @@ TermCoverage term_coverage(backgauge_op op, backgauge_dtype dtype, const std::ve
   const auto enough = [](const auto& term) { return term.second >= kEnoughCases; };
   for (const Case& c : cases) {
     if (c.op != op || c.dtype != dtype) continue;
-    // What has no elements or is not finite shows nothing, and what is large nothing that small cases do not.
+    // Cases without elements or with values that are not finite reveal nothing; large ones nothing that small ones do
+    // not.
     if (c.B == 0 || c.I == 0 || c.T * c.B > 1000) continue;
     if (out.evaluated >= kCasesThatShowAllTerms && std::ranges::all_of(counts, enough)) break;
     Filled filled = fill(c);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether cases could show that a term of the equations is missing: for each additive term, the largest |term| / E of a
-// case, where E bounds the error of the sum that it is a term of. What is far above its E cannot be left out unnoticed.
+// Whether cases would reveal that a term of the equations is missing: for each additive term, the largest |term| / E in
+// a case, where E bounds the error of the sum that contains the term. A term far above its E cannot be missing
+// unnoticed.
 #pragma once
 
 #include <map>
@@ -12,13 +13,13 @@
 
 namespace backgauge {
 
-// By the term's name: "do wco", "cs_grad", "dci w[h]", "last step: x.. di..". Factors stand side by side; dx is what
-// holds the slope of x as a factor; "x.." are several things side by side of which x is the first; of params it is the
-// block (W, R, bW, bR), of a row of gates the gate. Sums over rows count by step: the first, the last, one between. On
-// input a complete problem, as the oracle takes it.
+// Terms have names: "do wco", "cs_grad", "dci w[h]", "last step: x.. di..". A product lists its factors; dx contains
+// the slope of x as a factor; "x.." is a concatenation whose first part is x. Parts of params are named after their
+// block (W, R, bW, bR), parts of a row of gates after the gate. Sums over rows count separately for the first step, the
+// last step and those between. On input a complete problem, as for the oracle.
 std::map<std::string, double> term_significance(const Problem& problem);
 
-// A campaign shows a term if it is this many times its E in so many cases.
+// A campaign covers a term that is this many times its E in this many cases.
 inline constexpr double kSignificant = 100;
 inline constexpr int kEnoughCases = 30;
 
@@ -28,7 +29,7 @@ struct TermCoverage {
     int cases = 0;  // in which it is significant
   };
   std::vector<Term> terms;  // by name
-  int evaluated = 0;        // cases: fewer than there are where all terms have enough early
+  int evaluated = 0;        // number of cases; the rest is left out once all terms have enough
 
   int shown() const;            // terms with enough cases
   const Term* weakest() const;  // nullptr if there is none

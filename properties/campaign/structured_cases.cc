@@ -17,7 +17,8 @@ void choose_lstm(Case& c, std::size_t k) {
   c.B = 3, c.H = 5;
   c.I = k % 2 == 0 && c.data != DataClass::kAlike ? 4 : 5;  // x and h_prev may be alike
   if (!traits_of(c.op).has_seq_len_max) return;
-  // Of the other classes only the rigorous bound holds, which grows with steps, fastest where half rounds everything.
+  // Only the rigorous bound applies to the other profiles. It grows with steps, fastest if every operation rounds to
+  // half.
   c.T = c.data == DataClass::kBlank ? 4 : 3;
   c.seq_len_max = c.data == DataClass::kBlank ? 3 + static_cast<std::int64_t>(k % 2) : 2;
 }
@@ -39,12 +40,12 @@ std::vector<Case> structured_cases(backgauge_op op, bool thorough, Draws& draws)
   std::vector<Case> out;
   const std::vector<backgauge_dtype> dtypes = dtypes_of(op);
   const bool stacked = traits_of(op).is_stacked;
-  // LSTM ops: both shapes with each dtype, and with and without peepholes over the dtypes.
+  // LSTM ops: both shapes with each dtype; cases with and without peepholes alternate over the dtypes.
   const std::size_t variants = stacked ? std::size(kModes) : 2;
   for (const DataClass data : kStructured) {
     const std::size_t count = structures_of(op, data).size();
     for (std::size_t number = 0; number < count; ++number) {
-      // One of a smoke tier is an LSTM, which has every tensor.
+      // In a smoke tier one case is an LSTM, which has every tensor.
       const std::size_t all = thorough ? dtypes.size() * variants : stacked ? 2 : 1;
       for (std::size_t k = 0; k < all; ++k) {
         Case c{.op = op, .dtype = dtypes[(thorough ? k : number + k) % dtypes.size()], .data = data};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of the classes whose tensors have a structure, each structure by name and not by chance.
+// Cases whose tensors have a structure; each structure is enumerated by name, not drawn.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace backgauge {
 
-// Every structure of every class (case/structures.h) in shapes in which all of its parts are there: peepholes, two
-// directions, several steps. `thorough`: with each dtype and mode; otherwise these take turns,
-// and of a stacked net one case is an LSTM and one another mode.
+// Every structure of every such data profile (case/structures.h), in shapes that have all parts of it: peepholes, two
+// directions, several steps. `thorough`: with each dtype and mode; otherwise these take turns, and for stacked nets one
+// case is an LSTM and one has another mode.
 std::vector<Case> structured_cases(backgauge_op op, bool thorough, Draws& draws);
 
 }  // namespace backgauge

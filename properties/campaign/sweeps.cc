@@ -24,7 +24,7 @@ constexpr std::int64_t kWide = 33;
 
 constexpr backgauge_rnn_mode kModes[] = {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU};
 
-// A case of the op with nothing chosen but what the op cannot be without.
+// A case of the op with only the settings that it must have.
 Case plain_case(backgauge_op op, backgauge_dtype dtype) { return {.op = op, .dtype = dtype}; }
 
 // Every variant of an op that has its own code: modes, or peepholes off and on.
@@ -58,7 +58,7 @@ class Shapes {
     c.seed = draws_.seed();
     out_.push_back(std::move(c));
   }
-  // What follows, for the op that has layers.
+  // The following are for the op that has layers.
   void stacked(std::int64_t layers, backgauge_direction direction, double dropout) {
     if (!traits_of(base_.op).is_stacked) return;
     base_.layers = layers, base_.direction = direction, base_.dropout = dropout;
@@ -73,8 +73,8 @@ class Shapes {
 
 void append(std::vector<Case> more, std::vector<Case>& out) { std::ranges::move(more, std::back_inserter(out)); }
 
-// Long nets with a gain above 1 are chaos, of which nobody can be held to anything: there the states of a relu, whose
-// rows of R add up to less than 1 (case/README.md), are the ones that stay.
+// Long nets with a gain above 1 are chaotic, so that no bound is meaningful. relu nets are used there: the rows of
+// their R add up to less than 1 (case/README.md), and their states stay bounded.
 bool stays_tame(const Case& c, std::int64_t steps) {
   return !traits_of(c.op).is_stacked || steps <= 9 || c.rnn_mode == BACKGAUGE_RNN_RELU;
 }
@@ -86,7 +86,7 @@ std::vector<Case> size_sweeps(backgauge_op op, backgauge_dtype dtype, bool thoro
   const std::vector<Case> all = variants(plain_case(op, dtype));
   for (std::size_t v = 0; v < all.size(); ++v) {
     Shapes shapes(all[v], draws);
-    // Turns begin elsewhere for each dtype, so that together they have had every pair.
+    // Turns start at another setting for each dtype, so that all dtypes together have every pair.
     const auto mine = [&](std::size_t turn) {
       return thorough || (turn + static_cast<std::size_t>(dtype)) % all.size() == v;
     };
@@ -128,7 +128,7 @@ std::vector<Case> edge_shapes(backgauge_op op, backgauge_dtype dtype, Draws& dra
     shapes.add(3, 3, 3, 3, 3);   // all equal
     shapes.add(2, 3, 5, 5, 2);   // I = H
     shapes.add(2, 5, 9, 3, 2);   // I = 3H: I + H = 4H, w is square
-    shapes.add(2, 3, 10, 5, 2);  // I = 2H: as wide as what a bidirectional layer hands on
+    shapes.add(2, 3, 10, 5, 2);  // I = 2H: as wide as the output of a bidirectional layer
     shapes.add(5, 5, 2, 7, 4);   // T = B
     shapes.add(3, 7, 5, 7, 3);   // B = H
     shapes.add(3, 5, 5, 7, 3);   // B = I
@@ -158,14 +158,14 @@ std::vector<Case> edge_shapes(backgauge_op op, backgauge_dtype dtype, Draws& dra
 std::vector<Case> sixteen_bit_limits(backgauge_op op, backgauge_dtype dtype, bool thorough, Draws& draws) {
   std::vector<Case> out;
   for (const Case& variant : variants(plain_case(op, dtype))) {
-    // One relu unit is off for most of its rows or for none: sums over them have no bound that says anything.
+    // A single relu unit is off for most of its rows or for none; sums over them have no useful bound.
     if (traits_of(op).is_stacked && variant.rnn_mode == BACKGAUGE_RNN_RELU) continue;
     Shapes shapes(variant, draws);
     for (const std::int64_t B : {65535, 65536, 65537}) shapes.add(1, B, 1, 1, 1);
     if (traits_of(op).has_steps && thorough) {
       shapes.add(3, 21845, 1, 1, 3);  // 65535 = 3 * 21845; 65537 is a prime
       shapes.add(2, 32768, 1, 1, 2);
-      // Weights of the usual size now and then have a gain above 1, and 1.02^65537 exceeds every dtype.
+      // Weights of the usual size sometimes have a gain above 1, and 1.02^65537 exceeds the range of every dtype.
       Case small = variant;
       if (traits_of(op).has_seq_len_max) small.data = DataClass::kLinear;
       Shapes steps(small, draws);

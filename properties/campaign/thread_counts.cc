@@ -12,17 +12,17 @@
 namespace backgauge {
 namespace {
 
-// More would need more processors than small machines have to tell a thread too many from one that waits its turn.
+// With more threads than processors, a surplus thread cannot be distinguished from one that waits for its turn.
 constexpr std::int32_t kThreads[] = {1, 2};
 
-// The first that a set has.
+// The first enumerator in a set.
 template <class Enumerator>
 Enumerator first_of(std::uint32_t set, std::initializer_list<Enumerator> all) {
   const auto found = std::ranges::find_if(all, [&](Enumerator each) { return (set & BACKGAUGE_BIT(each)) != 0; });
   return found == all.end() ? *all.begin() : *found;
 }
 
-// Of what is claimed, and large enough that a call takes longer than waking a thread: ten million multiplications.
+// A claimed case, large enough that a call takes longer than waking a thread: ten million multiplications.
 Case case_for(const backgauge_op_claims& claims) {
   Case c;
   c.op = static_cast<backgauge_op>(claims.op);
@@ -58,7 +58,7 @@ ThreadCounts count_threads(Runner& runner, const std::vector<backgauge_op>& ops)
       std::vector<RawTensor> raw;
       if (traits_of(op).forward) {
         const RunResult made = runner.run(forward_problem(filled.problem), {}, options);
-        if (verdict_of_failed_run(made)) continue;  // the cases tell of that
+        if (verdict_of_failed_run(made)) continue;  // the cases of the tier report this
         for (const Output& output : made.outputs) raw.push_back(output.raw);
       }
       if (claims->changes_reserve_space != 0) options.changed_inputs = {"reserve_space"};

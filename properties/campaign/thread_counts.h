@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether calls keep to num_threads: in every tier, each claimed op with one thread and with two.
+// Checks that calls respect num_threads: in every tier, each claimed op with one thread and with two.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace backgauge {
 
 struct ThreadCounts {
-  int calls = 0;                        // that were measured
-  double worst = 0;                     // most busy threads for each that a call was given
+  int calls = 0;                        // number of calls measured
+  double worst = 0;                     // largest number of busy threads / num_threads
   std::string failure;                  // "... keeps 31.8 threads busy with num_threads = 1"; "" if nothing is wrong
   std::vector<std::string> unmeasured;  // what could not be measured, and why
 };

@@ -39,16 +39,16 @@ constexpr Size kTwoLargeStacked[] = {
 
 constexpr backgauge_rnn_mode kModes[] = {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU};
 
-// Nets of many steps need weights that let none of them grow: case/README.md.
+// Nets of many steps need weights with which no state grows: case/README.md.
 constexpr std::int64_t kManySteps = 13;
 
-// What a case costs, in weights that its oracle works on: 24 disturbed evaluations are made of each, whatever the other
-// dimensions are. A value at a step costs the oracle as much as 2.5 weights, an element of x as much as one, a step of
-// a layer as much as 64, however small it is; a weight that is only drawn and handed over, 0.15. Fitted to the times of
-// the 1,300 large cases of a gate on an AVX2 processor of 2020, where a weight costs 0.55 microseconds of a core.
+// The cost of a case, in units of one weight that the oracle evaluates (24 times with perturbations, whatever the other
+// sizes are). A value at a step costs as much as 2.5 weights, an element of x as much as one, a step of a layer as much
+// as 64, however small it is; a weight that is drawn but not evaluated costs 0.15. Fitted to the times of the 1,300
+// large cases of tier ci on an AVX2 processor of 2020, where a weight costs 0.55 microseconds of one core.
 constexpr double kPerValue = 2.5, kPerInput = 1, kPerStep = 64, kUnread = 0.15;
 
-// What a tier spends on a size, and on a single case at most. A size that a case can be paid for has one in any case.
+// The most that a tier spends on a size, and on a single case. A size has at least one case if one is affordable.
 struct Budget {
   double of_size, of_case;
 };
@@ -56,8 +56,9 @@ struct Budget {
 Budget budget_of(SizeAmount amount, bool frequent) {
   constexpr double kAny = std::numeric_limits<double>::infinity();
   switch (amount) {
-    case SizeAmount::kFrequent: return {0x1p16, 0x1.2p20};  // 36 ms, and 0.6 s: all of them take some three seconds
-    case SizeAmount::kGate:  // 0.3 s, and 1.4 s: an LSTM of H = 768; of frequent ones 1 s, and 2.6 s: one of 1024
+    case SizeAmount::kFrequent: return {0x1p16, 0x1.2p20};  // 36 ms and 0.6 s; all of them take about three seconds
+    case SizeAmount::kGate:  // 0.3 s and 1.4 s, an LSTM of H = 768; for frequent sizes 1 s and 2.6 s, an LSTM of H =
+                             // 1024
       return frequent ? Budget{0x1.cp20, 0x1.2p22} : Budget{0x1p19, 0x1.4p21};
     case SizeAmount::kEvery: break;
   }
@@ -103,7 +104,7 @@ Case shaped(backgauge_op op, const Size& size) {
 
 std::size_t variants_of(backgauge_op op) { return traits_of(op).is_stacked ? std::size(kModes) : 2; }
 
-// Variant v of an op: its mode or peephole; direction and the way of the input take turns.
+// Variant v of an op: its mode or peephole setting; directions and input modes take turns.
 void choose(Case& c, std::size_t variant, std::size_t turn, double enough) {
   if (!traits_of(c.op).is_stacked) {
     c.use_peephole = variant == 0;
@@ -115,8 +116,8 @@ void choose(Case& c, std::size_t variant, std::size_t turn, double enough) {
   if (work_of(c) > enough) c.direction = BACKGAUGE_UNIDIRECTIONAL;  // half the weights
 }
 
-// The cases of a size that its budget can pay, of all variants with all dtypes. They begin with another one from size
-// to size, and neighbours differ in both.
+// The affordable cases of a size, out of all variants with all dtypes. Each size starts with another variant and dtype,
+// and neighbours differ in both.
 std::vector<Case> affordable(backgauge_op op, const Size& size, const Budget& budget, std::size_t turn) {
   const std::vector<backgauge_dtype> dtypes = dtypes_of(op);
   const std::size_t variants = variants_of(op), round = std::lcm(variants, dtypes.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes that people train with, and where libraries begin another kernel: multiples of 16, 32, 64 and 128 and one off.
+// Sizes used in training, and sizes at which libraries switch kernels: multiples of 16, 32, 64 and 128, and one off
+// them.
 #pragma once
 
 #include <vector>
@@ -10,14 +11,14 @@
 namespace backgauge {
 
 enum class SizeAmount {
-  kFrequent,  // one size of each dimension, or two, with a case or two each
-  kGate,      // all sizes, with as many cases each as some tenths of a second pay
+  kFrequent,  // one or two sizes of each dimension, with one or two cases each
+  kGate,      // all sizes, with as many cases each as take a few tenths of a second
   kEvery      // all sizes with all modes or peepholes and all dtypes
 };
 
-// One dimension large and the others small, so that a case costs little: H to 2048, I to 2048, B to 1024, T to 1025,
-// layers to 8; and some with two large ones. Where an amount cannot pay all modes or peepholes with all dtypes, those
-// it has differ from size to size, as directions always do.
+// One dimension is large and the others are small, so that a case costs little: H to 2048, I to 2048, B to 1024, T to
+// 1025, layers to 8. Some cases have two large dimensions. If an amount does not allow for all modes or peephole
+// settings with all dtypes, different ones are chosen for each size, as directions always are.
 std::vector<Case> training_sizes(backgauge_op op, SizeAmount amount, Draws& draws);
 
 }  // namespace backgauge

@@ -27,13 +27,13 @@ struct Station {
   Case c;
   Problem problem;
   std::uint64_t placement;                // shared with the configuration that differs in values only
-  std::vector<Output> forward, gradient;  // of the first visit; empty before it
-  std::vector<RawTensor> made{};          // by a forward whose gradient is still to come
+  std::vector<Output> forward, gradient;  // from the first visit; empty before it
+  std::vector<RawTensor> made{};          // outputs of a forward whose gradient has not been called yet
 };
 
-// Every so many visits the forward of the next station comes before the gradient of this one, a gradient is asked for
-// twice, and a call that must be refused lies between two good ones. Odd and without common factors, so that all of
-// them meet.
+// At these intervals the forward of the next station is called before the gradient of this one, a gradient is called
+// twice, and a call that must be refused is made between two legal ones. The intervals are odd and have no common
+// factor, so that all combinations occur.
 constexpr int kEveryInterleaved = 3, kEveryTwice = 5, kEveryRefused = 7;
 
 constexpr std::int32_t kThreadCounts[] = {0, 1, 2, 3};  // 0: as many as the run has
@@ -75,7 +75,7 @@ class Walker {
   }
 
  private:
-  // With a generator that has state a mask may be another one every time, and the values with it.
+  // With a stateful generator the mask may differ at every visit, and so may the values.
   bool repeats(const Problem& problem, backgauge_op op) const {
     const backgauge_op_claims& claims = *claims_of(runner_.table(), op);
     const bool draws_anew = claims.dropout_has_state != 0 && has_random_dropout(problem);
@@ -85,7 +85,7 @@ class Walker {
   RunOptions options_of(const Station& station) const {
     const backgauge_op_claims& claims = *claims_of(runner_.table(), station.c.op);
     RunOptions out;
-    // Up and down between calls, where that must make no difference.
+    // Varies between calls, if that must not change the bits.
     const std::int32_t count = kThreadCounts[walk_.calls % std::ssize(kThreadCounts)];
     out.num_threads = count > 0 && claims.determinism == BACKGAUGE_BITWISE ? count : options_.num_threads;
     out.placement = Placement(station.placement);
@@ -93,7 +93,7 @@ class Walker {
     return out;
   }
 
-  // The forward that a gradient of CudnnRNN needs, unless it has been made already.
+  // Calls the forward that a gradient of CudnnRNN needs, unless that has been done.
   std::string make_forward(Station& station) {
     if (!traits_of(station.c.op).forward || !station.made.empty()) return "";
     return call(forward_problem(station.problem), {}, options_of(station), station.c.op, station.forward,
@@ -116,13 +116,13 @@ class Walker {
     return failure.empty() ? end.broken : failure;
   }
 
-  // Whether it is refused is judged elsewhere.
+  // Whether it is refused is checked elsewhere.
   void refuse(const Case& c) {
     if (runner_.table().memory_space != BACKGAUGE_HOST) return;
     (void)runner_.refuse({c.op, c.dtype, static_cast<std::uint64_t>(walk_.calls) % malformed_count(c.op, c.dtype)});
   }
 
-  // What is wrong with a call, given the outputs of the first one like it; those are kept if it is the first.
+  // The difference between a call's outputs and those of the first visit, or "". The first visit stores its outputs.
   std::string call(const Problem& problem, const std::vector<RawTensor>& raw, const RunOptions& run_options,
                    backgauge_op op, std::vector<Output>& first, std::vector<RawTensor>* made) {
     RunResult result = runner_.run(problem, raw, run_options);
@@ -142,8 +142,8 @@ class Walker {
   Walk walk_;
 };
 
-// The same call with one thing changed, another one for each k: what a plan that is kept by some of the sizes, or by
-// sizes without attributes, mixes up; and the last, smaller batch of an epoch.
+// The same call with one property changed, a different one for each k. This detects plans that are cached by some of
+// the sizes, or by sizes without attributes, and imitates the last, smaller batch of an epoch.
 Case sibling_of(Case c, std::size_t k, Draws& draws) {
   const bool stacked = traits_of(c.op).is_stacked;
   switch (k % 5) {
@@ -157,7 +157,7 @@ Case sibling_of(Case c, std::size_t k, Draws& draws) {
     case 1: c.B = c.B > 1 ? c.B - 1 : c.B + 1; break;
     case 2: c.dtype = c.dtype == BACKGAUGE_FLOAT32 ? BACKGAUGE_HALF : BACKGAUGE_FLOAT32; break;
     case 3:
-      // Gates alike in number, and params of one length.
+      // The same number of gates, and params of the same length.
       if (stacked && c.rnn_mode == BACKGAUGE_RNN_TANH) {
         c.rnn_mode = BACKGAUGE_RNN_RELU;
       } else if (stacked && c.rnn_mode == BACKGAUGE_RNN_RELU) {
@@ -169,7 +169,7 @@ Case sibling_of(Case c, std::size_t k, Draws& draws) {
       }
       break;
     default:
-      // Another shape of as many elements, where B and H differ.
+      // Another shape with as many elements, if B and H differ.
       if (c.I == c.H && c.input_mode == BACKGAUGE_SKIP_INPUT) c.I = c.B;
       std::swap(c.B, c.H);
       break;
@@ -197,7 +197,7 @@ std::vector<Case> walk_configurations(const std::vector<backgauge_op>& ops, int 
     }
     const auto which = static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(ops.size())));
     Case c = case_of(ops[which], draws.pick(std::span<const Row>(rows[which])), draws);
-    // One that has something to compare. What a NaN becomes has no bits that repeat.
+    // A case with outputs to compare. The bits of a NaN need not repeat.
     if (c.B == 0 || c.data == DataClass::kNan || c.data == DataClass::kInf) continue;
     out.push_back(std::move(c));
   }
@@ -207,7 +207,7 @@ std::vector<Case> walk_configurations(const std::vector<backgauge_op>& ops, int 
 std::vector<int> walk_order(int count, int length, std::uint64_t seed) {
   Draws draws(seed, "walk_order");
   // A closed walk that uses every edge of the complete directed graph once (Hierholzer): leave along unused edges until
-  // stuck, which can only be where it began, and put what is left unused in between on the way back.
+  // stuck, which can only happen at the start, and insert the unused edges on the way back.
   std::vector<std::vector<int>> unused(static_cast<std::size_t>(count));
   for (int from = 0; from < count; ++from) {
     std::vector<int>& targets = unused[static_cast<std::size_t>(from)];
