@@ -25,7 +25,7 @@ Verdict judged(Runner& runner, const WorkloadInputs& workload_inputs, const Prob
   return judge_case(runner, problem, workload_inputs.filled.facts, options);
 }
 
-// What storing a value changes in it at most: relative to it, or half of this least distance of neighbours.
+// The largest change of a value when it is stored: relative, or half the smallest distance between neighbouring values.
 struct Spacing {
   double relative = 0, least = 0;
 };
@@ -54,8 +54,8 @@ class TableLaunch : public Launch {
   void resume() override { session_->resume(); }
   int process() const override { return session_->process(); }
 
-  // First what timed calls have left: who does nothing has left outputs of other inputs. Then where each element is
-  // written for certain.
+  // First the outputs of the last timed call: an implementation that does nothing has left outputs of other inputs.
+  // Then those of a call whose outputs were poisoned before.
   Verdict judge() override try {
     Verdict verdict;
     for (const bool again : {false, true}) {
@@ -74,7 +74,7 @@ class TableLaunch : public Launch {
     return declared(*claims_of(runner_.table(), problem.op), problem.dtype);
   }
 
-  // With the signs of the workload itself: it is known what is right there.
+  // With the signs of the workload itself, for which the expected outputs are known.
   Verdict compare(Computed computed) {
     Problem problem = workload_inputs_.filled.problem;
     if (signs_) {
@@ -85,8 +85,8 @@ class TableLaunch : public Launch {
     return judge_values(wanted, computed.outputs, problem, declared_here());
   }
 
-  // If masks are not available, outputs are judged as the judge does it, on the inputs that were timed last; then what
-  // was computed here must be what the judge has seen, for masks are a function of the seeds.
+  // If masks are not available, the judge calls the implementation on the inputs that were timed last. The outputs
+  // computed here must equal those, because masks are a function of the seeds.
   Verdict compare_with_judged(const std::vector<GivenTensor>& outputs) {
     Problem problem = workload_inputs_.filled.problem;
     if (signs_) {
@@ -104,7 +104,7 @@ class TableLaunch : public Launch {
     for (const Output& output : forward.outputs) made.push_back(output.raw);
     const RunResult seen = runner_.run(problem, made, options);
     runner_.end_case();
-    // A deterministic implementation repeats the judged bits; of any other, both answers may be off.
+    // A deterministic implementation repeats the judged bits; with any other, both answers may have errors.
     std::vector<std::vector<double>> errors;
     Spacing spacing;
     if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) {
@@ -124,11 +124,12 @@ class TableLaunch : public Launch {
         const double apart =
             2 * errors[place][k] + spacing.relative * (std::fabs(here) + std::fabs(there)) + spacing.least;
         if (here == there || (std::isnan(here) && std::isnan(there)) || std::fabs(here - there) <= apart) continue;
-        return failed(fmt::format("{}[{}]: {} where the same call gave the judge {}; dropout masks are not available",
-                                  output.raw.name, k, here, there));
+        return failed(
+            fmt::format("{}[{}]: got {}, but the same call gave the judge {}; dropout masks are not available",
+                        output.raw.name, k, here, there));
       }
     }
-    if (seen.outputs.empty()) return failed("no answer to the judge: " + seen.broken + seen.message);
+    if (seen.outputs.empty()) return failed("the judge got no outputs: " + seen.broken + seen.message);
     return verdict;
   }
 
@@ -148,7 +149,7 @@ AbiContestant::AbiContestant(std::string name, Runner& runner, Open open)
 
 Verdict AbiContestant::judge(WorkloadInputs& workload_inputs) {
   Verdict verdict = judged(runner_, workload_inputs, workload_inputs.filled.problem, workload_inputs.expected);
-  runner_.renew();  // its process, with threads that may spin there, is none of those that are timed
+  runner_.renew();  // its process, where threads may spin, is not one of those that are timed
   return verdict;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An implementation behind the contract's table: judged through a Runner, timed in sessions.
+// An implementation of the contract: judged through a Runner, timed in sessions.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ class AbiContestant : public Contestant {
  public:
   using Open = std::function<std::unique_ptr<Session>()>;
 
-  // The runner outlives this.
+  // The runner must outlive this.
   AbiContestant(std::string name, Runner& runner, Open open);
 
   const std::string& name() const override { return name_; }

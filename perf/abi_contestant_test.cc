@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An implementation judged and timed: what it gets in memory, and that it is caught when it turns wrong.
+// An implementation is judged and timed: the memory it gets, and that errors that appear later are detected.
 #include "perf/abi_contestant.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TEST_F(AbiContestantTest, IsCaughtWhenItTurnsWrong) {
   EXPECT_EQ(sly->judge().status, Status::kFailed);
 }
 
-// An answer from a cache belongs to inputs of an earlier sample.
+// A cached answer belongs to the inputs of an earlier sample.
 TEST_F(AbiContestantTest, IsCaughtWhenItRemembersAnAnswer) {
   for (const char* line : {kCell, kBlock, kCudnn}) {
     const std::unique_ptr<Launch> forgetful = launched(line);
@@ -102,7 +102,7 @@ TEST_F(AbiContestantTest, IsCaughtWhenItRemembersAnAnswer) {
   }
 }
 
-// What timed calls leave is judged, not only what is computed when someone looks.
+// The outputs of timed calls are judged, not only those of a call made for the judge.
 TEST_F(AbiContestantTest, IsCaughtWhenItWorksOnlyOnPoisonedOutputs) {
   const std::unique_ptr<Launch> idle = launched(kCell);
   std::vector<float> left;
@@ -168,7 +168,7 @@ TEST(Session, MoreThreadsThanAllowedAreSeenByTheTimeTheyTake) {
   EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.19}, 1), "keeps 1.9 CPUs busy with num_threads = 1");
   EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.2}, 2), "");
   EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.4}, 2), "keeps 4.0 CPUs busy with num_threads = 2");
-  EXPECT_EQ(too_many_threads({.seconds = 0.004, .cpu_seconds = 0.4}, 1), "") << "too short to tell";
+  EXPECT_EQ(too_many_threads({.seconds = 0.004, .cpu_seconds = 0.4}, 1), "") << "too short to measure";
 }
 
 TEST_F(AbiContestantTest, OutputsOfEarlierCallsDoNotHelp) {

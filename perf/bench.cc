@@ -18,27 +18,28 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A call this long does not feel what the caches held before it.
+// For a call this long, the previous contents of the caches do not matter.
 constexpr double kNoWarmUp = 0.1;
-// A call this long is sampled in the first rounds only: noise is small against it, and rounds are many minutes.
+// A call this long is sampled only in the first rounds: noise is small compared with it, and all rounds would take many
+// minutes.
 constexpr double kLongCall = 2;
-constexpr int kLeastRounds = 3;  // a median needs them
+constexpr int kLeastRounds = 3;  // the fewest that have a useful median
 constexpr std::int64_t kMostCalls = 1'000'000;
 constexpr std::chrono::microseconds kFmaReference{2000};
-constexpr std::chrono::milliseconds kPatience{20};  // for a quiet machine, before each sample
-constexpr int kMostRetries = 1;                     // of a sample that was disturbed
-constexpr int kMostRounds = 10'001;  // above what --reps takes, and odd: the next seed is of the other kind
+constexpr std::chrono::milliseconds kPatience{20};  // how long to wait for a quiet machine before each sample
+constexpr int kMostRetries = 1;                     // repetitions of a disturbed sample
+constexpr int kMostRounds = 10'001;  // above the largest --reps, and odd, so that the next seed has the other parity
 constexpr int kNoiseRounds = 5;
-constexpr int kTrials = 3;  // samples of each launch, of which the least counts: others only ever add time
+constexpr int kTrials = 3;  // samples of each launch, of which the shortest counts: disturbances only add time
 
-// What the judge could not do for lack of inputs.
+// The verdict on a workload whose inputs could not be made.
 Entry unjudged(const Contestant& contestant, Status status, std::string reason) {
   return {contestant.name(), contestant.version(), {status, std::move(reason), {}}};
 }
 
 }  // namespace
 
-// A contestant that has passed, its fastest launch, and where its samples go.
+// A contestant that has passed, its fastest launch, and the entry of its samples.
 struct Bench::TimedContestant {
   Contestant* contestant;
   Entry* entry;
@@ -46,7 +47,7 @@ struct Bench::TimedContestant {
   std::int64_t calls = 1;
   bool warms_up = true;
 
-  // Awake only while it is timed or judged.
+  // Running only while it is timed or judged, otherwise stopped.
   class Awake {
    public:
     explicit Awake(Launch& launch) : launch_(launch) { launch.resume(); }
@@ -85,7 +86,7 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
         fmt::format("{:.3g} GFLOP, more than --max-work={:.3g}", mine.work.flops / kGiga, options_.most_gflop));
     return;
   }
-  // All contestants at once, and one of them twice while its launches are compared.
+  // All contestants are in memory at the same time, and one of them twice while its launches are compared.
   const double bytes = memory_of_a_judged_case(workload.c) +
                        static_cast<double>(contestants.size() + 1) * memory_of_a_launch(workload.c);
   if (bytes > static_cast<double>(available_memory())) {
@@ -121,8 +122,8 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
     }
   } catch (const std::bad_alloc&) {
     mine.entries.clear();
-    all(Status::kSkipped, "needs more memory than there is");
-  } catch (const std::runtime_error& error) {  // of the inputs
+    all(Status::kSkipped, "needs more memory than is available");
+  } catch (const std::runtime_error& error) {  // thrown for the inputs
     mine.entries.clear();
     all(Status::kSkipped, error.what());
   }
@@ -154,7 +155,8 @@ std::vector<Bench::TimedContestant> Bench::judge_all(WorkloadInputs& workload_in
   return all_timed;
 }
 
-// A process draws its addresses once, and may be fast or slow by them alone: everybody gets the best of as many.
+// The addresses of a process are random and can make it fast or slow: every contestant gets the best of several
+// launches.
 void Bench::launch(WorkloadInputs& workload_inputs, TimedContestant& timed) {
   double best = 0;
   for (int k = 0; k < options_.launches && !options_.stop(); ++k) {
@@ -175,7 +177,7 @@ void Bench::launch(WorkloadInputs& workload_inputs, TimedContestant& timed) {
   if (!timed.launch) throw ContestantError("interrupted", Status::kSkipped);
 }
 
-// Seconds of a call: of long ones the first has shown it.
+// Seconds of a call. For long calls the first call has measured it.
 double Bench::trial(TimedContestant& timed, Launch& launch) {
   if (launch.first_call() > kLongCall) return launch.first_call();
   if (timed.warms_up) launch.time(1);
@@ -187,7 +189,7 @@ double Bench::trial(TimedContestant& timed, Launch& launch) {
   return least;
 }
 
-// A B C, then C B A: what drifts meets all alike.
+// A B C, then C B A, so that drift affects all alike.
 void Bench::time_rounds(const WorkloadResult& workload, std::vector<TimedContestant>& all_timed) {
   for (int round = 0; round < options_.rounds && !options_.stop(); ++round) {
     if (round >= kLeastRounds && Clock::now() >= options_.deadline) break;
@@ -219,7 +221,7 @@ void Bench::measure_noise(const WorkloadResult& workload, TimedContestant& timed
       std::swap(first, second);
     }
   } catch (const ContestantError&) {
-    return;  // the rounds will say so
+    return;  // the rounds will report it
   }
   result.noise = disagreement(first, second);
   result.noise_known = true;
@@ -230,13 +232,13 @@ bool Bench::may_be_timed(const Verdict& verdict) const {
 }
 
 std::int64_t Bench::calls_of_a_sample(Launch& launch) {
-  // No first call is ten times slower for being the first.
+  // A first call takes less than ten times as long as later ones.
   if (options_.cold || launch.first_call() > 10 * options_.sample_seconds) return 1;
   std::int64_t calls = 1;
   for (;;) {
     const double seconds = launch.time(calls).seconds;
     if (seconds >= options_.sample_seconds || calls >= kMostCalls) return calls;
-    // Towards the goal, but no more than tenfold at once: short times are read badly.
+    // Towards the goal, but at most tenfold at once: short times are inaccurate.
     const double factor = std::clamp(1.2 * options_.sample_seconds / std::max(seconds, 1e-9), 1.2, 10.0);
     calls = std::min(kMostCalls, static_cast<std::int64_t>(std::ceil(static_cast<double>(calls) * factor)));
   }
@@ -244,7 +246,7 @@ std::int64_t Bench::calls_of_a_sample(Launch& launch) {
 
 LoadOptions Bench::load_options() const {
   if (!options_.cold) return {options_.threads, 0};
-  // So that every level has let go of everything else: twice the last one.
+  // Twice the last level, so that no level holds anything else.
   return {options_.threads,
           2 * std::max({machine_.l1_bytes, machine_.l2_bytes, machine_.l3_bytes, std::int64_t{1} << 22})};
 }
@@ -256,7 +258,7 @@ Sample Bench::sample(const WorkloadResult& workload, TimedContestant& timed, int
     InterferenceMonitor interference(launch.process());
     interference.wait_until_idle(kPatience);
     const TimedContestant::Awake awake(launch);
-    // The same inputs for everybody, and others than those of the sample before.
+    // The same inputs for all contestants, and different from those of the previous sample.
     launch.turn(static_cast<std::uint64_t>(1 + round + attempt * kMostRounds));
     if (timed.warms_up) launch.time(1);
     interference.watch();

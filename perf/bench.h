@@ -18,18 +18,19 @@ namespace backgauge {
 
 struct BenchOptions {
   int rounds = 9;
-  double sample_seconds = 0.025;  // of one sample at least: long against what a clock and an interrupt cost
+  double sample_seconds =
+      0.025;  // shortest sample: long compared with the cost of reading the clock and of an interrupt
   int threads = 1;
   bool cold = false;        // caches are emptied before every call
-  bool mistrusted = false;  // what the judge can neither accuse nor trust is timed, too
+  bool mistrusted = false;  // MISTRUSTED results are timed, too
   int launches = 3;         // processes of each contestant, of which the fastest is timed
   double most_gflop = 60;   // larger workloads are SKIPPED: judging takes some CPU seconds for each; nine has 53.7
   std::chrono::steady_clock::time_point deadline =
-      std::chrono::steady_clock::time_point::max();  // nothing starts later
+      std::chrono::steady_clock::time_point::max();  // no workload starts after this
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& phase, std::size_t done, std::size_t total)> progress =
       [](const std::string&, std::size_t, std::size_t) {};
-  // Each workload as soon as it has ended. The noise is known by the first one that has a time.
+  // Called with each workload as soon as it has ended. The noise is known by the first one that has a time.
   std::function<void(const BenchResult&, const WorkloadResult&)> ended = [](const BenchResult&, const WorkloadResult&) {
   };
 };
@@ -39,7 +40,7 @@ class Bench {
   Bench(const Machine& machine, const Limits& limits, const BenchOptions& options)
       : machine_(machine), limits_(limits), options_(options) {}
 
-  // Contestants in the order of each first round. A workload that was interrupted has no samples.
+  // Contestants in the order of the first round. A workload that was interrupted has no samples.
   BenchResult run(const std::vector<Workload>& workloads, const std::vector<std::unique_ptr<Contestant>>& contestants);
 
  private:

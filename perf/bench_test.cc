@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rounds, with contestants that only say what is asked of them. No time is asserted.
+// The rounds, with contestants that only record their calls. No time is asserted.
 #include "perf/bench.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 std::vector<std::string> asked;  // in order
 
-// Claims to need `seconds` for a call, or in its k-th launch `luck` times as long.
+// Reports `seconds` for a call, or `luck` times as long in its k-th launch.
 class Actor : public Contestant {
  public:
   explicit Actor(std::string name, double seconds = 0.02) : name_(std::move(name)), seconds_(seconds) {}
@@ -37,7 +37,7 @@ class Actor : public Contestant {
 
   Verdict before = passed(), after = passed();
   std::function<bool()> ends;
-  double first_call = 0.1;  // so long that no call warms up, and so short that samples are of several
+  double first_call = 0.1;  // long enough that no call warms up, short enough that a sample has several calls
 
   static Verdict passed() {
     TensorReport tensor;
@@ -75,7 +75,7 @@ class ActorLaunch : public Launch {
  private:
   Actor& actor_;
   double factor_;
-  int awake_ = 1;  // twice is a fault of the bench, not at all is asking one who sleeps
+  int awake_ = 1;  // 2: resumed twice, 0: called while paused; both are errors of the bench
 };
 
 std::unique_ptr<Launch> Actor::launch(WorkloadInputs&) {
@@ -121,7 +121,7 @@ TEST_F(BenchTest, RoundsGoForthAndBack) {
   for (const std::string& one : asked) {
     if (one.starts_with("time ")) order += one.substr(5);
   }
-  // Each is tried, a runs against itself; then the rounds. Disturbed samples are taken again, so repeats count once.
+  // Each is tried, a runs against itself, then come the rounds. Disturbed samples are repeated, so repeats count once.
   order.erase(std::unique(order.begin(), order.end()), order.end());
   EXPECT_EQ(order, "abcabcbabc");
   for (const Entry& entry : result.workloads.at(0).entries) EXPECT_EQ(entry.samples.size(), 3u);
@@ -153,7 +153,7 @@ TEST_F(BenchTest, TheFastestOfAllLaunchesIsTimed) {
   EXPECT_NE(heading_text(machine, {}, limits, options).find("best of 3 process launches"), std::string::npos);
 }
 
-// A sample of inputs that were there before would be answered from memory.
+// A sample with inputs that were used before could be answered from a cache.
 TEST_F(BenchTest, EverySampleHasInputsOfItsOwnTheSameForAll) {
   for (const char* name : {"a", "b"}) add(name);
   run();
@@ -171,7 +171,7 @@ TEST_F(BenchTest, EverySampleHasInputsOfItsOwnTheSameForAll) {
 
 TEST_F(BenchTest, WhatCannotBeIsMarkedAndNotCompared) {
   add("a", 0.02);
-  add("b", 1e-9);  // 416 bytes at 416 GB/s, where reading and copying move 20
+  add("b", 1e-9);  // 416 bytes at 416 GB/s, where reading and copying together reach 20
   limits.read = limits.copy;
   options.sample_seconds = 1e-9;
   const BenchResult result = run();
@@ -231,7 +231,7 @@ TEST_F(BenchTest, WhatTurnsWrongLosesItsTime) {
 }
 
 TEST_F(BenchTest, WhoEndsIsBrokenAndTheOthersGoOn) {
-  add("a").ends = [] { return std::ranges::count(asked, "time b") >= 5; };  // four are to try it
+  add("a").ends = [] { return std::ranges::count(asked, "time b") >= 5; };  // four calls are trials
   add("b");
   const BenchResult result = run();
   EXPECT_EQ(result.workloads[0].entries[0].verdict.status, Status::kBroken);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is timed: an implementation of the contract, or another program. A contestant has one workload at a time, in
-// this order: judge; if that was good launch, as often as asked; drop. Each launch is a process of its own.
+// What is timed: an implementation of the contract, or another program. For each workload the order of calls is judge,
+// launch (if it passed; once or several times), drop. Each launch is a process of its own.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@
 
 namespace backgauge {
 
-// One workload: its line, its inputs, and what is right.
+// One workload: its case, its inputs, and the expected outputs.
 struct WorkloadInputs {
   Case c;
   Filled filled;
   ExpectedOutputs expected;
   LoadOptions options;
 
-  // Throws std::runtime_error where the inputs cannot be made.
+  // Throws std::runtime_error if the inputs cannot be made.
   WorkloadInputs(const Case& c, const LoadOptions& options);
 };
 
-// A contestant with the workload in memory. It starts awake; its functions but resume() are for one that is.
+// A contestant with the workload in memory. It starts running; while it is paused only resume() may be called.
 class Launch {
  public:
   Launch() = default;
@@ -35,21 +35,21 @@ class Launch {
 
   virtual double first_call() const = 0;  // seconds, in fresh memory
 
-  // Other inputs of the workload (signs.h), where the contestant can be given some. This and time() throw
+  // Switches to other inputs of the workload (signs.h), if the contestant supports it. This and time() throw
   // ContestantError.
   virtual void turn(std::uint64_t seed) = 0;
 
-  // So many calls, one after the other.
+  // `calls` calls, one after the other.
   virtual Timing time(std::int64_t calls) = 0;
 
-  // What the last timed call has computed, and what one more does in its place.
+  // Judges the outputs of the last timed call, and those of one more call.
   virtual Verdict judge() = 0;
 
-  // Asleep it takes no time from others, whatever its threads do.
+  // While paused it takes no CPU time from others, whatever its threads do.
   virtual void pause() = 0;
   virtual void resume() = 0;
 
-  // The process that works while this one waits, or 0.
+  // The process that does the work while this one waits, or 0.
   virtual int process() const { return 0; }
 };
 
@@ -63,16 +63,16 @@ class Contestant {
   virtual const std::string& name() const = 0;
   virtual const std::string& version() const = 0;
 
-  // Whether it computes on this machine's CPU, whose limits then are its own.
+  // Whether it computes on this machine's CPU, so that the CPU's limits apply.
   virtual bool on_cpu() const { return true; }
 
   // `workload_inputs` must live until drop().
   virtual Verdict judge(WorkloadInputs& workload_inputs) = 0;
 
-  // Makes everything ready in a process that has not had this workload. Throws ContestantError.
+  // Prepares the workload in a process that has not had it before. Throws ContestantError.
   virtual std::unique_ptr<Launch> launch(WorkloadInputs& workload_inputs) = 0;
 
-  // Lets go of the workload, if it has one. Its launches are gone by then.
+  // Frees the workload, if it has one. Its launches must have been destroyed.
   virtual void drop() {}
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a time is worth nothing without, as words: the context of every file that a run writes.
+// The context needed to interpret a timing, as text: every file that a run writes contains it.
 #pragma once
 
 #include <map>

@@ -17,8 +17,8 @@ double stacked_flops(const Case& c) {
   return flops;
 }
 
-// What the op's table says is read and what it says there is to write; reserve_space is left out, as its layout is
-// private to an implementation.
+// The elements that are read and written according to the op's table. reserve_space is not counted, because its layout
+// is private to an implementation.
 double minimal_bytes(const Case& c) {
   const Extents e = extents_of(c);
   const OpSpec& spec = *find_op(c.op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work of one call, counted from its sizes alone (semantics.md 1.6, 2.5), so that numbers of different
-// implementations can be compared. Additions and multiplications count one each; pointwise work is not counted.
+// implementations can be compared. An addition or a multiplication counts as one; pointwise work is not counted.
 //   BlockLSTMGradV2      S * 16 * B * H * (I + H) flop
 //   CudnnRNNBackprop     for each layer 2 * 2 * T * B * D * G * H * (I' + H) flop: data and weights; G gates, I' inputs
 //                        of the layer's matrices (0 where the input is skipped)
@@ -12,26 +12,26 @@
 
 namespace backgauge {
 
-// The line that goes with every result.
+// The line that is printed and written with every result.
 inline constexpr const char* kWorkConvention =
     "block 16*S*B*H*(I+H) flop; cudnn 4*T*B*D*G*H*(I'+H) flop a layer; cell 13*B*H elements (peephole 14*B*H+6*H); "
     "products only, minimal traffic";
 
-enum class LimitedBy { kArithmetic, kBandwidth };  // which limit of the machine the work is measured against
+enum class LimitedBy { kArithmetic, kBandwidth };  // the limit that the time is compared with
 
 struct Work {
-  double flops = 0;  // 0: none are counted
+  double flops = 0;  // 0: the op has no products
   double bytes = 0;
   LimitedBy limited_by = LimitedBy::kArithmetic;
 };
 
 Work work_of(const Case& c);
 
-// About what it takes to judge and time a case: every element of the call as inputs of the problem (a double), twice in
-// its dtype, as outputs in double, and what is right with what is allowed (24 bytes).
+// The approximate memory to judge and time a case: each element of the call as an input of the problem (a double),
+// twice in its dtype, as an output in double, and with expected value and allowed error (24 bytes).
 double memory_of_a_judged_case(const Case& c);
 
-// What one process takes that times a case: the call, and the inputs as they came (a double).
+// The approximate memory of one process that times a case: the call, and its inputs as doubles.
 double memory_of_a_launch(const Case& c);
 
 }  // namespace backgauge

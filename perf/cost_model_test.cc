@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts against the products written out one by one, and against numbers that others have published.
+// Compares counts with the products written out one by one, and with published numbers.
 #include "perf/cost_model.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ Case parsed(const std::string& line) {
   return c.value_or(Case{});
 }
 
-// Of [rows, inner] x [inner, columns].
+// The flops of [rows, inner] x [inner, columns].
 double product_flops(double rows, double inner, double columns) { return 2 * rows * inner * columns; }
 
 TEST(Work, BlockIsItsFourProductsOverTheStepsThatCount) {

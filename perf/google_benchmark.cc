@@ -59,7 +59,7 @@ std::string take(GoogleFlags& flags, const std::string& key, const std::string& 
   return "";
 }
 
-// Takes from a name what the library adds to it: how a sample is taken is the same for all.
+// Removes from a name what the library adds to it, which is the same for all.
 Run named(Run run, const std::string& name, int family) {
   run.run_name = {};
   run.run_name.function_name = name;
@@ -119,7 +119,7 @@ void add_aggregates(std::vector<Run>& runs, std::size_t first) {
     run.aggregate_name = aggregate.name;
     run.aggregate_unit = std::string(aggregate.name) == "cv" ? benchmark::kPercentage : benchmark::kTime;
     run.repetition_index = Run::no_repetition_index;
-    // As the library has it: iterations count the repetitions, times are of one of them.
+    // As in the library: iterations count the repetitions, times are per repetition.
     run.iterations = static_cast<std::int64_t>(repetitions.size());
     std::vector<double> real, cpu;
     for (const Run& one : repetitions) {
@@ -176,7 +176,7 @@ GoogleFlags take_google_flags(const std::vector<std::string>& arguments, std::st
   int count = static_cast<int>(pointers.size());
   pointers.push_back(nullptr);
   benchmark::Initialize(&count, pointers.data());
-  if (count > 1) error = std::string(pointers[1]) + ": no flag of Google Benchmark";
+  if (count > 1) error = std::string(pointers[1]) + ": not a flag of Google Benchmark";
   return flags;
 }
 
@@ -236,7 +236,7 @@ void report(const std::vector<Run>& runs, const std::string& format, std::ostrea
   reporter->SetOutputStream(&out);
   reporter->SetErrorStream(&out);
   benchmark::BenchmarkReporter::Context library;
-  library.name_field_width = 0;  // the library leaves it to its callers
+  library.name_field_width = 0;  // the library expects the caller to set it
   for (const Run& run : runs)
     library.name_field_width = std::max(library.name_field_width, run.benchmark_name().size());
   reporter->ReportContext(library);

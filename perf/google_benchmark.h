@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Google Benchmark: it takes every sample, and its own reporters write what was found, so that its schema and its flags
-// are those that other tools know.
+// Google Benchmark takes every sample, and its own reporters write the results, so that schema and flags are those that
+// other tools expect.
 #pragma once
 
 #include <functional>
@@ -13,31 +13,31 @@
 
 namespace backgauge {
 
-// Flags of Google Benchmark that decide over a run; what is not here goes to the library as it is.
+// Flags of Google Benchmark that influence a run; all others are passed to the library.
 struct GoogleFlags {
-  std::string filter;       // --benchmark_filter: of names, '-' in front turns it around
+  std::string filter;       // --benchmark_filter: a regular expression; a leading '-' negates it
   std::string format;       // --benchmark_format: console or json instead of the table
   std::string out;          // --benchmark_out
   std::string out_format;   // --benchmark_out_format
-  double min_time = 0;      // --benchmark_min_time: seconds of one sample
+  double min_time = 0;      // --benchmark_min_time: seconds per sample
   int repetitions = 0;      // --benchmark_repetitions: rounds
   bool list_tests = false;  // --benchmark_list_tests
 
   bool matches(const std::string& name) const;
 };
 
-// On input arguments that all begin with --benchmark_. On output what they say, or in `error` what is wrong.
+// On input arguments that all begin with --benchmark_. On output their values, or `error`.
 GoogleFlags take_google_flags(const std::vector<std::string>& arguments, std::string& error);
 
-// One sample: calls `batch` once for `calls` calls; it gives seconds for all of them. What it throws comes out.
+// One sample: calls `batch` once for `calls` calls; it returns the seconds of all of them. Exceptions are passed on.
 benchmark::BenchmarkReporter::Run run_under_google(const std::string& name, std::int64_t calls,
                                                    const std::function<double(std::int64_t)>& batch);
 
-// Everything as Google Benchmark's runs: each repetition, then mean, median, stddev, cv of the repetitions. A pair
-// without a time is a run with an error that says why.
+// All results as Google Benchmark's runs: each repetition, then mean, median, stddev, cv. A pair without a time is a
+// run with an error message.
 std::vector<benchmark::BenchmarkReporter::Run> google_runs(const BenchResult& result);
 
-// What goes beside the library's own context into every report from now on. Once in a process.
+// Adds to the library's own context in every report from now on. Call it once per process.
 void add_context(const std::map<std::string, std::string>& context);
 
 // `format`: console or json.

@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "0.10 0.20 0.30 2/105 4711": two can run, one of which asks. Where nobody says, nothing is known to disturb.
+// "0.10 0.20 0.30 2/105 4711": two are runnable, one of which is this process. If the file is missing, nothing is
+// reported.
 bool others_are_runnable() {
   std::ifstream file("/proc/loadavg");
   std::string load;
@@ -33,7 +34,7 @@ std::int64_t stolen_ticks() {
   return file ? ticks : 0;
 }
 
-// Of all threads of another process.
+// The sum over all threads of another process.
 std::int64_t switches_of(int process) {
   std::int64_t switches = 0;
   std::error_code ignored;

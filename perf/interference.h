@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a sample was disturbed by others: something else was runnable just before it, or the timed process lost a CPU
+// Detects whether a sample was disturbed: something else was runnable just before it, or the timed process lost a CPU
 // during it (involuntary context switches, time stolen by the hypervisor).
 #pragma once
 
@@ -10,13 +10,13 @@ namespace backgauge {
 
 class InterferenceMonitor {
  public:
-  // Watches this process, and another one if that does the work (0: none).
+  // Watches this process, and the process that does the work, if it is another one (0: none).
   explicit InterferenceMonitor(int other_process = 0) : other_process_(other_process) {}
 
-  // Waits until nothing else is runnable, not longer than `patience`.
+  // Waits until nothing else is runnable, but not longer than `patience`.
   void wait_until_idle(std::chrono::milliseconds patience);
 
-  // Starts the interval that disturbed() is about.
+  // Starts the interval that disturbed() reports on.
   void watch() { before_ = now(); }
 
   // Whether something else was runnable when waiting ended, or the process has lost a CPU since watch(). One switch

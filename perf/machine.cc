@@ -63,7 +63,7 @@ std::int64_t cache_size(const std::string& text) {
   return number << (*end == 'K' ? 10 : *end == 'M' ? 20 : 0);
 }
 
-// Of the first CPU's data or unified cache at a level; 0 where there is none.
+// The size of the first CPU's data or unified cache at a level; 0 if there is none.
 std::int64_t cache_bytes(int level) {
   for (int index = 0;; ++index) {
     const fs::path folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}", index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a time belongs to: the machine, and the build that was timed.
+// The machine and the build that a timing belongs to.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 namespace backgauge {
 
 struct Machine {
-  std::string cpu_model, isa, governor;                   // isa: the best for float of this CPU; governor: or "unknown"
-  std::int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // data or unified, of the first CPU; 0 where there is none
-  int cores = 1;                                          // that are online
-  bool matrix_units = false;                              // tiles of products of half or bfloat16
-  bool half_units = false;                                // vectors that multiply half in half
+  std::string cpu_model, isa, governor;  // isa: the best of this CPU for float; governor: may be "unknown"
+  std::int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // data or unified, of the first CPU; 0: not present
+  int cores = 1;                                          // online
+  bool matrix_units = false;                              // matrix units for half or bfloat16
+  bool half_units = false;                                // vector units that multiply in half
 
-  // 16 hexadecimal digits; the same for machines whose times may be compared: CPU model, ISA, caches, cores.
+  // 16 hexadecimal digits, equal for machines whose times may be compared: a hash of CPU model, ISA, caches, cores.
   std::string id() const;
 };
 Machine this_machine();
@@ -22,11 +22,11 @@ Machine this_machine();
 struct Build {
   std::string version, commit, compiler, type;
   bool optimized = false;
-  std::string sanitizers;  // "" or which
+  std::string sanitizers;  // their names, or ""
 };
 Build this_build();
 
-// Why times of such a build mean nothing, or "".
+// Why times of this build are meaningless, or "".
 std::string unfit_for_timing(const Build& build);
 
 }  // namespace backgauge

@@ -18,11 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Frameworks take long to start; a load converts layouts and runs a forward, a batch of calls lasts as long as it was
-// asked to.
+// Frameworks take long to start. A load converts layouts and runs a forward; a batch of calls takes as long as
+// requested.
 constexpr std::chrono::seconds kStart{180}, kAnswer{900};
 
-// Frameworks round each operation in half (semantics.md 1.4); the other dtypes do not look at it.
+// Frameworks round each operation in half (semantics.md 1.4); it does not apply to the other dtypes.
 constexpr Declared kDeclared{.half_class = BACKGAUGE_CLASS_B};
 
 std::map<std::string, std::string> threads_in_environment(int threads) {
@@ -39,10 +39,11 @@ backgauge_dtype dtype_of(NpyType type) {
   for (const backgauge_dtype dtype : kFloatDtypes) {
     if (npy_type(dtype) == type) return dtype;
   }
-  return BACKGAUGE_INT64;  // no output has it: the judge will say so
+  return BACKGAUGE_INT64;  // no output has this dtype, so the judge will report it
 }
 
-// Without the large inputs of which only what the op reads has values: a peer that wants the others makes them.
+// Without the large inputs of which only the elements that the op reads have values: a peer that needs them creates
+// them.
 Filled with_whole_inputs(Filled filled) {
   std::erase_if(filled.problem.inputs, [](const Tensor& tensor) {
     return static_cast<std::int64_t>(tensor.values.size()) != element_count(tensor.shape);
@@ -52,7 +53,7 @@ Filled with_whole_inputs(Filled filled) {
 
 }  // namespace
 
-// Asleep when it is gone: its process waits for the next workload.
+// On destruction the process is paused: it waits for the next workload.
 class PeerLaunch : public Launch {
  public:
   PeerLaunch(const PeerContestant& owner, PeerProcess& process) : owner_(owner), process_(process) {
@@ -63,20 +64,20 @@ class PeerLaunch : public Launch {
     try {
       process_.ask({{"do", "drop"}}, kAnswer);
     } catch (const PeerError&) {
-      // The next workload will say that it is gone.
+      // The next workload will report that it is gone.
     }
     process_.pause();
   }
 
   double first_call() const override { return first_call_; }
-  void turn(std::uint64_t) override {}  // a framework keeps inputs in layouts of its own, made when it loaded them
+  void turn(std::uint64_t) override {}  // a framework converts its inputs when it loads them, and keeps those
   Timing time(std::int64_t calls) override try {
     json request = {{"do", "time"}, {"calls", calls}};
     if (owner_.workload_inputs_->options.evict_bytes > 0)
       request["evict_bytes"] = owner_.workload_inputs_->options.evict_bytes;
     const json answer = process_.ask(request, kAnswer);
     if (!answer.contains("seconds") || !answer["seconds"].is_number()) {
-      throw ContestantError("has no time: " + word(answer, "error"));
+      throw ContestantError("returned no time: " + word(answer, "error"));
     }
     return {answer["seconds"], answer["seconds"]};
   } catch (const PeerError& error) {
@@ -100,7 +101,7 @@ PeerContestant::PeerContestant(std::string name, std::vector<std::string> comman
   command_.push_back(fmt::format("--threads={}", threads));
   process(0).pause();
   std::string pattern = (fs::temp_directory_path() / "backgauge-peer-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw PeerError(pattern + ": cannot be made");
+  if (mkdtemp(pattern.data()) == nullptr) throw PeerError(pattern + ": cannot be created");
   folder_ = pattern;
 }
 
@@ -109,14 +110,14 @@ PeerContestant::~PeerContestant() {
   fs::remove_all(folder_, ignored);
 }
 
-// Started where there are not yet as many.
+// Starts a process if there are not enough yet.
 PeerProcess& PeerContestant::process(std::size_t number) {
   while (processes_.size() <= number) {
     auto process = std::make_unique<PeerProcess>(command_, threads_in_environment(threads_));
     const json greeting = process->hear(kStart);
     if (const std::string error = word(greeting, "error"); !error.empty()) throw PeerError(error);
     if (greeting.contains("threads") && greeting["threads"] != threads_) {
-      throw PeerError(fmt::format("it uses {} threads, not {}", greeting["threads"].dump(), threads_));
+      throw PeerError(fmt::format("uses {} threads, expected {}", greeting["threads"].dump(), threads_));
     }
     version_ = word(greeting, "version");
     processes_.push_back(std::move(process));
@@ -133,7 +134,7 @@ Verdict PeerContestant::judge(WorkloadInputs& workload_inputs) try {
   workload_inputs_ = &workload_inputs;
   launches_ = 0;
   if (has_random_dropout(workload_inputs.filled.problem)) {
-    return {Status::kSkipped, "it draws dropout masks of its own", {}};
+    return {Status::kSkipped, "draws its own dropout masks", {}};
   }
   std::string error;
   if (!write_bundle(folder_, workload_inputs.c, with_whole_inputs(workload_inputs.filled), {}, error))
@@ -169,11 +170,11 @@ void PeerContestant::drop() {
   }
 }
 
-// Of the outputs that it can make; the others are not looked at.
+// Judges the outputs that it computes; the others are ignored.
 Verdict PeerContestant::judge_outputs(PeerProcess& process) const {
   const fs::path written = folder_ / "out";
   std::error_code ignored;
-  fs::remove_all(written, ignored);  // what stands there afterwards is of this run
+  fs::remove_all(written, ignored);  // whatever is there afterwards comes from this run
   fs::create_directories(written, ignored);
   const json answer = process.ask({{"do", "run"}}, kAnswer);
   if (const std::string reason = word(answer, "error"); !reason.empty()) return {Status::kBroken, reason, {}};
@@ -192,7 +193,7 @@ Verdict PeerContestant::judge_outputs(PeerProcess& process) const {
   std::vector<Wanted> wanted = workload_inputs_->expected.all(problem, kDeclared);
   std::erase_if(wanted,
                 [&](const Wanted& tensor) { return std::ranges::find(outputs_, tensor.name) == outputs_.end(); });
-  if (wanted.empty()) return failed("makes no output of the op");
+  if (wanted.empty()) return failed("computes no output of the op");
   return judge_values(wanted, given, problem, kDeclared);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A framework in processes of its own, and one that is not there. A peer is judged by what it writes into files, and
-// reads the clock itself: peers/README.md.
+// A peer: another framework in processes of its own, or an unavailable one. A peer is judged by the files that it
+// writes, and measures its own times: peers/README.md.
 #pragma once
 
 #include <filesystem>
@@ -13,10 +13,10 @@
 
 namespace backgauge {
 
-// Words that start a peer; `threads` follows as --threads=N.
+// The command that starts a peer; --threads=N is appended.
 class PeerContestant : public Contestant {
  public:
-  // Waits for its greeting. Throws PeerError: why it is absent.
+  // Waits for its greeting. Throws PeerError with the reason if it is unavailable.
   PeerContestant(std::string name, std::vector<std::string> command, int threads);
   ~PeerContestant() override;
 
@@ -24,8 +24,8 @@ class PeerContestant : public Contestant {
   const std::string& version() const override { return version_; }
   Verdict judge(WorkloadInputs& workload_inputs) override;
 
-  // The first is the process that was judged. Processes stay, asleep, for the workloads to come: frameworks take long
-  // to start.
+  // The first is the process that was judged. Processes are kept, paused, for later workloads, because frameworks take
+  // long to start.
   std::unique_ptr<Launch> launch(WorkloadInputs& workload_inputs) override;
   void drop() override;
 
@@ -40,13 +40,13 @@ class PeerContestant : public Contestant {
   std::vector<std::string> command_;
   int threads_;
   std::vector<std::unique_ptr<PeerProcess>> processes_;
-  std::size_t launches_ = 0;      // of this workload
+  std::size_t launches_ = 0;      // launches of this workload
   std::filesystem::path folder_;  // of this process
   WorkloadInputs* workload_inputs_ = nullptr;
-  std::vector<std::string> outputs_;  // that it can make
+  std::vector<std::string> outputs_;  // names of the outputs that it computes
 };
 
-// Named on every workload, with the reason why it has no time.
+// An unavailable peer: SKIPPED on every workload, with the reason.
 class AbsentContestant : public Contestant {
  public:
   AbsentContestant(std::string name, std::string reason) : name_(std::move(name)), reason_(std::move(reason)) {}

@@ -21,12 +21,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// More is no answer of this protocol.
+// No answer of this protocol is longer.
 constexpr std::size_t kLongestLine = 1 << 20;
 
-// In the child: nothing here may take memory or throw.
+// In the child: nothing here may allocate memory or throw.
 [[noreturn]] void become(int socket, char* const* arguments, char* const* environment, pid_t parent) {
-  setpgid(0, 0);  // Ctrl-C is for the parent, who then ends its peers
+  setpgid(0, 0);  // Ctrl-C goes to the parent, which then ends its peers
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   constexpr int kNotStarted = 127;
   if (getppid() != parent) _exit(kNotStarted);
@@ -82,10 +82,10 @@ nlohmann::json PeerProcess::hear(std::chrono::seconds patience) {
       const std::string line = unread_.substr(0, newline);
       unread_.erase(0, newline + 1);
       nlohmann::json said = nlohmann::json::parse(line, nullptr, false);
-      if (!said.is_object()) fail(fmt::format("said what is no JSON object: {:.80}", line));
+      if (!said.is_object()) fail(fmt::format("sent a line that is not a JSON object: {:.80}", line));
       return said;
     }
-    if (unread_.size() > kLongestLine) fail("said a line without an end");
+    if (unread_.size() > kLongestLine) fail("sent a line without an end");
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_of_patience - Clock::now()).count();
     pollfd waiting{socket_, POLLIN, 0};
     const int ready = left > 0 ? poll(&waiting, 1, static_cast<int>(left)) : 0;
@@ -128,7 +128,7 @@ void PeerProcess::end() {
   if (socket_ >= 0) close(socket_);
   socket_ = -1;
   if (process_ <= 0) return;
-  kill(-process_, SIGKILL);  // what it has started, too;
+  kill(-process_, SIGKILL);  // its children, too
   kill(process_, SIGKILL);   // itself, if it has no group of its own yet
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }

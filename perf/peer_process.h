@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of another framework that speaks in lines of JSON on its stdin and stdout (peers/README.md). It runs in
-// a process group of its own and dies with this process.
+// A program of another framework that exchanges lines of JSON on its stdin and stdout (peers/README.md). It runs in a
+// process group of its own, and ends when this process ends.
 #pragma once
 
 #include <chrono>
@@ -12,26 +12,26 @@
 
 namespace backgauge {
 
-// The program ended, was silent for too long, or sent a line that breaks the protocol; afterwards it is gone.
+// The program ended, did not answer in time, or sent a line that breaks the protocol. It has been stopped.
 struct PeerError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 class PeerProcess {
  public:
-  // The program and its arguments, found along PATH; what its environment has beside that of this process.
+  // The program (searched in PATH) with its arguments, and variables to add to the environment.
   PeerProcess(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment);
   ~PeerProcess();
   PeerProcess(const PeerProcess&) = delete;
   PeerProcess& operator=(const PeerProcess&) = delete;
 
-  // The next object it says. Throws PeerError.
+  // The next object that it sends. Throws PeerError.
   nlohmann::json hear(std::chrono::seconds patience);
 
-  // Asks, and hears the answer. Throws PeerError.
+  // Sends a request and waits for the answer. Throws PeerError.
   nlohmann::json ask(const nlohmann::json& request, std::chrono::seconds patience);
 
-  // It and what it has started do not run between the two. Nothing may be asked meanwhile.
+  // Between the two, neither the program nor its children run, and ask() must not be called.
   void pause() const;
   void resume() const;
 

@@ -47,11 +47,12 @@ TEST(PeerProcess, GetsItsEnvironmentAndKeepsOurs) {
 TEST(PeerProcess, SaysWhatIsWrong) {
   EXPECT_EQ(trouble_of([] { PeerProcess({"/nobody/is/here"}, {}).hear(10s); }), "ended without an answer");
   EXPECT_EQ(trouble_of([] { shell("exit 3").hear(10s); }), "ended without an answer");
-  EXPECT_EQ(trouble_of([] { shell("echo hello; read line").hear(10s); }), "said what is no JSON object: hello");
-  EXPECT_EQ(trouble_of([] { shell("echo 17; read line").hear(10s); }), "said what is no JSON object: 17");
+  EXPECT_EQ(trouble_of([] { shell("echo hello; read line").hear(10s); }),
+            "sent a line that is not a JSON object: hello");
+  EXPECT_EQ(trouble_of([] { shell("echo 17; read line").hear(10s); }), "sent a line that is not a JSON object: 17");
   EXPECT_EQ(trouble_of([] { shell("exec sleep 60").hear(1s); }), "has not answered within 1 s");
   EXPECT_EQ(trouble_of([] { shell("exec cat /dev/zero | tr '\\0' x 2>/dev/null").hear(60s); }),
-            "said a line without an end");
+            "sent a line without an end");
 }
 
 TEST(PeerProcess, IsGoneAfterTrouble) {

@@ -45,12 +45,12 @@ std::string implausible(const WorkloadResult& workload, const Entry& entry, cons
   const backgauge_dtype dtype = workload.workload.c.dtype;
   const double rate = std::max(fma_gflops, limits.fma(dtype)), gflops = workload.work.flops / seconds / kGiga;
   if (rate > 0 && multiply_adds_are_the_limit(machine, dtype) && gflops > slack * rate) {
-    return fmt::format("{:.3g} ms are {:.0f} GFLOP/s, and this machine's multiply-adds {:.0f}", 1e3 * seconds, gflops,
-                       rate);
+    return fmt::format("{:.3g} ms would be {:.0f} GFLOP/s, but the multiply-add limit of this machine is {:.0f}",
+                       1e3 * seconds, gflops, rate);
   }
   const double least = least_seconds(workload.work.bytes, machine, limits, workload.threads);
   if (seconds * slack < least) {
-    return fmt::format("{:.3g} us, and this machine moves the {:.3g} MB of a call in no less than {:.3g} us",
+    return fmt::format("{:.3g} us, but to move the {:.3g} MB of a call this machine needs at least {:.3g} us",
                        1e6 * seconds, workload.work.bytes / 1e6, 1e6 * least);
   }
   return "";

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times that cannot be: less than the machine's limits allow for the work of a call. Such a number says that something
-// else was timed; it is shown, and compared with nothing.
+// Finds impossible times: shorter than the machine's limits allow for the work of a call. Such a number means that
+// something else was timed; it is shown, but not compared with anything.
 //
-// Products: as many multiply-adds in no less time than the multiply-add loop needs, at the best rate that the run has
-// seen. Where other units multiply faster than that loop (matrix units for half and float, vectors of half for half),
-// nothing is known. Kernels that save multiplications (Strassen) are not in use at such sizes.
+// Products: a call cannot do its multiply-adds faster than the multiply-add loop does at its best rate in the run. This
+// limit does not apply if other units multiply faster than that loop (matrix units for half and float, vectors of half
+// for half). Kernels that save multiplications (Strassen) are not used at these sizes.
 //
-// Traffic: of n bytes that a call reads or writes once, what all caches up to a level hold at most does not pass the
-// next level, the rest does: n - c_1 - ... - c_k bytes through level k + 1. Reads and writes take ways of their own, so
-// that a level moves at most what its read and its copy probe move together.
+// Traffic: of n bytes that a call reads or writes once, at most c_1 + ... + c_k stay in the first k cache levels; the
+// rest, n - c_1 - ... - c_k bytes, passes through level k + 1. Reads and writes may overlap, so the rate of a level is
+// at most that of its read probe plus that of its copy probe.
 //
-// Both limits are measured, and so is how far this run may be off: its noise.
+// Both limits are measured, and so is the noise of this run.
 #pragma once
 
 #include <string>
@@ -21,12 +21,12 @@
 
 namespace backgauge {
 
-// "" or why the median cannot be, with what was measured and what is possible. `fma_gflops` is the best rate of the
+// "", or why the median is impossible, with the measured and the possible value. `fma_gflops` is the best rate of the
 // multiply-add loop in the run, `noise` as BenchResult has it.
 std::string implausible(const WorkloadResult& workload, const Entry& entry, const Machine& machine,
                         const Limits& limits, double fma_gflops, double noise);
 
-// The least seconds in which so many bytes can be read or written, for so many threads.
+// The shortest time, in seconds, in which `threads` threads can read or write `bytes`.
 double least_seconds(double bytes, const Machine& machine, const Limits& limits, int threads);
 
 }  // namespace backgauge

@@ -19,12 +19,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kTrials = 5;
 constexpr std::chrono::microseconds kTrial{4000};
-constexpr std::int64_t kSteps = 4096;  // of an FMA loop between two looks at the clock: about 10 us
+constexpr std::int64_t kSteps = 4096;  // FMA steps between two readings of the clock: about 10 us
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-// Runs work(thread) on all threads at once. On output what it gave in all, per second between the first start and the
-// last end. A thread's work says how much it did.
+// Runs work(thread) on all threads at the same time; it returns the amount of work done. On output the total amount per
+// second between the first start and the last end.
 template <class WorkOfThread>
 double rate_of(int threads, const WorkOfThread& work) {
   struct Share {
@@ -83,7 +83,7 @@ class Buffers {
   std::vector<std::unique_ptr<std::byte, decltype(&std::free)>> memory_;
 };
 
-// `pass` again and again for the time of a trial, once at least; GB/s.
+// Repeats `pass` for the time of a trial, at least once; returns GB/s.
 template <class Pass>
 double trial(int threads, const Pass& pass) {
   constexpr double kGiga = 1e9;
@@ -102,7 +102,7 @@ struct ReadAndCopy {
   double read = 0, copy = 0;
 };
 
-// `bytes` in all for each thread. Small buffers are passed over often enough that the clock costs nothing.
+// `bytes` per thread. Small buffers are passed over so often that reading the clock does not count.
 ReadAndCopy bandwidth(int threads, std::size_t bytes) {
   constexpr std::size_t kBetweenLooks = 1 << 18;
   const std::size_t half = std::max<std::size_t>(bytes / 2 / 4096, 1) * 4096;
@@ -120,7 +120,7 @@ ReadAndCopy bandwidth(int threads, std::size_t bytes) {
   ReadAndCopy out;
   out.read = repeated([&](int thread) { read_loop(buffers.first(thread), 2 * half); });
   out.copy = repeated([&](int thread) { copy_loop(buffers.first(thread), buffers.second(thread), half); });
-  // Stores past the caches pay where neither half stays in one; a copy may use either.
+  // Non-temporal stores pay off if neither half stays in a cache; a copy may use either kind.
   out.copy = std::max(out.copy,
                       repeated([&](int thread) { stream_loop(buffers.first(thread), buffers.second(thread), half); }));
   return out;
@@ -147,7 +147,7 @@ Limits probe_limits(const Machine& machine, int threads) {
     limits.read.*level = found.read;
     limits.copy.*level = found.copy;
   };
-  // Half of a level is certainly in it; four times the last level certainly is not.
+  // Half the size of a level certainly fits in it; four times the last level certainly does not.
   measure(machine.l1_bytes / 2, &Bandwidth::l1);
   measure(machine.l2_bytes / 2, &Bandwidth::l2);
   measure(machine.l3_bytes / 2 / threads, &Bandwidth::l3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of this machine, measured at the start of a run: what shares of a limit are shares of.
+// The limits of this machine, measured at the start of a run. Shares of a limit refer to them.
 #pragma once
 
 #include <chrono>
@@ -10,15 +10,15 @@
 
 namespace backgauge {
 
-// GB/s of data that each level holds; 0 where there is no such level. A copy counts what is read and what is written.
+// GB/s for data that each level holds; 0 if the level does not exist. A copy counts bytes read and bytes written.
 struct Bandwidth {
   double l1 = 0, l2 = 0, l3 = 0, memory = 0;
 
-  // Of the level that holds `bytes` for each of `threads`.
+  // The bandwidth of the level that holds `bytes`, divided among `threads`.
   double at(double bytes, const Machine& machine, int threads) const;
 };
 
-// Of all threads together.
+// All threads together.
 struct Limits {
   double fma_f32 = 0, fma_f64 = 0;  // GFLOP/s
   Bandwidth read, copy;

@@ -10,7 +10,7 @@
 namespace backgauge {
 namespace {
 
-// Keeps a value in a register, and the compiler from knowing it.
+// Keeps a value in a register and hides it from the optimizer.
 #if defined(__x86_64__)
 #define BACKGAUGE_KEEP(value) asm volatile("" : "+x"(value))
 #define BACKGAUGE_KEEP_WIDE(value) asm volatile("" : "+v"(value))
@@ -18,12 +18,12 @@ namespace {
 #define BACKGAUGE_KEEP(value) asm volatile("" : "+w"(value))
 #endif
 
-// Twelve independent sums: five cycles of latency on two units need ten, and with the factors they fit 16 registers.
-// Loops over arrays of vectors would end up on the stack.
+// Twelve independent sums: a latency of five cycles on two units needs ten, and with the factors they fit into 16
+// registers. Loops over arrays of vectors would use the stack.
 #define BACKGAUGE_TWELVE(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 constexpr double kSums = 12;
 
-// Kept apart from the start: equal sums would be computed once.
+// Different from the start: equal sums would be computed only once.
 #define BACKGAUGE_DECLARE(k) \
   auto s##k = start;         \
   BACKGAUGE_KEEP(s##k);
@@ -39,8 +39,8 @@ double flops(std::int64_t steps, std::size_t vector_bytes) {
   return 2 * kSums * static_cast<double>(vector_bytes / sizeof(Scalar)) * static_cast<double>(steps);
 }
 
-// What every CPU of the architecture has: SSE2, NEON. Vectors of the compiler, whose products and sums are two
-// instructions where there is no fused one.
+// For every CPU of the architecture: SSE2, NEON. The compiler's vector types; a product and a sum are two instructions
+// if there is no fused one.
 typedef float Floats __attribute__((vector_size(16)));
 typedef double Doubles __attribute__((vector_size(16)));
 #define BACKGAUGE_FMA(s, a, b) s* a + b

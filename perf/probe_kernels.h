@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops that find the limits of a CPU, in the widest vectors it has. They do what they are timed for and no more.
+// The loops that find the limits of a CPU, in the widest vectors it has. They do nothing else.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace backgauge {
 
-// `steps` rounds of independent multiply-adds in registers. On output how many flops that was.
+// `steps` rounds of independent multiply-adds in registers. Returns the number of flops.
 double fma_loop_f32(std::int64_t steps);
 double fma_loop_f64(std::int64_t steps);
 
@@ -15,7 +15,7 @@ double fma_loop_f64(std::int64_t steps);
 inline constexpr std::size_t kProbeGrain = 1024;
 void read_loop(const std::byte* from, std::size_t bytes);
 void copy_loop(const std::byte* from, std::byte* to, std::size_t bytes);
-// With stores past the caches, where the CPU has them; otherwise copy_loop.
+// With non-temporal stores if the CPU has them; otherwise the same as copy_loop.
 void stream_loop(const std::byte* from, std::byte* to, std::size_t bytes);
 
 }  // namespace backgauge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That limits are found and counted, not how high they are.
+// Checks that limits are found and counted correctly, not how high they are.
 #include "perf/probe.h"
 
 #include <gtest/gtest.h>

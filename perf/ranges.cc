@@ -9,14 +9,14 @@ namespace backgauge {
 namespace {
 
 constexpr std::int64_t kLargest = INT32_MAX;   // as in case lines
-constexpr std::size_t kMostNumbers = 100'000;  // more is a slip of the keyboard
+constexpr std::size_t kMostNumbers = 100'000;  // more is a typing error
 
 bool parse_number(std::string_view text, std::int64_t& number) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   return problem == std::errc() && end == text.data() + text.size() && number >= 0 && number <= kLargest;
 }
 
-// Takes what stands before the next `separator` off the front.
+// Removes and returns the text before the next `separator`.
 std::string_view take(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view word = text.substr(0, end);

@@ -10,20 +10,19 @@
 
 namespace backgauge {
 
-// On input numbers and ranges with commas between them: "16", "a:b" (steps of 1), "a:b:step", "a:b:*factor"; b is
-// included where a step meets it. On output the numbers in that order, or none and in `error` what was expected.
+// On input comma-separated numbers and ranges: "16", "a:b" (steps of 1), "a:b:step", "a:b:*factor"; b is
+// included if a step reaches it. On output the numbers in that order, or none and `error`.
 std::vector<std::int64_t> parse_numbers(const std::string& text, std::string& error);
 
-// Empty: as the case has it.
+// Empty: the value of the case.
 struct Ranges {
   std::vector<std::int64_t> T, B, I, H;
   std::vector<backgauge_dtype> dtypes;
 };
 
-// Every combination, the dtype running fastest, then H, I, B, T. Where a case has I = H, and no range is given for I, I
-// goes with H; where it has seq = T, seq goes with T. A combination that no case can be is left out: a dtype that the
-// op does not have, skip_input with I != H.
-// How many cases one becomes at most.
+// Every combination, the dtype running fastest, then H, I, B, T. If a case has I = H and no range is given for I, I
+// follows H; if it has seq = T, seq follows T. Combinations that are not legal are left out: a dtype that the op does
+// not have, skip_input with I != H. The largest number of combinations of one case.
 double combinations(const Ranges& ranges);
 
 std::vector<Case> expand(const Case& c, const Ranges& ranges);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run has found: workloads x contestants, with the samples of each pair.
+// The results of a run: workloads x contestants, with the samples of each pair.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -16,7 +16,7 @@
 
 namespace backgauge {
 
-// Differences below it are not findings: the same code differs by as much between two processes.
+// Smaller differences are not significant: the same code differs by this much between two processes.
 inline constexpr double kLeastNoise = 0.02;
 
 // One batch of calls.
@@ -26,22 +26,22 @@ struct Sample {
   std::int64_t calls = 1;
   double fma_gflops = 0;  // the multiply-add loop in the same round
   bool disturbed = false;
-  benchmark::BenchmarkReporter::Run run{};  // as Google Benchmark saw it
+  benchmark::BenchmarkReporter::Run run{};  // as Google Benchmark recorded it
 };
 
-// One contestant on one workload. It has samples only if it has passed before the first and after the last, or was
+// One contestant on one workload. It has samples only if it passed before the first and after the last one, or was
 // MISTRUSTED and timed on request.
 struct Entry {
   std::string implementation, version;
   Verdict verdict;
   double first_call = 0;  // seconds
   std::vector<Sample> samples{};
-  std::vector<double> launches{};  // seconds of a call in each process, before the fastest was chosen
+  std::vector<double> launches{};  // seconds per call in each process; the fastest is timed
 
-  std::string doubt{};  // why its time cannot be (plausible.h), or ""
+  std::string doubt{};  // why its time is impossible (plausible.h), or ""
 
   bool timed() const { return !samples.empty() && doubt.empty(); }
-  std::string_view word() const;  // of the verdict, or IMPLAUSIBLE
+  std::string_view word() const;  // the word of the verdict, or IMPLAUSIBLE
   const std::string& reason() const { return doubt.empty() ? verdict.reason : doubt; }
   double seconds() const;           // median
   double error_over_bound() const;  // largest of all outputs
@@ -51,12 +51,12 @@ struct WorkloadResult {
   Workload workload;  // with the checksum of its inputs
   Work work;
   int threads = 1;
-  double copy_gbps = 0;  // the limit of the level that holds its bytes
+  double copy_gbps = 0;  // the copy bandwidth of the level that holds its bytes
   std::vector<Entry> entries{};
 
-  double gflops(const Entry& entry) const;  // 0 where no flops are counted
+  double gflops(const Entry& entry) const;  // 0 if no flops are counted
   double gbps(const Entry& entry) const;
-  double share_of_limit(const Entry& entry) const;  // of the loop in the same rounds, or of copy_gbps
+  double share_of_limit(const Entry& entry) const;  // of the multiply-add loop in the same rounds, or of copy_gbps
 };
 
 struct BenchResult {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run is reported with: statistics, the options of Google Benchmark, the build, the machine.
+// The facts reported with a run: statistics, the options of Google Benchmark, the build, the machine.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every sample of a run, beside its JSON: lines of JSON, schema "backgauge.samples/1".
+// Every sample of a run, in a file next to its JSON: lines of JSON, schema "backgauge.samples/1".
 //   {"schema":..., "context":{...}}                                               the first line
 //   {"workload", "suite", "implementation", "verdict", "error_over_bound", "tensors":{<name>: ratio}, "reason", ...}
 //   {"workload", "suite", "implementation", "version", "round", "seconds", "calls", "fma_gflops", "disturbed"}
-// A workload is its case line. A pair that did not pass has no samples. Numbers that are not finite are null.
+// A workload is identified by its case line. A pair that did not pass has no samples. Numbers that are not finite are
+// null.
 #pragma once
 
 #include <map>

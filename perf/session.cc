@@ -10,11 +10,11 @@
 namespace backgauge {
 namespace {
 
-// So much time of calls tells how many threads work: clocks of threads are read to the microsecond and better.
+// Calls of this total time show how many threads work: thread clocks are accurate to a microsecond or better.
 constexpr double kTelling = 5e-3;
 
-// What runtimes do on the side (a clock, a collector) takes little of a CPU; one thread more takes a whole one, or what
-// the others on the machine leave of it.
+// Background work of a runtime (a timer, a garbage collector) uses little of a CPU; one thread too many uses a whole
+// one, or what the other load of the machine leaves of it.
 constexpr double kOnTheSide = 0.5;
 
 double cpu_seconds() {
@@ -23,7 +23,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// What an implementation answers badly, or memory that cannot be had, ends its part in the workload.
+// An error of the implementation or of an allocation ends its part in the workload.
 template <class Do>
 auto answered(const Do& what) {
   try {
@@ -31,7 +31,7 @@ auto answered(const Do& what) {
   } catch (const ContestantError&) {
     throw;
   } catch (const std::bad_alloc&) {
-    throw ContestantError("needs more memory than there is");
+    throw ContestantError("needs more memory than is available");
   } catch (const std::runtime_error& error) {
     throw ContestantError(error.what());
   }
@@ -73,7 +73,8 @@ Timing LocalSession::time(std::int64_t calls) {
   });
 }
 
-// Of calls in host memory without pauses between them: with caches emptied in between, the CPU time is not the calls'.
+// Only for calls in host memory without pauses: if caches are emptied in between, the CPU time is not that of the
+// calls.
 void LocalSession::check_threads(const Timing& timing) {
   if (implementation_.memory_space == BACKGAUGE_CUDA || options_.evict_bytes > 0) return;
   so_far_.seconds += timing.seconds;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One implementation with one workload in memory, in some process: loaded once, called many times with inputs that
-// change between samples, asked for its outputs at the end.
+// One implementation with one workload in memory, in this or another process: loaded once, called many times with
+// inputs that change between samples; at the end its outputs are read.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace backgauge {
 
 class TimedCall;
 
-// Someone who is timed cannot go on with a workload: why, and what that makes of it.
+// A contestant cannot continue with a workload: the reason, and the resulting verdict.
 struct ContestantError : std::runtime_error {
   explicit ContestantError(const std::string& what, Status verdict = Status::kBroken)
       : std::runtime_error(what), status(verdict) {}
@@ -25,20 +25,20 @@ struct ContestantError : std::runtime_error {
 };
 
 struct Timing {
-  double seconds = 0;      // of the calls, by the clock on the wall, or of the device
-  double cpu_seconds = 0;  // of all threads of the process meanwhile
+  double seconds = 0;      // wall-clock time of the calls, or time on the device
+  double cpu_seconds = 0;  // of all threads of the process in the same interval
 };
 
-// What a call computed, for the judge.
+// The results of a call, for the judge.
 struct Computed {
   std::vector<GivenTensor> outputs{};
   std::vector<std::vector<std::uint8_t>> keep{};  // its dropout masks, if it uses any and can report them
-  bool masks_unavailable = false;                 // it draws masks, and has no way to report them
+  bool masks_unavailable = false;                 // it draws masks but cannot report them
 };
 
 struct LoadOptions {
   int threads = 1;
-  std::int64_t evict_bytes = 0;  // written before every call that is timed, so that caches hold nothing; 0: not
+  std::int64_t evict_bytes = 0;  // bytes written before every timed call to empty the caches; 0: hot caches
 };
 
 // Every function throws ContestantError.
@@ -49,31 +49,31 @@ class Session {
   Session& operator=(const Session&) = delete;
   virtual ~Session() = default;
 
-  // Once. Makes everything ready in fresh memory. On output the seconds of the first call there.
+  // Called once. Prepares everything in fresh memory. Returns the seconds of the first call.
   virtual double load(const Problem& problem, const LoadOptions& options) = 0;
 
-  // Gives the inputs the signs of this seed (signs.h); what the implementation's own forward makes is made again.
+  // Gives the inputs the signs of this seed (signs.h), and runs the implementation's own forward again.
   virtual void turn(std::uint64_t seed) = 0;
 
-  // So many calls, one after the other.
+  // `calls` calls, one after the other.
   virtual Timing time(std::int64_t calls) = 0;
 
-  // What the last call has left; with `again` what one more makes of outputs that hold NaN.
+  // The outputs of the last call; with `again`, those of one more call after setting them to NaN.
   virtual Computed computed(bool again) = 0;
 
-  // A process of its own does not run between pause() and resume(), with all its threads. Nothing is asked meanwhile.
+  // Between pause() and resume() a process of its own is stopped with all its threads, and no function may be called.
   virtual void pause() {}
   virtual void resume() {}
-  virtual int process() const { return 0; }  // or 0: this one
+  virtual int process() const { return 0; }  // 0: this one
 };
 
-// "" or what is wrong with calls that took so much time with so many threads allowed: others were at work, too.
+// "", or a message if the calls kept more CPUs busy than num_threads.
 std::string too_many_threads(const Timing& timing, int threads);
 
-// In this process.
+// A session in this process.
 class LocalSession : public Session {
  public:
-  // The table outlives the session.
+  // The table must outlive the session.
   explicit LocalSession(const backgauge_implementation& implementation);
   ~LocalSession() override;
 
@@ -87,7 +87,7 @@ class LocalSession : public Session {
 
   const backgauge_implementation& implementation_;
   LoadOptions options_;
-  Problem shapes_;  // of the workload, without values
+  Problem shapes_;  // the problem of the workload, without values
   Timing so_far_;
   std::unique_ptr<TimedCall> call_;
 };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kWord = "--time";
 
-// As long as a peer may take: a batch of calls lasts as long as it was asked to, and a call takes seconds.
+// The same as for a peer: a batch of calls takes as long as requested, and a call takes seconds.
 constexpr std::chrono::seconds kAnswer{900};
 
 [[noreturn]] void give_up(const std::string& why) { throw ContestantError(why); }
@@ -50,10 +50,10 @@ Channel::Message SessionProcess::ask(Kind kind, std::span<const std::byte> bytes
   if (process_.ending()) give_up(how_it_ended());
   process_.channel().send(static_cast<std::uint32_t>(kind), ++turn_, bytes);
   const Channel::Message answer = hear();
-  // A process that has doubled answers twice: the second answer would be taken for that of the next request.
+  // A process that has forked answers twice; the second answer would be taken for that of the next request.
   if (answer.kind != static_cast<std::uint32_t>(kind) || answer.turn != turn_) {
     process_.kill();
-    give_up("connection: its process answered what was not asked");
+    give_up("connection: its process sent an unexpected answer");
   }
   return answer;
 }
@@ -94,7 +94,7 @@ class SessionServer {
     say(Kind::kOpened, 0, {});
   }
 
-  // False if nobody asks any more.
+  // False if there are no more requests.
   bool serve() {
     const std::optional<Channel::Message> message = channel_.receive();
     if (!message) return false;
@@ -143,7 +143,7 @@ bool is_session(const std::vector<std::string>& arguments) { return !arguments.e
 void session_main(const std::vector<std::string>& arguments, const OpenImplementation& open) {
   constexpr int kUsage = 2;
   if (arguments.size() != 2) _exit(kUsage);
-  // Asleep it could not see that its parent has gone.
+  // While stopped, it could not notice that its parent has ended.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   Channel channel = become_worker();
   std::string error;

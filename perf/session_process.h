@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session in a process of its own: this program started again, as `<program> worker --time IMPLEMENTATION`. What an
-// implementation does to its process (threads that spin, a floating-point unit left in disorder, a crash at its end)
-// touches neither the others nor the results.
+// A session in a process of its own: this program started again, as `<program> worker --time IMPLEMENTATION`. Whatever
+// an implementation does to its process (spinning threads, a changed floating-point environment, a crash at its end)
+// does not affect the others or the results.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace backgauge {
 
 class SessionProcess : public Session {
  public:
-  // Throws ContestantError where the implementation cannot be loaded.
+  // Throws ContestantError if the implementation cannot be loaded.
   explicit SessionProcess(const std::string& implementation);
 
   double load(const Problem& problem, const LoadOptions& options) override;
@@ -37,10 +37,11 @@ class SessionProcess : public Session {
   std::string how_it_ended();
 
   WorkerProcess process_;
-  std::uint32_t turn_ = 0;  // of the last request; its answer repeats it
+  std::uint32_t turn_ = 0;  // the number of the last request; its answer repeats it
 };
 
-// The other side: whether the arguments after the word `worker` are a session's, which then is served to its end.
+// The other side. If the arguments after the word `worker` are those of a session, serves it to its end and returns
+// true.
 bool is_session(const std::vector<std::string>& arguments);
 [[noreturn]] void session_main(const std::vector<std::string>& arguments, const OpenImplementation& open);
 

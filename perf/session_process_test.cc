@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This program is its own session: it opens scripted implementations by the name of what they do to their process.
+// This program is its own session process: it opens scripted implementations, named after what they do to the process.
 #include "perf/session_process.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 using testing::counter;
 using testing::ScriptedImplementation;
 
-constexpr int kCalls = 1000;  // one of two processes that answer may be slow
+constexpr int kCalls = 1000;  // many, because one of the two answering processes may be slow
 
 constexpr const char* kCounter = "BACKGAUGE_TEST_COUNTER";
 
@@ -75,7 +75,7 @@ class SessionProcessTest : public ::testing::Test {
   }
   const Problem& problem() const { return filled.problem; }
 
-  // What a session that must end itself says of it.
+  // The message of a session that has to end.
   std::string last_words(const char* name) {
     SessionProcess session(name);
     try {
@@ -88,7 +88,7 @@ class SessionProcessTest : public ::testing::Test {
     return "";
   }
 
-  // Turns that a thread of the session's makes while it is asleep, and whether it makes some before and afterwards.
+  // Checks that a thread of the session makes progress before and after, but not during, a pause.
   void expect_sleep(const char* name) {
     char path[] = "/tmp/backgauge-counter-XXXXXX";
     const int file = mkstemp(path);
@@ -145,7 +145,7 @@ TEST_F(SessionProcessTest, WhatItDoesToItselfCostsNobodyElse) {
 }
 
 TEST_F(SessionProcessTest, AnAnswerThatNobodyHasAskedForIsNotBelieved) {
-  EXPECT_EQ(last_words("answers twice"), "connection: its process answered what was not asked");
+  EXPECT_EQ(last_words("answers twice"), "connection: its process sent an unexpected answer");
 }
 
 TEST_F(SessionProcessTest, WhatCannotBeOpenedSaysWhy) {

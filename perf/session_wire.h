@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session and its process tell each other beside problems (messages.h), as bytes (wire.h).
+// The messages between a session and its process, except problems (messages.h), as bytes (wire.h).
 #pragma once
 
 #include <span>

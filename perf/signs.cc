@@ -19,7 +19,7 @@ Flips joined(const Flips& a, const Flips& b) {
   return out;
 }
 
-// Of the columns of one gate each: all gates but `odd` see no sign of a unit.
+// For blocks of columns of one gate each: no gate except `odd` depends on the sign of a unit.
 Flips of_gates(const Flips& units, int gates, int odd) {
   Flips out;
   for (int gate = 0; gate < gates; ++gate) out = joined(out, gate == odd ? units : Flips(units.size(), 0));
@@ -160,7 +160,7 @@ void Signs::apply(std::string_view name, backgauge_dtype dtype, std::span<std::b
                    case BACKGAUGE_HALF: return flip_stored<std::uint16_t>(at, columns, row, count);
                    case BACKGAUGE_FLOAT32: return flip_stored<std::uint32_t>(at, columns, row, count);
                    case BACKGAUGE_FLOAT64: return flip_stored<std::uint64_t>(at, columns, row, count);
-                   default: return;  // int64 has no sign of this kind
+                   default: return;  // int64 is never flipped
                  }
                });
 }

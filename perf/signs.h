@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other inputs of the same workload whose right answer is known without asking the oracle again. Gradients are linear
-// in the upstream gradients, tanh is odd, and gates see units only through products: where the signs of inputs, of
-// units and of all upstream gradients change together with those of the weights between them, every value of the net
-// keeps its bits but for its sign. So does each rounding (to nearest is the same for both signs), so that what is
-// right changes its sign and what is allowed stays.
+// Other inputs of the same workload whose expected outputs are known without running the oracle again. Gradients are
+// linear in the upstream gradients, tanh is odd, and gates depend on units only through products. If the signs of
+// inputs, units and all upstream gradients change together with those of the weights between them, only the signs of
+// the values in the net change. Rounding to nearest is symmetric, so expected outputs change only their signs, and
+// allowed errors do not change.
 //
 //   x, W      an input's column of x, and its row of W
-//   h, c, R   a unit's state, its row of R, and its column in the products of the gate that is tanh of them
-//   upstream  all of it, and all gradients
+//   h, c, R   a unit's state, its row of R, and its column in the products of the gate that takes their tanh
+//   upstream  all upstream gradients, and all gradients
 //
 // Units of rnn_relu keep their signs (relu is not odd), and so do the inputs of a layer that adds them to its gates
 // (skip_input), with the units of that layer.
@@ -25,18 +25,19 @@ namespace backgauge {
 
 class Signs {
  public:
-  // Drawn of the seed, those of the upstream gradients by whether it is odd: no gradient but 0 keeps its value from one
-  // seed to the next wherever units keep their signs. Of the shapes of `problem`, which is a gradient op's.
+  // Signs drawn from the seed, for the shapes of `problem`, the problem of a gradient op. Those of the upstream
+  // gradients depend on whether the seed is odd: where units keep their signs, every gradient except 0 changes from one
+  // seed to the next.
   Signs(const Problem& problem, std::uint64_t seed);
 
-  // Changes the elements of the input or output `name` that change their signs. Twice is not at all.
+  // Flips the signs of those elements of the input or output `name`. Applying it twice has no effect.
   void apply(std::string_view name, std::span<double> values) const;
 
-  // The same where they are stored.
+  // The same for stored elements.
   void apply(std::string_view name, backgauge_dtype dtype, std::span<std::byte> bytes) const;
 
  private:
-  using Flips = std::vector<std::uint8_t>;  // 1: changes its sign
+  using Flips = std::vector<std::uint8_t>;  // 1: the sign changes
 
   // Element k changes if an odd number of `all`, rows[k / columns.size() % rows.size()] and
   // columns[k % columns.size()] are 1.
@@ -55,7 +56,7 @@ class Signs {
 
   std::uint64_t seed_;
   std::uint8_t upstream_ = 0;
-  std::vector<Pattern> patterns_;  // of the tensors that change
+  std::vector<Pattern> patterns_;  // for the tensors that change
 };
 
 }  // namespace backgauge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the oracle says of inputs with other signs is what it said before, with other signs.
+// With flipped inputs, the oracle's answer is the same as before, with flipped signs.
 #include "perf/signs.h"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(Signs, StoredAndInDoubleAreTheSame) {
   }
 }
 
-// A cache of weights is as stale as one of answers.
+// A cache of weights becomes stale, just like a cache of answers.
 TEST(Signs, ChangeEveryInputThatIsRead) {
   for (const char* line : {kLines[0], kLines[2], kLines[5], kLines[6], kLines[7]}) {
     const Problem problem = problem_of(line);

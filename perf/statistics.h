@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of samples: numbers in, one number out. None of no numbers is 0.
+// Statistics of samples. Those of an empty list are 0.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@ namespace backgauge {
 
 double median(std::vector<double> numbers);
 double mean(const std::vector<double>& numbers);
-double standard_deviation(const std::vector<double>& numbers);  // of a sample: n - 1; 0 for one number
+double standard_deviation(const std::vector<double>& numbers);  // with n - 1; 0 for one number
 
-// |median(a) / median(b) - 1|: of two rows of the same thing, what is only noise.
+// |median(a) / median(b) - 1|: the noise, for two series of the same contestant.
 double disagreement(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace backgauge

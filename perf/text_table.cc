@@ -32,7 +32,7 @@ std::string heading_text(const Machine& machine, const Build& build, const Limit
   return fmt::format(
       "backgauge {} ({}), {}, {}\n{}, {}, {} of {} cores, {} caches\n"
       "limits  multiply-add {:.1f} GFLOP/s float32, {:.1f} float64; read GB/s {}; copy GB/s {}\n"
-      "times   of the best of {} process launches of each\n",
+      "times   from the best of {} process launches of each implementation\n",
       build.version, build.commit, build.compiler, build.type, machine.cpu_model, machine.isa, options.threads,
       machine.cores, options.cold ? "cold" : "hot", limits.fma_f32, limits.fma_f64, row(limits.read), row(limits.copy),
       options.launches);
@@ -96,11 +96,11 @@ std::string closing_text(const BenchResult& result) {
     }
     out += "\n";
   }
-  out += fmt::format("{} samples, {} kept although disturbed", result.samples(), result.disturbed());
-  if (result.noise_known) out += fmt::format("; noise of the same code twice {:.1f} %", 100 * result.noise);
+  out += fmt::format("{} samples, {} of them disturbed", result.samples(), result.disturbed());
+  if (result.noise_known)
+    out += fmt::format("; noise {:.1f} % (the first implementation compared with itself)", 100 * result.noise);
   out += "\n";
-  if (result.noise > kLeastNoise)
-    out += "warning: this machine is noisy now; do not believe differences of that size\n";
+  if (result.noise > kLeastNoise) out += "warning: this machine is noisy; differences of this size mean nothing\n";
   return out;
 }
 

@@ -22,10 +22,10 @@ constexpr std::size_t kLine = 64, kPage = 4096;
 constexpr std::size_t kStagger = 5 * kLine;  // odd in lines: 64 tensors before two of them meet again
 constexpr std::string_view kReserveSpace = "reserve_space";
 
-// What cudaMalloc gives, and programs have.
+// The alignment of cudaMalloc, as in ordinary programs.
 constexpr std::size_t kDeviceAlignment = 256;
 
-// Twice the largest L2 of a device so far, 126 MB, and a little: what was there before is gone.
+// A little more than twice the largest L2 of a device so far, 126 MB, so that all older contents are evicted.
 constexpr std::size_t kEvicting = std::size_t{256} << 20;
 
 std::vector<backgauge_tensor> described(const auto& memories) {
@@ -68,17 +68,17 @@ TimedCall::TimedCall(const backgauge_implementation& implementation, const Probl
 double TimedCall::time(std::int64_t calls) {
   double total = 0;
   for (std::int64_t left = calls; left > 0;) {
-    // Copies stay outside of the time, and calls that need none stay together.
+    // Copies are not timed; calls that need none are timed together.
     const std::int64_t batch = reserve_ == nullptr && !evicts_ ? left : 1;
     restore_reserve_space();
     if (evicts_) empty_caches();
     total += device_ ? time_on_device(batch) : time_batch(batch);
     left -= batch;
   }
-  // Everything computed after it would be wrong.
+  // Everything computed afterwards could be wrong.
   if (const std::string change = environment_.changes(FloatEnvironment::now()); !change.empty()) {
     environment_.restore();
-    throw ContestantError("leaves the floating-point environment changed: " + change, Status::kFailed);
+    throw ContestantError("changed the floating-point environment: " + change, Status::kFailed);
   }
   return total;
 }
@@ -158,7 +158,7 @@ void TimedCall::restore_reserve_space() {
 }
 
 void TimedCall::poison_outputs() {
-  constexpr std::byte kNan{0xff};  // in every format
+  constexpr std::byte kNan{0xff};  // NaN in every format
   for (const Memory& output : outputs_) {
     if (device_) {
       output.on_device->fill(kNan, device_->stream);
@@ -223,7 +223,7 @@ TimedCall::Memory TimedCall::place(std::string name, Shape shape, backgauge_dtyp
   const std::optional<std::int64_t> elements = element_count(shape);
   if (!elements) throw std::runtime_error(name + " has more elements than can be counted");
   const std::size_t bytes = static_cast<std::size_t>(*elements) * backgauge_dtype_bytes(dtype);
-  // seq_len_max stays in host memory, which is what int64 is for.
+  // seq_len_max, the only int64 tensor, stays in host memory.
   Memory memory = device_ && dtype != BACKGAUGE_INT64 ? place_on_device(bytes, kDeviceAlignment) : place_bytes(bytes);
   memory.name = std::move(name);
   memory.shape = std::move(shape);
@@ -268,7 +268,7 @@ TimedCall::Memories TimedCall::inputs_of(const Problem& problem) {
     const std::string name(spec.name);
     if (const Tensor* tensor = problem.find(name)) {
       out.push_back(place(name, tensor->shape, spec.is_int64 ? BACKGAUGE_INT64 : problem.dtype));
-      write(out.back(), tensor->values);  // a large tensor has values only as far as it is read
+      write(out.back(), tensor->values);  // a large tensor has values only where it is read
       continue;
     }
     const auto made = std::ranges::find(made_, name, &Memory::name);
@@ -319,7 +319,7 @@ void TimedCall::make_forward(const Problem& problem) {
   std::vector<backgauge_tensor> described_outputs;
   backgauge_call call{};
   backgauge_plan plan{};
-  // Once to learn how long reserve_space is, once with it.
+  // First to get the length of reserve_space, then with it.
   for (const bool with_reserve : {false, true}) {
     extents.reserve_length = with_reserve ? plan.reserve_space_length : 0;
     made_ = outputs_of(*find_op(forward.op), extents);
@@ -335,10 +335,10 @@ void TimedCall::make_forward(const Problem& problem) {
 void TimedCall::run_forward(backgauge_call& call) {
   backgauge_message message{};
   check("forward", implementation_.forward(&call, &message), message);
-  if (device_) device_->stream.synchronize();  // its inputs may go
+  if (device_) device_->stream.synchronize();  // its inputs may be freed
 }
 
-// The forward as it is run again: from the gradient's inputs into them.
+// Runs the forward again, from the gradient's inputs and into them.
 void TimedCall::link_forward() {
   const OpSpec& spec = *find_op(forward_.op);
   const auto take = [&](const std::vector<TensorSpec>& specs, std::vector<backgauge_tensor>& into) {
@@ -356,7 +356,7 @@ void TimedCall::link_forward() {
 
 void TimedCall::check(const char* function, backgauge_status status, const backgauge_message& message) const {
   if (status == BACKGAUGE_OK) return;
-  throw ContestantError(fmt::format("{} answered {}: {}", function, call_status_word(status), message.text),
+  throw ContestantError(fmt::format("{} returned {}: {}", function, call_status_word(status), message.text),
                         Status::kFailed);
 }
 

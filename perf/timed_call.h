@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One gradient call of an implementation in this process, in memory of its own, as ordinary programs have it: in host
-// memory every tensor starts at a multiple of 64 bytes, no two of them a multiple of 4096 apart; in device memory each
-// is an allocation of its own.
+// One gradient call of an implementation in this process, in memory like that of ordinary programs: in host memory
+// every tensor starts at a multiple of 64 bytes, and no two are a multiple of 4096 bytes apart; in device memory each
+// tensor is a separate allocation.
 #pragma once
 
 #include <cstddef>
@@ -21,27 +21,25 @@ namespace backgauge {
 
 class TimedCall {
  public:
-  // Describes, prepares and places the call; CudnnRNNBackprop gets what the implementation's own forward makes.
-  // With `evict_bytes` the caches are emptied before every run that is timed: so many bytes are written, by the thread
-  // that calls. Throws std::runtime_error with what the implementation said, where it does not take the call, or with
-  // what the device reports.
+  // Describes, prepares and places the call; for CudnnRNNBackprop it runs the implementation's own forward. Before
+  // every timed run the calling thread writes `evict_bytes` bytes to empty the caches. Throws std::runtime_error with
+  // the implementation's message if it refuses the call, or with the error of the device.
   TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads,
             std::int64_t evict_bytes);
 
-  // Seconds of so many runs, by the host's clock, or by the device's from the first one's beginning on the stream to
-  // the last one's end; reserve_space is restored between them where the implementation changes it, and caches are
-  // emptied, outside of the time. Throws std::runtime_error where one is not answered with OK, or leaves the
-  // floating-point environment changed.
+  // Seconds of `calls` runs by the host's clock, or on a device from the start of the first to the end of the last on
+  // the stream. Restoring reserve_space, if the implementation changes it, and emptying caches is not timed. Throws
+  // std::runtime_error if a run does not return OK or changes the floating-point environment.
   double time(std::int64_t calls);
 
-  // Inputs get other signs in the place of those they have; the forward runs again.
+  // Replaces the signs of the inputs and runs the forward again.
   void turn(Signs signs);
 
-  // All outputs become NaN: what is there afterwards was written since.
+  // Sets all outputs to NaN, to detect elements that are not written.
   void poison_outputs();
   std::vector<GivenTensor> outputs() const;
 
-  // The masks in its reserve_space, of a problem with random dropout; nullopt if it cannot tell them.
+  // The masks in its reserve_space, for a problem with random dropout; nullopt if they are not available.
   std::optional<std::vector<std::vector<std::uint8_t>>> dropout_masks(const Extents& extents) const;
 
   std::uint64_t workspace_bytes() const { return call_.workspace_bytes; }
@@ -51,12 +49,12 @@ class TimedCall {
     std::string name{};
     Shape shape{};
     backgauge_dtype dtype = BACKGAUGE_FLOAT32;
-    std::unique_ptr<std::byte[]> storage{};       // of the host,
-    std::unique_ptr<device::Memory> on_device{};  // or of the device
+    std::unique_ptr<std::byte[]> storage{};       // in host memory,
+    std::unique_ptr<device::Memory> on_device{};  // or in device memory
     std::byte* data = nullptr;
     std::size_t bytes = 0;
   };
-  // What a call in device memory is ordered and timed with.
+  // The stream and events of a call in device memory.
   struct Device {
     device::Stream stream;
     device::Stopwatch stopwatch;
@@ -67,7 +65,7 @@ class TimedCall {
   Memory place(std::string name, Shape shape, backgauge_dtype dtype);
   Memory place_bytes(std::size_t bytes);
   Memory place_on_device(std::size_t bytes, std::size_t alignment) const;
-  void write(const Memory& memory, const std::vector<double>& values) const;  // of a tensor: the rest is zero
+  void write(const Memory& memory, const std::vector<double>& values) const;  // missing values are zero
   std::vector<std::byte> bytes_of(const Memory& memory) const;
   backgauge_call call_of(const Problem& problem, const std::vector<backgauge_tensor>& inputs,
                          const std::vector<backgauge_tensor>& outputs) const;
@@ -90,11 +88,11 @@ class TimedCall {
   const backgauge_implementation& implementation_;
   backgauge_dtype dtype_;
   int threads_;
-  std::unique_ptr<Device> device_;   // nullptr: the host
+  std::unique_ptr<Device> device_;   // nullptr: host memory
   std::vector<std::byte> evicting_;  // written to empty the host's caches
   bool evicts_ = false;
   std::size_t placed_ = 0;
-  Memories inputs_, outputs_, made_;  // made_: what the forward gave
+  Memories inputs_, outputs_, made_;  // made_: outputs of the forward
   Memory* reserve_ = nullptr;         // restored before every run, if not nullptr
   Memory reserve_before_;
   Memories workspace_;

@@ -37,7 +37,8 @@ fs::path shapes_folder(std::string& error) {
   for (const char* known : {BACKGAUGE_SHAPES_SOURCE, BACKGAUGE_SHAPES_INSTALLED}) {
     if (fs::is_directory(known)) return known;
   }
-  error = "no " BACKGAUGE_SHAPES_SOURCE " and no " BACKGAUGE_SHAPES_INSTALLED "; set BACKGAUGE_SHAPES to the folder";
+  error = "neither " BACKGAUGE_SHAPES_SOURCE " nor " BACKGAUGE_SHAPES_INSTALLED
+          " exists; set BACKGAUGE_SHAPES to the folder";
   return {};
 }
 

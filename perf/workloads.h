@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is timed: named suites, the files properties/cases/shapes_<name>.txt, and single cases.
+// Workloads: named suites (the files properties/cases/shapes_<name>.txt) and single cases.
 #pragma once
 
 #include <filesystem>
@@ -20,14 +20,14 @@ struct Workload {
 
 inline constexpr const char* kAllSuites = "all";
 
-// The folder of the source tree, or of the installation, or BACKGAUGE_SHAPES. "" and `error` where none exists.
+// The folder of the source tree, or of the installation, or BACKGAUGE_SHAPES. "" and `error` if none exists.
 std::filesystem::path shapes_folder(std::string& error);
 
 // "deepbench", "tf-grid", ...: every shapes_*.txt of the folder, in alphabetical order, '-' for '_'.
 std::vector<std::string> suite_names(const std::filesystem::path& folder);
 
-// The cases of a suite, each once; of all suites for "all". None, and `error`, where there is no such suite or its file
-// has a line that is no case.
+// The cases of a suite, each once; of all suites for "all". None, and `error`, if the suite does not exist or its file
+// has a line that is not a case.
 std::vector<Workload> suite(const std::filesystem::path& folder, const std::string& name, std::string& error);
 
 }  // namespace backgauge

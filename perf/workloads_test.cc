@@ -66,7 +66,7 @@ TEST_F(Suites, AllIsEveryCaseOnce) {
   EXPECT_EQ(all, each);
 }
 
-// The oracle needs seconds for a GFLOP, and --quick has a minute.
+// The oracle takes seconds per GFLOP, and --quick has one minute.
 TEST_F(Suites, QuickIsQuick) {
   double flops = 0;
   for (const Workload& workload : of("quick")) flops += work_of(workload.c).flops;
