@@ -25,7 +25,7 @@ bool is_line(const char* text) {
   return text != nullptr && std::string_view(text).find_first_of("\r\n") == std::string_view::npos;
 }
 
-// Whether a set is not empty and has nothing but enumerators in first .. last.
+// Whether a set is not empty and contains only enumerators in first .. last.
 bool is_set(std::uint32_t set, int first, int last) {
   const std::uint32_t all = (BACKGAUGE_BIT(last) - BACKGAUGE_BIT(first)) | BACKGAUGE_BIT(last);
   return set != 0 && (set & ~all) == 0;
@@ -76,7 +76,7 @@ const backgauge_implementation* open_library(const std::string& path, std::strin
   };
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return fail("no such file");
-  // Without a '/' dlopen would look in the system's folders instead.
+  // Without a '/', dlopen would search the system's folders instead.
   const std::string place = path.find('/') == std::string::npos ? "./" + path : path;
   void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -93,7 +93,7 @@ const backgauge_implementation* open_library(const std::string& path, std::strin
   return fail(refusal);
 }
 
-// A plug-in of the project: that of an installation, else that of the build.
+// A plug-in of this project: the installed one, or else that of the build.
 const backgauge_implementation* open_plugin(std::string_view built_path, std::string& error) {
   const std::filesystem::path built = built_path;
   std::error_code none;

@@ -8,10 +8,10 @@
 
 namespace backgauge::cli {
 
-// Handlers for SIGSEGV, SIGBUS, SIGABRT, SIGFPE and SIGILL, where nobody (a sanitizer) has any yet.
+// Installs handlers for SIGSEGV, SIGBUS, SIGABRT, SIGFPE and SIGILL, unless a sanitizer has already.
 void install_crash_report();
 
-// The calling thread judges `line` while this lives. Nothing happens where more than 1024 live already.
+// The calling thread judges `line` during the lifetime of this object. Has no effect if 1024 of them exist already.
 class InFlight {
  public:
   explicit InFlight(const std::string& line);

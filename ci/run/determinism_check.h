@@ -14,15 +14,15 @@ namespace backgauge::cli {
 struct OpDeterminism {
   backgauge_op op;
   backgauge_determinism claimed;
-  Determinism measured = Determinism::kBitwise;  // the worst of its cases
-  std::string difference;                        // the one that decided, with its case line; "" if bitwise
+  Determinism measured = Determinism::kBitwise;  // the lowest level over its cases
+  std::string difference;                        // the difference that decided, with its case line; "" if bitwise
   int cases = 0, runs = 0;
 
   bool overclaimed() const { return overclaims(claimed, measured); }
-  std::string text() const;  // a line, and a second one for what is not bitwise
+  std::string text() const;  // one line, and a second one if not bitwise
 };
 
-// Of those of `ops` that the implementation claims, as far as calls succeed.
+// Measures those of `ops` that the implementation claims, as far as calls succeed.
 std::vector<OpDeterminism> measure_determinism(Runner& runner, const std::vector<backgauge_op>& ops);
 
 }  // namespace backgauge::cli

@@ -13,15 +13,15 @@
 
 namespace backgauge::cli {
 
-// On input the expected outputs of a case, what was given instead, how it was declared, and its verdict. On output its
-// `hint` (properties/explain/hint.h, known_fault_match.h) and `passes_as` are set as far as there is something to say;
-// `how` tells a reader what to declare for another class: "--half-class={}". Nothing happens to a verdict that is not
-// FAILED by values.
+// On input the expected outputs of a case, the given ones, their declared properties, and the verdict. On output `hint`
+// (properties/explain/hint.h, known_fault_match.h) and `passes_as` of the verdict are set if an explanation was found.
+// `how` is the option that declares another class: "--half-class={}". A verdict is not changed unless it is FAILED
+// because of values.
 void diagnose(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
               const Declared& declared, const std::string& how, Verdict& verdict);
 
-// The same for what an implementation answers to a case, once more: of CudnnRNNBackprop with random dropout nothing is
-// said, since masks are the implementation's own.
+// The same for an implementation, which is run on the case once more. CudnnRNNBackprop with random dropout is not
+// explained, because the masks are the implementation's choice.
 void diagnose(Runner& runner, const Case& c, int num_threads, Verdict& verdict);
 
 }  // namespace backgauge::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C and SIGTERM end a run after the cases in flight, so that everything written is whole. A second one kills.
+// Ctrl-C and SIGTERM end a run after the cases in flight, so that all files are complete. A second signal kills it.
 #pragma once
 
 namespace backgauge::cli {

@@ -17,11 +17,11 @@
 namespace backgauge::cli {
 
 struct JudgingOptions {
-  int workers = 2;      // cases judged at once
+  int workers = 2;      // cases judged in parallel
   int num_threads = 1;  // of the implementation, per call
   bool redraw = false;  // an inconclusive (MISTRUSTED) generated case gets other values: redraw.h
   std::chrono::steady_clock::time_point deadline =
-      std::chrono::steady_clock::time_point::max();  // no case starts later
+      std::chrono::steady_clock::time_point::max();  // no case starts after this
   // Gets each record as soon as its case has ended, in any order, from any thread, one at a time.
   std::function<void(std::size_t index, const Record&)> ended{};
 };
@@ -47,8 +47,8 @@ struct StoredOutputs {
 };
 Record judge_golden_producer(const Case& golden);
 
-// All cases; `sink` gets each record in order and returns false to stop. Stops early too when the user interrupts and
-// at the deadline: then it got the records of all cases that were started.
+// Judges all cases; `sink` gets each record in order and returns false to stop. An interrupt or the deadline also stops
+// the run, after the cases that were started.
 void judge_all(Candidate& candidate, const std::vector<Case>& cases, const JudgingOptions& options,
                const std::function<bool(const Record&)>& sink);
 

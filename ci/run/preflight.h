@@ -9,10 +9,10 @@
 
 namespace backgauge::cli {
 
-// That a file can be written at the end. It is left as it is, and not made if it is not there.
+// Checks that a file can be written at the end. The file is neither changed nor created.
 void require_writable(const std::string& option, const std::filesystem::path& file);
 
-// That a case that was given by hand can be made: it exists, its checksum is right, and it fits into memory.
+// Checks that a case given by the user can be made: it exists, its checksum is right, and it fits into memory.
 void require_makeable(const Case& c);
 
 // "" or why a case does not fit: "needs at least 1.2 GiB of memory, 900 MiB are available".

@@ -13,7 +13,7 @@
 
 namespace backgauge::cli {
 
-// About how long a case takes to be judged, in units of what a case takes at least: for shares of a whole.
+// The approximate time to judge a case, relative to the shortest one. Used for shares of the whole run.
 double expected_work(const Case& c);
 
 class Progress {
@@ -21,19 +21,19 @@ class Progress {
   using Clock = std::chrono::steady_clock;
 
   explicit Progress(std::size_t total);
-  // The same with a clock, a stream and a kind of stream of its own, for tests.
+  // For tests: with another clock and stream, and whether the stream is a terminal.
   Progress(std::size_t total, std::FILE* stream, bool terminal, std::function<Clock::time_point()> now);
   ~Progress();  // clears the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // The share of the work that an earlier run has done already.
+  // The share of the work that an earlier run has already done.
   void start_at(double share) { first_share_ = share; }
 
   // `share`: of the whole work, in [0, 1]. Prints the time left as soon as it can be estimated.
   void show(std::size_t done, std::size_t failed, double share, const std::string& current);
 
-  // Of a run in phases; from any thread.
+  // For a run in phases. May be called from any thread.
   void show_phase(const std::string& phase, std::size_t done, std::size_t total);
   void clear();  // before something else is printed
 

@@ -16,21 +16,21 @@
 
 namespace backgauge::cli {
 
-using RecordsByIndex = std::map<std::size_t, Record>;  // by their place in the plan
+using RecordsByIndex = std::map<std::size_t, Record>;  // by index in the plan
 
-// The records of a file; a torn last line is left out. Throws CommandError(kUsage) where the file cannot be read, has a
-// line that is no record of a plan, or one case twice with different results.
-// Records of checks (checks.h) are added to `checks`, if it is given.
+// The records of a file; an incomplete last line is ignored. Throws CommandError(kUsage) if the file cannot be read,
+// has a line that is not a record of a plan, or has one case twice with different results. Records of checks (checks.h)
+// are added to `checks`, if it is given.
 RecordsByIndex read_records(const std::filesystem::path& file, std::vector<Record>* checks = nullptr);
 
-// Equal but for their timings.
+// Equal except for their timings.
 bool same_result(const Record& a, const Record& b);
 
 class RunFolder {
  public:
-  // On input the folder, created if need be; "" is none, and nothing happens. `resume`: what the folder holds of this
-  // run is kept; otherwise it is replaced. Throws CommandError(kUsage) where the folder cannot be written, another run
-  // writes there now, or it holds another run than the one to resume.
+  // On input the folder, created if needed; with "" nothing is written. `resume`: keeps the records of this run that
+  // the folder has; otherwise they are replaced. Throws CommandError(kUsage) if the folder cannot be written, another
+  // process is writing there, or it holds a different run from the one to resume.
   RunFolder(const std::string& directory, const RunHead& head, bool resume);
 
   const RecordsByIndex& kept() const { return kept_; }
@@ -39,8 +39,8 @@ class RunFolder {
   void add(const Record& record);
 
   // Writes records.jsonl anew, in the order of the plan, junit.xml, and shrunk.jsonl if anything was shrunk, each
-  // record at the place of the one that it came from. `impl_given`: for repro lines, quoted. Throws std::system_error.
-  // `checks`: records of no case, after all others in records.jsonl and junit.xml.
+  // record in the position of the one it came from. `impl_given`: for repro lines, quoted. Throws std::system_error.
+  // `checks`: records without a case, after all others in records.jsonl and junit.xml.
   void finish(const RecordsByIndex& records, const RecordsByIndex& shrunk, const std::vector<Record>& checks,
               const std::string& impl_given);
 
@@ -48,7 +48,7 @@ class RunFolder {
   void write(const char* name, const std::string& text) const;
 
   std::filesystem::path directory_;
-  Descriptor lock_;  // of the folder itself, for as long as this lives
+  Descriptor lock_;  // lock on the folder, for the lifetime of this object
   JunitRun told_;
   std::optional<RecordWriter> writer_;
   RecordsByIndex kept_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run that a folder of records belongs to: run.json, schema "backgauge.run/1". Two runs whose heads differ do not
-// continue each other.
+// The run that a folder of records belongs to: run.json, schema "backgauge.run/1". A run can be
+// resumed only if the heads are equal.
 #pragma once
 
 #include <filesystem>
@@ -28,13 +28,13 @@ RunHead head_of_this_run(const backgauge_implementation& implementation, const s
 
 std::string to_json(const RunHead& head);
 
-// The head in a folder; nullopt where there is none. Throws CommandError(kUsage) where it cannot be read.
+// The head in a folder; nullopt if there is none. Throws CommandError(kUsage) if it cannot be read.
 std::optional<RunHead> read_head(const std::filesystem::path& directory);
 
-// The first thing in which two runs differ: "seed 1, here 2"; "" if nothing.
+// The first difference between two runs: "seed 1, here 2"; "" if there is none.
 std::string difference(const RunHead& there, const RunHead& here);
 
-// The same for parts of one run, which different machines may have judged: of everything but program and shard.
+// The same for parts of one run, which different machines may have judged: everything except program and shard.
 std::string difference_of_parts(const RunHead& there, const RunHead& here);
 
 }  // namespace backgauge::cli

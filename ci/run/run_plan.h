@@ -18,11 +18,11 @@ struct RunPlan {
   Planned at(std::size_t index) const;
 };
 
-// The regressions, the golden vectors, the cases of a tier and malformed calls. Throws CommandError on an unknown tier
-// or op, or where goldens or regressions cannot be read.
+// The regressions, the golden vectors, the cases of a tier and malformed calls. Throws CommandError for an unknown tier
+// or op, or if goldens or regressions cannot be read.
 RunPlan plan_of_tier(const std::string& tier, std::uint64_t seed, const std::string& ops);
 
-// Case lines as given. Throws CommandError on one that is none.
+// The given case lines. Throws CommandError if one is malformed.
 RunPlan plan_of_lines(const std::vector<std::string>& lines);
 
 }  // namespace backgauge::cli

@@ -18,12 +18,12 @@ struct Shard {
   bool operator==(const Shard&) const = default;
 };
 
-// On input "2/8", or "" for what the environment says:
+// On input "2/8", or "" to read the environment:
 //   GTEST_SHARD_INDEX (from 0), GTEST_TOTAL_SHARDS
 //   SLURM_ARRAY_TASK_ID (from SLURM_ARRAY_TASK_MIN in steps of SLURM_ARRAY_TASK_STEP), SLURM_ARRAY_TASK_COUNT
 //   CI_NODE_INDEX (from 1), CI_NODE_TOTAL
-// Throws CommandError(kUsage) on anything else, on half a pair, and where two of the three disagree: a case
-// that no shard has would never be missed.
+// Throws CommandError(kUsage) for anything else, for an incomplete pair, and if two of the three disagree: nobody would
+// notice a case that is in no shard.
 Shard chosen_shard(const std::string& flag);
 
 }  // namespace backgauge::cli

@@ -12,7 +12,7 @@
 namespace backgauge::cli {
 
 struct ShrunkFailure {
-  Record record;       // of the plainest case; shrunk_from is the line it came from, "" where nothing is plainer
+  Record record;       // of the simplest case; shrunk_from is the original line, "" if nothing simpler was found
   bool flaky = false;  // the case did not fail again when it ran alone
   std::string effort;  // "shrunk in 143 runs, 2.1 s"
 };
@@ -20,7 +20,7 @@ struct ShrunkFailure {
 // On input a failed case and its record.
 ShrunkFailure shrink_failure(Runner& runner, const Case& c, const Record& record, int num_threads);
 
-// Appends lines to a file of regressions and says so. False where it cannot, which it says on stderr.
+// Appends lines to a file of regressions and prints that. Returns false, with a message on stderr, if it cannot.
 bool keep_regressions(const std::string& file, const std::vector<std::string>& lines);
 
 }  // namespace backgauge::cli

@@ -28,18 +28,19 @@ class Summary {
   void add_walk(Walk walked) { walk_ = std::move(walked); }
   void add_threads(ThreadCounts counted) { threads_ = std::move(counted); }
   void add_crowd(Crowd judged) { crowd_ = std::move(judged); }
-  void add_checks(const std::vector<Record>& failed);  // counts those that the harness could not make
+  void add_checks(const std::vector<Record>& failed);  // counts checks that the harness could not make
   void add_determinism(std::vector<OpDeterminism> measured) { determinism_ = std::move(measured); }
 
   struct Detail {
-    bool tier = false;     // the cases were chosen to cover something: say how far they did
-    bool verbose = false;  // all there is, and all of it where something failed, too
+    bool tier = false;     // the cases are those of a tier, so coverage is printed
+    bool verbose = false;  // print everything, even if something failed
   };
-  // The table of ops and dtypes that were judged, what was left out and why, the line of totals. Where something failed
-  // it says no more of what went well.
+  // The table of ops and dtypes that were judged, what was left out and why, and the line of totals. If something
+  // failed, details of what passed are left out.
   std::string text(const Detail& detail) const;
 
-  // As properties/README.md has it. `complete`: no planned case was left out; `part`: others judge the rest of the run.
+  // The exit code of properties/README.md. `complete`: no planned case was left out; `part`: other shards have the
+  // rest.
   int exit_code(bool strict, bool complete, bool part = false) const;
   std::size_t failed() const { return count(Status::kFailed) + count(Status::kBroken); }
 

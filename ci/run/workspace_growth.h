@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory an implementation asks for beyond the tensors of a call, and how that grows.
+// How much workspace an implementation requests, and how that grows with the sizes of a call.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace backgauge::cli {
 
 struct WorkspaceNeed {
   std::string of;                                        // "f32 t25b64i512h512", and the mode
-  std::size_t bytes = 0;                                 // prepare's answer
-  std::vector<std::pair<char, std::size_t>> with_twice;  // bytes of calls with one dimension twice as large
+  std::size_t bytes = 0;                                 // as answered by prepare
+  std::vector<std::pair<char, std::size_t>> with_twice;  // bytes if one dimension is doubled
 };
 
-// On input one of the claims of an implementation that can be called. Asked for float32 where it is claimed, for the
-// first mode claimed, one layer, one direction, one thread. Throws CommandError(kNotLoaded) where prepare refuses.
+// On input one of the claims of an implementation that can be called. The call has float32, if claimed, the first
+// claimed mode, one layer, one direction and one thread. Throws CommandError(kNotLoaded) if prepare refuses it.
 WorkspaceNeed workspace_need(const backgauge_implementation& implementation, const backgauge_op_claims& claims);
 
 // "6.2 MiB of workspace for f32 t25b64i512h512; doubling a dimension multiplies it: T 1.00, B 1.97"

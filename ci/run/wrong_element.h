@@ -10,9 +10,9 @@
 
 namespace backgauge::cli {
 
-// Runs the case once more. On output text of some lines on the first wrong element of the first wrong output; where
-// nothing is wrong, on the element that comes closest to its limit; why there is nothing to show, where no output was
-// compared or masks are the implementation's own.
+// Runs the case once more and describes, in a few lines, the first wrong element of the first wrong output, or, if
+// nothing is wrong, the element closest to its limit. If no output was compared, or masks are not available, it says
+// so.
 std::string numbers_text(Runner& runner, const Case& c, const Verdict& verdict, int num_threads);
 
 }  // namespace backgauge::cli
