@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 _DIMS = re.compile(r"(?:t(\d+))?b(\d+)i(\d+)h(\d+)")
 
-# Words that choose values, not work: two lines that differ only in them are the same shape.
+# Words that choose values, not work: two lines that differ only in these have the same shape.
 _VALUE_WORDS = ("data", "chk")
 
-# What a setting is when the line does not say it; only what differs is shown.
+# Values of settings that a line leaves out; only settings with other values are shown.
 _DEFAULTS = {"peep": "0", "clip": "0", "order": "ifco", "mode": "lstm", "dir": "uni", "layers": "1", "in": "linear",
              "drop": "0", "dt": "f32"}
 
@@ -58,14 +58,14 @@ class CaseLine:
         return (self.op, self.dtype)
 
     def shape_without(self, *dims):
-        """Everything that determines the work but the named dims."""
+        """Everything that determines the work, except the named sizes."""
         rest = tuple((dim, getattr(self, dim)) for dim in "TBIH" if dim not in dims)
         settings = tuple(sorted((k, v) for k, v in self.settings.items() if k not in _VALUE_WORDS and k != "seq"))
         return (self.op, rest, settings)
 
 
 def parse_case_line(line):
-    """Raises ValueError where the line has no op or no dims."""
+    """Raises ValueError if the line has no op or no sizes."""
     words = line.split()
     dims = _DIMS.fullmatch(words[1]) if len(words) > 1 else None
     if not dims:
@@ -76,5 +76,5 @@ def parse_case_line(line):
 
 
 def workload_key(line):
-    """The line without its checksum: what the same workload is called in every run."""
+    """The line without its checksum: the name of the workload in every run."""
     return " ".join(word for word in line.split() if not word.startswith("chk="))

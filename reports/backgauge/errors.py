@@ -15,7 +15,7 @@ INTERRUPTED = 130
 
 
 class CommandError(Exception):
-    """Trouble with what the user asked for: said on stderr, exit code as given."""
+    """An error in what the user requested: printed on stderr, with the given exit code."""
 
     def __init__(self, text, exit_code=USAGE):
         super().__init__(text)
@@ -34,12 +34,12 @@ def run_command(main):
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
-        # Who reads our stdout has gone; the interpreter must not complain of it once more when it flushes.
+        # The reader of stdout has gone; the interpreter must not report that again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(GOOD)
-    except OSError as error:  # of a file that was there a moment ago, or cannot be written
+    except OSError as error:  # a file has disappeared, or cannot be written
         print(f"backgauge: {error}", file=sys.stderr)
         sys.exit(USAGE)
-    except Exception as error:  # a bug: exit code 1 would say that an implementation is wrong
+    except Exception as error:  # a bug: exit code 1 would mean that an implementation is wrong
         print(f"backgauge: internal error: {type(error).__name__}: {error}", file=sys.stderr)
         sys.exit(SELF_CHECK)

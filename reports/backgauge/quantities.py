@@ -14,7 +14,7 @@ def seconds_text(seconds):
 
 
 def three_digits(value):
-    """1234 as it is, 123, 12.3, 1.23, 0.123; below that with an exponent; - where there is none."""
+    """1234 as it is, 123, 12.3, 1.23, 0.123; below that with an exponent; - for NaN."""
     if math.isnan(value):
         return "-"
     if math.isinf(value):

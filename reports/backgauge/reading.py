@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that others wrote: text, JSON, and numbers that must make sense. Whatever is wrong is said in one line."""
+"""Reads files that other programs wrote: text, JSON, and numbers in a valid range. Every error is one line."""
 
 import json
 import math
@@ -7,11 +7,11 @@ import pathlib
 
 from .errors import CommandError
 
-_LONGEST = 160  # of what a message repeats: two lines of a terminal
+_LONGEST = 160  # characters of the input that a message repeats: two lines of a terminal
 
 
 def read_text(path):
-    """Raises CommandError where there is no file that can be read, or it is no UTF-8."""
+    """Raises CommandError if the file cannot be read or is not UTF-8."""
     try:
         return pathlib.Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -51,15 +51,15 @@ def number(holder, key):
 
 
 def amount(holder, key):
-    """The number under `key`, not negative; nan where JSON had none for it (null). Raises KeyError, ValueError."""
+    """The number under `key`, not negative; nan for null. Raises KeyError, ValueError."""
     value = float("nan") if holder[key] is None else number(holder, key)
     if value < 0:
-        raise ValueError(f"{key}: expected no negative number, got {value}")
+        raise ValueError(f"{key}: expected a number of at least 0, got {value}")
     return value
 
 
 def words(holder, key, default=None):
-    """The text under `key`, or `default` where there is one and no such key. Raises KeyError, ValueError."""
+    """The text under `key`; `default`, if given, if there is no such key. Raises KeyError, ValueError."""
     value = holder[key] if default is None else holder.get(key, default)
     if not isinstance(value, str):
         raise ValueError(f"{key}: expected text, got {_short(repr(value))}")
@@ -67,7 +67,7 @@ def words(holder, key, default=None):
 
 
 def table(holder, key, default=None):
-    """The JSON object under `key`, as words() does it."""
+    """The JSON object under `key`, with the rules of words()."""
     value = holder[key] if default is None else holder.get(key, default)
     if not isinstance(value, dict):
         raise ValueError(f"{key}: expected a JSON object, got {_short(repr(value))}")
@@ -75,11 +75,11 @@ def table(holder, key, default=None):
 
 
 def explained(error):
-    """An error of reading in a few words, of bounded length."""
+    """A reading error in a few words, of bounded length."""
     if isinstance(error, KeyError):
         return f'"{_short(str(error.args[0]))}" is missing'
     if isinstance(error, json.JSONDecodeError):
-        return f"no JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        return f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
     return _short(str(error))
 
 

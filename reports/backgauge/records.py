@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `backgauge verify --out=DIR` wrote: the worst error / allowed of every tensor (properties/README.md)."""
+"""Reads what `backgauge verify --out=DIR` wrote: the worst error / allowed error of every tensor (properties/README.md)."""
 
 import math
 import pathlib
@@ -20,12 +20,12 @@ class TensorRatio:
     dtype: str
     tensor: str
     ratio: float  # worst of all cases; > 1 failed
-    workload: str  # where it was
+    workload: str  # the case in which it occurred
     cases: int
 
 
 def records_file(path):
-    """`DIR/records.jsonl` or the file itself; None where `path` is neither."""
+    """`DIR/records.jsonl` or the file itself; None if `path` is neither."""
     path = pathlib.Path(path)
     path = path / "records.jsonl" if path.is_dir() else path
     return path if path.name.endswith(".jsonl") and path.is_file() and _is_records(path) else None
@@ -37,7 +37,7 @@ def _is_records(path):
 
 
 def _by_op(worst):
-    """Tensors of an op stay in the order in which they came: that of the contract."""
+    """Tensors of an op stay in the order of the file, which is that of the contract."""
     return sorted(worst.items(), key=lambda item: item[0][:3])
 
 
@@ -66,7 +66,7 @@ def _add_record(worst, record):
 
 
 def ratios_of_rows(rows):
-    """The same from the judge's verdicts inside a bench run."""
+    """The same from the verdicts in a bench run."""
     worst = {}
     for row in rows:
         for tensor, ratio in row.tensors.items():

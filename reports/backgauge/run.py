@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A saved run of `backgauge bench`: RUN.json (Google Benchmark's schema) and RUN.samples.jsonl beside it.
+"""A saved run of `backgauge bench`: RUN.json (Google Benchmark's schema) and RUN.samples.jsonl next to it.
 
 A pair is one (workload, implementation). Without the samples file the repetitions in RUN.json stand for samples.
 """
@@ -22,7 +22,7 @@ _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 class Sample:
     round: int
     seconds: float  # per call
-    fma_gflops: float  # yardstick of the same round; nan if there was none
+    fma_gflops: float  # multiply-add loop in the same round; nan if it was not run
     disturbed: bool
 
 
@@ -32,7 +32,7 @@ class Pair:
     implementation: str
     suite: str = ""
     version: str = ""
-    verdict: str = ""  # of the judge; empty if the file does not say
+    verdict: str = ""  # of the judge; empty if the file has none
     reason: str = ""
     error_over_bound: float = float("nan")
     tensors: dict = field(default_factory=dict)  # tensor -> error / bound
@@ -48,7 +48,7 @@ class Pair:
         return bool(self.samples) and self.verdict in ("PASSED", "")
 
     def quiet_samples(self):
-        """Samples nobody disturbed; all of them where fewer than half were quiet, for then quiet is no typical state."""
+        """Undisturbed samples; all of them if most are disturbed, because then undisturbed ones are not typical."""
         quiet = [sample for sample in self.samples if not sample.disturbed]
         return quiet if 2 * len(quiet) >= len(self.samples) else self.samples
 
@@ -60,7 +60,7 @@ class Run:
     pairs: dict = field(default_factory=dict)  # (workload key, implementation) -> Pair
 
     def number(self, key):
-        """A number of the context, nan if it is not there."""
+        """A number of the context, nan if it is missing."""
         try:
             return float(self.context[key])
         except (KeyError, TypeError, ValueError, OverflowError):
@@ -86,7 +86,7 @@ class Run:
 
 
 def read_run(path):
-    """On input RUN.json, or RUN.samples.jsonl alone. Raises CommandError where it is no run."""
+    """On input RUN.json, or RUN.samples.jsonl alone. Raises CommandError if it is not a run."""
     path = pathlib.Path(path)
     if path.name.endswith(".samples.jsonl"):
         report, samples = path.with_name(path.name.removesuffix(".samples.jsonl") + ".json"), path
@@ -103,7 +103,7 @@ def read_run(path):
     except (ValueError, KeyError) as error:
         raise CommandError(f"{path}: not a run of backgauge bench: {explained(error)}") from error
     if not run.pairs:
-        raise CommandError(f"{path}: no benchmark in it")
+        raise CommandError(f"{path}: contains no benchmarks")
     return run
 
 
@@ -116,7 +116,7 @@ def _read_report(run, report):
         name = words(entry, "name")
         pair = run.pair(_line_of(entry, "label"), name.split("/")[0])
         pair.suite = pair.suite or _suite_of(name)
-        # As perf/measure keeps them: without samples beside.
+        # As perf/measure keeps them: without a file of samples.
         pair.version, pair.verdict = words(entry, "version", ""), words(entry, "verdict", "")
         if entry.get("error_occurred"):
             pair.verdict, pair.reason = _said_of(words(entry, "error_message", ""))
@@ -138,7 +138,7 @@ def _objects(report, key):
 
 def _line_of(entry, key):
     line = words(entry, key)
-    parse_case_line(line)  # here, where the file is known that has it
+    parse_case_line(line)  # parsed here, where the name of the file is known
     return line
 
 
@@ -150,7 +150,7 @@ def _unit_of(entry):
 
 
 def _said_of(message):
-    """bench writes "FAILED: why"; other programs whatever they like."""
+    """bench writes "FAILED: reason"; other programs may write anything."""
     verdict, _, reason = message.partition(": ")
     return (verdict, reason) if re.fullmatch("[A-Z]+", verdict) else ("SKIPPED", message)
 

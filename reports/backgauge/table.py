@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All runs as one tidy table: a row is one (setting, workload, implementation)."""
+"""All runs as one table: a row is one (setting, workload, implementation)."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from .run import Pair, Run
 
 @dataclass(frozen=True)
 class Setting:
-    """What times must share to stand in one chart."""
+    """The properties that all times in one chart share."""
 
     machine_id: str
     cpu_model: str
@@ -39,10 +39,10 @@ class Row:
     tensors: dict
     samples: int
     disturbed: int
-    seconds: float  # median of the quiet samples; nan: no time
+    seconds: float  # median of the undisturbed samples; nan: not timed
     low: float  # first quartile
     high: float  # third quartile
-    gflops: float  # nan where the run has no such counter
+    gflops: float  # nan if the run has no such counter
     gbps: float
     share_of_limit: float
     first_call_seconds: float
@@ -55,14 +55,14 @@ class Row:
 @dataclass(frozen=True)
 class Table:
     rows: list[Row]
-    contexts: dict[Setting, Run]  # whose limits and words hold for a setting
+    contexts: dict[Setting, Run]  # the run whose limits and texts apply to a setting
 
     def number(self, setting, key):
         return self.contexts[setting].number(key)
 
 
 def table_of(runs: list[Run]) -> Table:
-    """Of a workload that several runs timed in the same setting the last run counts."""
+    """If several runs timed a workload in the same setting, the last one counts."""
     rows, contexts = {}, {}
     for run in runs:
         setting = Setting(run.machine_id, str(run.context.get("cpu_model", "")), run.threads,

@@ -56,7 +56,7 @@ class VerdictTest(unittest.TestCase):
 
     def test_disturbed_samples_are_no_evidence(self):
         for estimate in ((1.05, 1.04, 1.06), (1.0, 0.99, 1.01)):
-            disturbed = replace(row(estimate), disturbed="others disturbed 9 of 9 samples of cpu")
+            disturbed = replace(row(estimate), disturbed="9 of 9 samples of cpu are disturbed")
             self.expect(UNCLEAR, "9 of 9", disturbed)
 
     def test_nothing_to_compare_is_unclear(self):

@@ -149,7 +149,7 @@ class WrongFilesTest(Files):
         self.assertIn("cannot be read", self.answer(compare, self.run_file, folder)[1])
         self.assertEqual(self.answer(report, folder, f"--out={self.folder / 'out'}")[0], errors.USAGE)
         self.run_file.write_text("")
-        self.refused(self.run_file, "no JSON")
+        self.refused(self.run_file, "not JSON")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""backgauge compare: options to two sides, their rows to text and an exit code."""
+"""backgauge compare: from options to two sides, and from their rows to text and an exit code."""
 
 from .. import errors
 from ..errors import CommandError
@@ -61,7 +61,7 @@ def _two_implementations(options, bench_options, rule):
         raise CommandError(f"--impl={options.impl}: expected two implementations, A,B")
     run, = timing.time_commands([timing.bench_command()], [f"--impl={options.impl}", *bench_options],
                                 options.launches, options.keep)
-    # Bench has its own names for them: not a library's path, and another for the same one twice.
+    # Bench has its own names: not the path of a library, and a different one if the same is given twice.
     if len(run.implementations) != 2:
         raise CommandError(f"bench timed {', '.join(run.implementations)}: expected two implementations")
     return Comparison(Side(run, run.implementations[0]), Side(run, run.implementations[1]), True, rule)
@@ -69,7 +69,7 @@ def _two_implementations(options, bench_options, rule):
 
 def _two_builds(options, bench_options, rule):
     if "," in options.impl:
-        raise CommandError(f"--impl={options.impl}: with two builds expected one implementation")
+        raise CommandError(f"--impl={options.impl}: expected one implementation with two builds")
     commands = [options.base_command or timing.bench_command(), options.head_command or timing.bench_command()]
     base, head = timing.time_commands(commands, [f"--impl={options.impl}", *bench_options], options.launches,
                                       options.keep)

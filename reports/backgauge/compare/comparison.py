@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of two sides to rows with verdicts."""
+"""From the samples of two sides to rows with verdicts."""
 
 import math
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """On input sides whose runs may be compared. `interleaved`: a round of one was timed beside the same round of the other."""
+    """On input sides whose runs may be compared. `interleaved`: each round of one was timed next to the same round of the other."""
 
     base: Side
     head: Side
@@ -73,7 +73,7 @@ def _disturbed(*pairs):
     for pair in pairs:
         count, most = sum(sample.disturbed for sample in pair.samples), len(pair.samples)
         if 2 * count > most:
-            return f"others disturbed {count} of {most} samples of {pair.implementation}"
+            return f"{count} of {most} samples of {pair.implementation} are disturbed"
     return ""
 
 
@@ -86,11 +86,11 @@ def _effect(rule, base, head):
 
 
 def _estimates(base_pair, head_pair, interleaved, alpha):
-    """Of interleaved rounds as they pair; of two runs in seconds and in yardsticks."""
+    """Interleaved rounds are paired. Two runs are compared in seconds and in units of the multiply-add loop."""
     if interleaved:
         return [statistics.paired(*_common_rounds(base_pair, head_pair), alpha)]
     estimates = [statistics.unpaired(_seconds(base_pair), _seconds(head_pair), alpha)]
-    # A clock that ran slower in one of the runs slows the yardstick too: that is no change of the code.
+    # A slower clock in one of the runs slows the multiply-add loop too; that is not a change of the code.
     in_yardsticks = _in_yardsticks(base_pair), _in_yardsticks(head_pair)
     if all(values is not None for values in in_yardsticks):
         estimates.append(replace(statistics.unpaired(*in_yardsticks, alpha), way="in yardsticks"))
@@ -98,7 +98,7 @@ def _estimates(base_pair, head_pair, interleaved, alpha):
 
 
 def _common_rounds(base_pair, head_pair):
-    """Seconds of both in the rounds where neither was disturbed, or in all that both have if those are too few."""
+    """Seconds of both in the rounds where neither was disturbed, or in all rounds if those are too few."""
     sides = [{s.round: s for s in pair.samples} for pair in (base_pair, head_pair)]
     rounds = sorted(sides[0].keys() & sides[1].keys())
     quiet = [r for r in rounds if not (sides[0][r].disturbed or sides[1][r].disturbed)]
@@ -116,7 +116,7 @@ def _in_yardsticks(pair):
 
 
 def _adjust(rows):
-    """Holm over all tests of the same way to look at it."""
+    """Holm's correction over all tests in the same unit."""
     compared = [row for row in rows if row.estimates]
     if not compared:
         return rows

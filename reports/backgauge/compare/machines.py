@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""May two runs be compared at all, and by what are times of different machines calibrated?"""
+"""Whether two runs may be compared, and how times of different machines are calibrated."""
 
 import math
 
 from ..errors import CommandError
 
 # One and the same library (oneDNN 2.6.3, LSTM backward, T25 B16 I512 H512) reached 56 % of the FMA limit of one machine and
-# 85 % of that of another: calibrated, unchanged code looked 1.5 times as fast. Below that, no cross-machine ratio says
-# anything about code.
+# 85 % of that of another: calibrated, unchanged code looked 1.5 times as fast. Smaller ratios between machines say
+# nothing about the code.
 SMALL_EFFECT = 0.5
 
 
 def check_comparable(base, head, cross_machine):
-    """Raises CommandError where the two runs did not do the same work on the same machine."""
+    """Raises CommandError if the two runs did not do the same work on the same machine."""
     for run in (base, head):
         if "debug" in str(run.context.get("build_type", "")).lower():
-            raise CommandError(f"{run.name}: times of a Debug build mean nothing")
+            raise CommandError(f"{run.name}: times of a Debug build are meaningless")
     for key in ("threads", "cache_mode"):
         ours, theirs = base.context.get(key), head.context.get(key)
         if ours != theirs:
@@ -23,11 +23,11 @@ def check_comparable(base, head, cross_machine):
     if same_machine(base, head) or cross_machine:
         return
     raise CommandError(f"runs of different machines: {_machine(base)} and {_machine(head)}; --cross-machine calibrates "
-                       f"by the probe's limits, and effects below {100 * SMALL_EFFECT:.0f} % stay UNCLEAR")
+                       f"with the measured limits; effects below {100 * SMALL_EFFECT:.0f} % stay UNCLEAR")
 
 
 def same_machine(base, head):
-    """Runs that do not say where they were made are of different machines."""
+    """Runs without a machine_id count as runs of different machines."""
     return base.machine_id != "" and base.machine_id == head.machine_id
 
 

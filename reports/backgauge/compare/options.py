@@ -9,11 +9,12 @@ _USAGE = """backgauge compare RUN [RUN] [options]
        backgauge compare --impl=A,B [options] [options of bench]
        backgauge compare --base-command=PATH --impl=A [options] [options of bench]
 
-RUN is a file of bench --out."""
+RUN is a file that `backgauge bench --out` wrote."""
 _EPILOG = """\
-verdicts: SLOWER and FASTER need the effect and significance together; SAME needs the whole interval within the effect;
-everything else is UNCLEAR. Exit codes: 0; 4 with --gate if a workload is SLOWER; 1 with --gate if head gets a result
-wrong that base gets right; 5 with --strict if a workload is UNCLEAR; 2 usage, or runs that cannot be compared.
+Verdicts: SLOWER and FASTER: the difference is at least --min-effect and significant. SAME: the whole confidence interval
+is within --min-effect. Everything else is UNCLEAR. Exit codes: 0 success; 4 with --gate: a workload is SLOWER; 1 with
+--gate: head fails a workload that base passes; 5 with --strict: a workload is UNCLEAR; 2 wrong usage, or runs that cannot
+be compared.
 """
 
 
@@ -23,33 +24,34 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse(arguments):
-    """(options, what is left for bench)."""
+    """(options, arguments for bench)."""
     parser = _Parser(prog="backgauge compare", allow_abbrev=False, epilog=_EPILOG, usage=_USAGE,
                      formatter_class=argparse.RawDescriptionHelpFormatter,
-                     description="is head slower than base? Two saved runs, two implementations of one run, or timed now")
-    parser.add_argument("--base-impl", help="implementation of base; default: the first of its run")
-    parser.add_argument("--head-impl", help="implementation of head; default: as base, in one run the second")
-    parser.add_argument("--min-effect", type=_effect, default=0.03, metavar="3%", help="smallest effect that counts")
-    parser.add_argument("--alpha", type=_probability, default=0.01, help="chance of any false SLOWER or FASTER")
+                     description="Compares the times of a base and a head: two saved runs, two implementations of one run, or two\n"
+                                 "implementations or builds that are timed now.")
+    parser.add_argument("--base-impl", help="the implementation for base (default: the first of its run)")
+    parser.add_argument("--head-impl", help="the implementation for head (default: the same as for base; within one run, the second)")
+    parser.add_argument("--min-effect", type=_effect, default=0.03, metavar="3%", help="the smallest difference that counts (default: 3%%)")
+    parser.add_argument("--alpha", type=_probability, default=0.01, help="accepted probability of a false SLOWER or FASTER in the whole comparison (default: 0.01)")
     parser.add_argument("--gate", action="store_true", help="exit code 4 if a workload is SLOWER")
     parser.add_argument("--strict", action="store_true", help="exit code 5 if a workload is UNCLEAR")
-    parser.add_argument("--cross-machine", action="store_true", help="compare runs of different machines, calibrated")
+    parser.add_argument("--cross-machine", action="store_true", help="compare runs of different machines, calibrated by their measured limits")
     parser.add_argument("--format", choices=["text", "markdown", "json"], default="text")
-    timed = parser.add_argument_group("timed now (without RUN; every other option goes to backgauge bench)")
-    timed.add_argument("--impl", metavar="A,B", help="base and head; with --base-command the one implementation")
-    timed.add_argument("--base-command", metavar="PATH", help="a backgauge of another build, for base")
-    timed.add_argument("--head-command", metavar="PATH", help="the same for head; default: this one")
-    timed.add_argument("--launches", type=_count, default=3, help="processes per build; their rounds count together")
-    timed.add_argument("--keep", metavar="DIR", help="folder where the runs are kept")
+    timed = parser.add_argument_group("timed now (without RUN; all other options are passed to backgauge bench)")
+    timed.add_argument("--impl", metavar="A,B", help="base and head; with --base-command, one implementation")
+    timed.add_argument("--base-command", metavar="PATH", help="the backgauge program of another build, for base")
+    timed.add_argument("--head-command", metavar="PATH", help="the same for head (default: this program)")
+    timed.add_argument("--launches", type=_count, default=3, help="processes started per build; the rounds of all count (default: 3)")
+    timed.add_argument("--keep", metavar="DIR", help="folder in which the runs are kept")
     options, rest = parser.parse_known_args(arguments)
-    # Timed now, what stands behind an option is its value, which only bench can tell from a file.
+    # When timing now, a word after an option may be its value; only bench can distinguish that from a file.
     now = options.impl or options.base_command or options.head_command
     options.runs = [] if now else [word for word in rest if not word.startswith("-")]
     rest = rest if now else [word for word in rest if word.startswith("-")]
     if options.runs and rest:
         parser.error(f"unknown option {rest[0]}")
     if now and not arguments[0].startswith("-"):
-        parser.error("--impl, --base-command and --head-command time now; saved runs take --base-impl and --head-impl")
+        parser.error("--impl, --base-command and --head-command are for timing now; with saved runs use --base-impl and --head-impl")
     if len(options.runs) > 2:
         parser.error(f"expected one or two runs, got {len(options.runs)}")
     if not options.runs and not options.impl:

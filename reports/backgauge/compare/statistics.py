@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ratios of times with their significance. All on logarithms: twice as slow and half as slow are equally far from same.
+"""Ratios of times with their significance. All use logarithms, so that twice and half are equally far from 1.
 
 Each estimate holds the ratio head / base (> 1: head is slower), a two-sided p-value of "the ratio is 1" and an interval.
 """
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-# A fifth of the samples at each end does not count: a busy neighbour reaches 5 to 10 % of the samples of a shared machine,
-# and in a ratio of two samples either of them may be hit.
+# A fifth of the samples at each end is trimmed: other load disturbs 5 to 10 % of the samples of a shared machine, and in
+# a ratio of two samples either of them may be disturbed.
 TRIM = 0.2
-LEAST_ROUNDS = 3  # fewer have no spread worth the name
+LEAST_ROUNDS = 3  # the spread of fewer is meaningless
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class Estimate:
     low: float
     high: float
     p: float
-    way: str  # how it was made
-    rounds: int  # of the side that has fewer
+    way: str  # what was compared
+    rounds: int  # of the side with fewer
 
     @property
     def log_error(self):
@@ -31,7 +31,7 @@ class Estimate:
 
 
 def paired(base, head, alpha):
-    """Yuen's trimmed t-test on log(head / base) of each round: what a round does to both sides cancels.
+    """Yuen's trimmed t-test on log(head / base) of each round: disturbances that affect both sides of a round cancel.
 
     Rank tests are capped: of n rounds the signed-rank test can say no less than p = 2^(1 - n), and one wild round costs it
     most of that, so that after Holm's correction over dozens of workloads nobody would wait for the rounds it needs.
@@ -54,7 +54,7 @@ class _Trimmed:
 
 
 def _trimmed(values):
-    """The trimmed mean and, from the winsorised values, how well it is known; None of fewer than LEAST_ROUNDS."""
+    """The trimmed mean and, from the winsorised values, its variance; None for fewer than LEAST_ROUNDS."""
     count = len(values)
     if count < LEAST_ROUNDS:
         return None
@@ -63,7 +63,7 @@ def _trimmed(values):
     kept = count - 2 * cut
     winsorised = np.clip(values, values[cut], values[count - cut - 1])
     variance = (count - 1) * np.var(winsorised, ddof=1) / (kept * (kept - 1))
-    # Clocks tick: samples that are all equal know their logarithm no better than to its rounding.
+    # Clocks have a resolution: if all samples are equal, their logarithm is known only up to its rounding.
     return _Trimmed(float(np.mean(values[cut:count - cut])), max(float(variance), np.finfo(float).eps**2), kept - 1)
 
 

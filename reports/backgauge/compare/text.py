@@ -9,13 +9,13 @@ from ..quantities import ratio_text, seconds_text
 from .statistics import LEAST_ROUNDS, geometric_mean
 from .verdict import FASTER, SAME, SLOWER, UNCLEAR
 
-# What somebody has to look at comes first.
+# Verdicts that need attention come first.
 _ORDER = (SLOWER, UNCLEAR, FASTER, SAME)
 
 
 def heading(comparison):
     rule = comparison.rule
-    how = "rounds of both interleaved" if comparison.interleaved else "runs one after the other"
+    how = "rounds of both interleaved" if comparison.interleaved else "one run after the other"
     return (f"base {comparison.base.name}, head {comparison.head.name}: {how}; effects from {100 * rule.min_effect:g} %, "
             f"alpha {rule.alpha:g} after Holm, {100 * (1 - rule.alpha):g} % intervals")
 
@@ -26,7 +26,7 @@ def summary(rows):
 
 
 def mean_of(rows):
-    """(ratio, low, high, how many) over the rows that have rounds enough; of the first way to look at each."""
+    """(ratio, low, high, how many) over the rows with enough rounds, using the first estimate of each."""
     estimates = [row.estimates[0] for row in rows if row.estimates and row.estimates[0].rounds >= LEAST_ROUNDS]
     if not estimates:
         return (float("nan"),) * 3 + (0,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times now: calls `backgauge bench` and reads what it saved."""
+"""Times now: runs `backgauge bench` and reads the saved results."""
 
 import os
 import pathlib
@@ -13,15 +13,15 @@ from ..run import Run, read_run
 
 
 def bench_command():
-    """The program that called us, else the one on PATH."""
+    """The program that called this package, or the one on PATH."""
     command = os.environ.get("BACKGAUGE_COMMAND") or shutil.which("backgauge")
     if not command:
-        raise CommandError("no backgauge to time with: not on PATH, and BACKGAUGE_COMMAND is not set")
+        raise CommandError("backgauge, which does the timing, is not on PATH, and BACKGAUGE_COMMAND is not set")
     return command
 
 
 def time_commands(commands, options, launches, keep):
-    """On input one command a build (one or two) and the options of bench.
+    """On input one command for each build (one or two) and the options of bench.
 
     On output one run per command, of all its launches. Builds take turns, in the order A B, B A, A B, ...: a process
     draws its addresses once, so that one launch alone may be fast or slow by luck.
@@ -43,7 +43,7 @@ def _launch(command, options, out):
                           stdout=subprocess.DEVNULL, check=False)
     if done.returncode < 0 or done.returncode == INTERRUPTED:
         raise CommandError(f"{command} bench was ended by a signal", INTERRUPTED)
-    # 1: a result was wrong. It has no time, which its row says.
+    # 1: a result was wrong. It has no time, and its row gives the reason.
     if done.returncode not in (0, 1) or not out.exists():
         raise CommandError(f"{command} bench: exit code {done.returncode}", done.returncode or 2)
     return read_run(out)
@@ -61,7 +61,7 @@ def join(runs):
             target = joined.pair(pair.workload, pair.implementation)
             target.suite, target.version = pair.suite, pair.version
             target.tensors, target.counters = pair.tensors, pair.counters
-            # One launch with a wrong result takes the time away from all.
+            # If one launch has a wrong result, the times of all are discarded.
             if target.verdict in ("", "PASSED"):
                 target.verdict, target.reason, target.error_over_bound = pair.verdict, pair.reason, pair.error_over_bound
             for sample in pair.samples:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one place that decides. A verdict starts at UNCLEAR and is moved only by effect and significance together."""
+"""Decides the verdict. It starts at UNCLEAR, and changes only if effect and significance agree."""
 
 from dataclasses import dataclass, replace
 
@@ -16,16 +16,16 @@ class Rule:
 
 @dataclass(frozen=True)
 class Row:
-    """On input `estimates` are the ways to look at one workload; a verdict needs all of them to agree."""
+    """`estimates`: one for each unit in which a workload is compared; a verdict needs all of them to agree."""
 
     workload: str
     estimates: tuple[Estimate, ...] = ()
     seconds: tuple[float, float] | None = None  # medians of base and head
     adjusted: tuple[float, ...] = ()  # p-values after Holm, one per estimate
-    effect: float = 0.0  # how much is needed here, at least min_effect
-    effect_source: str = ""  # why it is more than min_effect; then SAME is out of reach
+    effect: float = 0.0  # the difference that is needed here, at least min_effect
+    effect_source: str = ""  # why it is more than min_effect; then SAME is impossible
     missing: str = ""  # why there is nothing to compare
-    disturbed: str = ""  # how many samples others disturbed, if those were most
+    disturbed: str = ""  # how many samples are disturbed, if most are
     lost: bool = False  # base had a time, head failed the judge
     verdict: str = UNCLEAR
     reason: str = ""
@@ -65,9 +65,9 @@ def _why_unclear(row, percent, beyond, p_text):
         return f"more than {percent}, but not significant in {rounds} rounds, {p_text}"
     if len(row.estimates) > 1 and any(abs_effect(e.ratio) >= row.effect for e in row.estimates):
         ratios = ", ".join(f"{estimate.ratio:.3f} {estimate.way}" for estimate in row.estimates)
-        return f"two ways to look at it disagree: {ratios}"
+        return f"the estimates disagree: {ratios}"
     if row.effect_source:
-        return f"less than {percent}, below which nothing can be said: {row.effect_source}"
+        return f"less than {percent}, the smallest difference that can be detected: {row.effect_source}"
     return f"less than {percent}, but the interval reaches beyond it"
 
 

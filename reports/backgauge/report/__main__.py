@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""backgauge report: saved runs to a folder that can be opened, sent and pasted from."""
+"""backgauge report: from saved runs to a folder with a page, a summary, a table and charts."""
 
 import pathlib
 
 from .. import errors
+from ..quantities import counted
 from . import cells, look, options as command_line, page, pictures, summary
 from .catalogue import all_charts
 from .charts import growth
@@ -23,12 +24,12 @@ def main(arguments):
     for chart in charts:
         if chart.section == growth.SECTION:
             print(*chart.notes, sep="\n")
-    print(f"{len(charts)} charts of {len(material.table.rows)} rows: {', '.join(written)}")
+    print(f"{counted(len(charts), 'chart')}, {counted(len(material.table.rows), 'timing')}: {', '.join(written)}")
     return errors.GOOD
 
 
 def _write(out, options, material, charts):
-    """Names of what was written, for people: of pictures only how many."""
+    """The names of the written files, for the screen; pictures are only counted."""
     written = []
     texts = {"html": ("index.html", lambda: page.html(material, charts, options.title)),
              "md": ("summary.md", lambda: summary.markdown(material, charts, options.title)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tidy table as cells: for the page's sortable table, the summary and table.csv."""
+"""The table of all runs as cells, for the sortable table of the page, the summary and table.csv."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ def best_peer_ratios(rows, subject):
     return found
 
 
-# (heading, is a number, cell of a row as (text, what to sort by))
+# (heading, is a number, cell of a row as (text, sort key))
 COLUMNS = (
     ("workload", False, lambda row: (f"{OP_NAMES.get(row.case.op, row.case.op)} {row.case.label} {row.case.dtype}",
                                      row.workload)),

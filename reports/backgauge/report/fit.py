@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How cost grows: a line through times against one size."""
+"""How cost grows with one size: fits of times."""
 
 from dataclasses import dataclass
 
@@ -14,8 +14,8 @@ class LinearFit:
 
     fixed: float
     per_step: float
-    largest_deviation: float  # of any time from the line, relative to the line
-    exponent: float  # of time ~ T^exponent: 1 is linear, below 1 while the fixed part still counts
+    largest_deviation: float  # of a time from the line, relative to the line
+    exponent: float  # of time ~ T^exponent: 1 is linear; below 1 if the fixed part is significant
 
     def at(self, steps):
         return self.fixed + self.per_step * np.asarray(steps, dtype=float)
@@ -28,7 +28,7 @@ class LinearFit:
 
 
 def linear_fit(steps, seconds):
-    """Least squares of relative errors: long sequences must not be the only ones that count. Needs three sizes."""
+    """Least squares of relative errors, so that long sequences do not dominate. Needs three sizes."""
     steps, seconds = np.asarray(steps, dtype=float), np.asarray(seconds, dtype=float)
     matrix = np.column_stack([np.ones_like(steps), steps]) / seconds[:, None]
     (fixed, per_step), *_ = np.linalg.lstsq(matrix, np.ones_like(seconds), rcond=None)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What charts look like: two themes, and a style per implementation that also tells them apart in grey.
+"""The look of charts: two themes, and a style per implementation that can be distinguished without colour.
 
 Lightness (CIELAB L*) of any two colours of a theme differs by 8 or more, first and second by 19 or more; markers, line
-styles and hatches differ as well, so that no information is in the hue alone. reports/tests/look_test.py holds both.
+styles and hatches differ as well, so that no information is in the hue alone. reports/tests/look_test.py checks both.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Theme:
     name: str
     background: str
     ink: str
-    muted: str  # axes, second-rank text
+    muted: str  # axes, secondary text
     grid: str
     series: tuple[str, ...]
 
@@ -32,7 +32,7 @@ class Theme:
             "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10.5, "axes.titleweight": "bold",
             "axes.titlelocation": "left", "font.size": 9, "font.family": "DejaVu Sans", "grid.linewidth": 0.6,
             "lines.markersize": 7, "hatch.linewidth": 0.8,
-            # Text as outlines: the page must look the same where the font is not installed.
+            # Text as outlines: the page must look the same if the font is not installed.
             "svg.fonttype": "path", "svg.hashsalt": "backgauge",
         }
 
@@ -57,7 +57,7 @@ class Style:
     order: float  # the first is drawn last, over the others
 
     def marks(self, theme):
-        """For plot() with markers: an outline in ink keeps pale colours visible."""
+        """Arguments of plot() for markers: an outline in ink keeps pale colours visible."""
         return {"color": self.color, "marker": self.marker, "markeredgecolor": theme.ink, "markeredgewidth": 0.6,
                 "zorder": self.order}
 

@@ -15,13 +15,13 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(arguments):
     parser = _Parser(prog="backgauge report", allow_abbrev=False,
-                     description="charts, one offline page and a Markdown summary of saved runs")
+                     description="Draws charts of saved runs, and writes an offline page, a Markdown summary and a table.")
     parser.add_argument("runs", nargs="+", metavar="RUN",
-                        help="files of bench --out, folders of them, or folders of verify --out")
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder for index.html, summary.md, table.csv, charts")
-    parser.add_argument("--impl", metavar="NAME", help="whom the report is about; default: the first implementation")
-    parser.add_argument("--title", default="backgauge", help="heading of the page")
-    parser.add_argument("--format", type=_formats, default=FORMATS, metavar=",".join(FORMATS), help="what to write")
+                        help="a file that bench --out wrote, a folder of such files, or a folder that verify --out wrote")
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder for index.html, summary.md, table.csv and charts")
+    parser.add_argument("--impl", metavar="NAME", help="the implementation that the others are compared with (default: the first)")
+    parser.add_argument("--title", default="backgauge", help="heading of the page (default: backgauge)")
+    parser.add_argument("--format", type=_formats, default=FORMATS, metavar=",".join(FORMATS), help="comma-separated formats to write (default: all)")
     return parser.parse_args(arguments)
 
 

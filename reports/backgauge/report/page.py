@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One self-contained HTML page: pictures inside, tables that sort, nothing fetched from anywhere."""
+"""One self-contained HTML page: embedded pictures, sortable tables, nothing fetched."""
 
 import math
 
@@ -46,7 +46,7 @@ def _table_row(row, anchors):
 
 
 def facts(run):
-    """[(name, value)] of the machine and the build, as the run's context says them."""
+    """[(name, value)] of the machine and the build, from the context of the run."""
     def rate(key, unit):
         number = run.number(key)
         return "" if math.isnan(number) else f"{quantities.three_digits(number)} {unit}"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts to pictures: PNG and SVG, light and dark."""
+"""From charts to pictures: PNG and SVG, light and dark."""
 
 import base64
 import io
 
 from . import look
 
-_DOTS_PER_INCH = 160  # sharp on screens with two device pixels a pixel, at the width of a page
+_DOTS_PER_INCH = 160  # sharp on screens with two device pixels per pixel, at the width of a page
 
 
 def picture(chart, theme, kind):

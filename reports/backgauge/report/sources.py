@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the user named, read: runs of bench and records of verify."""
+"""Reads the files and folders that the user named: runs of bench and records of verify."""
 
 import pathlib
 
@@ -12,7 +12,7 @@ from .charts.chart import Material
 
 
 def read_material(paths, subject):
-    """Raises CommandError where a path is neither a run nor records, or `subject` is in none of them."""
+    """Raises CommandError if a path is neither a run nor records, or if no run has `subject`."""
     runs, ratios = [], []
     for path in map(pathlib.Path, paths):
         if not path.exists():
@@ -22,7 +22,7 @@ def read_material(paths, subject):
         if records:
             ratios += read_tensor_ratios(records)
         elif not found:
-            raise CommandError(f"{path}: neither runs of bench nor records of verify in it")
+            raise CommandError(f"{path}: contains neither runs of bench nor records of verify")
         if path.is_dir() or not records:
             runs += [read_run(file) for file in found]
     table = table_of(runs)
@@ -30,7 +30,7 @@ def read_material(paths, subject):
 
 
 def _run_files(folder):
-    """The folder's JSON files that Google Benchmark's schema fits; verify's run.json is none."""
+    """The folder's JSON files with Google Benchmark's schema, which run.json of verify does not have."""
     return [path for path in sorted(folder.glob("*.json")) if _is_run(path)]
 
 
@@ -44,7 +44,7 @@ def _is_run(path):
 def _subject(table, ratios, wanted):
     names = list(dict.fromkeys([*(row.implementation for row in table.rows), *(r.implementation for r in ratios)]))
     if wanted and wanted not in names:
-        raise CommandError(f"--impl={wanted}: not in the runs, only {', '.join(names)}")
+        raise CommandError(f"--impl={wanted}: not in the runs, which have {', '.join(names)}")
     if not names:
-        raise CommandError("nothing in the runs")
+        raise CommandError("the runs are empty")
     return wanted or names[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Markdown summary: what a pull request or a README needs to show."""
+"""The Markdown summary, for a pull request or a README."""
 
 from ..case_line import OP_NAMES
 from ..markdown import escaped, markdown_table
@@ -48,7 +48,7 @@ def _notes(charts):
 def _not_timed(material):
     lines = [f"- {row.implementation}: {OP_NAMES.get(row.case.op, row.case.op)} {row.case.label} {row.case.dtype}: "
              f"{row.verdict} {escaped(row.reason)}".rstrip() for row in material.table.rows if not row.has_time]
-    return ["Without a time:\n\n" + "\n".join(lines)] if lines else []
+    return ["Not timed:\n\n" + "\n".join(lines)] if lines else []
 
 
 def _details(family, subject):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One file a chart. Each has `charts(material) -> list[Chart]`; catalogue.py lists them in the order of the page."""
+"""One file per chart. Each has `charts(material) -> list[Chart]`; catalogue.py lists them in the order of the page."""

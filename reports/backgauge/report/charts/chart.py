@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every chart is made from, and what it is before it is drawn."""
+"""The data that every chart is made from, and a chart before it is drawn."""
 
 import math
 import re
@@ -16,10 +16,10 @@ class Chart:
     section: str
     name: str  # of its files
     title: str
-    text: str  # what to see in it, and what its lines are
+    text: str  # what it shows, and what its lines mean
     draw: Callable  # draw(theme) -> Figure, called inside look.themed(theme)
-    workloads: tuple[str, ...] = ()  # case lines of its rows, in its order
-    notes: tuple[str, ...] = ()  # numbers that belong beside the picture
+    workloads: tuple[str, ...] = ()  # case lines of its rows, in order
+    notes: tuple[str, ...] = ()  # numbers printed next to the picture
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Material:
 
 @dataclass(frozen=True)
 class Family:
-    """Rows that stand in one chart: same setting, suite, op and dtype."""
+    """The rows of one chart: same setting, suite, op and dtype."""
 
     setting: object
     suite: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time against T, B and H, everything else equal. Against T with the line fitted through it: cost must grow linearly."""
+"""Time against T, B and H, everything else equal. Against T with a fitted line, since cost must grow linearly."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from .chart import Chart, slug
 from .scales import plain_numbers
 
 SECTION = "How cost grows"
-_LEAST_SIZES = 3  # two points lie on every line
+_LEAST_SIZES = 3  # any two points lie on a line
 _MOST_PANELS = 6  # more would be too small to read
 _WORDS = {"T": "steps", "B": "batch", "H": "hidden size"}
 
@@ -41,7 +41,7 @@ def charts(material):
 
 
 def sweeps_of(rows, dim):
-    """Longest first. Where I = H, the two grow together."""
+    """Longest first. If I = H, both grow together."""
     rows = [row for row in rows if row.case.has_steps or dim != "T"]
 
     def rest(row):
@@ -57,7 +57,7 @@ def sweeps_of(rows, dim):
 
 
 def spread(items, most):
-    """At most `most` of the items, evenly over all of them, first and last among them."""
+    """At most `most` of the items, evenly spaced, including the first and the last."""
     if len(items) <= most:
         return items
     return [items[k * (len(items) - 1) // (most - 1)] for k in range(most)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many times faster the subject is than each peer: 1 is a draw, the bar ends at the best peer."""
+"""How many times faster the subject is than each peer: 1 means equally fast, the bar ends at the best peer."""
 
 from dataclasses import dataclass
 
@@ -73,7 +73,7 @@ def _chart(material, family, ratios):
         look.legend_below(made, [axes])
         return made
 
-    text = (f"{family.setting.text}. Right of 1 {subject} is faster. Bars end at the fastest peer of each shape, hatched where "
+    text = (f"{family.setting.text}. Right of 1, {subject} is faster. Bars end at the fastest peer of each shape, hatched if "
             f"it is faster than {subject}. The last row is the geometric mean over the shapes that both have.")
     notes = [f"{family.title}: {three_digits(ratios.mean)} x the best peer (geometric mean of {len(ratios.best)}), "
              f"least {three_digits(min(ratios.best.values())[0])} against {min(ratios.best.values())[1]}"]
@@ -93,7 +93,7 @@ def _best(axes, ratios, places, theme):
     axes.set_xlim(min(0.98, 2 * min(ends) - 1), max(1.02, 1 + 1.05 * (max(ends) - 1)))
 
 
-# Beyond a factor of 3 equal steps on the axis are equal factors.
+# Beyond a factor of 3 the axis is logarithmic.
 _LINEAR_UP_TO = 3
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Roofline: operations a second over operations a byte, under the limits that the probe of the run measured."""
+"""Roofline: operations per second over operations per byte, with the limits measured at the start of the run."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def charts(material):
 
 
 def _limits(table, setting, double):
-    """(peak GFLOP/s, [(level, GB/s)]), None where the run has no peak."""
+    """(peak GFLOP/s, [(level, GB/s)]), None if the run has no peak."""
     peak = table.number(setting, "fma_gflops_f64" if double else "fma_gflops_f32")
     levels = [(name, table.number(setting, f"read_gbps_{key}")) for name, key in _LEVELS]
     levels = [(name, value) for name, value in levels if finite(value)]
@@ -69,7 +69,7 @@ def _chart(material, setting, double, rows, limits):
         return made
 
     sizes = "; larger markers: " + ", ".join(OP_NAMES.get(op, op) for op in ops[1:]) if len(ops) > 1 else ""
-    text = (f"{setting.text}. Slanted: bandwidth of reading from each level; flat: the FMA limit, both measured by the probe "
-            f"of the run{sizes}. Work that fits in a cache may lie above the line of memory.")
+    text = (f"{setting.text}. Slanted lines: read bandwidth of each level; flat line: the FMA limit; both measured at the start "
+            f"of the run{sizes}. Work that fits into a cache may lie above the line of memory.")
     name = slug(f"roofline-{'f64' if double else 'f32'}-{setting.threads}t-{setting.cache_mode}-{setting.machine_id[:6]}")
     return Chart(SECTION, name, f"{setting.text}, {kind}", text, draw)

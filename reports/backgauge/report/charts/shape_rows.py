@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dot plots whose rows are shapes: a row per workload, a marker per implementation, names that can be read."""
+"""Dot plots whose rows are shapes: one row per workload, one marker per implementation."""
 
 from ...table import cases_of
 from .. import look
 
-# Inches: one line of 8-point text, and what title, axis and margins take.
+# Inches: one line of 8-point text; title, axis and margins.
 _ROW, _FRAME = 0.25, 1.45
 WIDTH = 8.6
 
@@ -37,14 +37,14 @@ def dots(axes, points, style, theme, label):
 
 
 def number_column(axes, texts, theme):
-    """Texts at the right edge, one a row: (y, text)."""
+    """Texts at the right edge, one per row: (y, text)."""
     for y, text in texts:
         axes.annotate(text, (1, y), xycoords=("axes fraction", "data"), xytext=(6, 0), textcoords="offset points",
                       va="center", fontsize=8.5, color=theme.ink)
 
 
 def limit_line(axes, x, text, theme):
-    """A limit across all rows, named at the top where no row is."""
+    """A limit across all rows, named at the top, above all rows."""
     axes.axvline(x, color=theme.ink, linewidth=1.2, linestyle=(0, (6, 2)))
     axes.annotate(text, (x, 1), xycoords=("data", "axes fraction"), xytext=(-3, 1), textcoords="offset points",
                   ha="right", va="bottom", fontsize=8, color=theme.muted)

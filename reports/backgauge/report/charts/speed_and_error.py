@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speed and error of the same call in the same row: neither counts without the other."""
+"""Speed and error of the same call in the same row: one means little without the other."""
 
 from .. import look
 from .chart import Chart, families, finite
@@ -31,12 +31,12 @@ def _chart(material, family):
         left.set_xlim(left=0, right=max(103, left.get_xlim()[1]) if by_share else None)
         left.set_xlabel("% of the limit, more is better" if by_share else "GFLOP/s, more is better")
         right.set_xlim(0, max(1.05, right.get_xlim()[1]))
-        right.set_xlabel("error / allowed error, 1 is the derived limit")
+        right.set_xlabel("error / allowed error, 1 is the limit")
         limit_line(right, 1, "allowed", theme)
         left.set_title(family.title, pad=16)
         look.legend_below(made, [left, right])
         return made
 
     text = (f"{family.setting.text}. Left: speed; right: the largest error of any element of any output of the same "
-            "implementation on the same inputs, over what the derived bound allows.")
+            "implementation on the same inputs, divided by the allowed error.")
     return Chart(SECTION, family.file_name("speed-and-error"), family.title, text, draw, tuple(labels))

@@ -41,7 +41,7 @@ def _chart(material, op, dtype, ratios):
         look.legend_below(made, [axes])
         return made
 
-    text = "Bars end at the worst element of all judged cases; 1 (line) is what the derived bound allows."
+    text = "Bars end at the worst element of all judged cases; the line at 1 is the limit."
     worst = max(ratios, key=lambda ratio: ratio.ratio)
     notes = (f"{title}: worst {worst.ratio:.3g}, {worst.tensor} of {worst.implementation}, {worst.workload}",)
     workloads = tuple(dict.fromkeys(ratio.workload for ratio in ratios))
@@ -56,7 +56,7 @@ def _drawn(ratio):
 
 
 def _scale(axes, ratios, theme):
-    """Linear while everything passes; logarithmic where something is far beyond its bound."""
+    """Linear if everything passes; logarithmic if something is far beyond its bound."""
     worst = max(_drawn(ratio.ratio) for ratio in ratios)
     if worst > 1.5:
         axes.set_xscale("log")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Thread scaling: how many times faster than on the fewest threads that were run."""
+"""Thread scaling: how many times faster than with the smallest number of threads in the runs."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Scaled:
 
 
 def scaled_rows(rows):
-    """Every row that ran on more threads than the same workload and implementation elsewhere on the machine."""
+    """Every row with more threads than another row of the same workload, implementation and machine."""
     def same(row):
         return (row.setting.machine_id, row.setting.cache_mode, row.workload, row.implementation)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Throughput over shapes, a marker per implementation, against the limit that the probe measured."""
+"""Throughput over shapes, one marker per implementation, against the measured limit."""
 
 from .. import look
 from .chart import Chart, families, finite
@@ -13,12 +13,12 @@ def charts(material):
 
 
 def _chart(material, family):
-    bandwidth = family.op == "lstm_block_cell_grad"  # a pass over memory: few operations a byte
+    bandwidth = family.op == "lstm_block_cell_grad"  # a pass over memory: few operations per byte
     unit = "GB/s" if bandwidth else "GFLOP/s"
     value = (lambda row: row.gbps) if bandwidth else (lambda row: row.gflops)
     labels = row_labels(family.rows)
     fastest = max([value(row) for row in family.rows if finite(value(row))], default=1)
-    # Limits far beyond every dot would press the dots into a corner.
+    # Limits far beyond every dot would squeeze the dots into a corner.
     shown = [(text, x) for text, x in _limits(material.table, family, bandwidth) if x <= 3 * fastest]
 
     def draw(theme):
@@ -35,12 +35,12 @@ def _chart(material, family):
         look.legend_below(made, [axes])
         return made
 
-    text = f"{family.setting.text}. Medians of the quiet rounds. Dashed: the limit measured by the probe of the same run."
+    text = f"{family.setting.text}. Medians of the undisturbed rounds. Dashed: the limit measured at the start of the run."
     return Chart(SECTION, family.file_name("throughput"), family.title, text, draw, tuple(labels))
 
 
 def _limits(table, family, bandwidth):
-    """[(name, value)] of what bounds the family; nothing where the run has no such number."""
+    """[(name, value)] of the limits of the family; empty if the run has no such number."""
     number = lambda key: table.number(family.setting, key)  # noqa: E731
     if bandwidth:
         found = [(f"copy {level}", number(f"copy_gbps_{key}"))
