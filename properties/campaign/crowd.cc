@@ -39,7 +39,6 @@ TogetherCall call_of(const Called& called, std::int32_t num_threads) {
   call.problem = called.filled.problem;
   call.options.num_threads = num_threads;
   call.options.placement = Placement(called.c.seed);
-  if (called.claims->changes_reserve_space != 0) call.options.changed_inputs = {"reserve_space"};
   call.repeats = called.claims->determinism != BACKGAUGE_NOT_DETERMINISTIC;
   return call;
 }

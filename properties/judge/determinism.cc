@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/run_verdicts.h"
+#include "properties/judge/runner/case_session.h"
 
 namespace backgauge {
 namespace {
@@ -22,13 +22,10 @@ using Outputs = std::vector<Output>;
 class Meter {
  public:
   Meter(Runner& runner, const Problem& problem, std::uint64_t seed)
-      : runner_(runner), problem_(problem), placement_(seed) {
-    const backgauge_op_claims* claims = claims_of(runner.table(), problem.op);
-    if (claims != nullptr && claims->changes_reserve_space != 0) changed_inputs_ = {"reserve_space"};
-  }
+      : runner_(runner), session_(runner, problem), placement_(seed) {}
 
   Repeats measure() {
-    if (traits_of(problem_.op).forward && !make_forward()) return {};
+    if (session_.has_forward() && !make_forward()) return {};
     std::optional<Outputs> first;  // of all
     for (const std::int32_t threads : kThreads) {
       std::optional<Outputs> of_threads;
@@ -48,20 +45,18 @@ class Meter {
   bool make_forward() {
     RunOptions options;
     options.placement = placement_;
-    const RunResult made = runner_.run(forward_problem(problem_), {}, options);
-    for (const Output& output : made.outputs) raw_.push_back(output.raw);
-    return !verdict_of_failed_run(made).has_value();
+    return !verdict_of_failed_run(session_.forward(options)).has_value();
   }
 
   // The outputs with one configuration: of the forward, if there is one, and of the gradient.
   std::optional<Outputs> answer(const RunOptions& options) {
     Outputs all;
-    if (!raw_.empty()) {
-      RunResult made = runner_.run(forward_problem(problem_), {}, options);
+    if (session_.has_forward()) {
+      RunResult made = session_.repeat_forward(options);
       if (verdict_of_failed_run(made)) return std::nullopt;
       all = std::move(made.outputs);
     }
-    RunResult result = runner_.run(problem_, raw_, options);
+    RunResult result = session_.gradient(options);
     if (verdict_of_failed_run(result)) return std::nullopt;
     std::ranges::move(result.outputs, std::back_inserter(all));
     ++out_.runs;
@@ -83,7 +78,6 @@ class Meter {
     options.num_threads = threads;
     options.placement = placement;
     options.workspace_fill = fill;
-    options.changed_inputs = changed_inputs_;
     return options;
   }
 
@@ -115,10 +109,8 @@ class Meter {
   }
 
   Runner& runner_;
-  const Problem& problem_;
+  CaseSession session_;
   const Placement placement_;
-  std::vector<std::string> changed_inputs_;
-  std::vector<RawTensor> raw_;
   Repeats out_;
 };
 

@@ -52,13 +52,12 @@ class Trial {
     changed.attributes.seed ^= seed_change;
     changed.attributes.seed2 ^= seed2_change;
     Drawn drawn;
-    RunResult made = runner_.run(forward_problem(changed), {}, options_);
+    CaseSession session(runner_, changed);
+    RunResult made = session.forward(options_);
     drawn.failure = verdict_of_failed_run(made);
     if (drawn.failure) return drawn;
     if (masks_available_) {
-      std::vector<RawTensor> raw;
-      for (const Output& output : made.outputs) raw.push_back(output.raw);
-      DropoutMasks masks = runner_.dropout_masks(changed, raw, options_);
+      DropoutMasks masks = session.dropout_masks(options_);
       drawn.failure = verdict_of_failed_run(masks.result);
       drawn.keep = std::move(masks.keep);
     } else {
@@ -99,10 +98,10 @@ double mask_bits(const Problem& problem) {
   return -elements * std::log2(drop * drop + (1 - drop) * (1 - drop));
 }
 
-std::optional<Verdict> judge_dropout_seeds(Runner& runner, const Problem& problem, const RunOptions& options,
-                                           const backgauge_op_claims& claims, bool masks_available) {
-  const bool has_state = claims.dropout_has_state != 0;
-  Trial trial(runner, problem, options, masks_available);
+std::optional<Verdict> judge_dropout_seeds(const CaseSession& session, const RunOptions& options,
+                                           bool masks_available) {
+  const bool has_state = session.changes_masks();
+  Trial trial(session.runner(), session.problem(), options, masks_available);
   const Drawn first = trial.draw(0, 0);
   if (first.failure) return first.failure;
   const Drawn again = trial.draw(0, 0);
@@ -114,9 +113,9 @@ std::optional<Verdict> judge_dropout_seeds(Runner& runner, const Problem& proble
   if (!has_state && first.keep != again.keep)
     return failed(of("the mask differs in a second forward with the same seed and seed2"));
   const double noise = masks_available ? 0 : largest_difference(first.outputs, again.outputs);
-  const bool repeats = claims.determinism != BACKGAUGE_NOT_DETERMINISTIC;
-  if (repeats && noise > 0) return failed(of("outputs differ in a second forward with the same seed and seed2"));
-  if (mask_bits(problem) < kBits) return std::nullopt;
+  if (session.repeats() && noise > 0)
+    return failed(of("outputs differ in a second forward with the same seed and seed2"));
+  if (mask_bits(session.problem()) < kBits) return std::nullopt;
 
   for (const bool second : {false, true}) {
     const Drawn other = trial.draw(second ? 0 : 1, second ? 1 : 0);

@@ -30,7 +30,6 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
     TogetherCall& call = calls.emplace_back();
     call.problem = problems[thread % 2];
     call.options.placement = Placement(c.seed + thread);
-    if (claims.changes_reserve_space != 0) call.options.changed_inputs = {"reserve_space"};
   }
   std::vector<CallMemory> memories;
   const Together together = call_together(implementation, calls, memories, kOverlaps);

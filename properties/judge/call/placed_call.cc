@@ -113,13 +113,12 @@ void PlacedCall::describe_inputs(std::span<const RawTensor> raw) {
     return row(name) != spec_->inputs.end() && row(name)->is_int64 ? BACKGAUGE_INT64 : problem_.dtype;
   };
   for (const Tensor& tensor : problem_.inputs) {
-    Described input{{tensor.name, tensor.shape, {}}, dtype_of(tensor.name)};
-    input.raw.bytes.resize(tensor.values.size() * backgauge_dtype_bytes(input.dtype));
-    encode(input.dtype, tensor.values, input.raw.bytes.data());
-    inputs_.push_back(std::move(input));
+    Described& input = inputs_.emplace_back();
+    input = {{tensor.name, tensor.shape, {}}, dtype_of(tensor.name), &tensor.values};
+    if (input.dtype == BACKGAUGE_INT64) encode_values(input);  // prepare may read it
   }
   for (const RawTensor& tensor : raw) {
-    Described input{tensor, dtype_of(tensor.name)};
+    Described input{tensor, dtype_of(tensor.name), nullptr};
     const auto same = std::ranges::find_if(inputs_, [&](const Described& d) { return d.raw.name == tensor.name; });
     if (same != inputs_.end()) {
       *same = std::move(input);
@@ -137,10 +136,18 @@ void PlacedCall::describe_outputs(std::int64_t reserve_length) {
   outputs_.clear();
   for (const TensorSpec& spec : spec_->outputs) {
     if (spec.present(extents)) {
-      outputs_.push_back({{std::string(spec.name), spec.shape(extents), {}}, problem_.dtype});
+      outputs_.push_back({{std::string(spec.name), spec.shape(extents), {}}, problem_.dtype, nullptr});
     }
   }
   link();
+}
+
+// Only now does a described input take memory of its own: a problem whose shapes alone are asked about needs none.
+void PlacedCall::encode_values(Described& input) {
+  if (input.values == nullptr) return;
+  input.raw.bytes.resize(input.values->size() * backgauge_dtype_bytes(input.dtype));
+  encode(input.dtype, *input.values, input.raw.bytes.data());
+  input.values = nullptr;
 }
 
 // Makes call_ describe inputs_ and outputs_, with data only for what prepare may read.
@@ -185,6 +192,7 @@ std::size_t PlacedCall::shared_block(const Described& output) const {
 void PlacedCall::place(const backgauge_plan& plan) {
   std::vector<Block> blocks;
   for (Described& input : inputs_) {
+    encode_values(input);
     const bool may_change = std::ranges::find(options_.changed_inputs, input.raw.name) != options_.changed_inputs.end();
     Block block{.name = input.raw.name, .unit = backgauge_dtype_bytes(input.dtype), .size = input.raw.bytes.size()};
     // A large tensor has values only where it is read.

@@ -59,7 +59,9 @@ class PlacedCall {
   struct Described {
     RawTensor raw;
     backgauge_dtype dtype;
+    const std::vector<double>* values = nullptr;  // that raw.bytes are made from when the call is placed
   };
+  static void encode_values(Described& input);
 
   void describe_inputs(std::span<const RawTensor> raw);
   void describe_outputs(std::int64_t reserve_length);

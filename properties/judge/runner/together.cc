@@ -19,9 +19,8 @@
 #include <thread>
 
 #include "properties/case/inputs.h"
-#include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/run_verdicts.h"
-#include "properties/judge/runner/runner.h"
+#include "properties/judge/runner/case_session.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {
@@ -83,15 +82,15 @@ class Turn {
   using Function = std::function<backgauge_status(const backgauge_call&, backgauge_message&)>;
 
   Turn(const backgauge_implementation& implementation, Problem problem, std::vector<RawTensor> raw,
-       const TogetherCall& subject, Function function, std::vector<Output> alone)
+       const TogetherCall& subject, const RunOptions& options, Function function, std::vector<Output> alone)
       : implementation_(implementation),
         problem_(std::move(problem)),
         raw_(std::move(raw)),
         subject_(subject),
         function_(std::move(function)),
         alone_(std::move(alone)),
-        described_(implementation, problem_, raw_, subject.options, observer_),
-        placed_(implementation, problem_, raw_, subject.options, observer_) {
+        described_(implementation, problem_, raw_, options, observer_),
+        placed_(implementation, problem_, raw_, options, observer_) {
     if (!placed_.prepare()) throw std::runtime_error("prepare gave another answer than before");
   }
 
@@ -197,24 +196,20 @@ class Caller {
         throw std::runtime_error("the call alone failed: " + verdict->reason);
       return result;
     };
-    const Problem& problem = subject_.problem;
-    std::vector<RawTensor> raw;
-    if (traits_of(problem.op).forward) {
-      const Problem forward = forward_problem(problem);
-      RunResult made = checked(runner.run(forward, {}, subject_.options));
-      for (const Output& output : made.outputs) raw.push_back(output.raw);
-      if (has_random_dropout(problem) && implementation_.dropout_mask != nullptr) {
-        DropoutMasks masks = runner.dropout_masks(problem, raw, subject_.options);
-        if (!masks.unavailable()) {
-          checked(std::move(masks.result));
-          keep_ = std::move(masks.keep);
-        }
+    CaseSession session(runner, subject_.problem);
+    options_ = session.gradient_options(subject_.options);
+    if (session.has_forward()) {
+      RunResult made = checked(session.forward(subject_.options));
+      DropoutMasks masks = session.dropout_masks(subject_.options);
+      if (!masks.unavailable()) {
+        checked(std::move(masks.result));
+        keep_ = std::move(masks.keep);
       }
-      add(forward, {}, implementation_.forward, std::move(made.outputs));
+      add(session.forward_problem(), {}, implementation_.forward, std::move(made.outputs));
     }
-    RunResult result = checked(runner.run(problem, raw, subject_.options));
-    if (!keep_.empty()) add_masks(raw);
-    add(problem, raw, implementation_.run, std::move(result.outputs));
+    RunResult result = checked(session.gradient(subject_.options));
+    if (!keep_.empty()) add_masks(session.made());
+    add(subject_.problem, session.made(), implementation_.run, std::move(result.outputs));
     runner.end_case();
   }
 
@@ -242,7 +237,7 @@ class Caller {
   void add(const Problem& problem, const std::vector<RawTensor>& raw, decltype(backgauge_implementation::run) function,
            std::vector<Output> alone) {
     turns_.push_back(std::make_unique<Turn>(
-        implementation_, problem, raw, subject_,
+        implementation_, problem, raw, subject_, options_,
         [function](const backgauge_call& call, backgauge_message& message) { return function(&call, &message); },
         std::move(alone)));
   }
@@ -259,7 +254,7 @@ class Caller {
       return BACKGAUGE_OK;
     };
     turns_.push_back(
-        std::make_unique<Turn>(implementation_, subject_.problem, raw, subject_, ask, std::vector<Output>()));
+        std::make_unique<Turn>(implementation_, subject_.problem, raw, subject_, options_, ask, std::vector<Output>()));
   }
 
   // Accesses to guard pages are recorded for all turns during all calls: switching that on takes longer than a small
@@ -280,6 +275,7 @@ class Caller {
   const backgauge_implementation& implementation_;
   const TogetherCall& subject_;
   const std::size_t number_;
+  RunOptions options_;  // of the turns
   std::vector<std::unique_ptr<Turn>> turns_;
   Masks keep_;
 };

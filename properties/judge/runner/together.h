@@ -15,7 +15,7 @@ namespace backgauge {
 // dropout_mask if dropout is random and masks are available. The problem is legal and claimed.
 struct TogetherCall {
   Problem problem;
-  RunOptions options;
+  RunOptions options{};
   bool repeats = true;  // the same bits are claimed for the same call
 };
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/case_runs.h"
+
+#include <fmt/format.h>
+
+#include "properties/judge/compare/run_verdicts.h"
+#include "properties/judge/dropout_seeds.h"
+#include "properties/judge/variation.h"
+
+namespace backgauge {
+namespace {
+
+std::optional<Verdict> implausible(const DropoutMasks& masks, double dropout) {
+  for (std::size_t gap = 0; gap < masks.keep.size(); ++gap) {
+    const std::string fault = implausible_mask(masks.keep[gap], dropout);
+    if (!fault.empty()) return failed(fmt::format("dropout mask of gap {}: {}", gap, fault));
+  }
+  return std::nullopt;
+}
+
+// The forward, and what can be known of its masks.
+std::optional<Verdict> make_forward(CaseSession& session, CaseRuns& runs) {
+  const backgauge_op op = session.problem().op;
+  if (session.runner().table().forward == nullptr) {
+    return failed(fmt::format("claims {}, but has no forward function", find_op(op)->tensorflow));
+  }
+  runs.forward = session.forward(runs.options);
+  if (auto verdict = verdict_of_failed_run(runs.forward)) return verdict;
+  if (!session.draws_masks()) return std::nullopt;
+  const DropoutMasks masks = session.dropout_masks(runs.options);
+  runs.masks_available = !masks.unavailable();
+  if (runs.masks_available) {
+    if (auto verdict = verdict_of_failed_run(masks.result)) return verdict;
+    if (auto verdict = implausible(masks, static_cast<double>(session.problem().attributes.dropout))) return verdict;
+  } else if (session.changes_masks()) {
+    return Verdict{Status::kSkipped, fmt::format("{}, and are not available", kMasksWithState), {}};
+  }
+  return judge_dropout_seeds(session, runs.options, runs.masks_available);
+}
+
+// Both calls must be prepared for the same reserve_space.
+std::optional<Verdict> other_reserve_space(const CaseSession& session, const RunResult& gradient) {
+  if (!gradient.broken.empty()) return std::nullopt;
+  for (const RawTensor& tensor : session.made()) {
+    if (tensor.name != "reserve_space" || tensor.shape[0] == gradient.reserve_length) continue;
+    return failed(
+        fmt::format("prepare asked for a reserve_space of {} elements for the forward and {} for the gradient",
+                    tensor.shape[0], gradient.reserve_length));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+CaseRuns make_runs(CaseSession& session, std::uint64_t seed, std::int32_t num_threads) {
+  CaseRuns runs;
+  RunOptions& first = runs.options;
+  first.num_threads = num_threads;
+  first.placement = Placement(seed);
+  if (session.has_forward()) {
+    runs.verdict = make_forward(session, runs);
+    if (runs.verdict) return runs;
+  }
+  runs.first = session.gradient(first);
+  runs.failure = other_reserve_space(session, runs.first);
+  if (!runs.failure) runs.failure = verdict_of_failed_run(runs.first);
+  if (runs.failure) return runs;
+
+  RunOptions second = first;
+  second.placement = first.placement.opposite();
+  second.workspace_fill = RunOptions::kFiniteFill;
+  second.finite_outputs = true;
+  if (session.claims()->determinism == BACKGAUGE_BITWISE) second.num_threads = other_thread_count(seed, num_threads);
+  runs.second = session.gradient(second);
+
+  const OpSpec& spec = *find_op(session.problem().op);
+  RunOptions shared = first;
+  shared.shared_outputs = drawn_shared_outputs(spec, seed);
+  if (shared.shared_outputs.empty()) return runs;
+  runs.shared = session.gradient(shared);
+  runs.sharing = sharing_text(spec, shared.shared_outputs);
+  return runs;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict on the calls of one case: their outputs against the expected ones, and against each other.
+#pragma once
+
+#include "properties/judge/case_runs.h"
+#include "properties/judge/compare/expected_outputs.h"
+
+namespace backgauge {
+
+// On input the runs of a session that leave something to compare (CaseRuns::verdict is not set) and whose dropout masks
+// are available.
+Verdict compare_runs(CaseSession& session, const CaseRuns& runs, ExpectedOutputs& expected);
+
+}  // namespace backgauge

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/runner/case_session.h"
+
+#include <algorithm>
+
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/run_verdicts.h"
+#include "reference/oracle.h"
+
+namespace backgauge {
+namespace {
+
+constexpr std::string_view kReserveSpace = "reserve_space";
+
+}  // namespace
+
+CaseSession::CaseSession(Runner& runner, const Problem& problem, const DataFacts& facts)
+    : runner_(runner), problem_(problem), facts_(facts), claims_(claims_of(runner.table(), problem.op)) {}
+
+std::string CaseSession::unclaimed() const { return backgauge::unclaimed(claims_, problem_, facts_); }
+
+Declared CaseSession::declared() const { return backgauge::declared(*claims_, problem_.dtype); }
+
+bool CaseSession::repeats() const { return claims_->determinism != BACKGAUGE_NOT_DETERMINISTIC; }
+
+bool CaseSession::draws_masks() const { return has_random_dropout(problem_); }
+
+bool CaseSession::changes_masks() const { return draws_masks() && claims_->dropout_has_state != 0; }
+
+const Problem& CaseSession::forward_problem() {
+  if (!forward_problem_) forward_problem_ = backgauge::forward_problem(problem_);
+  return *forward_problem_;
+}
+
+RunResult CaseSession::forward(const RunOptions& options) {
+  RunResult result = repeat_forward(options);
+  made_.clear();
+  for (const Output& output : result.outputs) made_.push_back(output.raw);
+  return result;
+}
+
+RunResult CaseSession::repeat_forward(const RunOptions& options) { return runner_.run(forward_problem(), {}, options); }
+
+DropoutMasks CaseSession::dropout_masks(const RunOptions& options) {
+  DropoutMasks masks;
+  masks.result.function = "dropout_mask";
+  masks.result.status = draws_masks() ? BACKGAUGE_UNSUPPORTED : BACKGAUGE_OK;
+  if (!draws_masks()) return masks;
+  if (runner_.table().dropout_mask == nullptr) {
+    masks.result.message = "the implementation has no dropout_mask function";
+    return masks;
+  }
+  masks = runner_.dropout_masks(problem_, made_, options);
+  if (verdict_of_failed_run(masks.result)) return masks;
+  if (!with_masks_) with_masks_ = problem_;
+  with_masks_->keep = masks.keep;
+  return masks;
+}
+
+RunOptions CaseSession::gradient_options(RunOptions options) const {
+  if (claims_ != nullptr && claims_->changes_reserve_space != 0) options.changed_inputs.emplace_back(kReserveSpace);
+  return options;
+}
+
+RunResult CaseSession::gradient(const RunOptions& options) {
+  return runner_.run(problem_, made_, gradient_options(options));
+}
+
+CaseOutputs CaseSession::run_all(const RunOptions& options) {
+  CaseOutputs out;
+  const auto take = [&](RunResult result) {
+    out.failure = verdict_of_failed_run(result);
+    for (Output& output : result.outputs) {
+      if (output.raw.name != kReserveSpace) out.outputs.push_back(std::move(output));
+    }
+    return !out.failure;
+  };
+  if (has_forward()) {
+    if (!take(forward(options))) return out;
+    const DropoutMasks masks = dropout_masks(options);
+    if (masks.unavailable()) {
+      out.masks_unavailable = masks.result.message;
+      return out;
+    }
+    out.failure = verdict_of_failed_run(masks.result);
+    if (out.failure) return out;
+  }
+  if (!take(gradient(options))) return out;
+  for (const Output& output : out.outputs) {
+    if (std::ranges::find(output.unwritten, 1) == output.unwritten.end()) continue;
+    out.failure = failed("left elements of " + output.raw.name + " unwritten");
+    break;
+  }
+  return out;
+}
+
+}  // namespace backgauge
