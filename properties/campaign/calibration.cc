@@ -8,8 +8,7 @@
 #include <numbers>
 
 #include "properties/case/random.h"
-#include "properties/judge/compare/claims.h"
-#include "properties/laws/answer.h"
+#include "properties/judge/runner/case_session.h"
 #include "reference/contract/storage.h"
 #include "reference/deviation.h"
 #include "reference/rounding_model.h"
@@ -148,14 +147,18 @@ void Calibration::add(const Case& c) {
   const bool random = !filled.facts.structured && !filled.facts.nonfinite;
   std::vector<Truth> truths;
   for (const CalibrationSubject& subject : subjects_) {
-    const backgauge_op_claims* claims = claims_of(*subject.implementation, c.op);
-    if (!unclaimed(claims, filled.problem, filled.facts).empty()) continue;
+    InProcessRunner runner(*subject.implementation);
+    CaseSession session(runner, filled.problem, filled.facts);
+    if (!session.unclaimed().empty()) continue;
     try {
-      const Declared declaration = declared(*claims, c.dtype);
-      const Answer given = answer(*subject.implementation, filled.problem);
+      const Declared declaration = session.declared();
+      const CaseOutputs given = session.run_all({});
+      if (given.masks_unavailable) continue;
+      if (given.failure) throw std::runtime_error(given.failure->reason);
+      const Problem& problem = session.problem();
       auto truth =
-          std::ranges::find_if(truths, [&](const Truth& each) { return each.holds_for(declaration, given.problem); });
-      if (truth == truths.end()) truth = truths.insert(truths.end(), truth_of(given.problem, declaration));
+          std::ranges::find_if(truths, [&](const Truth& each) { return each.holds_for(declaration, problem); });
+      if (truth == truths.end()) truth = truths.insert(truths.end(), truth_of(problem, declaration));
       Cell& cell = cells_[std::string(find_op(c.op)->word) + "\t" + dtype_of(c, declaration) + "\t" + mode_of(c)];
       cell.row.op = find_op(c.op)->word;
       cell.row.dtype = dtype_of(c, declaration);
@@ -169,8 +172,6 @@ void Calibration::add(const Case& c) {
         compare(subject, c, model, declaration, output->values, random, cell, worst);
       }
       if (worst > 0) cell.worst.push_back(worst);
-    } catch (const Unclaimed&) {
-      continue;
     } catch (const std::runtime_error& error) {
       troubles_.push_back(subject.name + ": " + to_string(c) + ": " + error.what());
     }

@@ -8,6 +8,7 @@
 #include "properties/case/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/run_verdicts.h"
+#include "properties/judge/runner/case_session.h"
 
 namespace backgauge {
 namespace {
@@ -51,18 +52,14 @@ ThreadCounts count_threads(Runner& runner, const std::vector<backgauge_op>& ops)
     if (claims == nullptr || runner.table().memory_space != BACKGAUGE_HOST) continue;
     const Case c = case_for(*claims);
     const Filled filled = fill(c);
-    if (!filled.error.empty() || !unclaimed(claims, filled.problem, filled.facts).empty()) continue;
+    CaseSession session(runner, filled.problem, filled.facts);
+    if (!filled.error.empty() || !session.unclaimed().empty()) continue;
     for (const std::int32_t threads : kThreads) {
       RunOptions options;
       options.num_threads = threads;
-      std::vector<RawTensor> raw;
-      if (traits_of(op).forward) {
-        const RunResult made = runner.run(forward_problem(filled.problem), {}, options);
-        if (verdict_of_failed_run(made)) continue;  // the cases of the tier report this
-        for (const Output& output : made.outputs) raw.push_back(output.raw);
-      }
-      if (claims->changes_reserve_space != 0) options.changed_inputs = {"reserve_space"};
-      const ThreadUse use = runner.thread_use(filled.problem, raw, options);
+      // If the forward fails, the cases of the tier report it.
+      if (session.has_forward() && verdict_of_failed_run(session.forward(options))) continue;
+      const ThreadUse use = runner.thread_use(filled.problem, session.made(), session.gradient_options(options));
       runner.end_case();
       const std::string what = fmt::format("{} with num_threads = {}", to_string(c), threads);
       const std::string wrong = !use.broken.empty() ? use.broken : use.fault;

@@ -2,6 +2,7 @@
 #include "properties/campaign/walk.h"
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <utility>
 
@@ -9,9 +10,9 @@
 #include "properties/campaign/settings.h"
 #include "properties/case/inputs.h"
 #include "properties/case/structures.h"
-#include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/memory/placement.h"
+#include "properties/judge/runner/case_session.h"
 #include "properties/judge/runner/refusals.h"
 
 namespace backgauge {
@@ -24,11 +25,16 @@ void shuffle(std::vector<int>& values, Draws& draws) {
 }
 
 struct Station {
+  Station(Runner& runner, const Case& from, std::uint64_t where)
+      : c(from), filled(fill(from)), session(runner, filled.problem, filled.facts), placement(where) {}
+  Station(const Station&) = delete;
+  Station& operator=(const Station&) = delete;
+
   Case c;
-  Problem problem;
-  std::uint64_t placement;                // shared with the configuration that differs in values only
-  std::vector<Output> forward, gradient;  // from the first visit; empty before it
-  std::vector<RawTensor> made{};          // outputs of a forward whose gradient has not been called yet
+  Filled filled;
+  CaseSession session;                        // with the outputs of a forward whose gradient has not been called yet
+  std::uint64_t placement;                    // shared with the configuration that differs in values only
+  std::vector<Output> forward{}, gradient{};  // from the first visit; empty before it
 };
 
 // At these intervals the forward of the next station is called before the gradient of this one, a gradient is called
@@ -43,11 +49,12 @@ class Walker {
   Walker(Runner& runner, const WalkOptions& options) : runner_(runner), options_(options) {
     const std::vector<Case> cases = walk_configurations(options.ops, options.configurations, options.seed);
     for (std::size_t k = 0; k < cases.size(); ++k) {
-      Filled filled = fill(cases[k]);
-      const backgauge_op_claims* claims = claims_of(runner.table(), cases[k].op);
-      if (!filled.error.empty() || !unclaimed(claims, filled.problem, filled.facts).empty()) continue;
-      walk_.bits_compared |= repeats(filled.problem, cases[k].op);
-      stations_.push_back({cases[k], std::move(filled.problem), k / 2, {}, {}});
+      const Station& station = stations_.emplace_back(runner, cases[k], k / 2);
+      if (!station.filled.error.empty() || !station.session.unclaimed().empty()) {
+        stations_.pop_back();
+        continue;
+      }
+      walk_.bits_compared |= repeats(station.session);
     }
     walk_.configurations = static_cast<int>(stations_.size());
   }
@@ -76,28 +83,23 @@ class Walker {
 
  private:
   // With a stateful generator the mask may differ at every visit, and so may the values.
-  bool repeats(const Problem& problem, backgauge_op op) const {
-    const backgauge_op_claims& claims = *claims_of(runner_.table(), op);
-    const bool draws_anew = claims.dropout_has_state != 0 && has_random_dropout(problem);
-    return claims.determinism != BACKGAUGE_NOT_DETERMINISTIC && !draws_anew;
-  }
+  static bool repeats(const CaseSession& session) { return session.repeats() && !session.changes_masks(); }
 
   RunOptions options_of(const Station& station) const {
-    const backgauge_op_claims& claims = *claims_of(runner_.table(), station.c.op);
     RunOptions out;
     // Varies between calls, if that must not change the bits.
     const std::int32_t count = kThreadCounts[walk_.calls % std::ssize(kThreadCounts)];
-    out.num_threads = count > 0 && claims.determinism == BACKGAUGE_BITWISE ? count : options_.num_threads;
+    out.num_threads =
+        count > 0 && station.session.claims()->determinism == BACKGAUGE_BITWISE ? count : options_.num_threads;
     out.placement = Placement(station.placement);
-    if (claims.changes_reserve_space != 0) out.changed_inputs = {"reserve_space"};
     return out;
   }
 
   // Calls the forward that a gradient of CudnnRNN needs, unless that has been done.
   std::string make_forward(Station& station) {
-    if (!traits_of(station.c.op).forward || !station.made.empty()) return "";
-    return call(forward_problem(station.problem), {}, options_of(station), station.c.op, station.forward,
-                &station.made);
+    CaseSession& session = station.session;
+    if (!session.has_forward() || !session.made().empty()) return "";
+    return compare(session.forward(options_of(station)), session, station.forward);
   }
 
   std::string visit(Station& station, Station* next) {
@@ -108,9 +110,9 @@ class Walker {
     }
     if (turn % kEveryRefused == 0) refuse(station.c);
     for (int times = turn % kEveryTwice == 0 ? 2 : 1; times > 0 && failure.empty(); --times) {
-      failure = call(station.problem, station.made, options_of(station), station.c.op, station.gradient, nullptr);
+      failure = compare(station.session.gradient(options_of(station)), station.session, station.gradient);
     }
-    station.made.clear();
+    station.session.forget_forward();
     const Runner::CaseEnd end = runner_.end_case();
     if (failure.empty() && !end.violations.empty()) failure = end.violations.front();
     return failure.empty() ? end.broken : failure;
@@ -123,22 +125,17 @@ class Walker {
   }
 
   // The difference between a call's outputs and those of the first visit, or "". The first visit stores its outputs.
-  std::string call(const Problem& problem, const std::vector<RawTensor>& raw, const RunOptions& run_options,
-                   backgauge_op op, std::vector<Output>& first, std::vector<RawTensor>* made) {
-    RunResult result = runner_.run(problem, raw, run_options);
+  static std::string compare(RunResult result, const CaseSession& session, std::vector<Output>& first) {
     if (const auto verdict = verdict_of_failed_run(result)) return verdict->reason;
-    if (made != nullptr) {
-      for (const Output& output : result.outputs) made->push_back(output.raw);
-    }
     std::string difference;
-    if (!first.empty() && repeats(problem, op)) difference = first_difference(first, result.outputs);
+    if (!first.empty() && repeats(session)) difference = first_difference(first, result.outputs);
     if (first.empty()) first = std::move(result.outputs);
     return difference.empty() ? "" : "other bits than in its first call: " + difference;
   }
 
   Runner& runner_;
   const WalkOptions& options_;
-  std::vector<Station> stations_;
+  std::deque<Station> stations_;  // which stay where they are: sessions refer to their problems
   Walk walk_;
 };
 

@@ -8,18 +8,11 @@
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/compare.h"
 #include "properties/judge/compare/expected_outputs.h"
-#include "properties/judge/compare/run_verdicts.h"
-#include "properties/judge/runner/runner.h"
+#include "properties/judge/runner/case_session.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {
 namespace {
-
-constexpr std::string_view kReserveSpace = "reserve_space";
-
-void require(const RunResult& result) {
-  if (const auto verdict = verdict_of_failed_run(result)) throw std::runtime_error(verdict->reason);
-}
 
 const backgauge_op_claims& claims_on(const backgauge_implementation& implementation, const Problem& problem) {
   const backgauge_op_claims* claims = claims_of(implementation, problem.op);
@@ -52,34 +45,13 @@ Filled filled(const Case& c) {
 }
 
 Answer answer(const backgauge_implementation& implementation, const Problem& problem, const RunOptions& options) {
-  Answer out{problem, {}, {}};
-  RunOptions gradient_options = options;
-  if (claims_on(implementation, problem).changes_reserve_space != 0) {
-    gradient_options.changed_inputs.emplace_back(kReserveSpace);
-  }
-  if (traits_of(problem.op).forward) {
-    RunResult made = run(implementation, forward_problem(problem), {}, options);
-    require(made);
-    for (Output& output : made.outputs) {
-      out.made.push_back(output.raw);
-      if (output.raw.name != kReserveSpace) out.outputs.push_back(std::move(output));
-    }
-    if (has_random_dropout(problem)) {
-      DropoutMasks masks = dropout_masks(implementation, problem, out.made, options);
-      if (masks.unavailable()) throw Unclaimed("masks are not available: " + masks.result.message);
-      require(masks.result);
-      out.problem.keep = std::move(masks.keep);
-    }
-  }
-  RunResult result = run(implementation, problem, out.made, gradient_options);
-  require(result);
-  std::ranges::move(result.outputs, std::back_inserter(out.outputs));
-  for (const Output& output : out.outputs) {
-    if (std::ranges::find(output.unwritten, 1) != output.unwritten.end()) {
-      throw std::runtime_error("left elements of " + output.raw.name + " unwritten");
-    }
-  }
-  return out;
+  claims_on(implementation, problem);
+  InProcessRunner runner(implementation);
+  CaseSession session(runner, problem);
+  CaseOutputs made = session.run_all(options);
+  if (made.failure) throw std::runtime_error(made.failure->reason);
+  if (made.masks_unavailable) throw Unclaimed("masks are not available: " + *made.masks_unavailable);
+  return {session.problem(), std::move(made.outputs)};
 }
 
 std::vector<Wanted> with_bounds(const backgauge_implementation& implementation, const Answer& answer,

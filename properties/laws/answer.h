@@ -17,7 +17,6 @@ Filled filled(const Case& c);
 struct Answer {
   Problem problem;  // with the dropout masks that the implementation drew
   std::vector<Output> outputs;
-  std::vector<RawTensor> made;  // outputs of the forward, including reserve_space
 };
 
 // Thrown for a problem that a law has constructed and the implementation does not claim.
