@@ -12,6 +12,7 @@
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/judge.h"
+#include "properties/judge/runner/case_session.h"
 
 namespace backgauge {
 namespace {
@@ -95,19 +96,16 @@ class TableLaunch : public Launch {
     ExpectedOutputs expected(workload_inputs_.filled.facts);
     Verdict verdict = judged(runner_, workload_inputs_, problem, expected);
     if (verdict.status != Status::kPassed) return verdict;
-    const backgauge_op_claims& claims = *claims_of(runner_.table(), problem.op);
+    CaseSession session(runner_, problem, workload_inputs_.filled.facts);
     RunOptions options;
     options.num_threads = workload_inputs_.options.threads;
-    if (claims.changes_reserve_space != 0) options.changed_inputs = {"reserve_space"};
-    const RunResult forward = runner_.run(forward_problem(problem), {}, options);
-    std::vector<RawTensor> made;
-    for (const Output& output : forward.outputs) made.push_back(output.raw);
-    const RunResult seen = runner_.run(problem, made, options);
+    session.forward(options);
+    const RunResult seen = session.gradient(options);
     runner_.end_case();
     // A deterministic implementation repeats the judged bits; with any other, both answers may have errors.
     std::vector<std::vector<double>> errors;
     Spacing spacing;
-    if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) {
+    if (!session.repeats()) {
       errors = mask_free_reference(problem, expected, declared_here(), workload_inputs_.c.seed).gradient_errors;
       spacing = spacing_of(problem.dtype);
     } else {

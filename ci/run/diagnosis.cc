@@ -68,17 +68,17 @@ void diagnose(ExpectedOutputs& expected, const Problem& problem, const std::vect
 }
 
 void diagnose(Runner& runner, const Case& c, int num_threads, Verdict& verdict) {
-  const backgauge_op_claims* claims = claims_of(runner.table(), c.op);
-  if (c.data == DataClass::kMalformed || claims == nullptr || !is_of_values(verdict)) return;
+  if (c.data == DataClass::kMalformed || !is_of_values(verdict)) return;
   const Filled filled = fill(c);
-  const Problem& problem = filled.problem;
-  if (!filled.error.empty() || has_random_dropout(problem)) return;
+  if (!filled.error.empty()) return;
+  CaseSession session(runner, filled.problem, filled.facts);
+  if (session.claims() == nullptr || session.draws_masks()) return;
   RunOptions options;
   options.num_threads = num_threads;
-  const std::vector<GivenTensor> given = given_of(run_everything(runner, problem, options), problem.dtype);
+  const std::vector<GivenTensor> given = given_by(session, options);
   runner.end_case();
   ExpectedOutputs expected(filled.facts);
-  diagnose(expected, problem, given, declared(*claims, problem.dtype), "half_class of its claims: {}", verdict);
+  diagnose(expected, filled.problem, given, session.declared(), "half_class of its claims: {}", verdict);
 }
 
 }  // namespace backgauge::cli

@@ -36,22 +36,11 @@ bool is_made_by_rule(const saboteurs::Variant& variant) { return variant.group =
 
 }  // namespace
 
-std::vector<RunResult> run_everything(Runner& runner, const Problem& problem, const RunOptions& options) {
-  std::vector<RunResult> results;
-  std::vector<RawTensor> raw;
-  if (traits_of(problem.op).forward) {
-    results.push_back(runner.run(forward_problem(problem), {}, options));
-    for (const Output& output : results.back().outputs) raw.push_back(output.raw);
-  }
-  results.push_back(runner.run(problem, raw, options));
-  return results;
-}
-
-std::vector<GivenTensor> given_of(const std::vector<RunResult>& results, backgauge_dtype dtype) {
+std::vector<GivenTensor> given_by(CaseSession& session, const RunOptions& options) {
+  CaseOutputs made = session.run_all(options);
   std::vector<GivenTensor> given;
-  for (const RunResult& result : results) {
-    for (const Output& output : result.outputs)
-      given.push_back({output.raw.name, output.raw.shape, dtype, output.values});
+  for (Output& output : made.outputs) {
+    given.push_back({output.raw.name, output.raw.shape, session.problem().dtype, std::move(output.values)});
   }
   return given;
 }
@@ -64,7 +53,8 @@ std::string known_fault_match(const Problem& problem, const std::vector<Wanted>&
   for (std::size_t k = 0; k < variants.size(); ++k) {
     if (variants[k].kind != saboteurs::Kind::kSaboteur || variants[k].op != problem.op) continue;
     InProcessRunner runner(saboteurs::implementation(k));
-    const std::vector<GivenTensor> known = given_of(run_everything(runner, problem, {}), problem.dtype);
+    CaseSession session(runner, problem);
+    const std::vector<GivenTensor> known = given_by(session, {});
     if (are_alike(wanted, given, known)) found.push_back(&variants[k]);
   }
   if (!std::ranges::all_of(

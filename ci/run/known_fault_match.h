@@ -6,16 +6,13 @@
 #include <vector>
 
 #include "properties/judge/compare/judge_values.h"
-#include "properties/judge/runner/runner.h"
+#include "properties/judge/runner/case_session.h"
 #include "reference/oracle.h"
 
 namespace backgauge::cli {
 
-// Runs the gradient, and before it the forward if the op has one, in the same runner.
-std::vector<RunResult> run_everything(Runner& runner, const Problem& problem, const RunOptions& options);
-
-// The outputs of such results, as stored outputs.
-std::vector<GivenTensor> given_of(const std::vector<RunResult>& results, backgauge_dtype dtype);
+// Makes all calls of a case and returns their outputs, as stored outputs.
+std::vector<GivenTensor> given_by(CaseSession& session, const RunOptions& options);
 
 // On input a problem without random dropout, its expected outputs, and those that were computed instead. On output "the
 // same numbers as a known error: dcs' not carried (lstm)", with up to three faults that match all elements of all

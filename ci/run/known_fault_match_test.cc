@@ -27,7 +27,8 @@ struct Failed {
     problem = std::move(filled.problem);
     wanted = oracle(problem, {}, RoundingErrors::kIndependent);
     InProcessRunner runner(*saboteurs::find_implementation(variant));
-    outputs = given_of(run_everything(runner, problem, {}), problem.dtype);
+    CaseSession session(runner, problem);
+    outputs = given_by(session, {});
   }
 
   std::string match() const { return known_fault_match(problem, wanted, outputs); }

@@ -106,12 +106,13 @@ std::string numbers_text(Runner& runner, const Case& c, const Verdict& verdict, 
   const TensorReport& report = bad == verdict.tensors.end() ? verdict.tensors.front() : *bad;
   const Filled filled = fill(c);
   const Problem& problem = filled.problem;
-  if (has_random_dropout(problem)) return "no numbers to show: the dropout masks are the implementation's own\n";
+  CaseSession session(runner, problem, filled.facts);
+  if (session.draws_masks()) return "no numbers to show: the dropout masks are the implementation's own\n";
 
-  const Declared declaration = declared(*claims_of(runner.table(), c.op), problem.dtype);
+  const Declared declaration = session.declared();
   RunOptions options;
   options.num_threads = num_threads;
-  const std::vector<GivenTensor> given = given_of(run_everything(runner, problem, options), problem.dtype);
+  const std::vector<GivenTensor> given = given_by(session, options);
   runner.end_case();
   const std::vector<Wanted> wanted = ExpectedOutputs(filled.facts).all(problem, declaration);
   const auto want = std::ranges::find(wanted, report.name, &Wanted::name);
