@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks told by networks of rnn_relu whose weights are 0, 1 and -1. reference/semantics.md 9.4.
+// Finds dropout masks with networks of rnn_relu whose weights are 0, 1 and -1.
 //
 // The last gap: the layer before it is 1 everywhere (bias 1, no weights), the layer after it copies what it sees, and
 // the output is mask / (1 - dropout).

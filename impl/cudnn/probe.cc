@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// backgauge-cudnn-probe [--json=FILE]: what cuDNN does where its documentation is silent, on the current device. One
-// line per fact; reference/semantics.md 11 numbers the questions. Exit code 3 where there is no device.
+// backgauge-cudnn-probe [--json=FILE]: measures, on the current device, what cuDNN's documentation does not specify.
+// One line per fact, with the number of its question. Exit code 3 if there is no device.
 #include <cstdio>
 #include <cstring>
 #include <fstream>

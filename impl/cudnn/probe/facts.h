@@ -12,7 +12,7 @@
 namespace backgauge::cudnn {
 
 struct Fact {
-  std::string question;  // the number in reference/semantics.md 11
+  std::string question;  // its number
   std::string subject;
   std::string answer;
 };
