@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "perf/session.h"
+#include "properties/case/c_call.h"
 #include "properties/judge/compare/claims.h"
 #include "reference/contract/storage.h"
 #include "reference/contract/validate.h"
@@ -31,14 +32,8 @@ constexpr std::size_t kEvicting = std::size_t{256} << 20;
 std::vector<backgauge_tensor> described(const auto& memories) {
   std::vector<backgauge_tensor> out;
   for (const auto& memory : memories) {
-    backgauge_tensor tensor{};
-    tensor.name = memory.name.c_str();
-    tensor.data = memory.data;
-    std::ranges::copy(memory.shape, tensor.shape);
-    tensor.rank = static_cast<std::int32_t>(memory.shape.size());
-    tensor.dtype = memory.dtype;
-    tensor.memory_space = memory.on_device ? BACKGAUGE_CUDA : BACKGAUGE_HOST;
-    out.push_back(tensor);
+    const backgauge_memory_space where = memory.on_device ? BACKGAUGE_CUDA : BACKGAUGE_HOST;
+    out.push_back(c_tensor(memory.name.c_str(), memory.shape, memory.dtype, where, memory.data));
   }
   return out;
 }
@@ -204,17 +199,7 @@ std::optional<std::vector<std::vector<std::uint8_t>>> TimedCall::dropout_masks(c
 
 backgauge_call TimedCall::call_of(const Problem& problem, const std::vector<backgauge_tensor>& inputs,
                                   const std::vector<backgauge_tensor>& outputs) const {
-  backgauge_call call{};
-  call.struct_size = sizeof call;
-  call.op = problem.op;
-  call.dtype = problem.dtype;
-  call.memory_space = device_ ? BACKGAUGE_CUDA : BACKGAUGE_HOST;
-  call.attributes = problem.attributes;
-  call.inputs = inputs.data();
-  call.outputs = outputs.data();
-  call.num_inputs = static_cast<std::int32_t>(inputs.size());
-  call.num_outputs = static_cast<std::int32_t>(outputs.size());
-  call.num_threads = threads_;
+  backgauge_call call = c_call(problem, inputs, outputs, device_ ? BACKGAUGE_CUDA : BACKGAUGE_HOST, threads_);
   call.stream = device_ ? device_->stream.get() : nullptr;
   return call;
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "properties/case/c_call.h"
 #include "properties/case/cudnn_inputs.h"
 #include "properties/case/golden.h"
 #include "properties/case/lstm_inputs.h"
@@ -57,31 +58,15 @@ std::string refusal_of(const Case& c, const Problem& problem) {
     std::vector<backgauge_tensor> tensors;
     for (const TensorSpec& spec : specs) {
       if (!spec.present(problem.extents)) continue;
-      backgauge_tensor tensor{};
-      tensor.name = spec.name.data();  // a literal of ops.inc
-      const Shape shape = spec.shape(problem.extents);
-      std::ranges::copy(shape, tensor.shape);
-      tensor.rank = static_cast<std::int32_t>(shape.size());
-      tensor.dtype = spec.is_int64 ? BACKGAUGE_INT64 : problem.dtype;
-      tensor.memory_space = BACKGAUGE_HOST;
-      tensor.data = spec.is_int64 ? &seq_len_max : nullptr;
-      tensors.push_back(tensor);
+      tensors.push_back(c_tensor(spec.name.data(),  // a literal of ops.inc
+                                 spec.shape(problem.extents), spec.is_int64 ? BACKGAUGE_INT64 : problem.dtype,
+                                 BACKGAUGE_HOST, spec.is_int64 ? &seq_len_max : nullptr));
     }
     return tensors;
   };
   const OpSpec& spec = *find_op(c.op);
   const std::vector<backgauge_tensor> inputs = describe(spec.inputs), outputs = describe(spec.outputs);
-  backgauge_call call{};
-  call.struct_size = sizeof call;
-  call.op = c.op;
-  call.dtype = c.dtype;
-  call.memory_space = BACKGAUGE_HOST;
-  call.attributes = problem.attributes;
-  call.inputs = inputs.data();
-  call.outputs = outputs.data();
-  call.num_inputs = static_cast<std::int32_t>(inputs.size());
-  call.num_outputs = static_cast<std::int32_t>(outputs.size());
-  call.num_threads = 1;
+  const backgauge_call call = c_call(problem, inputs, outputs, BACKGAUGE_HOST, 1);
   return validate_shapes(call).refusal;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "properties/case/c_call.h"
 #include "properties/judge/call/plan_fault.h"
 #include "reference/contract/storage.h"
 #include "reference/contract/validate.h"
@@ -155,29 +156,14 @@ void PlacedCall::link() {
   const auto describe = [&](std::vector<Described>& from, std::vector<backgauge_tensor>& to) {
     to.clear();
     for (Described& described : from) {
-      backgauge_tensor tensor{};
-      tensor.name = described.raw.name.c_str();
-      const std::size_t rank = std::min<std::size_t>(described.raw.shape.size(), BACKGAUGE_MAX_RANK);
-      std::copy_n(described.raw.shape.begin(), rank, tensor.shape);
-      tensor.rank = static_cast<std::int32_t>(rank);
-      tensor.dtype = described.dtype;
-      tensor.memory_space = on_device() && described.dtype != BACKGAUGE_INT64 ? BACKGAUGE_CUDA : BACKGAUGE_HOST;
-      if (described.dtype == BACKGAUGE_INT64 && !described.raw.bytes.empty()) tensor.data = described.raw.bytes.data();
-      to.push_back(tensor);
+      const bool has_data = described.dtype == BACKGAUGE_INT64 && !described.raw.bytes.empty();
+      to.push_back(c_tensor(described.raw.name.c_str(), described.raw.shape, described.dtype, space(),
+                            has_data ? described.raw.bytes.data() : nullptr));
     }
   };
   describe(inputs_, c_inputs_);
   describe(outputs_, c_outputs_);
-  call_.struct_size = sizeof call_;
-  call_.op = problem_.op;
-  call_.dtype = problem_.dtype;
-  call_.memory_space = on_device() ? BACKGAUGE_CUDA : BACKGAUGE_HOST;
-  call_.attributes = problem_.attributes;
-  call_.inputs = c_inputs_.data();
-  call_.outputs = c_outputs_.data();
-  call_.num_inputs = static_cast<std::int32_t>(c_inputs_.size());
-  call_.num_outputs = static_cast<std::int32_t>(c_outputs_.size());
-  call_.num_threads = options_.num_threads;
+  call_ = c_call(problem_, c_inputs_, c_outputs_, space(), options_.num_threads);
 }
 
 // The input whose memory an output is to share, as a block; inputs_.size() if it has its own.

@@ -69,6 +69,7 @@ class PlacedCall {
   void place(const backgauge_plan& plan);
   void mirror();
   bool on_device() const { return implementation_.memory_space == BACKGAUGE_CUDA; }
+  backgauge_memory_space space() const { return on_device() ? BACKGAUGE_CUDA : BACKGAUGE_HOST; }
   std::size_t shared_block(const Described& output) const;
   void invoke_in_frame(const char* function, const Body& body, std::span<std::byte> answer, const char* answer_name);
   void collect_outputs();
