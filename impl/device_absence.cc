@@ -24,7 +24,7 @@ std::string device_absence() {
            version_text(CUDART_VERSION);
   }
   if (error == cudaSuccess && devices > 0) return "";
-  const std::string why = error == cudaSuccess ? "the driver counts none" : cudaGetErrorString(error);
+  const std::string why = error == cudaSuccess ? "the driver reports 0 devices" : cudaGetErrorString(error);
   return "no CUDA device: " + why;
 }
 

@@ -138,8 +138,9 @@ int merge(const Options& options) {
     throw CommandError{kUsage, "merge: " + merger.gaps() + "; --partial merges anyway"};
 
   const Planned& plan = *merger.first().plan;
-  fmt::print("backgauge {}: {} {} on {} from {}{}\n\n", kVersion, merger.first().impl_name, merger.first().impl_version,
-             counted(merger.records().size(), "case"), counted(options.parts.size(), "part"),
+  fmt::print("backgauge {}: {} (version {}), {} from {}{}\n\n", kVersion, merger.first().impl_name,
+             merger.first().impl_version, counted(merger.records().size(), "case"),
+             counted(options.parts.size(), "part"),
              plan.tier.empty() ? "" : fmt::format(", tier {}, seed {}", plan.tier, plan.seed));
   Summary summary;
   for (const auto& [index, record] : merger.records()) summary.add(parse_case_or_throw(record.id), record);

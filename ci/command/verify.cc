@@ -122,8 +122,8 @@ class Run {
 
   void print_heading() const {
     const std::string all = counted(plan_.cases.size(), "case");
-    fmt::print("backgauge {}: {} {}{} on {}{}\n", kVersion, printable(candidate_.table().name, kShownOfName),
-               printable(candidate_.table().version, kShownOfName), candidate_.isolated() ? " (isolated)" : "",
+    fmt::print("backgauge {}: {} (version {}{}), {}{}\n", kVersion, printable(candidate_.table().name, kShownOfName),
+               printable(candidate_.table().version, kShownOfName), candidate_.isolated() ? ", isolated" : "",
                shard_.is_whole() ? all : fmt::format("{} of {}, shard {}", mine_.size(), all, shard_.text()),
                is_tier() ? fmt::format(", tier {}, seed {}", options_.tier, options_.seed) : std::string());
     if (options_.resume) fmt::print("resumed: {} judged before\n", counted(folder_.kept().size(), "case"));

@@ -18,7 +18,7 @@ ShrunkFailure shrink_failure(Runner& runner, const Case& c, const Record& record
   const Shrunk shrunk = shrink(c, failure, judge, ShrinkLimits{}, interrupted);
   ShrunkFailure out{record, shrunk.flaky,
                     fmt::format("shrunk in {} runs, {:.1f} s{}", shrunk.executions, shrunk.seconds,
-                                shrunk.finished ? "" : ", unfinished")};
+                                shrunk.finished ? "" : ", stopped at the limit")};
   if (shrunk.flaky || shrunk.plainest == c) return out;
   Record plainest = judge_line(runner, shrunk.plainest, num_threads);
   if (failure_of(plainest.verdict) != failure) {

@@ -39,7 +39,7 @@ Place place_of(const TensorSpec& spec, const Extents& e, const std::vector<std::
 std::string row_text(const std::vector<double>& values, std::int64_t begin, std::int64_t end) {
   std::string text;
   for (std::int64_t k = begin; k < end; ++k) {
-    if (k >= static_cast<std::int64_t>(values.size())) return text + " (the rest is not generated: nothing reads it)";
+    if (k >= static_cast<std::int64_t>(values.size())) return text + " (the rest is never read and has no values)";
     text += fmt::format(" {:.6g}", values[static_cast<std::size_t>(k)]);
   }
   return text;
@@ -118,7 +118,7 @@ std::string numbers_text(Runner& runner, const Case& c, const Verdict& verdict, 
   const auto want = std::ranges::find(wanted, report.name, &Wanted::name);
   const auto got = std::ranges::find(given, report.name, &GivenTensor::name);
   if (want == wanted.end() || got == given.end() || got->values.size() != want->value.size()) {
-    return fmt::format("no numbers to show: {} was not returned again\n", report.name);
+    return fmt::format("no numbers to show: the second run did not return {}\n", report.name);
   }
   const std::int64_t wrong = first_wrong(*want, got->values, problem.dtype, declaration);
   const std::int64_t element = wrong >= 0 ? wrong : std::max<std::int64_t>(report.worst, 0);

@@ -54,7 +54,7 @@ class Shards(Parts):
             arguments = [*self.SMOKE, f"--shard={k}/8"]
             self.assertTrue(self.killed(5 * k, out, *arguments))
             done = self.expect(0, *arguments, f"--out={out}", "--resume")
-            self.assertRegex(done.stdout, rf"on \d+ of {len(records(self.whole))} cases, shard {k}/8, tier smoke, seed 1\n")
+            self.assertRegex(done.stdout, rf"\), \d+ of {len(records(self.whole))} cases, shard {k}/8, tier smoke, seed 1\n")
             self.assertRegex(done.stdout, r"resumed: [1-9]\d* cases judged before\n")
         merged = self.folder / "merged"
         # Neither the order of the parts nor one given twice changes anything.

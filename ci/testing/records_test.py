@@ -42,7 +42,7 @@ class Records(CommandTest):
             self.assertEqual(len(record["tensors"]) == 0, "data=malformed:" in record["id"])
 
     def test_one_per_case_in_order(self):
-        self.assertIn(f"on {len(self.records)} cases", self.done.stdout)
+        self.assertIn(f"), {len(self.records)} cases", self.done.stdout)
         ids = [record["id"] for record in self.records[1:] if "data=golden:" not in record["id"]]
         generated = [line for line in ids if "data=malformed:" not in line]
         self.assertEqual(len(ids) - len(generated), 1400)  # 200 for each op and dtype

@@ -130,7 +130,7 @@ class Misbehaving(CommandTest):
             self.assertTrue(record["reason"].startswith("crash: SIGABRT in " + where), record["reason"])
             self.assertTrue(record["isolated"])
         cases = [record for record in records if not record["id"].startswith("check: ")]
-        self.assertIn(f"on {len(cases)} cases", done.stdout)
+        self.assertIn(f"), {len(cases)} cases", done.stdout)
 
 
 class FailingRun(CommandTest):

@@ -128,7 +128,7 @@ TEST(Outputs, ComeFromAFolderOrAnArchive) {
   EXPECT_EQ(archive.size(), 22u) << error;
   ASSERT_TRUE(write_file(folder.path / "b_grad.npy", "nothing", error));
   EXPECT_TRUE(read_outputs(folder.path, error).empty());
-  EXPECT_EQ(error, (folder.path / "b_grad.npy").string() + ": it does not begin like an .npy file");
+  EXPECT_EQ(error, (folder.path / "b_grad.npy").string() + ": it does not start like an .npy file");
   error.clear();
   EXPECT_TRUE(read_outputs(folder.path / "none", error).empty());
   EXPECT_EQ(error, (folder.path / "none").string() + ": No such file");

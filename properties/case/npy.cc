@@ -40,11 +40,11 @@ class HeaderParser {
   explicit HeaderParser(std::string_view text) : rest_(text) {}
 
   std::string run(NpyArray& array) {
-    if (!take("{")) return "the header does not begin with {";
+    if (!take("{")) return "the header does not start with {";
     bool descr = false, order = false, shape = false;
     while (!take("}")) {
       std::string_view key;
-      if (!take_string(key) || !take(":")) return "the header is no dictionary";
+      if (!take_string(key) || !take(":")) return "the header is not a dictionary";
       std::string why;
       if (key == "descr" && !descr) {
         descr = true;
@@ -59,9 +59,9 @@ class HeaderParser {
         why = "the header has an unexpected key \"" + printable(key) + "\"";
       }
       if (!why.empty()) return why;
-      if (!take(",") && !rest_.starts_with("}")) return "the header is no dictionary";
+      if (!take(",") && !rest_.starts_with("}")) return "the header is not a dictionary";
     }
-    if (!descr || !order || !shape) return "the header lacks descr, fortran_order or shape";
+    if (!descr || !order || !shape) return "descr, fortran_order or shape is missing in the header";
     return rest_.empty() ? "" : "the header has text after its dictionary";
   }
 
@@ -99,36 +99,36 @@ class HeaderParser {
 
   std::string parse_descr(NpyArray& array) {
     std::string_view descr;
-    if (!take_string(descr)) return "descr is no string: structured types are not read";
+    if (!take_string(descr)) return "descr is not a string; structured types are not supported";
     for (const TypeRow& row : kTypes) {
       if (row.descr == descr) {
         array.type = row.type;
         return "";
       }
       if (descr.starts_with('>') && descr.substr(1) == row.descr.substr(1)) {
-        return "the elements are big endian (" + std::string(descr) + "); little endian is read";
+        return "the elements are big endian (" + std::string(descr) + "); expected little endian";
       }
     }
-    return "elements of type " + printable(descr) + " are not read; bool, uint8, int32, int64, float16, float32, " +
-           "float64 are";
+    return "elements of type " + printable(descr) +
+           " are not supported; expected bool, uint8, int32, int64, float16, float32 or float64";
   }
 
   std::string parse_order() {
     if (take("False")) return "";
-    return take("True") ? "the array is in Fortran order; C order is read" : "fortran_order is neither True nor False";
+    return take("True") ? "the array is in Fortran order; expected C order" : "fortran_order is neither True nor False";
   }
 
   std::string parse_shape(NpyArray& array) {
     array.shape.clear();
-    if (!take("(")) return "shape is no tuple";
+    if (!take("(")) return "shape is not a tuple";
     while (!take(")")) {
       std::int64_t dimension = 0;
       const auto [end, problem] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), dimension);
-      if (problem != std::errc() || dimension < 0) return "shape has a dimension that is no size";
+      if (problem != std::errc() || dimension < 0) return "shape has an invalid dimension";
       if (array.shape.size() == BACKGAUGE_MAX_RANK) return "shape has more than 8 dimensions";
       rest_.remove_prefix(end - rest_.data());
       array.shape.push_back(dimension);
-      if (!take(",") && !rest_.starts_with(")")) return "shape is no tuple";
+      if (!take(",") && !rest_.starts_with(")")) return "shape is not a tuple";
     }
     return "";
   }
@@ -178,10 +178,10 @@ void encode_elements(NpyType type, const std::vector<double>& values, char* byte
 }
 
 std::string parse(std::string_view bytes, NpyArray& array) {
-  if (!bytes.starts_with(kMagic)) return "it does not begin like an .npy file";
+  if (!bytes.starts_with(kMagic)) return "it does not start like an .npy file";
   if (bytes.size() < 8) return "it ends within its header";
   const int version = static_cast<unsigned char>(bytes[6]);
-  if (version != 1 && version != 2) return "version " + std::to_string(version) + " is not read; 1 and 2 are";
+  if (version != 1 && version != 2) return "version " + std::to_string(version) + " is not supported; expected 1 or 2";
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   if (bytes.size() < 8 + length_bytes) return "it ends within its header";
   std::uint32_t header = 0;

@@ -88,28 +88,28 @@ TEST(Npy, MalformedFilesSayWhatIsWrong) {
   const auto shaped = [](const std::string& shape) {
     return with_header("{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + ", }", "12345678");
   };
-  EXPECT_EQ(error_of(""), "it does not begin like an .npy file");
+  EXPECT_EQ(error_of(""), "it does not start like an .npy file");
   EXPECT_EQ(error_of("\x93NUMPY"), "it ends within its header");
-  EXPECT_EQ(error_of(with_header(good, "12", 3)), "version 3 is not read; 1 and 2 are");
+  EXPECT_EQ(error_of(with_header(good, "12", 3)), "version 3 is not supported; expected 1 or 2");
   EXPECT_EQ(error_of(with_header(good, "12").substr(0, 30)), "it ends within its header");
-  EXPECT_EQ(error_of(with_header("[1]", "")), "the header does not begin with {");
-  EXPECT_EQ(error_of(with_header("{'descr'", "")), "the header is no dictionary");
-  EXPECT_EQ(error_of(with_header("{'descr': '|u1'", "")), "the header is no dictionary");
-  EXPECT_EQ(error_of(with_header("{'descr': '|u1', }", "")), "the header lacks descr, fortran_order or shape");
+  EXPECT_EQ(error_of(with_header("[1]", "")), "the header does not start with {");
+  EXPECT_EQ(error_of(with_header("{'descr'", "")), "the header is not a dictionary");
+  EXPECT_EQ(error_of(with_header("{'descr': '|u1'", "")), "the header is not a dictionary");
+  EXPECT_EQ(error_of(with_header("{'descr': '|u1', }", "")), "descr, fortran_order or shape is missing in the header");
   EXPECT_EQ(error_of(with_header("{'color': 1}", "")), "the header has an unexpected key \"color\"");
   EXPECT_EQ(error_of(with_header(good + "x", "12")), "the header has text after its dictionary");
   EXPECT_EQ(error_of(with_header("{'descr': [('a', '<f4')], }", "")),
-            "descr is no string: structured types are not read");
+            "descr is not a string; structured types are not supported");
   EXPECT_EQ(error_of(with_header("{'descr': '<c8', }", "")),
-            "elements of type <c8 are not read; bool, uint8, int32, int64, float16, float32, float64 are");
+            "elements of type <c8 are not supported; expected bool, uint8, int32, int64, float16, float32 or float64");
   EXPECT_EQ(error_of(with_header("{'descr': '>f4', }", "")),
-            "the elements are big endian (>f4); little endian is read");
-  EXPECT_EQ(error_of(with_header("{'fortran_order': True, }", "")), "the array is in Fortran order; C order is read");
+            "the elements are big endian (>f4); expected little endian");
+  EXPECT_EQ(error_of(with_header("{'fortran_order': True, }", "")), "the array is in Fortran order; expected C order");
   EXPECT_EQ(error_of(with_header("{'fortran_order': 1, }", "")), "fortran_order is neither True nor False");
-  EXPECT_EQ(error_of(shaped("2")), "shape is no tuple");
-  EXPECT_EQ(error_of(shaped("(1 1)")), "shape is no tuple");
-  EXPECT_EQ(error_of(shaped("(-1,)")), "shape has a dimension that is no size");
-  EXPECT_EQ(error_of(shaped("(99999999999999999999,)")), "shape has a dimension that is no size");
+  EXPECT_EQ(error_of(shaped("2")), "shape is not a tuple");
+  EXPECT_EQ(error_of(shaped("(1 1)")), "shape is not a tuple");
+  EXPECT_EQ(error_of(shaped("(-1,)")), "shape has an invalid dimension");
+  EXPECT_EQ(error_of(shaped("(99999999999999999999,)")), "shape has an invalid dimension");
   EXPECT_EQ(error_of(shaped("(1,1,1,1,1,1,1,1,1)")), "shape has more than 8 dimensions");
   EXPECT_EQ(error_of(shaped("(2,)")), "shape [2] of float64 does not fit the 8 bytes of data");
   EXPECT_EQ(error_of(with_header("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", "123456789")),
@@ -192,10 +192,10 @@ TEST(Npz, BadArchivesSayWhatIsWrong) {
   EXPECT_EQ(error, path.string() + ": Not a zip archive");
   write_archive(path, {{"readme.txt", "hello"}}, ZIP_CM_STORE);
   EXPECT_FALSE(read_npz(path, arrays, error));
-  EXPECT_EQ(error, path.string() + ": readme.txt: no .npy member");
+  EXPECT_EQ(error, path.string() + ": readme.txt: not an .npy file");
   write_archive(path, {{"x.npy", "hello"}}, ZIP_CM_STORE);
   EXPECT_FALSE(read_npz(path, arrays, error));
-  EXPECT_EQ(error, path.string() + ": x.npy: it does not begin like an .npy file");
+  EXPECT_EQ(error, path.string() + ": x.npy: it does not start like an .npy file");
 
   write_archive(path, {{"x.npy", format_npy(kArrays[6])}}, ZIP_CM_STORE);
   std::string bytes;

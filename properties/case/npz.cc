@@ -36,7 +36,8 @@ double stated_memory(zip_t* archive) {
 // yet memory.
 std::string inflate(zip_t* archive, zip_uint64_t index, std::string& bytes) {
   zip_stat_t stated;
-  if (zip_stat_index(archive, index, 0, &stated) != 0 || (stated.valid & ZIP_STAT_SIZE) == 0) return "states no size";
+  if (zip_stat_index(archive, index, 0, &stated) != 0 || (stated.valid & ZIP_STAT_SIZE) == 0)
+    return "has no size in the archive";
   const Member member(zip_fopen_index(archive, index, 0));
   if (member == nullptr) return zip_strerror(archive);
   constexpr std::size_t kBlock = 1 << 16;
@@ -48,7 +49,7 @@ std::string inflate(zip_t* archive, zip_uint64_t index, std::string& bytes) {
     bytes.resize(filled + (got > 0 ? static_cast<std::size_t>(got) : 0));
     if (got < 0) return zip_file_strerror(member.get());
     if (got == 0) return "";
-    if (bytes.size() > stated.size) return "is larger than it states";
+    if (bytes.size() > stated.size) return "is larger than its size in the archive";
   }
 }
 
@@ -80,7 +81,7 @@ bool read_npz(const std::filesystem::path& path, std::map<std::string, NpyArray>
       error = path.string() + ": " + name + ": " + why;
       return false;
     };
-    if (!name.ends_with(".npy")) return refuse("no .npy member");
+    if (!name.ends_with(".npy")) return refuse("not an .npy file");
     std::string bytes, why;
     if (why = inflate(archive.get(), index, bytes); !why.empty()) return refuse(why);
     NpyArray array;

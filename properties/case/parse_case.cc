@@ -63,7 +63,7 @@ std::string parse_peep(std::string_view value, Case& c) {
 
 std::string parse_clip(std::string_view value, Case& c) {
   if (parse_number(value, c.cell_clip) && std::isfinite(c.cell_clip)) return "";
-  return "expected a finite number; 0 or less is no clipping";
+  return "expected a finite number; 0 or less means no clipping";
 }
 
 std::string parse_order(std::string_view value, Case& c) {
@@ -198,7 +198,7 @@ std::string parse_option(std::string_view word, Case& c, std::vector<std::string
     seen.push_back(key);
     return rule.parse(word.substr(key.size() + 1), c);
   }
-  return std::string(find_op(c.op)->word) + " has no such word; its words are " + keys;
+  return std::string(find_op(c.op)->word) + " has no such setting; its settings are " + keys;
 }
 
 // What binds several words: "" or the word and what is wrong with it.

@@ -74,7 +74,7 @@ Loaded load() {
   if (error != kSuccess) {
     out.absence = std::string("no CUDA device: ") + f.cudaGetErrorString(error);
   } else if (devices == 0) {
-    out.absence = "no CUDA device: the driver counts none";
+    out.absence = "no CUDA device: the driver reports 0 devices";
   }
   return out;
 }

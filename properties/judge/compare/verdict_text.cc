@@ -50,7 +50,7 @@ std::string tensor_text(const TensorReport& tensor) {
   text += is_sum ? fmt::format("; a sum over {} elements", tensor.bad)
                  : fmt::format("; {} of {} elements wrong", tensor.bad, tensor.elements);
   if (tensor.unwritten > 0) text += fmt::format(", {} never written", tensor.unwritten);
-  if (tensor.nonfinite > 0) text += fmt::format(", {} wrongly finite or not finite", tensor.nonfinite);
+  if (tensor.nonfinite > 0) text += fmt::format(", {} wrongly NaN, infinite or finite", tensor.nonfinite);
   if (!tensor.where.empty()) text += "; " + tensor.where;
   return text;
 }

@@ -67,7 +67,7 @@ TEST(VerdictText, NamesNonFiniteUnwrittenAndVacuous) {
   report.got = std::nan("");
   report.nonfinite = 2;
   EXPECT_EQ(tensor_text(report),
-            "cs_prev_grad[1,0]: got nan want 0.43177; 2 of 4 elements wrong, 2 wrongly finite or not finite");
+            "cs_prev_grad[1,0]: got nan want 0.43177; 2 of 4 elements wrong, 2 wrongly NaN, infinite or finite");
   report.nonfinite = 0;
   report.unwritten = 2;
   report.where = "layer 0 forward, bR[1] of gate n";
