@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Counts what would make a new op or dtype expensive: files that name an op, and arithmetic on enumerators. Checks that
-the table of what an addition touches in CONTRIBUTING.md is true of one example of each row.
+the table of what an addition touches in CONTRIBUTING.md is true of one example of each row, that READMEs are
+short, and that the targets of links between documents exist.
 
     structure.py ROOT
 
@@ -15,6 +16,10 @@ from pathlib import Path
 # (reference/contract/op_spec.h), so that a fourth op needs no search for places that forgot it.
 MOST_FILES_THAT_NAME_AN_OP = 10
 OP = re.compile(r"\bBACKGAUGE_(LSTM_BLOCK_CELL_GRAD|BLOCK_LSTM_GRAD_V2|CUDNN_RNN|CUDNN_RNN_BACKPROP)\b")
+# The longest README, without the tables that a command writes between its markers; anything longer gets pages of its own.
+MOST_LINES_OF_A_README = 200
+WRITTEN = re.compile(r"<!-- (\w+): (?:written by|begin).*?<!-- (?:end of \1|\1: end) -->", re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)|(?:src|srcset)=\"([^\":]+)\"")
 ENUMERATOR = r"BACKGAUGE_(HALF|FLOAT32|FLOAT64|RNN_\w+|LSTM|GRU|UNIDIRECTIONAL|BIDIRECTIONAL|\w+_INPUT|AUTO_SELECT|CLASS_\w+)\b"
 ARITHMETIC = re.compile(rf"[-+] *{ENUMERATOR}|{ENUMERATOR} *[-+]")
 
@@ -68,8 +73,21 @@ def is_product(path: Path) -> bool:
     return path.parts[0] != "impl" and not path.stem.endswith("_test") and "testing" not in path.parts
 
 
+def unreadable_documents(root: Path) -> list[str]:
+    out = []
+    for path in map(Path, git(root, "ls-files", "*.md")):
+        text = (root / path).read_text()
+        lines = len(WRITTEN.sub("", text).splitlines())
+        if path.name == "README.md" and lines > MOST_LINES_OF_A_README:
+            out.append(f"{path} has {lines} lines, at most {MOST_LINES_OF_A_README} are allowed")
+        for link in (target for pair in LINK.findall(text) for target in pair if target):
+            if not (root / path.parent / link).exists():
+                out.append(f"{path} links to {link}, which does not exist")
+    return out
+
+
 def complaints(root: Path) -> list[str]:
-    out, naming = untrue_additions(root), []
+    out, naming = untrue_additions(root) + unreadable_documents(root), []
     for path in sources(root):
         if not is_product(path):
             continue
