@@ -51,7 +51,7 @@ constexpr int kQuickRounds = 5;
 constexpr int kQuickLaunches = 1;
 constexpr double kQuickSampleMs = 10;
 
-// A sample is longer than the clock's grain, and nobody waits a minute for one.
+// A sample must be longer than the clock's resolution, and shorter than a minute.
 constexpr double kLeastSampleMs = 0.001, kMostSampleMs = 60'000;
 constexpr int kMostRounds = 10'000;
 
@@ -167,7 +167,7 @@ class Run {
   }
 
  private:
-  // The library's own formats stand alone on stdout.
+  // With one of the library's own formats, stdout has nothing else.
   bool tells() const { return options_.google.format.empty(); }
 
   BenchOptions bench_options(Progress& progress) {
@@ -257,7 +257,7 @@ int bench(const Options& options) {
   return Run(options)();
 }
 
-// What --quick stands for, but for what was said besides.
+// The settings of --quick, unless they were given explicitly.
 void settle(Options& options, const Subcommand& command) {
   std::string error;
   for (const std::string& extra : command.unknown_options()) {

@@ -81,7 +81,7 @@ void set_environment(const char* name, const std::string& value) { setenv(name, 
 
 void become_python(const std::string& module, const std::vector<std::string>& libraries,
                    const std::vector<std::string>& arguments) {
-  // A folder `numpy` or `backgauge` where the user stands must not be taken for the library.
+  // A folder `numpy` or `backgauge` in the current folder must not be imported instead of the library.
   set_environment("PYTHONSAFEPATH", "1");
   const std::string python = find_python(libraries);
   set_environment("PYTHONPATH", package_root().string());

@@ -54,8 +54,9 @@ int repro_at_once(Candidate& candidate, const Options& options) {
   for (const std::string& line : options.concurrent) cases.push_back(parse_case_or_throw(line));
   for (const Case& c : cases) fmt::print("{}\n", to_string(c));
   const CrowdVerdict judged = judge_at_once(candidate.runner(), cases, options.threads);
-  fmt::print("{} {} {}, {} calls, {} of them overlapping\n{}", candidate.table().name, candidate.table().version,
-             verdict_word(judged.verdict.status), judged.calls, judged.overlapped, verdict_text(judged.verdict));
+  fmt::print("{} (version {}): {}, {} calls, {} of them overlapping\n{}", candidate.table().name,
+             candidate.table().version, verdict_word(judged.verdict.status), judged.calls, judged.overlapped,
+             verdict_text(judged.verdict));
   switch (judged.verdict.status) {
     case Status::kPassed: return kGood;
     case Status::kFailed:
@@ -76,7 +77,7 @@ int repro(const Options& options) {
   Record record = judge_line(candidate.runner(), c, options.threads);
   diagnose(candidate.runner(), c, options.threads, record.verdict);
   summary.add(c, record);
-  fmt::print("{} {} {}\n{}", record.impl_name, record.impl_version, verdict_word(record.verdict.status),
+  fmt::print("{} (version {}): {}\n{}", record.impl_name, record.impl_version, verdict_word(record.verdict.status),
              verdict_text(record.verdict));
   for (const TensorReport& tensor : record.verdict.tensors) {
     fmt::print("  {}\n", tensor_line(tensor));

@@ -41,7 +41,7 @@ struct Options {
   CorrectTrialOptions trial{};
 };
 
-// Replaces what stands between the two marks of a Markdown file: <!-- NAME: written by backgauge self HOW -->.
+// Replaces the text between the two markers of a Markdown file: <!-- NAME: written by backgauge self HOW -->.
 void replace_section(const std::filesystem::path& path, const std::string& name, const std::string& how,
                      const std::string& section) {
   const std::string begin_mark = fmt::format("<!-- {}: written by backgauge self {} -->\n", name, how),
@@ -116,7 +116,7 @@ void require_saboteurs(const Options& options) {
   }
 }
 
-// The other side of the proof: nobody who is right is accused.
+// The other half of the proof: no correct implementation fails.
 int try_correct_ones(const Options& options) {
   const InterruptGuard guard;
   CorrectTrialOptions asked = options.trial;
@@ -169,7 +169,8 @@ void add_self(CommandLine& line) {
   auto options = std::make_shared<Options>();
   Subcommand command =
       line.subcommand("self", "test the checker: wrong implementations must fail, correct ones must pass");
-  command.flag("--full", options->full, "run everything: laws, all scales, all correct implementations (minutes)");
+  command.flag("--full", options->full,
+               "run everything: also laws, scaled gradients and all correct implementations (minutes)");
   command.flag("--calibrate", options->calibrate,
                "instead: measure how much of the allowed error correct implementations use");
   const Option correct = command.flag("--correct", options->correct,

@@ -22,7 +22,7 @@ struct Judged {
 
 struct GridOptions {
   int workers = 2;                                 // of judge_grid() in this process
-  int scale = 0;                                   // gradients from above are multiplied by 2^scale
+  int scale = 0;                                   // upstream gradients are multiplied by 2^scale
   std::function<void(std::size_t done)> progress;  // cases done so far, from any thread
 };
 

@@ -241,7 +241,7 @@ class Prover {
     }
   }
 
-  // Faults must not hide behind small or large gradients: the same cases with all gradients from above times a power of
+  // Faults must not hide behind small or large gradients: the same cases with all upstream gradients times a power of
   // two. Only where nothing leaves the range of the dtype, and no fault is about that range.
   void judge_scaled(const std::string& word, const std::vector<Case>& cases, const std::vector<Suspect>& suspects) {
     std::vector<Case> chosen;

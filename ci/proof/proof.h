@@ -46,7 +46,7 @@ struct CorrectResult {
   std::vector<std::string> false_alarms{};  // case line and evidence
 };
 
-// The kill set at another scale of the gradients from above.
+// The kill set at another scale of the upstream gradients.
 struct ScaleResult {
   int scale = 0;                       // a power of two
   int cases = 0, pairs = 0;            // judged; saboteur and case

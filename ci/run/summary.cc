@@ -127,7 +127,7 @@ std::string Summary::coverage(bool verbose) const {
   return out;
 }
 
-// What calls do to each other and to themselves; unless `all`, only where it is wrong.
+// State walk, concurrent calls, threads and determinism; unless `all`, only those with a failure.
 std::string Summary::behaviour(bool all) const {
   std::string out;
   if (walk_ && (all || keeps_state())) {
@@ -139,8 +139,8 @@ std::string Summary::behaviour(bool all) const {
   }
   if (crowd_ && crowd_->sets > 0 && (all || crowd_->worst.status != Status::kPassed)) {
     const Verdict& worst = crowd_->worst;
-    out += fmt::format("\nconcurrent calls: {} sets of cases, {} calls, {} of them overlapping{}\n", crowd_->sets,
-                       crowd_->calls, crowd_->overlapped,
+    out += fmt::format("\nconcurrent calls: {} of cases, {} calls, {} of them overlapping{}\n",
+                       counted(static_cast<std::size_t>(crowd_->sets), "set"), crowd_->calls, crowd_->overlapped,
                        worst.status == Status::kPassed ? "" : fmt::format(": {}", verdict_word(worst.status)));
     if (worst.status != Status::kPassed) out += fmt::format("  {}\n  {}\n", worst.reason, at_once_words(crowd_->cases));
   }

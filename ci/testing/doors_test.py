@@ -84,7 +84,7 @@ class AnswersTest(CommandTest):
         found["verify"] = (record["status"], record.get("reason", ""), done.returncode)
         done = self.run_any("repro", line, f"--impl={PLUGIN}", environment=environment)
         self.assertEqual(done.stdout.splitlines()[0], line)
-        found["repro"] = (re.search(r"^answers_from_files 1 (\w+)$", done.stdout, re.MULTILINE)[1],
+        found["repro"] = (re.search(r"^answers_from_files \(version 1\): (\w+)$", done.stdout, re.MULTILINE)[1],
                           record.get("reason", "") if record.get("reason", "") in done.stdout else done.stdout, done.returncode)
         done = self.run_any("judge", "--dir", self.case, "--outputs", files, *options)
         found["judge"] = (done.stdout.split()[0],

@@ -187,7 +187,7 @@ class FailingRun(CommandTest):
 class OneCase(CommandTest):
     def test_repro_of_a_passing_case(self):
         done = self.expect(0, "repro", CELL)
-        self.assertRegex(done.stdout, rf"\A{re.escape(CELL)}\ncpu \d+ (scalar|avx2|avx512|amx|neon) PASSED\n")
+        self.assertRegex(done.stdout, rf"\A{re.escape(CELL)}\ncpu \(version \d+ (scalar|avx2|avx512|amx|neon)\): PASSED\n")
         self.assertRegex(done.stdout, r"\n  dicfo +\[3, 28\] +worst error/allowed 0\.\d+ +resolution \S+\n")
 
     def test_repro_of_a_failing_case(self):
