@@ -19,6 +19,8 @@ COMPARE = "properties/judge/compare/compare.cc"
 RUN_VERDICTS = "properties/judge/compare/run_verdicts.cc"
 VERDICT = "properties/judge/compare/verdict.cc"
 JUDGE = "properties/judge/judge.cc"
+COMPARE_RUNS = "properties/judge/compare_runs.cc"
+MASKS = "properties/judge/dropout_masks.cc"
 
 # id, what is wrong, file, text as it is, text as it becomes
 FAULTS = [
@@ -64,10 +66,14 @@ FAULTS = [
      "std::memcmp(&a.raw.bytes[e * unit], &b.raw.bytes[e * unit], unit) == 0", "true"),
     ("L13", "a status other than OK is no failure", RUN_VERDICTS,
      "if (result.status == BACKGAUGE_OK) return std::nullopt;", "if (result.status >= BACKGAUGE_OK) return std::nullopt;"),
-    ("L14", "a dropout mask may be anything", RUN_VERDICTS,
+    ("L14", "a dropout mask may be anything", MASKS,
      "if (n * divergence <= std::log(1e12)) return \"\";", "return \"\";"),
     ("L15", "a bound that is a NaN is a bound", COMPARE,
      "wanted.allowed[k] >= 0) continue;", "!(wanted.allowed[k] < 0)) continue;"),
+    ("L16", "other runs are not compared with the first", COMPARE_RUNS,
+     "if (difference.empty()) return std::nullopt;", "return std::nullopt;"),
+    ("L17", "the forward is not compared", COMPARE_RUNS,
+     "  if (session.has_forward()) {\n    const Declared declared", "  if (false) {\n    const Declared declared"),
 ]
 
 

@@ -4,19 +4,11 @@
 #include <fmt/format.h>
 
 #include "properties/judge/compare/run_verdicts.h"
-#include "properties/judge/dropout_seeds.h"
+#include "properties/judge/dropout_masks.h"
 #include "properties/judge/variation.h"
 
 namespace backgauge {
 namespace {
-
-std::optional<Verdict> implausible(const DropoutMasks& masks, double dropout) {
-  for (std::size_t gap = 0; gap < masks.keep.size(); ++gap) {
-    const std::string fault = implausible_mask(masks.keep[gap], dropout);
-    if (!fault.empty()) return failed(fmt::format("dropout mask of gap {}: {}", gap, fault));
-  }
-  return std::nullopt;
-}
 
 // The forward, and what can be known of its masks.
 std::optional<Verdict> make_forward(CaseSession& session, CaseRuns& runs) {
@@ -26,16 +18,9 @@ std::optional<Verdict> make_forward(CaseSession& session, CaseRuns& runs) {
   }
   runs.forward = session.forward(runs.options);
   if (auto verdict = verdict_of_failed_run(runs.forward)) return verdict;
-  if (!session.draws_masks()) return std::nullopt;
   const DropoutMasks masks = session.dropout_masks(runs.options);
   runs.masks_available = !masks.unavailable();
-  if (runs.masks_available) {
-    if (auto verdict = verdict_of_failed_run(masks.result)) return verdict;
-    if (auto verdict = implausible(masks, static_cast<double>(session.problem().attributes.dropout))) return verdict;
-  } else if (session.changes_masks()) {
-    return Verdict{Status::kSkipped, fmt::format("{}, and are not available", kMasksWithState), {}};
-  }
-  return judge_dropout_seeds(session, runs.options, runs.masks_available);
+  return judge_dropout_masks(session, masks, runs.options);
 }
 
 // Both calls must be prepared for the same reserve_space.

@@ -47,8 +47,8 @@ Verdict judge(Runner& runner, const Problem& problem, const DataFacts& facts, co
   if (table.memory_space == BACKGAUGE_CUDA && !device::absence().empty()) {
     return {Status::kSkipped, device::absence(), {}};
   }
-  CaseSession session(runner, problem, facts);
   const bool legal = refusal_of(problem).empty();
+  CaseSession session(runner, problem, facts);
   if (session.claims() == nullptr || legal) {
     std::string reason = session.unclaimed();
     if (!reason.empty()) return {Status::kSkipped, std::move(reason), {}};

@@ -13,6 +13,7 @@
 #include "properties/judge/compare/judge_values.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/compare/verdict_text.h"
+#include "properties/judge/dropout_masks.h"
 #include "properties/judge/testing/judge_testing.h"
 #include "reference/contract/storage.h"
 

@@ -6,7 +6,10 @@
 namespace backgauge {
 namespace {
 
-bool has(std::uint32_t set, std::int32_t enumerator) { return (set & BACKGAUGE_BIT(enumerator)) != 0; }
+// False for a number that is not an enumerator: a call that the contract refuses may hold any.
+bool has(std::uint32_t set, std::int32_t enumerator) {
+  return enumerator >= 0 && enumerator < 32 && (set & BACKGAUGE_BIT(enumerator)) != 0;
+}
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <stdexcept>
 
@@ -70,19 +69,6 @@ std::string first_difference(const std::vector<Output>& first, const std::vector
     }
   }
   return "";
-}
-
-std::string implausible_mask(const std::vector<std::uint8_t>& keep, double dropout) {
-  const auto odd = std::ranges::find_if(keep, [](std::uint8_t value) { return value > 1; });
-  if (odd != keep.end()) return fmt::format("element {} is {}", odd - keep.begin(), *odd);
-  if (keep.empty()) return "";
-  // Chernoff: n independent draws show a share s with probability at most exp(-n KL(s, 1 - dropout)) on either side.
-  const auto n = static_cast<double>(keep.size());
-  const auto kept = static_cast<double>(std::ranges::count(keep, 1));
-  const auto term = [](double share, double expected) { return share > 0 ? share * std::log(share / expected) : 0; };
-  const double divergence = term(kept / n, 1 - dropout) + term(1 - kept / n, dropout);
-  if (n * divergence <= std::log(1e12)) return "";
-  return fmt::format("keeps {} of {} elements with dropout {:.6g}", kept, keep.size(), dropout);
 }
 
 }  // namespace backgauge

@@ -33,8 +33,4 @@ std::vector<TensorReport> compare_outputs(const std::vector<Output>& outputs, co
 // The first element of two runs that differs in its bits: "x_grad[0,2,1]: 0.25, then 0.25000003"; "" if none does.
 std::string first_difference(const std::vector<Output>& first, const std::vector<Output>& second);
 
-// What is wrong with a dropout mask: a value other than 0 and 1, or a share of kept elements that a fair draw has with
-// a probability below 10^-12. "" if nothing.
-std::string implausible_mask(const std::vector<std::uint8_t>& keep, double dropout);
-
 }  // namespace backgauge

@@ -15,9 +15,10 @@ constexpr std::string_view kReserveSpace = "reserve_space";
 }  // namespace
 
 CaseSession::CaseSession(Runner& runner, const Problem& problem, const DataFacts& facts)
-    : runner_(runner), problem_(problem), facts_(facts), claims_(claims_of(runner.table(), problem.op)) {}
-
-std::string CaseSession::unclaimed() const { return backgauge::unclaimed(claims_, problem_, facts_); }
+    : runner_(runner),
+      problem_(problem),
+      claims_(claims_of(runner.table(), problem.op)),
+      unclaimed_(backgauge::unclaimed(claims_, problem, facts)) {}
 
 Declared CaseSession::declared() const { return backgauge::declared(*claims_, problem_.dtype); }
 

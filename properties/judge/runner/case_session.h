@@ -25,12 +25,12 @@ struct CaseOutputs {
 
 class CaseSession {
  public:
-  // The runner and the problem outlive the session.
+  // The runner and the problem outlive the session. The op of the problem has a table.
   CaseSession(Runner& runner, const Problem& problem, const DataFacts& facts = {});
 
-  // Why the case is not run: what is not claimed, or what cannot be judged of it. "" if it is run. On input a problem
-  // that the contract accepts.
-  std::string unclaimed() const;
+  // Why the case is not run: what is not claimed, or what cannot be judged of it. "" if it is run. It says nothing
+  // about a problem that the contract refuses, if the op is claimed.
+  const std::string& unclaimed() const { return unclaimed_; }
 
   // The claims on the op, or nullptr. What follows is for claimed ops only.
   const backgauge_op_claims* claims() const { return claims_; }
@@ -69,8 +69,8 @@ class CaseSession {
  private:
   Runner& runner_;
   const Problem& problem_;
-  const DataFacts facts_;
   const backgauge_op_claims* claims_;
+  const std::string unclaimed_;
   std::optional<Problem> with_masks_, forward_problem_;
   std::vector<RawTensor> made_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/judge/dropout_seeds.h"
+#include "properties/judge/dropout_masks.h"
 
 #include <fmt/format.h>
 
@@ -85,11 +85,7 @@ double largest_difference(const std::vector<Output>& a, const std::vector<Output
   return largest;
 }
 
-// Outputs whose bits need not repeat differ by rounding errors. Another mask changes them by many times that.
-constexpr double kManyTimes = 4;
-
-}  // namespace
-
+// Minus the binary logarithm of the probability that two fair draws of all masks of a problem are equal.
 double mask_bits(const Problem& problem) {
   const Extents& e = problem.extents;
   const double elements = static_cast<double>(e.L - 1) * static_cast<double>(e.T) * static_cast<double>(e.B) *
@@ -98,8 +94,12 @@ double mask_bits(const Problem& problem) {
   return -elements * std::log2(drop * drop + (1 - drop) * (1 - drop));
 }
 
-std::optional<Verdict> judge_dropout_seeds(const CaseSession& session, const RunOptions& options,
-                                           bool masks_available) {
+// Outputs whose bits need not repeat differ by rounding errors. Another mask changes them by many times that.
+constexpr double kManyTimes = 4;
+
+// Calls the forward four times, with values for which no unit is dead or saturated: twice with the seeds of the case,
+// and once with each of them changed.
+std::optional<Verdict> judge_seeds(const CaseSession& session, const RunOptions& options, bool masks_available) {
   const bool has_state = session.changes_masks();
   Trial trial(session.runner(), session.problem(), options, masks_available);
   const Drawn first = trial.draw(0, 0);
@@ -129,6 +129,39 @@ std::optional<Verdict> judge_dropout_seeds(const CaseSession& session, const Run
                                        : "outputs do not change with seed"));
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::string implausible_mask(const std::vector<std::uint8_t>& keep, double dropout) {
+  const auto odd = std::ranges::find_if(keep, [](std::uint8_t value) { return value > 1; });
+  if (odd != keep.end()) return fmt::format("element {} is {}", odd - keep.begin(), *odd);
+  if (keep.empty()) return "";
+  // Chernoff: n independent draws show a share s with probability at most exp(-n KL(s, 1 - dropout)) on either side.
+  const auto n = static_cast<double>(keep.size());
+  const auto kept = static_cast<double>(std::ranges::count(keep, 1));
+  const auto term = [](double share, double expected) { return share > 0 ? share * std::log(share / expected) : 0; };
+  const double divergence = term(kept / n, 1 - dropout) + term(1 - kept / n, dropout);
+  if (n * divergence <= std::log(1e12)) return "";
+  return fmt::format("keeps {} of {} elements with dropout {:.6g}", kept, keep.size(), dropout);
+}
+
+std::optional<Verdict> judge_dropout_masks(const CaseSession& session, const DropoutMasks& masks,
+                                           const RunOptions& options) {
+  if (!session.draws_masks()) return std::nullopt;
+  if (masks.unavailable()) {
+    if (session.changes_masks()) {
+      return Verdict{Status::kSkipped, fmt::format("{}, and are not available", kMasksWithState), {}};
+    }
+    return judge_seeds(session, options, false);
+  }
+  if (auto verdict = verdict_of_failed_run(masks.result)) return verdict;
+  const auto dropout = static_cast<double>(session.problem().attributes.dropout);
+  for (std::size_t gap = 0; gap < masks.keep.size(); ++gap) {
+    const std::string fault = implausible_mask(masks.keep[gap], dropout);
+    if (!fault.empty()) return failed(fmt::format("dropout mask of gap {}: {}", gap, fault));
+  }
+  return judge_seeds(session, options, true);
 }
 
 }  // namespace backgauge
