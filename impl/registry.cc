@@ -49,8 +49,9 @@ std::string claim_refusal(const backgauge_op_claims& c) {
       return "directions, expected a set of backgauge_direction";
     }
   }
-  if ((c.dtypes & BACKGAUGE_BIT(BACKGAUGE_HALF)) != 0 &&
-      !is_between(c.half_class, BACKGAUGE_CLASS_A, BACKGAUGE_CLASS_B)) {
+  const bool half = (c.dtypes & BACKGAUGE_BIT(BACKGAUGE_HALF)) != 0;
+  const bool bfloat16 = (c.dtypes & BACKGAUGE_BIT(BACKGAUGE_BFLOAT16)) != 0 && c.bfloat16_class == 0;
+  if ((half || bfloat16) && !is_between(c.half_class, BACKGAUGE_CLASS_A, BACKGAUGE_CLASS_B)) {
     return "half_class, expected one of backgauge_accuracy_class";
   }
   if (!is_between(c.numerical_contract, BACKGAUGE_FP32_STRICT, BACKGAUGE_FP32_3XTF32)) {
@@ -63,6 +64,12 @@ std::string claim_refusal(const backgauge_op_claims& c) {
   if (!is_between(c.changes_reserve_space, 0, 1)) return "changes_reserve_space, expected 0 or 1";
   if (!is_between(c.half_contract, 0, BACKGAUGE_FP32_3XTF32)) {
     return "half_contract, expected 0 or one of backgauge_numerical_contract";
+  }
+  if (!is_between(c.bfloat16_class, 0, BACKGAUGE_CLASS_B)) {
+    return "bfloat16_class, expected 0 or one of backgauge_accuracy_class";
+  }
+  if (!is_between(c.bfloat16_contract, 0, BACKGAUGE_FP32_3XTF32)) {
+    return "bfloat16_contract, expected 0 or one of backgauge_numerical_contract";
   }
   if (!is_between(c.no_dropout, 0, 1)) return "no_dropout, expected 0 or 1";
   if (!is_between(c.dropout_has_state, 0, 1)) return "dropout_has_state, expected 0 or 1";

@@ -23,7 +23,9 @@ constexpr backgauge_op_claims complete_claims(backgauge_op op) {
   backgauge_op_claims claims{};
   claims.op = op;
   claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-  if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) claims.dtypes |= BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
+  if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
+    claims.dtypes |= BACKGAUGE_BIT(BACKGAUGE_FLOAT64) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16);
+  }
   claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
   claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
                      BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);

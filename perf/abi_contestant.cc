@@ -13,6 +13,7 @@
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/judge.h"
 #include "properties/judge/runner/case_session.h"
+#include "reference/contract/dtypes.h"
 
 namespace backgauge {
 namespace {
@@ -31,11 +32,8 @@ struct Spacing {
   double relative = 0, least = 0;
 };
 Spacing spacing_of(backgauge_dtype dtype) {
-  switch (dtype) {
-    case BACKGAUGE_HALF: return {0x1p-11, 0x1p-24};
-    case BACKGAUGE_FLOAT32: return {0x1p-24, 0x1p-149};
-    default: return {0x1p-53, 0x1p-1074};
-  }
+  const FloatFormat format = float_format(dtype);
+  return {format.unit_roundoff, format.least_positive};
 }
 
 class TableLaunch : public Launch {

@@ -12,7 +12,8 @@ constexpr double kGiga = 1e9;
 
 bool multiply_adds_are_the_limit(const Machine& machine, backgauge_dtype dtype) {
   switch (dtype) {
-    case BACKGAUGE_HALF: return !machine.matrix_units && !machine.half_units;
+    case BACKGAUGE_HALF:
+    case BACKGAUGE_BFLOAT16: return !machine.matrix_units && !machine.half_units;
     case BACKGAUGE_FLOAT32: return !machine.matrix_units;
     default: return true;
   }

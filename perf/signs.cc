@@ -157,7 +157,8 @@ void Signs::apply(std::string_view name, backgauge_dtype dtype, std::span<std::b
                [&](std::size_t first, std::size_t count, const Flips& columns, std::uint8_t row) {
                  std::byte* at = &bytes[first * size];
                  switch (dtype) {
-                   case BACKGAUGE_HALF: return flip_stored<std::uint16_t>(at, columns, row, count);
+                   case BACKGAUGE_HALF:
+                   case BACKGAUGE_BFLOAT16: return flip_stored<std::uint16_t>(at, columns, row, count);
                    case BACKGAUGE_FLOAT32: return flip_stored<std::uint32_t>(at, columns, row, count);
                    case BACKGAUGE_FLOAT64: return flip_stored<std::uint64_t>(at, columns, row, count);
                    default: return;  // int64 is never flipped

@@ -22,7 +22,10 @@ struct Arithmetic {
   backgauge_dtype dtype;
   backgauge_accuracy_class half_class;
 };
-constexpr std::array<Arithmetic, 4> kArithmetics = {{{BACKGAUGE_FLOAT32, BACKGAUGE_CLASS_A},
+constexpr std::array<Arithmetic, 7> kArithmetics = {{{BACKGAUGE_FLOAT32, BACKGAUGE_CLASS_A},
+                                                     {BACKGAUGE_BFLOAT16, BACKGAUGE_CLASS_A},
+                                                     {BACKGAUGE_BFLOAT16, BACKGAUGE_CLASS_A_PRIME},
+                                                     {BACKGAUGE_BFLOAT16, BACKGAUGE_CLASS_B},
                                                      {BACKGAUGE_HALF, BACKGAUGE_CLASS_A},
                                                      {BACKGAUGE_HALF, BACKGAUGE_CLASS_A_PRIME},
                                                      {BACKGAUGE_HALF, BACKGAUGE_CLASS_B}}};
@@ -79,11 +82,11 @@ void count(const Problem& problem, const Arithmetic& arithmetic, RoundingErrors 
         seen[t][k][static_cast<std::size_t>(kind_of(got[t][k]))] = true;
         if (is_right(got[t][k], want, wanted[t].allowed[k], largest)) continue;
         if (++counts.wrong > 5) continue;
-        ADD_FAILURE() << find_op(problem.op)->word << " mode " << problem.attributes.rnn_mode << " class "
-                      << arithmetic.half_class << ", " << wanted[t].name << "[" << k << "]: got " << got[t][k]
-                      << " want " << want << " allowed " << wanted[t].allowed[k] << ", forms "
-                      << static_cast<int>(forms.tanh) << static_cast<int>(forms.sigmoid) << forms.differences_times_g
-                      << forms.choices << forms.backwards;
+        ADD_FAILURE() << find_op(problem.op)->word << " mode " << problem.attributes.rnn_mode << " "
+                      << dtype_word(problem.dtype) << " class " << arithmetic.half_class << ", " << wanted[t].name
+                      << "[" << k << "]: got " << got[t][k] << " want " << want << " allowed " << wanted[t].allowed[k]
+                      << ", forms " << static_cast<int>(forms.tanh) << static_cast<int>(forms.sigmoid)
+                      << forms.differences_times_g << forms.choices << forms.backwards;
       }
     }
   }
@@ -119,11 +122,12 @@ TEST(Forms, OfAnInfinityAreAllAllowedAndNoMoreIsOpenThanMustBe) {
         place[below(place.size())] = seed % 2 == 0 ? INFINITY : -INFINITY;
         count(problem, arithmetic, RoundingErrors::kCorrelated, counts);
       }
-      EXPECT_EQ(counts.wrong, 0) << op << " class " << arithmetic.half_class;
+      EXPECT_EQ(counts.wrong, 0) << op << " " << dtype_word(arithmetic.dtype) << " class " << arithmetic.half_class;
       EXPECT_GT(counts.infinite, 0) << op;
       EXPECT_GT(counts.finite, 100) << op;
       EXPECT_GT(counts.open, 10) << op;
-      EXPECT_GT(10 * counts.open_and_seen, 9 * counts.open) << op << " class " << arithmetic.half_class;
+      EXPECT_GT(10 * counts.open_and_seen, 9 * counts.open)
+          << op << " " << dtype_word(arithmetic.dtype) << " class " << arithmetic.half_class;
     }
   }
 }
@@ -138,12 +142,12 @@ TEST(Forms, ThatOverflowOnTheWayAreAllAllowedAndTheOthersAreJudged) {
         const Problem problem = problem_of(op, arithmetic.dtype, seed, scale);
         count(problem, arithmetic, seed % 2 == 0 ? RoundingErrors::kIndependent : RoundingErrors::kCorrelated, counts);
       }
-      EXPECT_EQ(counts.wrong, 0) << op << " class " << arithmetic.half_class;
+      EXPECT_EQ(counts.wrong, 0) << op << " " << dtype_word(arithmetic.dtype) << " class " << arithmetic.half_class;
       EXPECT_GT(counts.finite, 100) << op;
       if (arithmetic.dtype == BACKGAUGE_HALF && arithmetic.half_class == BACKGAUGE_CLASS_A) {
         EXPECT_EQ(counts.open, 0) << "float does not overflow where half does";
       } else if (op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD || arithmetic.half_class != BACKGAUGE_CLASS_A_PRIME) {
-        EXPECT_GT(counts.open, 10) << op << " class " << arithmetic.half_class;
+        EXPECT_GT(counts.open, 10) << op << " " << dtype_word(arithmetic.dtype) << " class " << arithmetic.half_class;
       }
     }
   }

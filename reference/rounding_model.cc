@@ -6,21 +6,30 @@
 #include "reference/contract/storage.h"
 
 namespace backgauge {
+namespace {
+
+// How much of a result that is subnormal may be lost: half of the least number where the format keeps its subnormal
+// numbers; otherwise they may be flushed to 0.
+double lost_below(backgauge_dtype dtype) {
+  const DtypeSpec* spec = find_dtype(dtype);
+  const FloatFormat format = float_format(dtype);
+  return spec != nullptr && spec->keeps_subnormals ? format.least_positive / 2 : format.least_normal;
+}
+
+}  // namespace
 
 RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
-  const bool half = problem.dtype == BACKGAUGE_HALF;
+  const bool narrow = is_narrow(problem.dtype);
   const FloatFormat storage = float_format(problem.dtype);
-  const FloatFormat compute =
-      half && declared.half_class != BACKGAUGE_CLASS_B ? float_format(BACKGAUGE_FLOAT32) : storage;
+  const bool every_operation = narrow && declared.half_class == BACKGAUGE_CLASS_B;
+  const FloatFormat compute = narrow && !every_operation ? float_format(BACKGAUGE_FLOAT32) : storage;
   RoundingModel model;
   model.unit_roundoff = compute.unit_roundoff;
   model.largest = compute.largest;
-  // Half arithmetic keeps its subnormals and so loses half of the least one; wider formats may be flushed.
-  model.least_normal =
-      half && declared.half_class == BACKGAUGE_CLASS_B ? storage.least_positive / 2 : compute.least_normal;
-  if (half && declared.half_class == BACKGAUGE_CLASS_A_PRIME) {
+  model.least_normal = every_operation ? lost_below(problem.dtype) : compute.least_normal;
+  if (narrow && declared.half_class == BACKGAUGE_CLASS_A_PRIME) {
     model.carry_roundoff = storage.unit_roundoff;
-    model.carry_underflow = storage.least_positive / 2;
+    model.carry_underflow = lost_below(problem.dtype);
     model.carry_largest = storage.largest;
   }
   switch (declared.numerical_contract) {
@@ -28,7 +37,7 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
     case BACKGAUGE_BF16_ACC32: model.operand_roundoff = 0x1p-8; break;
     case BACKGAUGE_FP16_ACC32:
       model.operand_roundoff = 0x1p-11;
-      model.operand_underflow = float_format(BACKGAUGE_HALF).least_positive / 2;
+      model.operand_underflow = lost_below(BACKGAUGE_HALF);
       model.operand_largest = float_format(BACKGAUGE_HALF).largest;
       break;
     case BACKGAUGE_FP32_3XTF32:
@@ -51,8 +60,7 @@ double stored(double value, double error, backgauge_dtype dtype) {
   const double size = std::fabs(value) + error;
   if (size == 0) return 0;
   const FloatFormat storage = float_format(dtype);
-  const double underflow = dtype == BACKGAUGE_HALF ? storage.least_positive / 2 : storage.least_normal;
-  const double out = error + storage.unit_roundoff * size + underflow;
+  const double out = error + storage.unit_roundoff * size + lost_below(dtype);
   return std::isnan(out) ? INFINITY : out;  // 0 * infinity on the way: nothing is known
 }
 

@@ -75,7 +75,7 @@ Ranges ranges_of(const Options& options) {
   for (std::string word; std::getline(words, word, ',');) {
     const std::int32_t dtype = enumerator_of(dtype_word, word);
     if (dtype == 0 || dtype == BACKGAUGE_INT64) {
-      throw CommandError{kUsage, fmt::format("--dtype={}: expected some of f16, f32, f64", options.dtype)};
+      throw CommandError{kUsage, fmt::format("--dtype={}: expected some of f16, f32, f64, bf16", options.dtype)};
     }
     ranges.dtypes.push_back(static_cast<backgauge_dtype>(dtype));
   }
@@ -309,7 +309,7 @@ void add_bench(CommandLine& line) {
   command.option("--B", options->B, "batch sizes, in the same form");
   command.option("--I", options->I, "input sizes (default: equal to H where they are equal in a workload)");
   command.option("--H", options->H, "hidden sizes");
-  command.option("--dtype", options->dtype, "comma-separated: f16, f32, f64");
+  command.option("--dtype", options->dtype, "comma-separated: f16, f32, f64, bf16");
   command.option("--threads", options->threads, "number of threads that an implementation may use")
       .check(whole_number_between(1, 1024))
       .envname("BACKGAUGE_THREADS");

@@ -125,6 +125,8 @@ Json implementation_json(const backgauge_implementation& implementation, bool ca
     claim["half_class"] = accuracy_class_word(claims.half_class);
     claim["contract"] = numerical_contract_word(claims.numerical_contract);
     if (claims.half_contract != 0) claim["half_contract"] = numerical_contract_word(claims.half_contract);
+    if (claims.bfloat16_class != 0) claim["bfloat16_class"] = accuracy_class_word(claims.bfloat16_class);
+    if (claims.bfloat16_contract != 0) claim["bfloat16_contract"] = numerical_contract_word(claims.bfloat16_contract);
     claim["determinism"] = determinism_word(claims.determinism);
     if (callable) {
       const WorkspaceNeed need = workspace_need(implementation, claims);

@@ -23,8 +23,9 @@ Declared DeclarationOptions::declared() const {
 }
 
 void add_declaration_options(Subcommand& command, DeclarationOptions& options) {
-  command.option("--half-class", options.half_class,
-                 "which values are rounded to half: A (outputs), A' (also carried values) or B (every result)");
+  command.option(
+      "--half-class", options.half_class,
+      "which values are rounded to half or bfloat16: A (outputs), A' (also carried values) or B (every result)");
   command.option("--contract", options.contract,
                  "how matrix products are computed: fp32_strict, fp32_tf32, bf16_acc32, ..."
                  "");

@@ -45,7 +45,7 @@ std::string hint_of(ExpectedOutputs& expected, const Problem& problem, const std
 // The next wider class of half that the outputs pass as, or 0.
 std::int32_t wider_class(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                          Declared declared) {
-  if (problem.dtype != BACKGAUGE_HALF) return 0;
+  if (!is_narrow(problem.dtype)) return 0;
   for (std::int32_t wider = declared.half_class + 1; wider <= BACKGAUGE_CLASS_B; ++wider) {
     declared.half_class = static_cast<backgauge_accuracy_class>(wider);
     if (judge_outputs(expected, problem, given, declared).status == Status::kPassed) return wider;

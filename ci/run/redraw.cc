@@ -2,6 +2,7 @@
 #include "ci/run/redraw.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "properties/case/inputs.h"
@@ -28,11 +29,12 @@ bool proves_nothing(const Case& c, Filled filled, const Declared& declared) {
   return judge_outputs(expected, filled.problem, right, declared).status == Status::kMistrusted;
 }
 
-// Where every operation is rounded to half, a sum of random signs is off by up to n 2^-11 of the magnitudes of its n
-// terms, which add up to sqrt(n) times the sum: n^1.5 2^-11 of it, more than all of it beyond 160.
+// Where every operation is rounded to u, a sum of random signs is off by up to n u of the magnitudes of its n terms,
+// which add up to sqrt(n) times the sum: n^1.5 u of it, more than all of it beyond u^(-2/3). That is 161 terms in half
+// and 40 in bfloat16.
 bool has_long_sums(const Case& c) {
-  constexpr std::int64_t kLong = 160;
-  return c.dtype == BACKGAUGE_HALF && std::max({4 * c.H, c.I + c.H, c.T * c.B}) > kLong;
+  const double most = std::pow(float_format(c.dtype).unit_roundoff, -2.0 / 3);
+  return is_narrow(c.dtype) && static_cast<double>(std::max({4 * c.H, c.I + c.H, c.T * c.B})) > most;
 }
 
 }  // namespace

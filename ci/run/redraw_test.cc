@@ -55,7 +55,9 @@ INSTANTIATE_TEST_SUITE_P(
     Lines, LongSums,
     testing::Values("block_lstm_grad_v2 t2b2i4h257 peep=0 order=ifco seq=2 dt=f16 data=strat:0x1",
                     "block_lstm_grad_v2 t64b128i3h4 peep=1 order=ifco seq=64 dt=f16 data=tame:0x1",
-                    "block_lstm_grad_v2 t1024b2i3h5 peep=1 order=ifco seq=1024 dt=f16 data=tame:0x1"));
+                    "block_lstm_grad_v2 t1024b2i3h5 peep=1 order=ifco seq=1024 dt=f16 data=tame:0x1",
+                    "cudnn_rnn_backprop t2b2i4h64 mode=relu dir=uni layers=1 in=linear dt=bf16 data=strat:0x1",
+                    "cudnn_rnn_backprop t2b2i4h64 mode=tanh dir=uni layers=1 in=linear dt=bf16 data=strat:0x1"));
 
 TEST(Redraw, KeepsTheClassEightTimes) {
   Case c = parsed("block_lstm_grad_v2 t3b3i3h17 peep=0 order=ifco seq=3 dt=f16 data=tiny:0xd517d5c7");

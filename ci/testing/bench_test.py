@@ -32,7 +32,7 @@ BROKEN_ARGUMENTS = [
     (["--impl=cpu,,plain"], "cpu,,plain"),
     (["--H=8:4"], "--H=8:4"),
     (["--B=x"], "--B=x"),
-    (["--dtype=bf16"], "--dtype=bf16"),
+    (["--dtype=f8"], "--dtype=f8"),
     (["--dtype=i64"], "--dtype=i64"),
     (["--cache=warm"], "warm"),
     (["--threads=0"], "--threads"),

@@ -45,7 +45,7 @@ class Records(CommandTest):
         self.assertIn(f"), {len(self.records)} cases", self.done.stdout)
         ids = [record["id"] for record in self.records[1:] if "data=golden:" not in record["id"]]
         generated = [line for line in ids if "data=malformed:" not in line]
-        self.assertEqual(len(ids) - len(generated), 1400)  # 200 for each op and dtype
+        self.assertEqual(len(ids) - len(generated), 1600)  # 200 for each op and dtype
         # The lines that list has are those that were judged; those that it has of the plan alone, before some were redrawn.
         judged, planned = (run("list", "--cases", "--tier=smoke", *option).stdout.splitlines()
                            for option in ([], ["--as-planned"]))

@@ -20,7 +20,7 @@ OP = re.compile(r"\bBACKGAUGE_(LSTM_BLOCK_CELL_GRAD|BLOCK_LSTM_GRAD_V2|CUDNN_RNN
 MOST_LINES_OF_A_README = 200
 WRITTEN = re.compile(r"<!-- (\w+): (?:written by|begin).*?<!-- (?:end of \1|\1: end) -->", re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)|(?:src|srcset)=\"([^\":]+)\"")
-ENUMERATOR = r"BACKGAUGE_(HALF|FLOAT32|FLOAT64|RNN_\w+|LSTM|GRU|UNIDIRECTIONAL|BIDIRECTIONAL|\w+_INPUT|AUTO_SELECT|CLASS_\w+)\b"
+ENUMERATOR = r"BACKGAUGE_(HALF|BFLOAT16|FLOAT32|FLOAT64|RNN_\w+|LSTM|GRU|UNIDIRECTIONAL|BIDIRECTIONAL|\w+_INPUT|AUTO_SELECT|CLASS_\w+)\b"
 ARITHMETIC = re.compile(rf"[-+] *{ENUMERATOR}|{ENUMERATOR} *[-+]")
 
 # One example of each row: how the table calls it, what names the example, where its own files are, files that had to be

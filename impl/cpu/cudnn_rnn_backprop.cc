@@ -357,6 +357,7 @@ void backprop(const CudnnRnnBackpropCall<S>& call, Workspace& workspace) {
   if (!workspace.counts_only()) op.run();
 }
 void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Half>& call, Workspace& workspace) { backprop(call, workspace); }
+void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Bfloat16>& call, Workspace& workspace) { backprop(call, workspace); }
 void cudnn_rnn_backprop(const CudnnRnnBackpropCall<float>& call, Workspace& workspace) { backprop(call, workspace); }
 void cudnn_rnn_backprop(const CudnnRnnBackpropCall<double>& call, Workspace& workspace) { backprop(call, workspace); }
 
@@ -373,6 +374,7 @@ void cudnn_rnn_backprop(const CudnnRnnBackpropCall<S>& call, Workspace& workspac
 }
 
 template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Half>&, Workspace&);
+template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Bfloat16>&, Workspace&);
 template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<float>&, Workspace&);
 template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<double>&, Workspace&);
 

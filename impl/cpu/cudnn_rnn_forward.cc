@@ -258,6 +258,7 @@ void forward(const CudnnRnnCall<S>& call, Workspace& workspace) {
   if (!workspace.counts_only()) op.run();
 }
 void cudnn_rnn_forward(const CudnnRnnCall<Half>& call, Workspace& workspace) { forward(call, workspace); }
+void cudnn_rnn_forward(const CudnnRnnCall<Bfloat16>& call, Workspace& workspace) { forward(call, workspace); }
 void cudnn_rnn_forward(const CudnnRnnCall<float>& call, Workspace& workspace) { forward(call, workspace); }
 void cudnn_rnn_forward(const CudnnRnnCall<double>& call, Workspace& workspace) { forward(call, workspace); }
 
@@ -274,6 +275,7 @@ void cudnn_rnn_forward(const CudnnRnnCall<S>& call, Workspace& workspace) {
 }
 
 template void cudnn_rnn_forward(const CudnnRnnCall<Half>&, Workspace&);
+template void cudnn_rnn_forward(const CudnnRnnCall<Bfloat16>&, Workspace&);
 template void cudnn_rnn_forward(const CudnnRnnCall<float>&, Workspace&);
 template void cudnn_rnn_forward(const CudnnRnnCall<double>&, Workspace&);
 

@@ -21,7 +21,7 @@ void execute_as(const backgauge_call& call, const Extents& extents, Workspace& w
       return cudnn_rnn_backprop(CudnnRnnBackpropCall<Storage>::bind(call, extents), workspace);
     default: break;
   }
-  if constexpr (!std::is_same_v<Storage, double>) {
+  if constexpr (!std::is_same_v<Storage, double> && !std::is_same_v<Storage, Bfloat16>) {
     if (call.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
       lstm_block_cell_grad(LstmBlockCellGradCall<Storage>::bind(call, extents), workspace);
     } else {
@@ -33,6 +33,7 @@ void execute_as(const backgauge_call& call, const Extents& extents, Workspace& w
 void execute(const backgauge_call& call, const Extents& extents, Workspace& workspace) {
   switch (call.dtype) {
     case BACKGAUGE_HALF: return execute_as<Half>(call, extents, workspace);
+    case BACKGAUGE_BFLOAT16: return execute_as<Bfloat16>(call, extents, workspace);
     case BACKGAUGE_FLOAT32: return execute_as<float>(call, extents, workspace);
     default: return execute_as<double>(call, extents, workspace);
   }
@@ -43,6 +44,7 @@ std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extent
   const RnnSizes sizes(extents, call.attributes);
   switch (call.dtype) {
     case BACKGAUGE_HALF: return reserve_length<Half>(sizes);
+    case BACKGAUGE_BFLOAT16: return reserve_length<Bfloat16>(sizes);
     case BACKGAUGE_FLOAT32: return reserve_length<float>(sizes);
     default: return reserve_length<double>(sizes);
   }
@@ -116,6 +118,7 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
     }
     switch (call->dtype) {
       case BACKGAUGE_HALF: copy_mask<Half>(*call, e, gap, keep); break;
+      case BACKGAUGE_BFLOAT16: copy_mask<Bfloat16>(*call, e, gap, keep); break;
       case BACKGAUGE_FLOAT32: copy_mask<float>(*call, e, gap, keep); break;
       default: copy_mask<double>(*call, e, gap, keep);
     }

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Storage types and the type each is computed in: float for half and float, double for double.
+// Storage types and the type each is computed in: double for double, float for all others.
 #pragma once
 
 #include <type_traits>
 
-#include "reference/contract/half.h"
+#include "reference/contract/narrow.h"
 
 namespace backgauge::cpu {
 
 template <class Storage>
-using Compute = std::conditional_t<std::is_same_v<Storage, Half>, float, Storage>;
+using Compute = std::conditional_t<sizeof(Storage) == 2, float, Storage>;
 
 // Whether results lie in memory as they are computed; otherwise they are rounded on their way out.
 template <class Storage>
 inline constexpr bool kStoredAsComputed = std::is_same_v<Storage, Compute<Storage>>;
 
 inline float wide(Half value) { return static_cast<float>(value); }
+inline float wide(Bfloat16 value) { return static_cast<float>(value); }
 inline float wide(float value) { return value; }
 inline double wide(double value) { return value; }
 

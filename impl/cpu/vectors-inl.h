@@ -61,6 +61,18 @@ HWY_INLINE hn::Vec<D> load(D d, const Half* from) {
 #endif
 }
 
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const Bfloat16* from) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::Set(d, wide(*from));
+#else
+  const hn::RebindToUnsigned<D> words;
+  const hn::Rebind<std::uint16_t, D> stored;
+  const auto bits = hn::LoadU(stored, reinterpret_cast<const std::uint16_t*>(from));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(words, bits)));
+#endif
+}
+
 template <class D, class T>
 HWY_INLINE void store(D d, hn::Vec<D> value, T* to) {
   hn::StoreU(value, d, to);
@@ -73,6 +85,24 @@ HWY_INLINE void store(D, hn::Vec<D> value, Half* to) {
 #else
   const hn::Rebind<hwy::float16_t, D> halves;
   hn::StoreU(hn::DemoteTo(halves, value), halves, reinterpret_cast<hwy::float16_t*>(to));
+#endif
+}
+
+// As backgauge_float_to_bfloat16. Instructions for it would flush subnormal numbers, and Highway 1.0 truncates.
+template <class D>
+HWY_INLINE void store([[maybe_unused]] D d, hn::Vec<D> value, Bfloat16* to) {
+#if HWY_TARGET == HWY_SCALAR
+  *to = Bfloat16(hn::GetLane(value));
+#else
+  const hn::RebindToUnsigned<D> words;
+  const hn::RebindToSigned<D> numbers;
+  const hn::Rebind<std::uint16_t, D> stored;
+  const auto bits = hn::BitCast(words, value), upper = hn::ShiftRight<16>(bits);
+  const auto to_nearest = hn::Add(hn::Set(words, 0x7fff), hn::And(upper, hn::Set(words, 1)));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(bits, to_nearest));
+  const auto is_nan = hn::Ne(value, value);
+  const auto result = hn::IfThenElse(hn::RebindMask(words, is_nan), hn::Or(upper, hn::Set(words, 0x40)), rounded);
+  hn::StoreU(hn::DemoteTo(stored, hn::BitCast(numbers, result)), stored, reinterpret_cast<std::uint16_t*>(to));
 #endif
 }
 

@@ -29,6 +29,7 @@ void execute_as(const backgauge_call& call, const Extents& extents, Workspace& w
 
 // The cell has no products: its floats are never stored in half.
 bool is_widened(const backgauge_call& call) {
+  if (call.dtype == BACKGAUGE_BFLOAT16) return true;  // no op has kernels for it
   return call.dtype == BACKGAUGE_HALF && call.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD && !math().half_operands;
 }
 
@@ -36,7 +37,10 @@ bool is_widened(const backgauge_call& call) {
 
 void execute(const backgauge_call& call, const Extents& extents, Workspace& workspace) {
   if (!is_widened(call)) {
-    return with_storage(call.dtype, [&](auto storage) { execute_as<decltype(storage)>(call, extents, workspace); });
+    return with_storage(call.dtype, [&](auto storage) {
+      using Storage = decltype(storage);
+      if constexpr (!std::is_same_v<Storage, Bfloat16>) execute_as<Storage>(call, extents, workspace);
+    });
   }
   const WidenedCall widened(call, extents, workspace);
   if (!workspace.counts_only()) widened.widen_inputs();

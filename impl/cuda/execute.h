@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a call to its op, with the types that it is computed in: half as it is only where nothing of it is narrowed by
-// that, or where BACKGAUGE_CUDA_MATH asks for it.
+// that, or where BACKGAUGE_CUDA_MATH asks for it; bfloat16 always as float32.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,7 @@ template <class Body>
 auto with_storage(std::int32_t dtype, Body body) {
   switch (dtype) {
     case BACKGAUGE_HALF: return body(Half{});
+    case BACKGAUGE_BFLOAT16: return body(Bfloat16{});
     case BACKGAUGE_FLOAT32: return body(float{});
     default: return body(double{});
   }

@@ -10,7 +10,7 @@ namespace backgauge::cuda {
 namespace {
 
 bool is_reserve_space(const backgauge_tensor& tensor) { return std::string_view(tensor.name) == "reserve_space"; }
-bool is_widened(const backgauge_tensor& tensor) { return tensor.dtype == BACKGAUGE_HALF && !is_reserve_space(tensor); }
+bool is_widened(const backgauge_tensor& tensor) { return is_narrow(tensor.dtype) && !is_reserve_space(tensor); }
 
 // Elements that the op reads of an input.
 std::int64_t elements_read(const OpSpec& op, const backgauge_tensor& tensor, const Extents& extents) {
@@ -46,6 +46,23 @@ void* WidenedCall::take(const backgauge_tensor& tensor, Workspace& workspace) co
   return is_aligned(0, 1, tensor.data) ? tensor.data : copy;
 }
 
+template <class Storage>
+void WidenedCall::widen(Queue& queue, std::size_t input) const {
+  const auto* const from = static_cast<const Storage*>(original_.inputs[input].data);
+  const std::int64_t count = read_[input];
+  make_rows<Storage>(queue, StoredRows<Storage>{from, count}, static_cast<float*>(inputs_[input].data), 1, count,
+                     is_aligned(count, sizeof(Storage), from));
+}
+
+template <class Storage>
+void WidenedCall::round(Queue& queue, std::size_t output) const {
+  const auto* const from = static_cast<const float*>(outputs_[output].data);
+  auto* const to = static_cast<Storage*>(original_.outputs[output].data);
+  const std::int64_t count = backgauge_elements(&outputs_[output]);
+  make_rows<Storage>(queue, ComputedRows<float>{from, nullptr, count}, to, 1, count,
+                     is_aligned(count, sizeof(Storage), to));
+}
+
 void WidenedCall::widen_inputs() const {
   Work work(call_.stream, nullptr, 0);
   Queue& queue = work.main();
@@ -56,9 +73,7 @@ void WidenedCall::widen_inputs() const {
     if (is_reserve_space(inputs_[k])) {
       queue.copy(to, from, reserve_bytes_);
     } else {
-      const auto* const halves = static_cast<const Half*>(from);
-      make_rows<Half>(queue, StoredRows<Half>{halves, read_[k]}, static_cast<float*>(to), 1, read_[k],
-                      is_aligned(read_[k], sizeof(Half), from));
+      original_.dtype == BACKGAUGE_HALF ? widen<Half>(queue, k) : widen<Bfloat16>(queue, k);
     }
   }
   work.finish();
@@ -74,9 +89,7 @@ void WidenedCall::round_outputs() const {
     if (is_reserve_space(outputs_[k])) {
       queue.copy(to, from, reserve_bytes_);
     } else {
-      const std::int64_t count = backgauge_elements(&outputs_[k]);
-      make_rows<Half>(queue, ComputedRows<float>{static_cast<const float*>(from), nullptr, count},
-                      static_cast<Half*>(to), 1, count, is_aligned(count, sizeof(Half), to));
+      original_.dtype == BACKGAUGE_HALF ? round<Half>(queue, k) : round<Bfloat16>(queue, k);
     }
   }
   work.finish();

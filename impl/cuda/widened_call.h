@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A half call as the float call that it is computed as where nothing is narrowed: its tensors widened into the
-// workspace, its outputs rounded once when all is done. So outputs may share memory with inputs as the contract has it,
-// and nothing depends on where tensors lie. reserve_space holds floats in either call.
+// A half or bfloat16 call as the float call that it is computed as where nothing is narrowed: its tensors widened into
+// the workspace, its outputs rounded once when all is done. So outputs may share memory with inputs as the contract has
+// it, and nothing depends on where tensors lie. reserve_space holds floats in either call.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace backgauge::cuda {
 
 class WidenedCall {
  public:
-  // call: of half tensors; it and extents as for ops.h.
+  // call: of half or bfloat16 tensors; it and extents as for ops.h.
   WidenedCall(const backgauge_call& call, const Extents& extents, Workspace& workspace);
   WidenedCall(const WidenedCall&) = delete;
   WidenedCall& operator=(const WidenedCall&) = delete;
@@ -27,6 +27,10 @@ class WidenedCall {
 
  private:
   void* take(const backgauge_tensor& tensor, Workspace& workspace) const;
+  template <class Storage>
+  void widen(Queue& queue, std::size_t input) const;
+  template <class Storage>
+  void round(Queue& queue, std::size_t output) const;
 
   const backgauge_call& original_;
   backgauge_call call_;

@@ -10,7 +10,7 @@
 #define Eigen BACKGAUGE_JOIN(Eigen_, BACKGAUGE_EIGEN_SET)
 #include <Eigen/Core>
 
-#include "reference/contract/half.h"
+#include "reference/contract/narrow.h"
 
 namespace backgauge::eigen::BACKGAUGE_EIGEN_SET {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "reference/contract/call.h"
-#include "reference/contract/half.h"
+#include "reference/contract/narrow.h"
 
 namespace backgauge::eigen {
 

@@ -155,7 +155,8 @@ constexpr std::uint32_t kHalfAndFloat = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUG
 constexpr backgauge_op_claims kClaims[] = {
     claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD, kHalfAndFloat),
     claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2, kHalfAndFloat),
-    claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP, kHalfAndFloat | BACKGAUGE_BIT(BACKGAUGE_FLOAT64)),
+    claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP,
+              kHalfAndFloat | BACKGAUGE_BIT(BACKGAUGE_FLOAT64) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16)),
 };
 
 constexpr backgauge_implementation kImplementation = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of a call as vectors of the type that is computed in: float for half and float32, double for float64. Reading
+// Tensors of a call as vectors of the type that is computed in: double for float64, float for all others. Reading
 // copies and writing rounds once per element, so outputs may share memory with inputs.
 #pragma once
 
@@ -27,6 +27,9 @@ std::vector<Real> read(const backgauge_call& call, const char* name, std::int64_
   if (tensor.dtype == BACKGAUGE_HALF) {
     const auto* halves = static_cast<const std::uint16_t*>(tensor.data);
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = backgauge_half_to_float(halves[k]);
+  } else if (tensor.dtype == BACKGAUGE_BFLOAT16) {
+    const auto* bfloats = static_cast<const std::uint16_t*>(tensor.data);
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = backgauge_bfloat16_to_float(bfloats[k]);
   } else if (!values.empty()) {
     std::memcpy(values.data(), tensor.data, values.size() * sizeof(Real));
   }
@@ -44,6 +47,11 @@ void write(const backgauge_call& call, const char* name, const std::vector<Real>
   if (tensor.dtype == BACKGAUGE_HALF) {
     auto* halves = static_cast<std::uint16_t*>(tensor.data);
     for (std::size_t k = 0; k < values.size(); ++k) halves[k] = backgauge_float_to_half(static_cast<float>(values[k]));
+  } else if (tensor.dtype == BACKGAUGE_BFLOAT16) {
+    auto* bfloats = static_cast<std::uint16_t*>(tensor.data);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      bfloats[k] = backgauge_float_to_bfloat16(static_cast<float>(values[k]));
+    }
   } else if (!values.empty()) {
     std::memcpy(tensor.data, values.data(), values.size() * sizeof(Real));
   }

@@ -31,18 +31,19 @@ TEST(Calibration, OfTheBuiltInImplementationsIsWithinItsLimits) {
   for (const Case& c : some_cases(2)) calibration.add(c);
   EXPECT_TRUE(calibration.troubles().empty()) << calibration.troubles().front();
   const std::vector<CalibrationRow> rows = calibration.rows();
-  // Two ops of two dtypes and two modes, one of three dtypes and four modes.
-  EXPECT_EQ(rows.size(), 20u);
+  // Two ops of two dtypes and two modes, one of four dtypes and four modes.
+  EXPECT_EQ(rows.size(), 24u);
   for (const CalibrationRow& row : rows) {
     EXPECT_TRUE(row.acceptable()) << calibration_table({row}) << row.bound_where << "\n" << row.deviation_where;
     EXPECT_GT(row.elements, 0);
-    // All that is wrong with half of class A may be its last rounding.
-    if (row.dtype != "f16 A") {
+    // All that is wrong with class A may be its last rounding.
+    const bool half = row.dtype == "f16 A", bfloat16 = row.dtype == "bf16 A";
+    if (!half && !bfloat16) {
       EXPECT_GT(row.few_ratio + row.bound_ratio, 0);
     }
-    // One term in four of a result is 2^-2; the last rounding to half leaves 11 bits.
-    EXPECT_GE(row.resolution, row.dtype == "f16 A" ? 7 : 12) << calibration_table({row});
-    EXPECT_LE(row.resolution, row.dtype == "f64" ? 52 : row.dtype == "f32" ? 23 : 11);
+    // One term in four of a result is 2^-2; the last rounding leaves 11 bits in half, 8 in bfloat16.
+    EXPECT_GE(row.resolution, bfloat16 ? 4 : half ? 7 : 12) << calibration_table({row});
+    EXPECT_LE(row.resolution, row.dtype == "f64" ? 52 : row.dtype == "f32" ? 23 : half ? 11 : 8);
   }
 }
 

@@ -51,42 +51,50 @@ Amounts amounts(Tier tier) {
 }
 
 // The same for every seed, and a few tenths of a second of work.
-const std::vector<Row>& settings_array(backgauge_op op, int strength, bool structured) {
-  static std::map<std::tuple<int, int, bool>, std::vector<Row>> arrays;
+const std::vector<Row>& settings_array(backgauge_op op, const Dtypes& dtypes, int strength, bool structured) {
+  static std::map<std::tuple<int, Dtypes, int, bool>, std::vector<Row>> arrays;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  const auto [found, is_new] = arrays.try_emplace({op, strength, structured});
-  if (is_new) found->second = covering_array(structured ? structured_factors(op) : drawn_factors(op), strength);
+  const auto [found, is_new] = arrays.try_emplace({op, dtypes, strength, structured});
+  if (is_new) {
+    const Factors factors = structured ? structured_factors(op, dtypes) : drawn_factors(op, dtypes);
+    found->second = covering_array(factors, strength);
+  }
   return found->second;
 }
 
+// The cases of one op in one group of dtypes.
 class Planner {
  public:
-  Planner(const Campaign& campaign, backgauge_op op)
+  // later: the group is not the first. Where the dtype is given, pairs of the other settings are its triples.
+  Planner(const Campaign& campaign, backgauge_op op, const Dtypes& dtypes, bool later)
       : tier_(campaign.tier),
         amounts_(amounts(campaign.tier)),
+        strength_(later ? amounts_.strength - 1 : amounts_.strength),
         op_(op),
-        draws_(campaign.seed, "campaign/" + std::string(find_op(op)->word)),
-        structure_draws_(campaign.seed, "structures/" + std::string(find_op(op)->word)),
-        size_draws_(campaign.seed, "sizes/" + std::string(find_op(op)->word)) {}
+        dtypes_(dtypes),
+        name_(std::string(find_op(op)->word) + (later ? "/" + std::string(dtype_word(dtypes.front())) : "")),
+        draws_(campaign.seed, "campaign/" + name_),
+        structure_draws_(campaign.seed, "structures/" + name_),
+        size_draws_(campaign.seed, "sizes/" + name_) {}
 
   std::vector<Case> cases() {
     settings(false, draws_);
     for (const backgauge_dtype dtype : kFloatDtypes) {
-      if (find_op(op_)->dtypes & BACKGAUGE_BIT(dtype)) of_dtype(dtype);
+      if (std::ranges::count(dtypes_, dtype) > 0) of_dtype(dtype);
     }
     // Each kind of case added later has its own random stream, so that the cases of the other kinds did not change.
     settings(true, structure_draws_);
     for (int k = 0; k < amounts_.structured; ++k) {
-      append(structured_cases(op_, tier_ != Tier::kSmoke, structure_draws_));
+      append(structured_cases(op_, dtypes_, tier_ != Tier::kSmoke, structure_draws_));
     }
-    append(training_sizes(op_, amounts_.sizes, size_draws_));
+    append(training_sizes(op_, dtypes_, amounts_.sizes, size_draws_));
     return std::move(out_);
   }
 
  private:
   void settings(bool structured, Draws& draws) {
-    for (const Row& row : settings_array(op_, amounts_.strength, structured)) {
+    for (const Row& row : settings_array(op_, dtypes_, strength_, structured)) {
       for (int k = 0; k < amounts_.seeds_per_setting; ++k) out_.push_back(case_of(op_, row, draws));
     }
   }
@@ -107,7 +115,10 @@ class Planner {
 
   const Tier tier_;
   const Amounts amounts_;
+  const int strength_;
   const backgauge_op op_;
+  const Dtypes dtypes_;
+  const std::string name_;
   Draws draws_, structure_draws_, size_draws_;
   std::vector<Case> out_;
 };
@@ -133,11 +144,17 @@ std::optional<Tier> parse_tier(std::string_view word) {
 }
 
 std::vector<Case> plan(const Campaign& campaign) {
-  std::vector<Case> out;
+  std::vector<Case> out, later;
   for (const backgauge_op op : campaign.ops) {
-    std::ranges::move(Planner(campaign, op).cases(), std::back_inserter(out));
+    const std::vector<Dtypes> groups = dtype_groups(op);
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+      std::vector<Case>& cases = k == 0 ? out : later;
+      std::ranges::move(Planner(campaign, op, groups[k], k > 0).cases(), std::back_inserter(cases));
+    }
   }
   shuffle(out, Draws(campaign.seed, "order"));
+  shuffle(later, Draws(campaign.seed, "order/later"));
+  std::ranges::move(later, std::back_inserter(out));
   return out;
 }
 

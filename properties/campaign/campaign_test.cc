@@ -54,7 +54,7 @@ TEST(Campaign, TheGateAndTheFullTierHaveTheirAmountsPerOpAndDtype) {
   for (const auto& [tier, least] : {std::pair{Tier::kCi, 2500}, std::pair{Tier::kFull, 25000}}) {
     std::map<std::pair<int, int>, int> counts;
     for (const Case& c : plan_of(tier)) ++counts[{c.op, c.dtype}];
-    EXPECT_EQ(counts.size(), 7u);
+    EXPECT_EQ(counts.size(), 8u);
     for (const auto& [key, count] : counts) EXPECT_GE(count, least);
   }
 }

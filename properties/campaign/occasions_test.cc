@@ -55,8 +55,10 @@ std::vector<Case> cases_of_the_gate() {
   std::vector<Case> out;
   for (const backgauge_op op : kOps) {
     Draws draws(1, "test");
-    std::ranges::move(structured_cases(op, true, draws), std::back_inserter(out));
-    std::ranges::move(training_sizes(op, SizeAmount::kGate, draws), std::back_inserter(out));
+    for (const Dtypes& dtypes : dtype_groups(op)) {
+      std::ranges::move(structured_cases(op, dtypes, true, draws), std::back_inserter(out));
+      std::ranges::move(training_sizes(op, dtypes, SizeAmount::kGate, draws), std::back_inserter(out));
+    }
   }
   return out;
 }

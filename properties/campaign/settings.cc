@@ -21,15 +21,15 @@ constexpr backgauge_rnn_mode kModes[] = {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH,
 constexpr backgauge_direction kDirections[] = {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL};
 constexpr backgauge_input_mode kInputModes[] = {BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT, BACKGAUGE_AUTO_SELECT};
 
-template <class Value, std::size_t N>
-int index_in(const Value (&values)[N], Value value) {
+template <class Values>
+int index_in(const Values& values, std::ranges::range_value_t<Values> value) {
   return static_cast<int>(std::ranges::find(values, value) - std::begin(values));
 }
 
-template <class Value, std::size_t N>
-std::vector<std::string_view> words_of(const Value (&values)[N], std::string_view (*word_of)(std::int32_t)) {
+template <class Values>
+std::vector<std::string_view> words_of(const Values& values, std::string_view (*word_of)(std::int32_t)) {
   std::vector<std::string_view> out;
-  for (const Value value : values) out.push_back(word_of(value));
+  for (const auto value : values) out.push_back(word_of(value));
   return out;
 }
 
@@ -70,7 +70,7 @@ std::vector<Setting> lstm_settings(bool steps) {
 std::vector<Setting> stacked_settings() {
   std::vector<Setting> out = lstm_settings(false);
   out.resize(5);  // dtype, data, B, H, I
-  out[0].values.push_back("f64");
+  out[0].values = words_of(kFloatDtypes, dtype_word);
   out.push_back({"mode", words_of(kModes, rnn_mode_word), mode_of});
   out.push_back({"direction", words_of(kDirections, direction_word), direction_of});
   out.push_back({"input", words_of(kInputModes, input_mode_word), input_of});
@@ -138,9 +138,22 @@ bool is_legal_stacked(const Reader& row) {
   return !row.is_other("layers", "1") && !row.is("T", "3..") && !row.is_other("B", "2..7") && !row.is("H", "1");
 }
 
-std::size_t data_setting(backgauge_op op) {
+std::size_t index_of(backgauge_op op, std::string_view setting) {
   const std::vector<Setting>& settings = settings_of(op);
-  return static_cast<std::size_t>(std::ranges::find(settings, "data", &Setting::name) - settings.begin());
+  return static_cast<std::size_t>(std::ranges::find(settings, setting, &Setting::name) - settings.begin());
+}
+
+std::size_t data_setting(backgauge_op op) { return index_of(op, "data"); }
+
+Factors with_dtypes(const Dtypes& dtypes, backgauge_op op, Factors factors) {
+  std::vector<int> values;
+  for (const backgauge_dtype dtype : dtypes) values.push_back(index_in(kFloatDtypes, dtype));
+  const std::size_t at = index_of(op, "dtype");
+  factors.sizes[at] = std::ranges::max(values) + 1;  // which rows are found depends on values that no row may have
+  factors.legal = [legal = factors.legal, at, values](const Row& row) {
+    return (row[at] == kUnset || std::ranges::count(values, row[at]) > 0) && legal(row);
+  };
+  return factors;
 }
 
 constexpr std::int64_t kSmall[] = {2, 3, 5, 7};
@@ -188,10 +201,14 @@ bool needs_short_nets(DataClass data) {
   }
 }
 
-std::vector<backgauge_dtype> dtypes_of(backgauge_op op) {
-  std::vector<backgauge_dtype> out;
-  for (const backgauge_dtype dtype : {BACKGAUGE_FLOAT32, BACKGAUGE_HALF, BACKGAUGE_FLOAT64}) {
-    if ((find_op(op)->dtypes & BACKGAUGE_BIT(dtype)) != 0) out.push_back(dtype);
+std::vector<Dtypes> dtype_groups(backgauge_op op) {
+  std::vector<Dtypes> out;
+  for (const Dtypes& group :
+       {Dtypes{BACKGAUGE_FLOAT32, BACKGAUGE_HALF, BACKGAUGE_FLOAT64}, Dtypes{BACKGAUGE_BFLOAT16}}) {
+    Dtypes dtypes;
+    std::ranges::copy_if(group, std::back_inserter(dtypes),
+                         [&](backgauge_dtype dtype) { return (find_op(op)->dtypes & BACKGAUGE_BIT(dtype)) != 0; });
+    if (!dtypes.empty()) out.push_back(std::move(dtypes));
   }
   return out;
 }
@@ -214,14 +231,14 @@ Factors factors_of(backgauge_op op) {
   return factors;
 }
 
-Factors drawn_factors(backgauge_op op) {
-  Factors factors = factors_of(op);
+Factors drawn_factors(backgauge_op op, const Dtypes& dtypes) {
+  Factors factors = with_dtypes(dtypes, op, factors_of(op));
   factors.sizes[data_setting(op)] = kDrawnClasses;
   return factors;
 }
 
-Factors structured_factors(backgauge_op op) {
-  Factors factors = factors_of(op);
+Factors structured_factors(backgauge_op op, const Dtypes& dtypes) {
+  Factors factors = with_dtypes(dtypes, op, factors_of(op));
   factors.legal = [legal = factors.legal, data = data_setting(op)](const Row& row) {
     return (row[data] == kUnset || row[data] >= kDrawnClasses) && legal(row);
   };
@@ -237,7 +254,7 @@ Row row_of(const Case& c) {
 Case case_of(backgauge_op op, const Row& values, Draws& draws) {
   const Reader row(op, values);
   Case c{.op = op};
-  c.dtype = kFloatDtypes[row.position("dtype")];
+  c.dtype = kFloatDtypes[static_cast<std::size_t>(row.position("dtype"))];
   c.data = kDataClasses[row.position("data")];
   const bool stacked = traits_of(op).is_stacked;
   const bool evidence = stacked ? needs_short_nets(c.data) : c.data == DataClass::kSaturated;

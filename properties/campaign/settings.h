@@ -21,17 +21,21 @@ struct Setting {
 
 const std::vector<Setting>& settings_of(backgauge_op op);
 
-// The dtypes of an op, float32 first.
-std::vector<backgauge_dtype> dtypes_of(backgauge_op op);
+// Dtypes of an op, float32 first.
+using Dtypes = std::vector<backgauge_dtype>;
+
+// The dtypes of an op in groups that are planned separately. A group added later has its own random streams and
+// covering arrays, so that the cases of the other groups did not change.
+std::vector<Dtypes> dtype_groups(backgauge_op op);
 
 // A row is legal if the contract allows it and a case of it can prove something. README.md lists what is left out.
 Factors factors_of(backgauge_op op);
 
-// The same in two parts, each with all its legal pairs and triples: data profiles whose elements are all drawn, and
-// those with a structure (blank, alike, exact, lone). A profile added to one part does not change the cases of the
-// other.
-Factors drawn_factors(backgauge_op op);
-Factors structured_factors(backgauge_op op);
+// The same for a group of dtypes, in two parts, each with all its legal pairs and triples: data profiles whose elements
+// are all drawn, and those with a structure (blank, alike, exact, lone). A profile added to one part does not change
+// the cases of the other.
+Factors drawn_factors(backgauge_op op, const Dtypes& dtypes);
+Factors structured_factors(backgauge_op op, const Dtypes& dtypes);
 
 Row row_of(const Case& c);
 

@@ -13,7 +13,7 @@ namespace {
 
 // For an implementation that computes half in float and keeps its operands: bounds.md 2.
 RoundingModel strict_model(backgauge_dtype dtype) {
-  const FloatFormat compute = float_format(dtype == BACKGAUGE_HALF ? BACKGAUGE_FLOAT32 : dtype);
+  const FloatFormat compute = float_format(is_narrow(dtype) ? BACKGAUGE_FLOAT32 : dtype);
   RoundingModel model;
   model.unit_roundoff = compute.unit_roundoff;
   model.least_normal = compute.least_normal;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/campaign/structured_cases.h"
 
-#include "properties/campaign/settings.h"
 #include "properties/case/structures.h"
 
 namespace backgauge {
@@ -36,9 +35,8 @@ void choose_stacked(Case& c, backgauge_rnn_mode mode, std::size_t k) {
 
 }  // namespace
 
-std::vector<Case> structured_cases(backgauge_op op, bool thorough, Draws& draws) {
+std::vector<Case> structured_cases(backgauge_op op, const Dtypes& dtypes, bool thorough, Draws& draws) {
   std::vector<Case> out;
-  const std::vector<backgauge_dtype> dtypes = dtypes_of(op);
   const bool stacked = traits_of(op).is_stacked;
   // LSTM ops: both shapes with each dtype; cases with and without peepholes alternate over the dtypes.
   const std::size_t variants = stacked ? std::size(kModes) : 2;

@@ -27,7 +27,7 @@ Enumerator first_of(std::uint32_t set, std::initializer_list<Enumerator> all) {
 Case case_for(const backgauge_op_claims& claims) {
   Case c;
   c.op = static_cast<backgauge_op>(claims.op);
-  c.dtype = first_of(claims.dtypes, {BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64, BACKGAUGE_HALF});
+  c.dtype = first_of(claims.dtypes, {BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64, BACKGAUGE_HALF, BACKGAUGE_BFLOAT16});
   c.B = 32;
   c.I = c.H = 64;
   c.seed = 1;

@@ -4,7 +4,6 @@
 #include <limits>
 #include <numeric>
 
-#include "properties/campaign/settings.h"
 #include "reference/contract/rnn_params.h"
 
 namespace backgauge {
@@ -118,8 +117,8 @@ void choose(Case& c, std::size_t variant, std::size_t turn, double enough) {
 
 // The affordable cases of a size, out of all variants with all dtypes. Each size starts with another variant and dtype,
 // and neighbours differ in both.
-std::vector<Case> affordable(backgauge_op op, const Size& size, const Budget& budget, std::size_t turn) {
-  const std::vector<backgauge_dtype> dtypes = dtypes_of(op);
+std::vector<Case> affordable(backgauge_op op, const Dtypes& dtypes, const Size& size, const Budget& budget,
+                             std::size_t turn) {
   const std::size_t variants = variants_of(op), round = std::lcm(variants, dtypes.size());
   std::vector<Case> out;
   double spent = 0;
@@ -137,13 +136,13 @@ std::vector<Case> affordable(backgauge_op op, const Size& size, const Budget& bu
 
 }  // namespace
 
-std::vector<Case> training_sizes(backgauge_op op, SizeAmount amount, Draws& draws) {
+std::vector<Case> training_sizes(backgauge_op op, const Dtypes& dtypes, SizeAmount amount, Draws& draws) {
   std::vector<Case> out;
   std::size_t turn = 0;
   for (const Size& size : sizes_of(op)) {
     ++turn;
     if (amount == SizeAmount::kFrequent && !size.frequent) continue;
-    for (Case& c : affordable(op, size, budget_of(amount, size.frequent), turn)) {
+    for (Case& c : affordable(op, dtypes, size, budget_of(amount, size.frequent), turn)) {
       c.seed = draws.seed();
       out.push_back(c);
     }

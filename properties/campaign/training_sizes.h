@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "properties/campaign/draws.h"
+#include "properties/campaign/settings.h"
 #include "properties/case/case.h"
 
 namespace backgauge {
@@ -19,6 +20,6 @@ enum class SizeAmount {
 // One dimension is large and the others are small, so that a case costs little: H to 2048, I to 2048, B to 1024, T to
 // 1025, layers to 8. Some cases have two large dimensions. If an amount does not allow for all modes or peephole
 // settings with all dtypes, different ones are chosen for each size, as directions always are.
-std::vector<Case> training_sizes(backgauge_op op, SizeAmount amount, Draws& draws);
+std::vector<Case> training_sizes(backgauge_op op, const Dtypes& dtypes, SizeAmount amount, Draws& draws);
 
 }  // namespace backgauge

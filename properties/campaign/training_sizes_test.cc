@@ -52,7 +52,7 @@ TEST(TrainingSizes, TheGateHasEachWithEveryDtypeModeDirectionAndPeephole) {
       const auto count = [&](const std::function<std::string(const Case&)>& key) {
         return had(cases, op, size, key).size();
       };
-      EXPECT_EQ(count([](const Case& c) { return std::string(dtype_word(c.dtype)); }), stacked ? 3u : 2u)
+      EXPECT_EQ(count([](const Case& c) { return std::string(dtype_word(c.dtype)); }), stacked ? 4u : 2u)
           << find_op(op)->word << " " << size.what;
       EXPECT_EQ(count([](const Case& c) { return std::to_string(c.rnn_mode); }), stacked ? 4u : 1u) << size.what;
       EXPECT_EQ(count([](const Case& c) { return std::to_string(c.direction); }), stacked ? 2u : 1u) << size.what;

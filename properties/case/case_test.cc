@@ -141,7 +141,7 @@ TEST(CaseLine, BrokenLinesNameTheWordAndWhatWasExpected) {
       {cudnn + "drop=1.5" + rest, "drop=1.5: expected a probability in [0, 1]"},
       {cudnn + "drop=nan" + rest, "drop=nan: expected a probability in [0, 1]"},
       {cell + "dt=f64 data=strat:0x1", "dt=f64: lstm_block_cell_grad takes f16, f32"},
-      {cudnn + "dt=i64 data=strat:0x1", "dt=i64: cudnn_rnn_backprop takes f16, f32, f64"},
+      {cudnn + "dt=i64 data=strat:0x1", "dt=i64: cudnn_rnn_backprop takes f16, f32, f64, bf16"},
       {cell + "data=strat:0x1", "dt: missing"},
       {cell + "dt=f32", "data: missing"},
       {cell + "dt=f32 data=random:0x1",

@@ -28,8 +28,8 @@ class CudnnDraw {
         problem_(problem),
         layout_(rnn_params(problem.attributes, c.I, c.H, c.layers)),
         relu_(c.rnn_mode == BACKGAUGE_RNN_RELU),
-        // In half a rounding easily crosses 0, and with it relu's derivative jumps.
-        signed_units_(relu_ && (c.dtype == BACKGAUGE_HALF || RandomStream(c.seed, "signed_units").choice(0, 2) == 0)) {}
+        // In 16 bits a rounding easily crosses 0, and with it relu's derivative jumps.
+        signed_units_(relu_ && (is_narrow(c.dtype) || RandomStream(c.seed, "signed_units").choice(0, 2) == 0)) {}
 
   void run() {
     draw_states();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "properties/case/input_ranges.h"
 #include "reference/contract/op_spec.h"
 #include "reference/contract/rnn_params.h"
 
@@ -52,9 +53,9 @@ Draft::Draft(const Case& c, Problem& problem) : c_(c), problem_(problem), stream
   zero_ = draw(6, 4) == 0 ? -0.0 : 0.0;
 }
 
-double Draft::subnormal() const {
-  return c_.dtype == BACKGAUGE_HALF ? 0x1p-20 : c_.dtype == BACKGAUGE_FLOAT32 ? 0x1p-135 : 0x1p-1050;
-}
+double Draft::subnormal() const { return input_range(c_.dtype).subnormal; }
+
+double Draft::outlying() const { return input_range(c_.dtype).outlying; }
 
 void Draft::set(const Names& names, Where where, double value) {
   for (const std::string_view name : names) {

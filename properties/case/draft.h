@@ -42,11 +42,8 @@ class Draft {
   Draft(const Case& c, Problem& problem);
 
   double clip() const { return c_.cell_clip > 0 ? c_.cell_clip : 1; }
-  // Below the least normal number of the dtype, and in float32 and float64 by so much that a product with another one
-  // of order 1 stays there.
-  double subnormal() const;
-  // How much one value may exceed the others and leave room in the sums of a half.
-  double outlying() const { return c_.dtype == BACKGAUGE_HALF ? 32 : 1024; }
+  double subnormal() const;  // input_ranges.h
+  double outlying() const;
 
   // Tensors that the op has not are passed over in all of these.
   void set(const Names& names, Where where, double value);

@@ -26,10 +26,17 @@ Enumeration enumerator_at(const std::array<const char*, N>& words, const json& w
   if (found == words.end()) throw std::runtime_error("unknown word \"" + word.get<std::string>() + "\"");
   return static_cast<Enumeration>(found - words.begin() + 1);
 }
-constexpr std::array<const char*, 3> kDtypes = {"float16", "float32", "float64"};
+
 constexpr std::array<const char*, 4> kModes = {"rnn_relu", "rnn_tanh", "lstm", "gru"};
 constexpr std::array<const char*, 3> kInputModes = {"linear_input", "skip_input", "auto_select"};
 constexpr std::array<const char*, 2> kDirections = {"unidirectional", "bidirectional"};
+
+backgauge_dtype dtype_at(const std::string& word) {
+  for (const backgauge_dtype dtype : kFloatDtypes) {
+    if (npy_word(npy_type(dtype)) == word) return dtype;
+  }
+  throw std::runtime_error("unknown dtype \"" + word + "\"");
+}
 
 backgauge_op op_of(const std::string& tensorflow) {
   for (const OpSpec& spec : op_specs()) {
@@ -41,7 +48,7 @@ backgauge_op op_of(const std::string& tensorflow) {
 Case case_of(const json& entry) {
   Case c;
   c.op = op_of(entry.at("op"));
-  c.dtype = enumerator_at<backgauge_dtype>(kDtypes, entry.at("dtype"));
+  c.dtype = dtype_at(entry.at("dtype"));
   c.data = DataClass::kGolden;
   c.golden = entry.at("name");
   const json &dims = entry.at("dims"), &attributes = entry.at("attributes");

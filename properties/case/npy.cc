@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -29,7 +30,7 @@ constexpr TypeRow kTypes[] = {
     {NpyType::kBool, "|b1", "bool", 1},       {NpyType::kUint8, "|u1", "uint8", 1},
     {NpyType::kInt32, "<i4", "int32", 4},     {NpyType::kInt64, "<i8", "int64", 8},
     {NpyType::kFloat16, "<f2", "float16", 2}, {NpyType::kFloat32, "<f4", "float32", 4},
-    {NpyType::kFloat64, "<f8", "float64", 8},
+    {NpyType::kFloat64, "<f8", "float64", 8}, {NpyType::kBfloat16, "<V2", "bfloat16", 2},
 };
 
 const TypeRow& row_of(NpyType type) { return kTypes[static_cast<int>(type)]; }
@@ -100,6 +101,7 @@ class HeaderParser {
   std::string parse_descr(NpyArray& array) {
     std::string_view descr;
     if (!take_string(descr)) return "descr is not a string; structured types are not supported";
+    if (descr == "|V2") descr = "<V2";  // 2 bytes of any kind have no byte order
     for (const TypeRow& row : kTypes) {
       if (row.descr == descr) {
         array.type = row.type;
@@ -110,7 +112,8 @@ class HeaderParser {
       }
     }
     return "elements of type " + printable(descr) +
-           " are not supported; expected bool, uint8, int32, int64, float16, float32 or float64";
+           " are not supported; expected bool, uint8, int32, int64, float16, float32, float64 "
+           "or bfloat16";
   }
 
   std::string parse_order() {
@@ -162,6 +165,7 @@ void decode_elements(NpyType type, std::string_view bytes, std::vector<double>& 
     case NpyType::kFloat16: return decode(BACKGAUGE_HALF, bytes.data(), values);
     case NpyType::kFloat32: return decode(BACKGAUGE_FLOAT32, bytes.data(), values);
     case NpyType::kFloat64: return decode(BACKGAUGE_FLOAT64, bytes.data(), values);
+    case NpyType::kBfloat16: return decode(BACKGAUGE_BFLOAT16, bytes.data(), values);
   }
 }
 
@@ -174,6 +178,7 @@ void encode_elements(NpyType type, const std::vector<double>& values, char* byte
     case NpyType::kFloat16: return encode(BACKGAUGE_HALF, values, bytes);
     case NpyType::kFloat32: return encode(BACKGAUGE_FLOAT32, values, bytes);
     case NpyType::kFloat64: return encode(BACKGAUGE_FLOAT64, values, bytes);
+    case NpyType::kBfloat16: return encode(BACKGAUGE_BFLOAT16, values, bytes);
   }
 }
 
@@ -213,13 +218,9 @@ std::string_view npy_descr(NpyType type) { return row_of(type).descr; }
 std::string_view npy_word(NpyType type) { return row_of(type).word; }
 
 NpyType npy_type(backgauge_dtype dtype) {
-  switch (dtype) {
-    case BACKGAUGE_HALF: return NpyType::kFloat16;
-    case BACKGAUGE_FLOAT32: return NpyType::kFloat32;
-    case BACKGAUGE_FLOAT64: return NpyType::kFloat64;
-    case BACKGAUGE_INT64: break;
-  }
-  return NpyType::kInt64;
+  const DtypeSpec* spec = find_dtype(dtype);
+  if (spec == nullptr) return NpyType::kInt64;
+  return std::ranges::find(kTypes, spec->numpy, &TypeRow::descr)->type;
 }
 
 bool parse_npy(std::string_view bytes, NpyArray& array, std::string& error) {

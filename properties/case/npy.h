@@ -12,9 +12,9 @@
 
 namespace backgauge {
 
-enum class NpyType { kBool, kUint8, kInt32, kInt64, kFloat16, kFloat32, kFloat64 };
-std::string_view npy_descr(NpyType type);  // "|b1", "|u1", "<i4", "<i8", "<f2", "<f4", "<f8"
-std::string_view npy_word(NpyType type);   // NumPy's name: "bool" ... "float64"
+enum class NpyType { kBool, kUint8, kInt32, kInt64, kFloat16, kFloat32, kFloat64, kBfloat16 };
+std::string_view npy_descr(NpyType type);  // "|b1", "|u1", "<i4", "<i8", "<f2", "<f4", "<f8", "<V2"
+std::string_view npy_word(NpyType type);   // NumPy's name: "bool" ... "float64", "bfloat16"
 
 // The type of a dtype's elements in memory.
 NpyType npy_type(backgauge_dtype dtype);

@@ -101,7 +101,8 @@ TEST(Npy, MalformedFilesSayWhatIsWrong) {
   EXPECT_EQ(error_of(with_header("{'descr': [('a', '<f4')], }", "")),
             "descr is not a string; structured types are not supported");
   EXPECT_EQ(error_of(with_header("{'descr': '<c8', }", "")),
-            "elements of type <c8 are not supported; expected bool, uint8, int32, int64, float16, float32 or float64");
+            "elements of type <c8 are not supported; expected bool, uint8, int32, int64, float16, float32, float64 or "
+            "bfloat16");
   EXPECT_EQ(error_of(with_header("{'descr': '>f4', }", "")),
             "the elements are big endian (>f4); expected little endian");
   EXPECT_EQ(error_of(with_header("{'fortran_order': True, }", "")), "the array is in Fortran order; expected C order");

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "properties/case/input_ranges.h"
 #include "properties/case/random.h"
 
 namespace backgauge {
@@ -24,8 +25,7 @@ std::int64_t elements_read(const Problem& problem, const Tensor& tensor) {
 double poison_value(Poison poison, backgauge_dtype dtype) {
   if (poison == Poison::kNan) return std::numeric_limits<double>::quiet_NaN();
   if (poison == Poison::kInfinity) return std::numeric_limits<double>::infinity();
-  // Finite, and large enough to spoil any sum that it enters; half ends at 65504. The nearest float and half, exactly.
-  return dtype == BACKGAUGE_HALF ? 6e4 : static_cast<double>(1e30f);
+  return input_range(dtype).poison;
 }
 
 }  // namespace

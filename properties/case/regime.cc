@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "properties/case/input_ranges.h"
 #include "properties/case/random.h"
 #include "properties/case/structures.h"
 #include "reference/contract/storage.h"
@@ -12,23 +13,19 @@
 namespace backgauge {
 namespace {
 
-// Scale of element k of a tiny upstream gradient: far down, at the end of the normal numbers, or below it; in half the
-// normal numbers end at 6.1e-5 and the subnormal ones at 6.0e-8. Most elements are of the first kind: near the end of
-// the range an implementation may flush, so that only there little can be said of it.
+// Scale of element k of a tiny upstream gradient. Most elements are of the first kind: near the end of the range an
+// implementation may flush, so that little can be said of it there.
 double tiny_scale(backgauge_dtype dtype, std::size_t k) {
-  constexpr double kHalf[] = {1e-3, 1e-4, 1e-6}, kFloat32[] = {1e-30, 1e-38, 1e-42},
-                   kFloat64[] = {1e-280, 1e-307, 1e-315};
   const std::size_t level = k % 11 == 5 ? 2 : k % 5 == 3 ? 1 : 0;
-  return dtype == BACKGAUGE_HALF ? kHalf[level] : dtype == BACKGAUGE_FLOAT32 ? kFloat32[level] : kFloat64[level];
+  return input_range(dtype).tiny[level];
 }
 
-// Half has room for little: a sum over T * B terms grows like its square root, so the terms shrink by it.
 double huge_scale(const Case& c) {
-  if (c.dtype == BACKGAUGE_FLOAT32) return 1e30;
-  if (c.dtype == BACKGAUGE_FLOAT64) return 1e300;
+  const InputRange& range = input_range(c.dtype);
+  if (!range.huge_shrinks) return range.huge;
   const double terms =
       static_cast<double>(std::max<std::int64_t>(c.B, 1)) * static_cast<double>(std::max<std::int64_t>(c.T, 1));
-  return 3e4 / std::sqrt(terms);
+  return range.huge / std::sqrt(terms);
 }
 
 // Of kTame. A matrix of independent weights multiplies the length of a gradient by its gain, times the scale of its
@@ -37,11 +34,6 @@ double huge_scale(const Case& c) {
 // grow.
 constexpr double kTameGain = 0.3;
 
-// In kSparse a sum of products with weights has about kTerms terms. A sum over steps and rows has about kSteps * kRows,
-// each with the errors carried from later steps. Where every operation is rounded to half, the resolution must be 4
-// (judge/compare/resolution.cc). With 32 steps of one row it was 1 to 6 at 64 steps of 128 rows and 1024 steps of 2.
-constexpr std::int64_t kTerms = 32, kSteps = 4, kRows = 2;
-
 // Gradients of the final states, which belong to the last step.
 bool is_of_last_step(const Tensor& tensor) {
   return tensor.name == "output_h_backprop" || tensor.name == "output_c_backprop";
@@ -49,18 +41,20 @@ bool is_of_last_step(const Tensor& tensor) {
 
 double density_of(const Case& c) {
   const std::int64_t longest = std::max(4 * c.H, c.I + c.H);  // of a sum of products with weights
-  return longest > kTerms ? static_cast<double>(kTerms) / static_cast<double>(longest) : 1;
+  const std::int64_t terms = input_range(c.dtype).sparse_terms;
+  return longest > terms ? static_cast<double>(terms) / static_cast<double>(longest) : 1;
 }
 
 // The upstream gradient of a case of kSparse: the first steps and every n-th row. The gradients of later steps are 0.
 void thin_out_upstream(const Case& c, Tensor& tensor) {
-  const std::int64_t stride = std::max<std::int64_t>(1, c.B / kRows);
+  const InputRange& range = input_range(c.dtype);
+  const std::int64_t stride = std::max<std::int64_t>(1, c.B / range.sparse_rows);
   const std::int64_t row = RandomStream(c.seed, "kept_row").choice(0, stride), width = tensor.shape.back();
   const bool sequence = traits_of(c.op).has_steps && !is_of_last_step(tensor);
   for (std::size_t k = 0; k < tensor.values.size(); ++k) {
     const std::int64_t sample = static_cast<std::int64_t>(k) / width % c.B;
     const std::int64_t step = sequence ? static_cast<std::int64_t>(k) / width / c.B : c.T - 1;
-    if (step >= kSteps || sample % stride != row) tensor.values[k] = 0;
+    if (step >= range.sparse_steps || sample % stride != row) tensor.values[k] = 0;
   }
 }
 
@@ -141,9 +135,7 @@ void fill_bounded(const Case& c, Tensor& tensor, double scale) {
 }
 
 void fill_large_states(const Case& c, Tensor& tensor) {
-  // 10 * 2^9 * 1.95 < 1e4. In half 3 octaves: the gradient of a peephole holds the square of a state, and 80^2 / 4
-  // leaves a factor of 40 below 65504 for the sum.
-  const std::int64_t octaves = c.dtype == BACKGAUGE_HALF ? 3 : 10;
+  const std::int64_t octaves = input_range(c.dtype).state_octaves;
   const RandomStream magnitude(c.seed, tensor.name), octave(c.seed, tensor.name + "/octave"),
       sign(c.seed, tensor.name + "/sign");
   for (std::size_t k = 0; k < tensor.values.size(); ++k) {
@@ -172,7 +164,7 @@ void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor) {
   if (c.data == DataClass::kSparse) thin_out_upstream(c, tensor);
   if (c.data != DataClass::kScales) return;
   // One scale a batch row, for all steps and tensors: a scale a step would let the largest step drown the others.
-  const int largest = c.dtype == BACKGAUGE_HALF ? 6 : 20;
+  const int largest = input_range(c.dtype).row_octaves;
   const RandomStream exponent(c.seed, "row_scale");
   const std::int64_t width = tensor.shape.back();
   for (std::size_t k = 0; k < tensor.values.size(); ++k) {

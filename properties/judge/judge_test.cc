@@ -34,6 +34,19 @@ TEST(Judge, HalfMayHaveAContractOfItsOwn) {
   claims.half_contract = BACKGAUGE_FP16_ACC32;
   EXPECT_EQ(declared(claims, BACKGAUGE_HALF).numerical_contract, BACKGAUGE_FP16_ACC32);
   EXPECT_EQ(declared(claims, BACKGAUGE_FLOAT32).numerical_contract, BACKGAUGE_FP32_STRICT);
+  EXPECT_EQ(declared(claims, BACKGAUGE_BFLOAT16).numerical_contract, BACKGAUGE_FP32_STRICT);
+}
+
+TEST(Judge, Bfloat16MayHaveAClassAndAContractOfItsOwn) {
+  backgauge_op_claims claims{};
+  claims.half_class = BACKGAUGE_CLASS_A;
+  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+  EXPECT_EQ(declared(claims, BACKGAUGE_BFLOAT16), (Declared{}));
+  claims.bfloat16_class = BACKGAUGE_CLASS_B;
+  claims.bfloat16_contract = BACKGAUGE_BF16_ACC32;
+  EXPECT_EQ(declared(claims, BACKGAUGE_HALF), (Declared{}));
+  EXPECT_EQ(declared(claims, BACKGAUGE_BFLOAT16),
+            (Declared{.half_class = BACKGAUGE_CLASS_B, .numerical_contract = BACKGAUGE_BF16_ACC32}));
 }
 
 TEST(Judge, PassesWhatIsRightInEveryDtypeAndPlacement) {

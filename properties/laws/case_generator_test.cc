@@ -70,7 +70,7 @@ TEST(LawCases, AreTheSameEveryTimeAndWhatTheLawIsAbout) {
   EXPECT_NE(law_cases(law, BACKGAUGE_CUDNN_RNN_BACKPROP, 10, 8), fewer);
   // A change here changes what every law is tried on.
   EXPECT_EQ(to_string(fewer[0]),
-            "cudnn_rnn_backprop t5b5i1h1 mode=tanh dir=uni layers=3 in=auto dt=f16 data=strat:0xbe95");
+            "cudnn_rnn_backprop t5b5i1h1 mode=tanh dir=uni layers=3 in=auto dt=f32 data=strat:0xbe95");
 }
 
 TEST(Laws, HaveNamesOfTheirOwn) {

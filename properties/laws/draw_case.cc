@@ -24,7 +24,7 @@ class Drawing {
     const bool wide = sizes_ == Sizes::kWide && once_in(16);
     if (stacked()) {
       c_.rnn_mode = one_of<backgauge_rnn_mode>({BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU});
-      c_.dtype = one_of<backgauge_dtype>({BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64});
+      c_.dtype = one_of<backgauge_dtype>({BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64, BACKGAUGE_BFLOAT16});
     } else {
       c_.dtype = one_of<backgauge_dtype>({BACKGAUGE_HALF, BACKGAUGE_FLOAT32});
     }

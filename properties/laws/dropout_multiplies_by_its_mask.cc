@@ -16,7 +16,7 @@ namespace backgauge {
 namespace {
 
 Case about(Case c) {
-  c = without_half(with_finite_values(c));
+  c = without_narrow(with_finite_values(c));
   c.layers = std::max<std::int64_t>(c.layers, 2);
   if (c.dropout == 0 || c.dropout == 1) c.dropout = c.seed % 2 == 0 ? 0.25 : 0.5;
   return c;

@@ -7,15 +7,19 @@
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/transform.h"
+#include "reference/contract/dtypes.h"
 
 namespace backgauge {
 namespace {
 
 Case about(Case c) { return with_finite_values(c); }
 
-// Multiples of 1/64 below 8: eleven bits hold any of them and any sum of two, so nothing is lost in half either.
+// Multiples of 1/64 from -8 to 8 (bfloat16: of 1/8): 11 significant bits (8) hold any of them and any sum of two, so
+// nothing is lost in 16 bits either.
 double on_grid(const Case& c, const std::string& stream, std::int64_t index) {
-  return static_cast<double>(RandomStream(c.seed, stream).choice(index, 1024) - 512) / 64;
+  const std::int64_t values = float_format(c.dtype).unit_roundoff > 0x1p-11 ? 128 : 1024;
+  return 16 * static_cast<double>(RandomStream(c.seed, stream).choice(index, values) - values / 2) /
+         static_cast<double>(values);
 }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {

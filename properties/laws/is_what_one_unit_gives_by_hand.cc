@@ -29,7 +29,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
   if (claims.recomputes_co != 0 && !traits_of(c.op).is_stacked) {
     return {Outcome::kSaysNothing, "co is recomputed, and tanh(cs) is not rational"};
   }
-  const bool coarse = c.dtype == BACKGAUGE_HALF || claims.numerical_contract != BACKGAUGE_FP32_STRICT;
+  const bool coarse = is_narrow(c.dtype) || claims.numerical_contract != BACKGAUGE_FP32_STRICT;
   const ByHand hand = one_unit_by_hand(c, coarse);
   const Answer made = answer(implementation, hand.problem);
   const auto got = is_exact(c) ? exactly(made) : with_bounds(implementation, made, {.structured = true});

@@ -13,7 +13,7 @@ namespace backgauge {
 namespace {
 
 Case about(Case c) {
-  c = without_half(with_finite_values(c));
+  c = without_narrow(with_finite_values(c));
   c.layers = std::max<std::int64_t>(c.layers, 2);
   c.dropout = 0;
   return c;

@@ -18,7 +18,7 @@ namespace backgauge {
 namespace {
 
 Case about(Case c) {
-  c = without_half(with_finite_values(c));
+  c = without_narrow(with_finite_values(c));
   c.T = std::max<std::int64_t>(c.T, 1);
   c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 1);
   return c;

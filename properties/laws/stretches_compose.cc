@@ -18,7 +18,7 @@ namespace {
 
 // Not for half: values passed from one stretch to the other would be rounded more often than inside one.
 Case about(Case c) {
-  c = without_half(without_random_dropout(with_finite_values(c)));
+  c = without_narrow(without_random_dropout(with_finite_values(c)));
   c.T = std::max<std::int64_t>(c.T, 2);
   c.direction = BACKGAUGE_UNIDIRECTIONAL;
   if (traits_of(c.op).has_seq_len_max) c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 2);

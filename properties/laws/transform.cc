@@ -69,8 +69,8 @@ Case without_random_dropout(Case c) {
   return c;
 }
 
-Case without_half(Case c) {
-  if (c.dtype == BACKGAUGE_HALF) c.dtype = BACKGAUGE_FLOAT32;
+Case without_narrow(Case c) {
+  if (is_narrow(c.dtype)) c.dtype = BACKGAUGE_FLOAT32;
   return c;
 }
 

@@ -18,9 +18,9 @@ Case with_finite_values(Case c);
 // A case whose dropout masks do not depend on the implementation: everything is kept, or nothing.
 Case without_random_dropout(Case c);
 
-// The case, with float32 instead of half: in half a value that is stored between two calls is rounded more often than
-// one that stays inside the implementation.
-Case without_half(Case c);
+// The case, with float32 instead of half or bfloat16: in 16 bits a value that is stored between two calls is rounded
+// more often than one that stays inside the implementation.
+Case without_narrow(Case c);
 
 // The input of that name. Throws std::out_of_range if there is none.
 Tensor& input(Problem& problem, std::string_view name);

@@ -23,7 +23,7 @@ bool has_huge_weights(const Case& c) {
 
 // Large enough to overflow when squared, with room for a sum of thousands of terms of up to 1e4.
 double huge(backgauge_dtype dtype) {
-  return dtype == BACKGAUGE_HALF ? 6e4 : dtype == BACKGAUGE_FLOAT32 ? 0x1p99 : 0x1p999;
+  return dtype == BACKGAUGE_HALF ? 6e4 : dtype == BACKGAUGE_FLOAT64 ? 0x1p999 : 0x1p99;
 }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {

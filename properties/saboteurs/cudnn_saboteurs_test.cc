@@ -43,6 +43,8 @@ constexpr const char* kCases[] = {
     "cudnn_rnn_backprop t3b2i3h4 mode=lstm dir=uni layers=1 in=linear dt=f16 data=tiny:0xe",
     "cudnn_rnn_backprop t3b2i3h4 mode=relu dir=uni layers=1 in=linear dt=f32 data=zeros:0xf",
     "cudnn_rnn_backprop t3b17i19h13 mode=gru dir=uni layers=1 in=linear dt=f16 data=strat:0x10",
+    "cudnn_rnn_backprop t3b2i3h4 mode=lstm dir=uni layers=1 in=linear dt=bf16 data=strat:0x11",
+    "cudnn_rnn_backprop t3b2i3h4 mode=lstm dir=uni layers=1 in=linear dt=bf16 data=huge:0x12",
 };
 
 // 2^16 + 1 rows: more than a 16-bit index counts. In double, where the bound on so long a sum is below one term of it.

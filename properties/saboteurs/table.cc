@@ -153,8 +153,10 @@ backgauge_op_claims claims_of(const Variant& variant, backgauge_op op) {
   backgauge_op_claims claims{};
   claims.op = op;
   claims.dtypes = find_op(op)->dtypes;
-  // What a style promises of half sums says nothing of the other dtypes, and the other way round.
-  if (variant.style.half_class != BACKGAUGE_CLASS_A) claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_HALF);
+  // A class says nothing about wider dtypes, and a contract about products of floats nothing about the others.
+  if (variant.style.half_class != BACKGAUGE_CLASS_A) {
+    claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16);
+  }
   if (variant.style.contract != BACKGAUGE_FP32_STRICT) claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
   claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
   claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "properties/saboteurs/variant.h"
-#include "reference/contract/half.h"
+#include "reference/contract/narrow.h"
 
 namespace backgauge::saboteurs {
 
@@ -126,6 +126,9 @@ class Tensors {
       std::memcpy(&bits, at, sizeof bits);
       return static_cast<Real>(backgauge_half_to_float(bits));
     }
+    if (tensor.dtype == BACKGAUGE_BFLOAT16) {
+      return flushed(static_cast<Real>(backgauge_bfloat16_to_float(load_as<std::uint16_t>(at))));
+    }
     if (tensor.dtype == BACKGAUGE_FLOAT64) return flushed(static_cast<Real>(load_as<double>(at)));
     return flushed(static_cast<Real>(load_as<float>(at)));
   }
@@ -143,8 +146,10 @@ class Tensors {
     if (tensor.dtype == BACKGAUGE_HALF) {
       const double least_normal = 0x1p-14;
       if (variant_.fault == Fault::kJ11 && std::fabs(static_cast<double>(value)) < least_normal) value = 0;
-      const Half half = half_from_double(static_cast<double>(value));
+      const Half half = narrowed<Half>(static_cast<double>(value));
       std::memcpy(at, &half.bits, sizeof half.bits);
+    } else if (tensor.dtype == BACKGAUGE_BFLOAT16) {
+      store_as<std::uint16_t>(at, bfloat16_bits(value));
     } else if (tensor.dtype == BACKGAUGE_FLOAT64) {
       store_as<double>(at, value);
     } else {
@@ -152,8 +157,18 @@ class Tensors {
     }
   }
 
+  std::uint16_t bfloat16_bits(Real value) const {
+    if (variant_.fault == Fault::kJ12) {
+      const auto single = static_cast<float>(value);
+      return static_cast<std::uint16_t>(load_as<std::uint32_t>(reinterpret_cast<const std::byte*>(&single)) >> 16);
+    }
+    auto rounded = static_cast<double>(value);
+    if (variant_.fault == Fault::kJ13) rounded = static_cast<double>(narrowed<Half>(rounded));
+    return narrowed<Bfloat16>(rounded).bits;
+  }
+
   template <class Stored>
-  static void store_as(std::byte* at, Real value) {
+  static void store_as(std::byte* at, auto value) {
     const Stored stored = static_cast<Stored>(value);
     std::memcpy(at, &stored, sizeof stored);
   }

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "properties/saboteurs/variant.h"
-#include "reference/contract/half.h"
+#include "reference/contract/dtypes.h"
+#include "reference/contract/narrow.h"
 
 namespace backgauge::saboteurs {
 
@@ -31,29 +32,33 @@ class Work {
  public:
   using Index = std::int64_t;
 
-  Work(const Variant& variant, std::int32_t dtype) : variant_(variant), half_(dtype == BACKGAUGE_HALF) {}
+  Work(const Variant& variant, std::int32_t dtype) : variant_(variant), dtype_(dtype), narrow_(is_narrow(dtype)) {}
 
   Fault fault() const { return variant_.fault; }
   bool is(Fault fault) const { return variant_.fault == fault; }
   const Style& style() const { return variant_.style; }
-  bool half() const { return half_; }
+  bool half() const { return dtype_ == BACKGAUGE_HALF; }
   // Outputs hold what is computed exactly, so intermediate results may stand in them.
-  bool in_place() const { return style().in_place && !half_; }
+  bool in_place() const { return style().in_place && !narrow_; }
 
-  // What one scalar operation gives: in class B every one rounds to half.
+  // What one scalar operation gives: in class B every one rounds to the dtype.
   Real rounded(Real v) const {
-    if (half_ && style().half_class == BACKGAUGE_CLASS_B) return to_half(v);
+    if (narrow_ && style().half_class == BACKGAUGE_CLASS_B) return to_dtype(v);
     return v;
   }
 
   // What passes from step to step.
   Real carried(Real v) const {
-    if (half_ && style().half_class != BACKGAUGE_CLASS_A) return to_half(v);
+    if (narrow_ && style().half_class != BACKGAUGE_CLASS_A) return to_dtype(v);
     return is(Fault::kJ3) ? to_half(v) : v;
   }
 
-  static Real to_half(Real v) {
-    return static_cast<Real>(static_cast<double>(half_from_double(static_cast<double>(v))));
+  static Real to_half(Real v) { return static_cast<Real>(static_cast<double>(narrowed<Half>(static_cast<double>(v)))); }
+
+  // Of narrow dtypes.
+  Real to_dtype(Real v) const {
+    if (dtype_ == BACKGAUGE_HALF) return to_half(v);
+    return static_cast<Real>(static_cast<double>(narrowed<Bfloat16>(static_cast<double>(v))));
   }
 
   Real sum(Site site, std::initializer_list<Real> terms) const { return fold(site, terms, 0, plus_); }
@@ -105,7 +110,7 @@ class Work {
     if (end <= begin) return 0;
     const auto left = [&, first = begin](Index k) { return a(first + k); };
     const auto right = [&, first = begin](Index k) { return b(first + k); };
-    if (style().contract == BACKGAUGE_FP32_3XTF32 && !half_) return sign(site) * in_parts(end - begin, left, right);
+    if (style().contract == BACKGAUGE_FP32_3XTF32 && !narrow_) return sign(site) * in_parts(end - begin, left, right);
     return sign(site) *
            ordered(
                end - begin, [&](Index k) { return operand(left(k)); }, [&](Index k) { return operand(right(k)); });
@@ -122,7 +127,7 @@ class Work {
   }
 
   // Two partial sums.
-  Real added(Real a, Real b) const { return is(Fault::kJ7) && half_ ? to_half(a + b) : rounded(a + b); }
+  Real added(Real a, Real b) const { return is(Fault::kJ7) && narrow_ ? to_dtype(a + b) : rounded(a + b); }
 
   Real tanh(Real v) const {
     if (style().tanh_by_exp) {
@@ -173,15 +178,15 @@ class Work {
 
   // Operands of matrix products, as the numerical contract has them.
   Real operand(Real v) const {
-    if (is(Fault::kJ1) || (style().contract == BACKGAUGE_BF16_ACC32 && !half_)) return to_significant_bits(v, 8);
-    if (is(Fault::kJ2) || (style().contract == BACKGAUGE_FP32_TF32 && !half_)) return to_significant_bits(v, 11);
+    if (is(Fault::kJ1) || (style().contract == BACKGAUGE_BF16_ACC32 && !narrow_)) return to_significant_bits(v, 8);
+    if (is(Fault::kJ2) || (style().contract == BACKGAUGE_FP32_TF32 && !narrow_)) return to_significant_bits(v, 11);
     if (style().contract == BACKGAUGE_FP16_ACC32) return to_half(v);
     return v;
   }
 
   template <class A, class B>
   Real ordered(Index n, const A& a, const B& b) const {
-    if (is(Fault::kJ7) && half_) return in_half(n, a, b);
+    if (is(Fault::kJ7) && narrow_) return in_dtype(n, a, b);
     switch (style().order) {
       case SumOrder::kReverse:
         return chain(
@@ -261,14 +266,15 @@ class Work {
   }
 
   template <class A, class B>
-  Real in_half(Index n, const A& a, const B& b) const {
+  Real in_dtype(Index n, const A& a, const B& b) const {
     Real sum = 0;
-    for (Index k = 0; k < n; ++k) sum = to_half(sum + to_half(a(k) * b(k)));
+    for (Index k = 0; k < n; ++k) sum = to_dtype(sum + to_dtype(a(k) * b(k)));
     return sum;
   }
 
   const Variant& variant_;
-  const bool half_;
+  const std::int32_t dtype_;
+  const bool narrow_;
 };
 
 }  // namespace backgauge::saboteurs

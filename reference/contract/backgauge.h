@@ -43,7 +43,8 @@ typedef enum backgauge_dtype {
   BACKGAUGE_HALF = 1,    /* IEEE binary16, stored as uint16_t */
   BACKGAUGE_FLOAT32 = 2, /* IEEE binary32 */
   BACKGAUGE_FLOAT64 = 3, /* IEEE binary64 */
-  BACKGAUGE_INT64 = 4    /* seq_len_max only */
+  BACKGAUGE_INT64 = 4,   /* seq_len_max only */
+  BACKGAUGE_BFLOAT16 = 5 /* the upper half of an IEEE binary32, stored as uint16_t; CudnnRNN* only */
 } backgauge_dtype;
 
 typedef enum backgauge_memory_space {
@@ -75,18 +76,18 @@ typedef enum backgauge_status {
   BACKGAUGE_INTERNAL = 5
 } backgauge_status;
 
-/* Which values an implementation rounds to half (ignored for the other dtypes). */
+/* Which values an implementation rounds to the dtype of a half or bfloat16 call (ignored for the other dtypes). */
 typedef enum backgauge_accuracy_class {
-  BACKGAUGE_CLASS_A = 1,       /* float inside, each output element is rounded once */
-  BACKGAUGE_CLASS_A_PRIME = 2, /* float inside, but values carried from step to step are half */
-  BACKGAUGE_CLASS_B = 3        /* every scalar operation rounds to half, sums included */
+  BACKGAUGE_CLASS_A = 1,       /* computed in float; each output element is rounded once */
+  BACKGAUGE_CLASS_A_PRIME = 2, /* computed in float; values carried from step to step are rounded too */
+  BACKGAUGE_CLASS_B = 3        /* the result of every scalar operation is rounded, sums included */
 } backgauge_accuracy_class;
 
 /* How matrix products are computed. */
 typedef enum backgauge_numerical_contract {
-  BACKGAUGE_FP32_STRICT = 1, /* operands and sums in the dtype (float for half) or better */
+  BACKGAUGE_FP32_STRICT = 1, /* operands and sums in the dtype (float for half and bfloat16) or better */
   BACKGAUGE_FP32_TF32 = 2,   /* float operands rounded to 11 significant bits */
-  BACKGAUGE_BF16_ACC32 = 3,  /* float operands rounded to 8 significant bits, float sums */
+  BACKGAUGE_BF16_ACC32 = 3,  /* float operands rounded to 8 significant bits (bfloat16), float sums */
   BACKGAUGE_FP16_ACC32 = 4,  /* half operands, float sums */
   BACKGAUGE_FP32_3XTF32 = 5  /* each float operand split into two parts of 11 significant bits, three of the four
                                 products of parts, float sums */
@@ -98,8 +99,8 @@ typedef enum backgauge_determinism {
   BACKGAUGE_NOT_DETERMINISTIC = 3
 } backgauge_determinism;
 
-/* One tensor. The caller owns name and data. data may be NULL if and only if the tensor has no element (in prepare:
- * it is always NULL, except for seq_len_max). It is aligned to the element size only. */
+/* One tensor. The caller owns name and data. data is NULL only if the tensor has no element, and always in prepare,
+ * except for seq_len_max. It is aligned to the element size only. */
 typedef struct backgauge_tensor {
   const char* name;                  /* TensorFlow's name, letter for letter */
   void* data;                        /* inputs are never written */
@@ -116,7 +117,7 @@ typedef struct backgauge_attributes {
   int32_t rnn_mode;     /* CudnnRNN*: backgauge_rnn_mode */
   int32_t input_mode;   /* CudnnRNN*: backgauge_input_mode */
   int32_t direction;    /* CudnnRNN*: backgauge_direction */
-  int64_t seed;         /* CudnnRNN*: with seed2 the key of the dropout mask; both within int32 */
+  int64_t seed;         /* CudnnRNN*: together with seed2, the key of the dropout mask; both within int32 */
   int64_t seed2;
   float dropout;    /* CudnnRNN*: probability in [0, 1] that an element between two layers is dropped */
   int32_t reserved; /* 0 */
@@ -171,6 +172,8 @@ typedef struct backgauge_op_claims {
   int32_t half_contract;         /* numerical_contract of half calls if it differs; else 0 */
   int32_t no_dropout;            /* 1: calls of several layers with 0 < dropout < 1 are not claimed */
   int32_t dropout_has_state;     /* 1: the mask depends on earlier calls, not only on seed and seed2 */
+  int32_t bfloat16_class;        /* backgauge_accuracy_class of bfloat16 calls if it differs from half_class; else 0 */
+  int32_t bfloat16_contract;     /* numerical_contract of bfloat16 calls if it differs; else 0 */
 } backgauge_op_claims;
 
 /* The table of one implementation. It and everything it points to live as long as the library is loaded. */
@@ -184,7 +187,7 @@ typedef struct backgauge_implementation {
   int32_t num_claims;
   const backgauge_op_claims* claims;
 
-  /* Tells what a legal call needs. Its tensors have shapes, but no data except where backgauge_tensor says so; the
+  /* Returns what a legal call needs. Its tensors have shapes, but no data except where backgauge_tensor says so; the
    * shape of reserve_space is ignored. May be NULL: then neither workspace nor reserve_space is needed. */
   backgauge_status (*prepare)(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message);
 
@@ -199,9 +202,9 @@ typedef struct backgauge_implementation {
    * kept and scaled by 1/(1-dropout), and 0 where it is dropped; keep may be NULL if it has no element. The function
    * may be NULL, or answer BACKGAUGE_UNSUPPORTED (then keep is ignored): cases with 0 < dropout < 1 are then judged by
    * the adjoint identity between forward and gradient. The forward must use the same mask in every call with the same
-   * seeds, dropout, dtype and extents, whatever the values of its tensors, and another one for another seed or seed2
-   * (with a negative seed2, seed need not matter). An implementation that claims dropout_has_state need not, but must
-   * make its masks available here. */
+   * seeds, dropout, dtype and extents, whatever the values of its tensors, and a different one for a different seed or
+   * seed2 (with a negative seed2, seed may have no effect). An implementation that claims dropout_has_state need not,
+   * but must make its masks available here. */
   backgauge_status (*dropout_mask)(const backgauge_call* call, int32_t gap, uint8_t* keep, backgauge_message* message);
 } backgauge_implementation;
 
@@ -211,8 +214,8 @@ typedef struct backgauge_host {
   uint32_t struct_size; /* sizeof(backgauge_host) */
 
   /* Accepts (BACKGAUGE_OK) or refuses (BACKGAUGE_INVALID_ARGUMENT, with a message) a call of any op, from its
-   * descriptions and seq_len_max alone. reserve_space_length: what prepare answers for this call, or -1 for any, as
-   * long as it is not known. */
+   * descriptions and seq_len_max alone. reserve_space_length: the length that prepare returns for this call, or -1
+   * to accept any length while it is not known yet. */
   backgauge_status (*validate)(const backgauge_call* call, int64_t reserve_space_length, backgauge_message* message);
 } backgauge_host;
 
@@ -246,7 +249,8 @@ static inline int64_t backgauge_elements(const backgauge_tensor* tensor) {
 /* Bytes of one element; 0 for an unknown dtype. */
 static inline size_t backgauge_dtype_bytes(int32_t dtype) {
   switch (dtype) {
-    case BACKGAUGE_HALF: return 2;
+    case BACKGAUGE_HALF:
+    case BACKGAUGE_BFLOAT16: return 2;
     case BACKGAUGE_FLOAT32: return 4;
     case BACKGAUGE_FLOAT64:
     case BACKGAUGE_INT64: return 8;
@@ -299,6 +303,22 @@ static inline uint16_t backgauge_float_to_half(float value) {
   const uint32_t rest = mantissa & ((1u << shift) - 1u);
   const uint32_t tie = 1u << (shift - 1u);
   return (uint16_t)(sign | (unit + ((rest > tie || (rest == tie && (unit & 1u))) ? 1u : 0u)));
+}
+
+/* bfloat16 to binary32, exact; a NaN stays a NaN. */
+static inline float backgauge_bfloat16_to_float(uint16_t bfloat16) {
+  const uint32_t bits = (uint32_t)bfloat16 << 16;
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* IEEE binary32 to bfloat16, to nearest, ties to even; overflow gives infinity, a NaN stays a NaN. */
+static inline uint16_t backgauge_float_to_bfloat16(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)((bits >> 16) | 0x40u); /* quiet, so that it stays a NaN */
+  return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
 #ifdef __cplusplus

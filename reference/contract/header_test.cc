@@ -49,7 +49,8 @@ TEST(Header, DtypesHaveTheirBytes) {
   EXPECT_EQ(backgauge_dtype_bytes(BACKGAUGE_FLOAT32), 4u);
   EXPECT_EQ(backgauge_dtype_bytes(BACKGAUGE_FLOAT64), 8u);
   EXPECT_EQ(backgauge_dtype_bytes(BACKGAUGE_INT64), 8u);
-  for (const int32_t unknown : {0, 5, -1}) EXPECT_EQ(backgauge_dtype_bytes(unknown), 0u);
+  EXPECT_EQ(backgauge_dtype_bytes(BACKGAUGE_BFLOAT16), 2u);
+  for (const int32_t unknown : {0, 6, -1}) EXPECT_EQ(backgauge_dtype_bytes(unknown), 0u);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint32_t kHalf = BACKGAUGE_BIT(BACKGAUGE_HALF);
 constexpr std::uint32_t kFloat32 = BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
 constexpr std::uint32_t kFloat64 = BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
+constexpr std::uint32_t kBfloat16 = BACKGAUGE_BIT(BACKGAUGE_BFLOAT16);
 
 // "I + H, 4 * H" as "I + H" and "4 * H".
 std::vector<std::string_view> dimensions_of(std::string_view shape_text) {
@@ -131,7 +132,11 @@ std::string to_string(const Shape& shape) {
   return text + "]";
 }
 
-std::string_view dtype_word(std::int32_t dtype) { return word_at<4>({"f16", "f32", "f64", "i64"}, dtype); }
+std::string_view dtype_word(std::int32_t dtype) {
+  if (dtype == BACKGAUGE_INT64) return "i64";
+  const DtypeSpec* spec = find_dtype(dtype);
+  return spec != nullptr ? spec->word : "?";
+}
 
 std::string_view rnn_mode_word(std::int32_t mode) { return word_at<4>({"relu", "tanh", "lstm", "gru"}, mode); }
 

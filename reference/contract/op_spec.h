@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reference/contract/backgauge.h"
+#include "reference/contract/dtypes.h"
 
 namespace backgauge {
 
@@ -80,9 +81,6 @@ const OpSpec* find_op(std::string_view word);
 const OpSpec& spec_of(backgauge_op op);
 inline const OpTraits& traits_of(backgauge_op op) { return spec_of(op).traits; }
 
-// The dtypes of floating-point tensors, in the order of the enumerators.
-inline constexpr backgauge_dtype kFloatDtypes[] = {BACKGAUGE_HALF, BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64};
-
 // The op of a default-constructed case or call.
 inline constexpr backgauge_op kFirstOp = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
 
@@ -100,7 +98,7 @@ std::int64_t elements_in_rows(const Shape& shape, std::int64_t rows);
 std::string to_string(const Shape& shape);
 
 // Words of enumerators, as in case lines, records and listings; "?" for unknown ones.
-std::string_view dtype_word(std::int32_t dtype);          // f16 f32 f64 i64
+std::string_view dtype_word(std::int32_t dtype);          // f16 f32 f64 i64 bf16
 std::string_view rnn_mode_word(std::int32_t mode);        // relu tanh lstm gru
 std::string_view input_mode_word(std::int32_t mode);      // linear skip auto
 std::string_view direction_word(std::int32_t direction);  // uni bi

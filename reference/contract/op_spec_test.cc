@@ -177,6 +177,7 @@ TEST(OpSpec, OpsAreFoundByNumberAndByWord) {
     EXPECT_EQ(find_op(op.op), &op);
     EXPECT_EQ(find_op(op.word), &op);
     EXPECT_EQ((op.dtypes & BACKGAUGE_BIT(BACKGAUGE_FLOAT64)) != 0, op.traits.is_stacked);
+    EXPECT_EQ((op.dtypes & BACKGAUGE_BIT(BACKGAUGE_BFLOAT16)) != 0, op.traits.is_stacked);
     EXPECT_EQ(op.dtypes & BACKGAUGE_BIT(BACKGAUGE_INT64), 0u);
   }
   for (const std::int32_t unknown : {0, 5, -1, INT32_MAX}) EXPECT_EQ(find_op(unknown), nullptr);
@@ -225,6 +226,7 @@ TEST(ToString, Shapes) {
 TEST(Words, AreFoundBothWays) {
   EXPECT_EQ(dtype_word(BACKGAUGE_HALF), "f16");
   EXPECT_EQ(dtype_word(BACKGAUGE_INT64), "i64");
+  EXPECT_EQ(dtype_word(BACKGAUGE_BFLOAT16), "bf16");
   EXPECT_EQ(rnn_mode_word(BACKGAUGE_GRU), "gru");
   EXPECT_EQ(input_mode_word(BACKGAUGE_AUTO_SELECT), "auto");
   EXPECT_EQ(direction_word(BACKGAUGE_BIDIRECTIONAL), "bi");
@@ -235,7 +237,7 @@ TEST(Words, AreFoundBothWays) {
   EXPECT_EQ(call_status_word(BACKGAUGE_OK), "ok");
   EXPECT_EQ(call_status_word(BACKGAUGE_INTERNAL), "internal");
   const std::pair<std::string_view (*)(std::int32_t), std::int32_t> all[] = {
-      {dtype_word, 4},          {rnn_mode_word, 4},           {input_mode_word, 3},  {direction_word, 2},
+      {dtype_word, 5},          {rnn_mode_word, 4},           {input_mode_word, 3},  {direction_word, 2},
       {accuracy_class_word, 3}, {numerical_contract_word, 5}, {determinism_word, 3}, {call_status_word, 5}};
   for (const auto& [word_of, last] : all) {
     for (std::int32_t enumerator = 1; enumerator <= last; ++enumerator) {

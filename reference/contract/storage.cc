@@ -3,9 +3,8 @@
 #include "reference/contract/storage.h"
 
 #include <cstring>
-#include <limits>
 
-#include "reference/contract/half.h"
+#include "reference/contract/narrow.h"
 
 namespace backgauge {
 namespace {
@@ -31,17 +30,12 @@ void decode_as(const void* bytes, std::span<double> values) {
   }
 }
 
-template <class Float>
-constexpr FloatFormat format_of() {
-  using Limits = std::numeric_limits<Float>;
-  return {Limits::epsilon() / 2, Limits::min(), Limits::denorm_min(), Limits::max()};
-}
-
 }  // namespace
 
 void encode(backgauge_dtype dtype, std::span<const double> values, void* bytes) {
   switch (dtype) {
-    case BACKGAUGE_HALF: return encode_as<Half>(values, bytes, half_from_double);
+    case BACKGAUGE_HALF: return encode_as<Half>(values, bytes, narrowed<Half>);
+    case BACKGAUGE_BFLOAT16: return encode_as<Bfloat16>(values, bytes, narrowed<Bfloat16>);
     case BACKGAUGE_FLOAT32:
       return encode_as<float>(values, bytes, [](double value) { return static_cast<float>(value); });
     case BACKGAUGE_FLOAT64: return encode_as<double>(values, bytes, [](double value) { return value; });
@@ -53,6 +47,7 @@ void encode(backgauge_dtype dtype, std::span<const double> values, void* bytes) 
 void decode(backgauge_dtype dtype, const void* bytes, std::span<double> values) {
   switch (dtype) {
     case BACKGAUGE_HALF: return decode_as<Half>(bytes, values);
+    case BACKGAUGE_BFLOAT16: return decode_as<Bfloat16>(bytes, values);
     case BACKGAUGE_FLOAT32: return decode_as<float>(bytes, values);
     case BACKGAUGE_FLOAT64: return decode_as<double>(bytes, values);
     case BACKGAUGE_INT64: return decode_as<std::int64_t>(bytes, values);
@@ -64,16 +59,6 @@ double round_to(backgauge_dtype dtype, double value) {
   encode(dtype, {&value, 1}, &element);
   decode(dtype, &element, {&value, 1});
   return value;
-}
-
-FloatFormat float_format(backgauge_dtype dtype) {
-  switch (dtype) {
-    case BACKGAUGE_HALF: return {0x1p-11, 0x1p-14, 0x1p-24, 65504};
-    case BACKGAUGE_FLOAT32: return format_of<float>();
-    case BACKGAUGE_FLOAT64: return format_of<double>();
-    case BACKGAUGE_INT64: break;
-  }
-  return {0, 1, 1, 0x1p53};  // whole numbers, exact up to 2^53
 }
 
 }  // namespace backgauge

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "reference/contract/half.h"
+#include "reference/contract/narrow.h"
 #include "reference/contract/storage.h"
 #include "reference/evaluate.h"
 
@@ -26,8 +26,9 @@ std::vector<Forms> all_forms() {
   return out;
 }
 
-Plane<float> WrittenOut::to_half(const Plane<float>& x) {
-  return x.unaryExpr([](float value) { return backgauge_half_to_float(backgauge_float_to_half(value)); });
+Plane<float> WrittenOut::to_dtype(const Plane<float>& x) const {
+  if (dtype_ == BACKGAUGE_HALF) return x.unaryExpr([](float value) { return static_cast<float>(Half(value)); });
+  return x.unaryExpr([](float value) { return static_cast<float>(Bfloat16(value)); });
 }
 
 WrittenOut::Matrix WrittenOut::sum(std::vector<Matrix> terms) const {

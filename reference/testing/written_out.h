@@ -36,8 +36,9 @@ class WrittenOut {
 
   WrittenOut(const Forms& forms, backgauge_dtype dtype, backgauge_accuracy_class half_class)
       : forms_(forms),
-        rounds_(dtype == BACKGAUGE_HALF && half_class == BACKGAUGE_CLASS_B),
-        carries_(dtype == BACKGAUGE_HALF && half_class == BACKGAUGE_CLASS_A_PRIME) {}
+        dtype_(dtype),
+        rounds_(is_narrow(dtype) && half_class == BACKGAUGE_CLASS_B),
+        carries_(is_narrow(dtype) && half_class == BACKGAUGE_CLASS_A_PRIME) {}
 
   Matrix input(const double* values, Index rows, Index cols) const { return {exact_.input(values, rows, cols)}; }
   Matrix recomputable(const double* values, Index rows, Index cols) const { return input(values, rows, cols); }
@@ -79,7 +80,7 @@ class WrittenOut {
   Matrix where_positive(const Matrix& h, const Matrix& x) const;
   Matrix blend(const Matrix& z, const Matrix& h, const Matrix& n) const;
   Matrix clip(const Matrix& x, double limit) const { return {exact_.clip(x.v, limit)}; }
-  Matrix carried(const Matrix& x) const { return {carries_ ? to_half(x.v) : x.v}; }
+  Matrix carried(const Matrix& x) const { return {carries_ ? to_dtype(x.v) : x.v}; }
 
   Matrix transpose(const Matrix& x) const { return {x.v.transpose()}; }
   Matrix rows(const Matrix& x, Index begin, Index count) const { return {x.v.middleRows(begin, count)}; }
@@ -93,13 +94,14 @@ class WrittenOut {
   }
 
  private:
-  static Plane<float> to_half(const Plane<float>& x);
-  Plane<float> rounded(const Plane<float>& x) const { return rounds_ ? to_half(x) : x; }
+  Plane<float> to_dtype(const Plane<float>& x) const;
+  Plane<float> rounded(const Plane<float>& x) const { return rounds_ ? to_dtype(x) : x; }
   Plane<float> dot(Plane<float> sum, const Plane<float>& x, const Plane<float>& y) const;
   bool multiplied_out(const Matrix& factor) const;
   Plane<float> multiply_out(const Plane<float>& g, const Matrix& factor) const;
 
   const Forms forms_;
+  const backgauge_dtype dtype_;
   const bool rounds_, carries_;
   static inline const Exact<float> exact_{};
 };

@@ -20,9 +20,10 @@
 #include <cstring>
 #include <type_traits>
 
-#include "reference/contract/half.h"
+#include "reference/contract/narrow.h"
 
 #ifdef __CUDACC__
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #define BACKGAUGE_BOTH __host__ __device__ __forceinline__
 #else
@@ -46,7 +47,7 @@ struct Nothing {};
 
 // The type that values of a storage type are computed in.
 template <class Storage>
-using Compute = std::conditional_t<std::is_same_v<Storage, Half>, float, Storage>;
+using Compute = std::conditional_t<sizeof(Storage) == 2, float, Storage>;
 
 // Bytes of the widest access, and elements in one.
 inline constexpr int kVectorBytes = 16;
@@ -56,6 +57,13 @@ inline constexpr int kVector = kVectorBytes / static_cast<int>(sizeof(Storage));
 BACKGAUGE_BOTH float wide(Half value) {
 #ifdef __CUDA_ARCH__
   return __half2float(__ushort_as_half(value.bits));
+#else
+  return static_cast<float>(value);
+#endif
+}
+BACKGAUGE_BOTH float wide(Bfloat16 value) {
+#ifdef __CUDA_ARCH__
+  return __uint_as_float(static_cast<unsigned>(value.bits) << 16);
 #else
   return static_cast<float>(value);
 #endif
@@ -74,6 +82,14 @@ BACKGAUGE_BOTH Storage narrow(Compute<Storage> value) {
     half.bits = backgauge_float_to_half(value);
 #endif
     return half;
+  } else if constexpr (std::is_same_v<Storage, Bfloat16>) {
+    Bfloat16 bfloat16;
+#ifdef __CUDA_ARCH__
+    bfloat16.bits = __bfloat16_as_ushort(__float2bfloat16_rn(value));
+#else
+    bfloat16.bits = backgauge_float_to_bfloat16(value);
+#endif
+    return bfloat16;
   } else {
     return value;
   }

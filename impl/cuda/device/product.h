@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "reference/contract/half.h"
+#include "reference/contract/narrow.h"
 
 namespace backgauge::cuda {
 

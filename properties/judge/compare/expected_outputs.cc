@@ -13,7 +13,7 @@ auto fields(const backgauge_attributes& a) {
 
 // Half classes make no difference to other dtypes, so most contestants share an answer.
 Declared effective(Declared declared, const Problem& problem) {
-  if (problem.dtype != BACKGAUGE_HALF) declared.half_class = BACKGAUGE_CLASS_A;
+  if (!is_narrow(problem.dtype)) declared.half_class = BACKGAUGE_CLASS_A;
   return declared;
 }
 

@@ -37,15 +37,16 @@ Resolution resolution(const Wanted& wanted) {
 }
 
 double least_resolution(backgauge_dtype dtype, const Declared& declared) {
-  const bool half = dtype == BACKGAUGE_HALF;
-  if (half && declared.half_class != BACKGAUGE_CLASS_A) return kOneTermInFour;
+  constexpr double kEighthBit = 0x1p-8;
+  if (is_narrow(dtype) && declared.half_class != BACKGAUGE_CLASS_A) return kOneTermInFour;
+  if (float_format(dtype).unit_roundoff >= kEighthBit) return kOneTermInFour;
   if (dtype != BACKGAUGE_FLOAT64) {
     if (declared.numerical_contract == BACKGAUGE_BF16_ACC32) return kOneTermInFour;
     const bool narrow =
         declared.numerical_contract != BACKGAUGE_FP32_STRICT && declared.numerical_contract != BACKGAUGE_FP32_3XTF32;
     if (narrow) return kElevenBits;
   }
-  return half ? kElevenBits : kFull;
+  return is_narrow(dtype) ? kElevenBits : kFull;
 }
 
 }  // namespace backgauge

@@ -134,7 +134,8 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
 }  // namespace
 
 ScriptedImplementation::ScriptedImplementation() : claims{}, table{} {
-  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
+  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | BACKGAUGE_BIT(BACKGAUGE_FLOAT64) |
+                  BACKGAUGE_BIT(BACKGAUGE_BFLOAT16);
   claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
   claims.rnn_modes = claims.input_modes = claims.directions = ~0u;
   claims.half_class = BACKGAUGE_CLASS_A;

@@ -66,6 +66,8 @@ double element(const backgauge_tensor& tensor, std::int64_t index) {
   switch (tensor.dtype) {
     case BACKGAUGE_HALF:
       return static_cast<double>(backgauge_half_to_float(static_cast<const std::uint16_t*>(tensor.data)[index]));
+    case BACKGAUGE_BFLOAT16:
+      return static_cast<double>(backgauge_bfloat16_to_float(static_cast<const std::uint16_t*>(tensor.data)[index]));
     case BACKGAUGE_FLOAT32: return static_cast<double>(static_cast<const float*>(tensor.data)[index]);
     default: return static_cast<const double*>(tensor.data)[index];
   }
@@ -75,6 +77,9 @@ void set_element(const backgauge_tensor& tensor, std::int64_t index, double valu
   switch (tensor.dtype) {
     case BACKGAUGE_HALF:
       static_cast<std::uint16_t*>(tensor.data)[index] = backgauge_float_to_half(static_cast<float>(value));
+      break;
+    case BACKGAUGE_BFLOAT16:
+      static_cast<std::uint16_t*>(tensor.data)[index] = backgauge_float_to_bfloat16(static_cast<float>(value));
       break;
     case BACKGAUGE_FLOAT32: static_cast<float*>(tensor.data)[index] = static_cast<float>(value); break;
     default: static_cast<double*>(tensor.data)[index] = value; break;

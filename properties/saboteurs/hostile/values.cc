@@ -9,6 +9,7 @@
 
 #include "properties/saboteurs/hostile/habit.h"
 #include "properties/saboteurs/hostile/scan.h"
+#include "reference/contract/dtypes.h"
 
 namespace backgauge::saboteurs {
 namespace {
@@ -69,7 +70,7 @@ backgauge_status noise(Call call, Message message) {
   static std::atomic<std::uint64_t> state{1};
   const backgauge_status status = right(call, message);
   if (status != BACKGAUGE_OK) return status;
-  const double unit = call->dtype == BACKGAUGE_HALF ? 0x1p-11 : call->dtype == BACKGAUGE_FLOAT32 ? 0x1p-24 : 0x1p-53;
+  const double unit = float_format(static_cast<backgauge_dtype>(call->dtype)).unit_roundoff;
   for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char*) {
     for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) {
       const std::uint64_t random = state.fetch_add(0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;

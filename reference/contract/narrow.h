@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// IEEE binary16 as a storage type, and its one rounding. Callers do their arithmetic in float.
+// The 16-bit formats, IEEE binary16 and bfloat16, as storage types, and their one rounding. Callers do their arithmetic
+// in float.
 #pragma once
 
 #include <cmath>
@@ -20,8 +21,20 @@ struct Half {
 };
 static_assert(sizeof(Half) == 2);
 
-// The half nearest to a double, ties to even: rounding to float first, to odd, keeps the second rounding innocent.
-inline Half half_from_double(double value) {
+struct Bfloat16 {
+  std::uint16_t bits = 0;
+
+  Bfloat16() = default;
+  explicit Bfloat16(float value) : bits(backgauge_float_to_bfloat16(value)) {}
+  explicit operator float() const { return backgauge_bfloat16_to_float(bits); }
+  explicit operator double() const { return backgauge_bfloat16_to_float(bits); }
+};
+static_assert(sizeof(Bfloat16) == 2);
+
+// The Half or Bfloat16 nearest to a double, ties to even. Rounding to float first, to odd, cannot change the result of
+// the second rounding.
+template <class Narrow>
+Narrow narrowed(double value) {
   float nearest = static_cast<float>(value);
   if (std::isfinite(nearest) && static_cast<double>(nearest) != value) {
     std::uint32_t bits;
@@ -32,7 +45,7 @@ inline Half half_from_double(double value) {
       std::memcpy(&nearest, &bits, sizeof bits);
     }
   }
-  return Half(nearest);
+  return Narrow(nearest);
 }
 
 }  // namespace backgauge
