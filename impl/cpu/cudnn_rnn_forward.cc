@@ -12,9 +12,9 @@
 #include "impl/cpu/gradients-inl.h"
 #include "impl/cpu/ops.h"
 #include "impl/cpu/path.h"
-#include "impl/cpu/philox.h"
 #include "impl/cpu/rnn_forward-inl.h"
 #include "impl/cpu/rnn_trace.h"
+#include "impl/dropout_philox.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
@@ -80,11 +80,13 @@ class RnnForward {
     const std::uint64_t key = dropout_key(c.attributes.seed, c.attributes.seed2);
     const T scale = static_cast<T>(1 / (1 - static_cast<double>(c.attributes.dropout)));
     std::uint8_t* keep = trace_.keep(layer - 1);
-    const Range range = member.share(blocks(n.gap(), 4));
-    for (std::int64_t block = range.begin; block < range.end; ++block) {
-      const auto kept = dropout_keep(key, layer - 1, block, c.attributes.dropout);
-      for (std::int64_t k = 4 * block; k < std::min(4 * block + 4, n.gap()); ++k) {
-        keep[k] = kept[static_cast<std::size_t>(k % 4)];
+    const auto dropout = static_cast<double>(c.attributes.dropout);
+    const Range range = member.share(blocks(n.gap(), kDropoutDraw));
+    for (std::int64_t draw = range.begin; draw < range.end; ++draw) {
+      const PhiloxWords words = dropout_words(key, static_cast<std::uint64_t>(layer - 1), draw);
+      const std::int64_t first = kDropoutDraw * draw, end = std::min(first + kDropoutDraw, n.gap());
+      for (std::int64_t k = first; k < end; ++k) {
+        keep[k] = is_kept(words.of[k - first], dropout);
         dropped_[k] = y[k] * (keep[k] != 0 ? scale : T(0));
       }
     }
