@@ -27,6 +27,9 @@ std::string findings_text(const Verdict& verdict) {
   return text;
 }
 
+// Of an element just beyond its limit, enough digits to see that it is.
+std::string ratio_text(double ratio) { return fmt::format("{:.{}g}", ratio, ratio < 1.1 ? 6 : 2); }
+
 }  // namespace
 
 std::string tensor_text(const TensorReport& tensor) {
@@ -45,7 +48,7 @@ std::string tensor_text(const TensorReport& tensor) {
     text += fmt::format("got {:.5g} want {:.5g}", tensor.got, tensor.want);
   } else {
     text += got_and_want(tensor.got, tensor.want) +
-            fmt::format(" ratio {:.2g} (allowed {:.2g})", tensor.max_ratio, tensor.allowed);
+            fmt::format(" ratio {} (allowed {:.2g})", ratio_text(tensor.max_ratio), tensor.allowed);
   }
   text += is_sum ? fmt::format("; a sum over {} elements", tensor.bad)
                  : fmt::format("; {} of {} elements wrong", tensor.bad, tensor.elements);

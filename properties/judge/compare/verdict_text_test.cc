@@ -62,6 +62,14 @@ TEST(VerdictText, ShowsDifferencesInLateDigits) {
       << tensor_text(report);
 }
 
+TEST(VerdictText, ShowsThatARatioExceedsOne) {
+  TensorReport report = bad_tensor();
+  report.max_ratio = 1.00234;
+  EXPECT_NE(tensor_text(report).find(" ratio 1.00234 ("), std::string::npos) << tensor_text(report);
+  report.max_ratio = 1.38;
+  EXPECT_NE(tensor_text(report).find(" ratio 1.4 ("), std::string::npos) << tensor_text(report);
+}
+
 TEST(VerdictText, NamesNonFiniteUnwrittenAndVacuous) {
   TensorReport report = bad_tensor();
   report.got = std::nan("");
