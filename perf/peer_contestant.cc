@@ -35,13 +35,6 @@ std::string word(const json& said, const char* key) {
   return said.contains(key) && said[key].is_string() ? said[key].get<std::string>() : "";
 }
 
-backgauge_dtype dtype_of(NpyType type) {
-  for (const backgauge_dtype dtype : kFloatDtypes) {
-    if (npy_type(dtype) == type) return dtype;
-  }
-  return BACKGAUGE_INT64;  // no output has this dtype, so the judge will report it
-}
-
 // Without the large inputs of which only the elements that the op reads have values: a peer that needs them creates
 // them.
 Filled with_whole_inputs(Filled filled) {
@@ -181,7 +174,7 @@ Verdict PeerContestant::judge_outputs(PeerProcess& process) const {
   std::string error;
   std::vector<GivenTensor> given;
   for (OutputFile& file : read_outputs(written, error)) {
-    given.push_back({file.tensor.name, file.tensor.shape, dtype_of(file.type), std::move(file.tensor.values)});
+    given.push_back({file.tensor.name, file.tensor.shape, npy_dtype(file.type), std::move(file.tensor.values)});
   }
   if (!error.empty()) return failed(error);
 

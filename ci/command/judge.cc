@@ -26,13 +26,6 @@ struct Options {
   bool strict = false;
 };
 
-backgauge_dtype dtype_of(NpyType type) {
-  for (const backgauge_dtype dtype : kFloatDtypes) {
-    if (npy_type(dtype) == type) return dtype;
-  }
-  return BACKGAUGE_INT64;  // no output has it: the judge will say so
-}
-
 int judge_files(const Options& options) {
   const Declared declared = options.declaration.declared();
   std::string error;
@@ -47,7 +40,7 @@ int judge_files(const Options& options) {
   if (!error.empty()) throw CommandError{kUsage, "--outputs: " + error};
   std::vector<GivenTensor> given;
   for (const OutputFile& file : files) {
-    given.push_back({file.tensor.name, file.tensor.shape, dtype_of(file.type), file.tensor.values});
+    given.push_back({file.tensor.name, file.tensor.shape, npy_dtype(file.type), file.tensor.values});
   }
   Record record;
   record.id = to_string(bundle.case_line);

@@ -223,6 +223,13 @@ NpyType npy_type(backgauge_dtype dtype) {
   return std::ranges::find(kTypes, spec->numpy, &TypeRow::descr)->type;
 }
 
+backgauge_dtype npy_dtype(NpyType type) {
+  for (const backgauge_dtype dtype : kFloatDtypes) {
+    if (npy_type(dtype) == type) return dtype;
+  }
+  return BACKGAUGE_INT64;
+}
+
 bool parse_npy(std::string_view bytes, NpyArray& array, std::string& error) {
   error = parse(bytes, array);
   return error.empty();

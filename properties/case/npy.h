@@ -16,8 +16,9 @@ enum class NpyType { kBool, kUint8, kInt32, kInt64, kFloat16, kFloat32, kFloat64
 std::string_view npy_descr(NpyType type);  // "|b1", "|u1", "<i4", "<i8", "<f2", "<f4", "<f8", "<V2"
 std::string_view npy_word(NpyType type);   // NumPy's name: "bool" ... "float64", "bfloat16"
 
-// The type of a dtype's elements in memory.
+// The type of a dtype's elements in memory, and back: BACKGAUGE_INT64 for types that no floating-point dtype has.
 NpyType npy_type(backgauge_dtype dtype);
+backgauge_dtype npy_dtype(NpyType type);
 
 // An array by value. Every type is exact in double, but for int64 beyond 2^53, which is refused.
 struct NpyArray {
