@@ -57,7 +57,8 @@ const std::vector<Wanted>& ExpectedOutputs::answer(backgauge_op op, const Proble
   if (known != answers_.end()) return known->wanted;
   std::vector<Wanted> wanted = op == problem.op ? oracle_(problem, question.declared, roundings)
                                                 : oracle_(forward_problem(problem), question.declared, roundings);
-  return answers_.emplace_back(std::move(question), std::move(wanted)).wanted;
+  answers_.push_back({std::move(question), std::move(wanted)});
+  return answers_.back().wanted;
 }
 
 }  // namespace backgauge
