@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "properties/campaign/recording.h"
 #include "properties/case/inputs.h"
+#include "reference/arithmetic/named_terms.h"
 #include "reference/contract/storage.h"
 #include "reference/evaluate.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/campaign/recording.h"
+#include "reference/arithmetic/named_terms.h"
 
 #include <algorithm>
 
