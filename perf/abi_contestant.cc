@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "perf/signs.h"
+#include "properties/device/runtime.h"
 #include "properties/judge/adjoint/mask_free_reference.h"
+#include "properties/judge/call/run.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/judge.h"
@@ -147,6 +150,15 @@ Verdict AbiContestant::judge(WorkloadInputs& workload_inputs) {
   Verdict verdict = judged(runner_, workload_inputs, workload_inputs.filled.problem, workload_inputs.expected);
   runner_.renew();  // its process, where threads may spin, is not one of those that are timed
   return verdict;
+}
+
+std::optional<Verdict> AbiContestant::refuse(WorkloadInputs& workload_inputs) {
+  if (!on_cpu() && !device::absence().empty()) return Verdict{Status::kSkipped, device::absence(), {}};
+  const Problem& problem = workload_inputs.filled.problem;
+  std::string reason = refusal_of(problem);
+  if (reason.empty()) reason = unclaimed(claims_of(runner_.table(), problem.op), problem, workload_inputs.filled.facts);
+  if (reason.empty()) return std::nullopt;
+  return Verdict{Status::kSkipped, std::move(reason), {}};
 }
 
 std::unique_ptr<Launch> AbiContestant::launch(WorkloadInputs& workload_inputs) {

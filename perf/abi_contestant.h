@@ -22,6 +22,7 @@ class AbiContestant : public Contestant {
   const std::string& version() const override { return version_; }
   bool on_cpu() const override { return runner_.table().memory_space != BACKGAUGE_CUDA; }
   Verdict judge(WorkloadInputs& workload_inputs) override;
+  std::optional<Verdict> refuse(WorkloadInputs& workload_inputs) override;
   std::unique_ptr<Launch> launch(WorkloadInputs& workload_inputs) override;
 
  private:

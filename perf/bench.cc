@@ -32,9 +32,14 @@ constexpr int kMostRounds = 10'001;  // above the largest --reps, and odd, so th
 constexpr int kNoiseRounds = 5;
 constexpr int kTrials = 3;  // samples of each launch, of which the shortest counts: disturbances only add time
 
-// The verdict on a workload whose inputs could not be made.
-Entry unjudged(const Contestant& contestant, Status status, std::string reason) {
+Entry entry_without_time(const Contestant& contestant, Status status, std::string reason) {
   return {contestant.name(), contestant.version(), {status, std::move(reason), {}}};
+}
+
+void fail(Entry& entry, Verdict verdict) {
+  entry.samples.clear();
+  entry.unjudged = false;
+  entry.verdict = std::move(verdict);
 }
 
 }  // namespace
@@ -78,7 +83,7 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
   WorkloadResult& mine = result.workloads.emplace_back(WorkloadResult{workload, work_of(workload.c), options_.threads});
   mine.copy_gbps = limits_.copy.at(mine.work.bytes, machine_, options_.threads);
   const auto all = [&](Status status, const std::string& reason) {
-    for (const auto& contestant : contestants) mine.entries.push_back(unjudged(*contestant, status, reason));
+    for (const auto& contestant : contestants) mine.entries.push_back(entry_without_time(*contestant, status, reason));
   };
   constexpr double kGiga = 1e9;
   if (mine.work.flops > options_.most_gflop * kGiga) {
@@ -86,9 +91,10 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
         fmt::format("{:.3g} GFLOP, more than --max-work={:.3g}", mine.work.flops / kGiga, options_.most_gflop));
     return;
   }
-  // All contestants are in memory at the same time, and one of them twice while its launches are compared.
-  const double bytes = memory_of_a_judged_case(workload.c) +
-                       static_cast<double>(contestants.size() + 1) * memory_of_a_launch(workload.c);
+  // All contestants are in memory at the same time, and one of them twice while its launches are compared. Inputs that
+  // nothing is judged with take no more than one launch.
+  const double inputs = options_.unjudged ? memory_of_a_launch(workload.c) : memory_of_a_judged_case(workload.c);
+  const double bytes = inputs + static_cast<double>(contestants.size() + 1) * memory_of_a_launch(workload.c);
   if (bytes > static_cast<double>(available_memory())) {
     all(Status::kSkipped, fmt::format("needs {:.3g} GB of memory", bytes / kGiga));
     return;
@@ -103,14 +109,7 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
       time_rounds(mine, all_timed);
     }
     for (TimedContestant& timed : all_timed) {
-      if (!timed.entry->timed()) continue;
-      tell(fmt::format("{} judged again on {}", timed.entry->implementation, workload.name()));
-      const TimedContestant::Awake awake(*timed.launch);
-      Verdict last = timed.launch->judge();
-      if (may_be_timed(last)) continue;
-      last.reason = "after the last timing: " + last.reason;
-      timed.entry->verdict = std::move(last);
-      timed.entry->samples.clear();
+      if (timed.entry->timed() && !timed.entry->unjudged) judge_again(timed, mine);
     }
     double fma_gflops = 0;
     for (const Entry& entry : mine.entries) {
@@ -136,11 +135,12 @@ std::vector<Bench::TimedContestant> Bench::judge_all(WorkloadInputs& workload_in
   result.entries.reserve(contestants.size());
   std::vector<TimedContestant> all_timed;
   for (const auto& contestant : contestants) {
-    Entry& entry = result.entries.emplace_back(unjudged(*contestant, Status::kSkipped, "interrupted"));
+    Entry& entry = result.entries.emplace_back(entry_without_time(*contestant, Status::kSkipped, "interrupted"));
     if (options_.stop()) continue;
-    tell(fmt::format("{} judged on {}", contestant->name(), result.workload.name()));
-    entry.verdict = contestant->judge(workload_inputs);
-    if (!may_be_timed(entry.verdict)) {
+    tell(fmt::format("{} {} on {}", contestant->name(), options_.unjudged ? "prepared" : "judged",
+                     result.workload.name()));
+    entry.verdict = judge(*contestant, workload_inputs, entry);
+    if (!entry.unjudged && !may_be_timed(entry.verdict)) {
       contestant->drop();
       continue;
     }
@@ -149,10 +149,27 @@ std::vector<Bench::TimedContestant> Bench::judge_all(WorkloadInputs& workload_in
       launch(workload_inputs, timed);
       all_timed.push_back(std::move(timed));
     } catch (const ContestantError& error) {
-      entry.verdict = {error.status, error.what(), {}};
+      fail(entry, {error.status, error.what(), {}});
     }
   }
   return all_timed;
+}
+
+// The verdict on its results; for an entry that becomes unjudged it says nothing.
+Verdict Bench::judge(Contestant& contestant, WorkloadInputs& workload_inputs, Entry& entry) const {
+  if (!options_.unjudged) return contestant.judge(workload_inputs);
+  std::optional<Verdict> refusal = contestant.refuse(workload_inputs);
+  entry.unjudged = !refusal.has_value();
+  return refusal.value_or(Verdict{Status::kSkipped, "", {}});
+}
+
+void Bench::judge_again(TimedContestant& timed, const WorkloadResult& workload) {
+  tell(fmt::format("{} judged again on {}", timed.entry->implementation, workload.workload.name()));
+  const TimedContestant::Awake awake(*timed.launch);
+  Verdict last = timed.launch->judge();
+  if (may_be_timed(last)) return;
+  last.reason = "after the last timing: " + last.reason;
+  fail(*timed.entry, std::move(last));
 }
 
 // The addresses of a process are random and can make it fast or slow: every contestant gets the best of several
@@ -196,15 +213,14 @@ void Bench::time_rounds(const WorkloadResult& workload, std::vector<TimedContest
     const double fma_reference = fma_rate(workload.workload.c.dtype, options_.threads, kFmaReference);
     for (std::size_t turn = 0; turn < all_timed.size(); ++turn) {
       TimedContestant& timed = all_timed[round % 2 == 0 ? turn : all_timed.size() - 1 - turn];
-      if (!may_be_timed(timed.entry->verdict)) continue;
+      if (!timed.entry->unjudged && !may_be_timed(timed.entry->verdict)) continue;
       if (round >= kLeastRounds && timed.entry->first_call > kLongCall) continue;
       tell(fmt::format("round {} of {}: {} on {}", round + 1, options_.rounds, timed.entry->implementation,
                        workload.workload.name()));
       try {
         timed.entry->samples.push_back(sample(workload, timed, round, fma_reference));
       } catch (const ContestantError& error) {
-        timed.entry->samples.clear();
-        timed.entry->verdict = {error.status, error.what(), {}};
+        fail(*timed.entry, {error.status, error.what(), {}});
       }
     }
   }
@@ -258,8 +274,10 @@ Sample Bench::sample(const WorkloadResult& workload, TimedContestant& timed, int
     InterferenceMonitor interference(launch.process());
     interference.wait_until_idle(kPatience);
     const TimedContestant::Awake awake(launch);
-    // The same inputs for all contestants, and different from those of the previous sample.
-    launch.turn(static_cast<std::uint64_t>(1 + round + attempt * kMostRounds));
+    // The same inputs for all contestants, and different from those of the previous sample, so that an answer from a
+    // cache is wrong. Where nothing is judged it would not be noticed, and large inputs take longer to change than a
+    // call.
+    if (!timed.entry->unjudged) launch.turn(static_cast<std::uint64_t>(1 + round + attempt * kMostRounds));
     if (timed.warms_up) launch.time(1);
     interference.watch();
     Sample out{.round = round, .calls = timed.calls, .fma_gflops = fma_gflops};

@@ -23,6 +23,7 @@ struct BenchOptions {
   int threads = 1;
   bool cold = false;        // caches are emptied before every call
   bool mistrusted = false;  // MISTRUSTED results are timed, too
+  bool unjudged = false;    // nothing is judged, and the entries say so: for workloads too large for the oracle
   int launches = 3;         // processes of each contestant, of which the fastest is timed
   double most_gflop = 60;   // larger workloads are SKIPPED: judging takes some CPU seconds for each; nine has 53.7
   std::chrono::steady_clock::time_point deadline =
@@ -56,6 +57,8 @@ class Bench {
   void time_rounds(const WorkloadResult& workload, std::vector<TimedContestant>& all_timed);
   void measure_noise(const WorkloadResult& workload, TimedContestant& timed, BenchResult& result);
   std::int64_t calls_of_a_sample(Launch& launch);
+  Verdict judge(Contestant& contestant, WorkloadInputs& workload_inputs, Entry& entry) const;
+  void judge_again(TimedContestant& timed, const WorkloadResult& workload);
   bool may_be_timed(const Verdict& verdict) const;
   LoadOptions load_options() const;
   Sample sample(const WorkloadResult& workload, TimedContestant& timed, int round, double fma_gflops);

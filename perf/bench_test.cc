@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "perf/context.h"
@@ -28,6 +29,10 @@ class Actor : public Contestant {
     asked.push_back("judge " + name_);
     return before;
   }
+  std::optional<Verdict> refuse(WorkloadInputs&) override {
+    asked.push_back("refuse " + name_);
+    return refusal;
+  }
   std::unique_ptr<Launch> launch(WorkloadInputs&) override;
   void drop() override { asked.push_back("drop " + name_); }
 
@@ -36,6 +41,7 @@ class Actor : public Contestant {
   double seconds() const { return seconds_; }
 
   Verdict before = passed(), after = passed();
+  std::optional<Verdict> refusal{};
   std::function<bool()> ends;
   double first_call = 0.1;  // long enough that no call warms up, short enough that a sample has several calls
 
@@ -211,6 +217,49 @@ TEST_F(BenchTest, WhatIsMistrustedHasATimeOnRequestThatSaysSo) {
   EXPECT_FALSE(result.workloads[0].entries[1].timed());
   EXPECT_NE(workload_text(result.workloads[0]).find("MISTRUSTED: so"), std::string::npos);
   EXPECT_EQ(google_runs(result).front().counters.at("mistrusted").value, 1);
+}
+
+TEST_F(BenchTest, WhatIsUnjudgedIsTimedMarkedAndNotCompared) {
+  options.unjudged = true;
+  add("a").before = {Status::kFailed, "wrong", {}};  // never asked
+  add("b", 0.04).after = {Status::kFailed, "wrong", {}};
+  add("c").refusal = Verdict{Status::kSkipped, "does not claim it", {}};
+  const BenchResult result = run();
+  EXPECT_EQ(std::ranges::count_if(asked,
+                                  [](const std::string& one) {
+                                    return one.starts_with("judge ") || one.starts_with("again ") ||
+                                           one.starts_with("turn ");
+                                  }),
+            0);
+  for (const std::size_t k : {0u, 1u}) {
+    const Entry& entry = result.workloads[0].entries[k];
+    EXPECT_TRUE(entry.timed());
+    EXPECT_EQ(entry.word(), "UNJUDGED");
+    EXPECT_TRUE(std::isnan(entry.error_over_bound()));
+  }
+  EXPECT_EQ(std::ranges::count(asked, "launch c"), 0);
+  const std::string table = workload_text(result.workloads[0]), closing = closing_text(result);
+  EXPECT_NE(table.find("     unjudged       -\n"), std::string::npos) << table;
+  EXPECT_EQ(table.find("0.500"), std::string::npos) << table;
+  EXPECT_NE(table.find("c              SKIPPED: does not claim it"), std::string::npos) << table;
+  EXPECT_NE(closing.find("b: 1 of 1 workloads timed, not judged\n"), std::string::npos) << closing;
+  EXPECT_NE(heading_text(machine, {}, limits, options).find("nothing was judged"), std::string::npos);
+  const auto runs = google_runs(result);
+  EXPECT_EQ(runs.front().counters.at("unjudged").value, 1);
+  EXPECT_FALSE(runs.front().counters.contains("error_over_bound"));
+  EXPECT_NE(samples_of(result.workloads[0]).find(R"("verdict":"UNJUDGED","reason":"","error_over_bound":null)"),
+            std::string::npos)
+      << samples_of(result.workloads[0]);
+}
+
+TEST_F(BenchTest, WhatEndsUnjudgedIsBroken) {
+  options.unjudged = true;
+  add("a").ends = [] { return std::ranges::count(asked, "time b") >= 5; };
+  add("b");
+  const BenchResult result = run();
+  EXPECT_EQ(result.workloads[0].entries[0].word(), "BROKEN");
+  EXPECT_FALSE(result.workloads[0].entries[0].timed());
+  EXPECT_EQ(result.workloads[0].entries[1].samples.size(), 3u);
 }
 
 TEST_F(BenchTest, LongCallsAreSampledInTheFirstRoundsOnly) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is timed: an implementation of the contract, or another program. For each workload the order of calls is judge,
-// launch (if it passed; once or several times), drop. Each launch is a process of its own.
+// What is timed: an implementation of the contract, or another program. For each workload the order of calls is judge
+// (or refuse, in a run that judges nothing), launch (once or several times; not if it did not pass), drop. Each launch
+// is a process of its own.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "perf/session.h"
@@ -68,6 +70,10 @@ class Contestant {
 
   // `workload_inputs` must live until drop().
   virtual Verdict judge(WorkloadInputs& workload_inputs) = 0;
+
+  // In place of judge(), where results are not judged: why it cannot compute the workload, as the verdict SKIPPED or
+  // BROKEN, or nullopt. `workload_inputs` must live until drop().
+  virtual std::optional<Verdict> refuse(WorkloadInputs& workload_inputs) = 0;
 
   // Prepares the workload in a process that has not had it before. Throws ContestantError.
   virtual std::unique_ptr<Launch> launch(WorkloadInputs& workload_inputs) = 0;

@@ -77,7 +77,11 @@ void add_counters(Run& run, const WorkloadResult& result, const Entry& entry, do
   if (result.work.flops > 0) run.counters["GFLOP/s"] = gflops;
   run.counters["GB/s"] = gbps;
   if (limit > 0) run.counters["share_of_limit"] = (arithmetic ? gflops : gbps) / limit;
-  run.counters["error_over_bound"] = entry.error_over_bound();
+  if (entry.unjudged) {
+    run.counters["unjudged"] = 1;
+  } else {
+    run.counters["error_over_bound"] = entry.error_over_bound();
+  }
   if (entry.verdict.status == Status::kMistrusted) run.counters["mistrusted"] = 1;
   run.counters["first_call_ms"] = entry.first_call * kMilli;
   if (traits_of(c.op).has_steps) run.counters["T"] = static_cast<double>(c.T);

@@ -67,7 +67,7 @@ def _mistrusted(pair):
 
 
 def _seconds(pair):
-    return float(np.median([sample.seconds for sample in pair.samples])) if pair.samples else None
+    return float(np.median([sample.seconds for sample in pair.samples])) if pair.samples and not pair.unjudged else None
 
 
 def _name(workload):

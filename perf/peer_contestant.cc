@@ -124,24 +124,32 @@ json PeerContestant::load_into(PeerProcess& process) const {
 }
 
 Verdict PeerContestant::judge(WorkloadInputs& workload_inputs) try {
+  const std::optional<Verdict> refusal = refuse(workload_inputs);
+  return refusal ? *refusal : judge_outputs(process(0));
+} catch (const PeerError& error) {
+  return {Status::kBroken, error.what(), {}};
+}
+
+// Loads the workload into its first process.
+std::optional<Verdict> PeerContestant::refuse(WorkloadInputs& workload_inputs) try {
   workload_inputs_ = &workload_inputs;
   launches_ = 0;
   if (has_random_dropout(workload_inputs.filled.problem)) {
-    return {Status::kSkipped, "draws its own dropout masks", {}};
+    return Verdict{Status::kSkipped, "draws its own dropout masks", {}};
   }
   std::string error;
   if (!write_bundle(folder_, workload_inputs.c, with_whole_inputs(workload_inputs.filled), {}, error))
     return broken(error);
   const json loaded = load_into(process(0));
-  if (const std::string reason = word(loaded, "skip"); !reason.empty()) return {Status::kSkipped, reason, {}};
-  if (const std::string reason = word(loaded, "error"); !reason.empty()) return {Status::kBroken, reason, {}};
+  if (const std::string reason = word(loaded, "skip"); !reason.empty()) return Verdict{Status::kSkipped, reason, {}};
+  if (const std::string reason = word(loaded, "error"); !reason.empty()) return Verdict{Status::kBroken, reason, {}};
   outputs_.clear();
   for (const json& output : loaded.value("outputs", json::array())) {
     if (output.is_string()) outputs_.push_back(output);
   }
-  return judge_outputs(process(0));
+  return std::nullopt;
 } catch (const PeerError& error) {
-  return {Status::kBroken, error.what(), {}};
+  return Verdict{Status::kBroken, error.what(), {}};
 }
 
 std::unique_ptr<Launch> PeerContestant::launch(WorkloadInputs&) try {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ class PeerContestant : public Contestant {
   const std::string& name() const override { return name_; }
   const std::string& version() const override { return version_; }
   Verdict judge(WorkloadInputs& workload_inputs) override;
+  std::optional<Verdict> refuse(WorkloadInputs& workload_inputs) override;
 
   // The first is the process that was judged. Processes are kept, paused, for later workloads, because frameworks take
   // long to start.
@@ -54,6 +56,7 @@ class AbsentContestant : public Contestant {
   const std::string& name() const override { return name_; }
   const std::string& version() const override { return version_; }
   Verdict judge(WorkloadInputs&) override { return {Status::kSkipped, "absent: " + reason_, {}}; }
+  std::optional<Verdict> refuse(WorkloadInputs& workload_inputs) override { return judge(workload_inputs); }
   std::unique_ptr<Launch> launch(WorkloadInputs&) override { throw ContestantError(reason_); }
 
  private:

@@ -2,6 +2,7 @@
 #include "perf/results.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "perf/statistics.h"
 
@@ -16,9 +17,13 @@ double Entry::seconds() const {
   return median(std::move(all));
 }
 
-std::string_view Entry::word() const { return doubt.empty() ? verdict_word(verdict.status) : "IMPLAUSIBLE"; }
+std::string_view Entry::word() const {
+  if (!doubt.empty()) return "IMPLAUSIBLE";
+  return unjudged ? "UNJUDGED" : verdict_word(verdict.status);
+}
 
 double Entry::error_over_bound() const {
+  if (unjudged) return std::numeric_limits<double>::quiet_NaN();
   double worst = 0;
   for (const TensorReport& tensor : verdict.tensors) worst = std::max(worst, tensor.max_ratio);
   return worst;

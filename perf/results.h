@@ -30,7 +30,7 @@ struct Sample {
 };
 
 // One contestant on one workload. It has samples only if it passed before the first and after the last one, or was
-// MISTRUSTED and timed on request.
+// timed on request although it is MISTRUSTED or was not judged.
 struct Entry {
   std::string implementation, version;
   Verdict verdict;
@@ -38,13 +38,14 @@ struct Entry {
   std::vector<Sample> samples{};
   std::vector<double> launches{};  // seconds per call in each process; the fastest is timed
 
-  std::string doubt{};  // why its time is impossible (plausible.h), or ""
+  bool unjudged = false;  // its results were not compared with anything; the verdict says nothing
+  std::string doubt{};    // why its time is impossible (plausible.h), or ""
 
   bool timed() const { return !samples.empty() && doubt.empty(); }
-  std::string_view word() const;  // the word of the verdict, or IMPLAUSIBLE
+  std::string_view word() const;  // the word of the verdict, IMPLAUSIBLE or UNJUDGED
   const std::string& reason() const { return doubt.empty() ? verdict.reason : doubt; }
   double seconds() const;           // median
-  double error_over_bound() const;  // largest of all outputs
+  double error_over_bound() const;  // largest of all outputs; NaN if they were not judged
 };
 
 struct WorkloadResult {

@@ -22,6 +22,15 @@ const Entry* first_timed(const WorkloadResult& result) {
   return found == result.entries.end() ? nullptr : &*found;
 }
 
+// What was not judged is compared with nothing.
+std::string ratio_text(const Entry& base, const Entry& entry) {
+  return entry.unjudged ? "-" : fmt::format("{:.3f}", base.seconds() / entry.seconds());
+}
+
+std::string error_text(const Entry& entry) {
+  return entry.unjudged ? "unjudged" : fmt::format("{:.3f}", entry.error_over_bound());
+}
+
 }  // namespace
 
 std::string heading_text(const Machine& machine, const Build& build, const Limits& limits,
@@ -32,10 +41,10 @@ std::string heading_text(const Machine& machine, const Build& build, const Limit
   return fmt::format(
       "backgauge {} ({}), {}, {}\n{}, {}, {} of {} cores, {} caches\n"
       "limits  multiply-add {:.1f} GFLOP/s float32, {:.1f} float64; read GB/s {}; copy GB/s {}\n"
-      "times   from the best of {} process launches of each implementation\n",
+      "times   from the best of {} process launches of each implementation{}\n",
       build.version, build.commit, build.compiler, build.type, machine.cpu_model, machine.isa, options.threads,
       machine.cores, options.cold ? "cold" : "hot", limits.fma_f32, limits.fma_f64, row(limits.read), row(limits.copy),
-      options.launches);
+      options.launches, options.unjudged ? "; nothing was judged, so the results may be wrong" : "");
 }
 
 std::string workload_text(const WorkloadResult& result) {
@@ -48,17 +57,16 @@ std::string workload_text(const WorkloadResult& result) {
   const Entry* base = first_timed(result);
   for (const Entry& entry : result.entries) {
     if (!entry.timed()) {
-      const std::string why = !entry.reason().empty()                   ? entry.reason()
-                              : entry.verdict.status == Status::kPassed ? "no time was left to time it"
-                                                                        : "";
+      const bool was_due = entry.unjudged || entry.verdict.status == Status::kPassed;
+      const std::string why = entry.reason().empty() && was_due ? "no time was left to time it" : entry.reason();
       out += fmt::format("  {:<{}} {}{}{}\n", entry.implementation, width, entry.word(), why.empty() ? "" : ": ", why);
       continue;
     }
-    out += fmt::format("  {:<{}} {:>10} {:>10} {:>9.1f} {:>7.0f} % {:>12.3f} {:>7.3f}\n", entry.implementation, width,
+    out += fmt::format("  {:<{}} {:>10} {:>10} {:>9.1f} {:>7.0f} % {:>12} {:>7}\n", entry.implementation, width,
                        time_text(entry.seconds()), time_text(entry.first_call),
                        arithmetic ? result.gflops(entry) : result.gbps(entry), 100 * result.share_of_limit(entry),
-                       entry.error_over_bound(), base->seconds() / entry.seconds());
-    if (entry.verdict.status != Status::kPassed) {
+                       error_text(entry), ratio_text(*base, entry));
+    if (!entry.unjudged && entry.verdict.status != Status::kPassed) {
       out += fmt::format("  {:<{}} {}: {}\n", "", width, verdict_word(entry.verdict.status), entry.verdict.reason);
     }
   }
@@ -67,7 +75,7 @@ std::string workload_text(const WorkloadResult& result) {
 
 std::string closing_text(const BenchResult& result) {
   struct Row {
-    std::size_t timed = 0, pairs = 0;
+    std::size_t timed = 0, pairs = 0, unjudged = 0;
     double log_ratio = 0;
     std::size_t compared = 0;
   };
@@ -81,7 +89,8 @@ std::string closing_text(const BenchResult& result) {
       ++row.pairs;
       if (!entry.timed()) continue;
       ++row.timed;
-      if (base == nullptr) continue;
+      row.unjudged += entry.unjudged ? 1 : 0;
+      if (base == nullptr || entry.unjudged) continue;
       row.log_ratio += std::log(base->seconds() / entry.seconds());
       ++row.compared;
     }
@@ -90,6 +99,7 @@ std::string closing_text(const BenchResult& result) {
   for (const std::string& name : order) {
     const Row& row = rows[name];
     out += fmt::format("{}: {} of {} workloads timed", name, row.timed, row.pairs);
+    if (row.unjudged > 0) out += ", not judged";
     if (row.compared > 0 && name != order.front()) {
       out += fmt::format(", {:.3f} times as fast as {} (geometric mean of {})",
                          std::exp(row.log_ratio / static_cast<double>(row.compared)), order.front(), row.compared);

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <unordered_set>
@@ -40,7 +41,7 @@ struct Options {
   int launches = 3;  // a slow one of two kinds is drawn three times in a row by one contestant in eight
   double sample_ms = 25, max_work = BenchOptions().most_gflop;
   std::chrono::seconds max_time{0};  // 0: none
-  bool quick = false, strict = false, mistrusted = false;
+  bool quick = false, strict = false, mistrusted = false, unjudged = false;
   IsolationOptions isolation{};
   GoogleFlags google{};
 };
@@ -179,6 +180,7 @@ class Run {
     out.cold = options_.cache == "cold";
     out.most_gflop = options_.max_work;
     out.mistrusted = options_.mistrusted;
+    out.unjudged = options_.unjudged;
     if (options_.max_time.count() > 0) out.deadline = std::chrono::steady_clock::now() + options_.max_time;
     out.stop = interrupted;
     out.progress = [&progress](const std::string& phase, std::size_t done, std::size_t total) {
@@ -272,6 +274,15 @@ void settle(Options& options, const Subcommand& command) {
     if (!command.was_given("--launches")) options.launches = kQuickLaunches;
     if (options.max_time.count() == 0) options.max_time = kQuickTime;
   }
+  if (options.unjudged) {
+    for (const char* other : {"--strict", "--mistrusted"}) {
+      if (command.was_given(other)) {
+        throw CommandError{kUsage, fmt::format("{}: results are judged for it, and --unjudged judges none", other)};
+      }
+    }
+    // The limit is there because judging takes long.
+    if (!command.was_given("--max-work")) options.max_work = std::numeric_limits<double>::infinity();
+  }
   if (options.google.repetitions > kMostRounds) {
     throw CommandError{kUsage, fmt::format("--benchmark_repetitions={}: expected at most {}",
                                            options.google.repetitions, kMostRounds)};
@@ -318,7 +329,7 @@ void add_bench(CommandLine& line) {
       .envname("BACKGAUGE_REPS");
   command.option("--min-time", options->sample_ms, "shortest duration of a sample, in ms")
       .check(number_from(kLeastSampleMs, kMostSampleMs));
-  command.option("--max-work", options->max_work, "skip workloads that need more GFLOP than this")
+  command.option("--max-work", options->max_work, "skip workloads that need more GFLOP than this (--unjudged: none)")
       .check(number_from(1e-9, 1e9));
   command.option("--launches", options->launches, "processes started per implementation, of which the fastest is timed")
       .check(whole_number_between(1, 100));
@@ -330,6 +341,8 @@ void add_bench(CommandLine& line) {
   command.option("--out", options->out, "JSON file in the format of Google Benchmark; samples are written next to it")
       .envname("BACKGAUGE_OUT");
   command.flag("--mistrusted", options->mistrusted, "also time MISTRUSTED results, and mark them");
+  command.flag("--unjudged", options->unjudged,
+               "time without judging, for workloads too large for the oracle; such rows are marked and never compared");
   command.flag(
       "--strict", options->strict,
       "exit with code 5 if a result is MISTRUSTED or IMPLAUSIBLE, a workload was not run, or nothing was timed");

@@ -49,6 +49,8 @@ BROKEN_ARGUMENTS = [
     (["--out=/"], "expected a file"),
     (["--out=/nonexistent/run.json"], "/nonexistent/run.json"),
     (["--benchmark_out=/"], "expected a file"),
+    (["--unjudged", "--strict"], "--unjudged"),
+    (["--unjudged", "--mistrusted"], "--unjudged"),
     (["--bogus"], "--bogus"),
     (["extra"], "extra"),
     (["--benchmark_bogus=1"], "--benchmark_bogus"),
@@ -178,6 +180,31 @@ class BenchTest(Runs):
         stdout, _, _, _ = self.bench(0, "--case", BLOCK, "--H=4096", "--max-work=0.001")
         self.assertIn("SKIPPED", stdout)
         self.assertIn("--max-work", stdout)
+
+    def test_unjudged_rows_are_marked_and_without_a_ratio(self):
+        stdout, benchmarks, _, samples = self.bench(0, "--unjudged", "--impl=cpu,saboteur:A1.cell", "--case", CELL)
+        runs = [one for one in benchmarks if one["run_type"] == "iteration"]
+        self.assertEqual([one["unjudged"] for one in runs], [1] * 6)
+        self.assertFalse(any("error_over_bound" in one for one in benchmarks))
+        self.assertEqual([(line["verdict"], line["error_over_bound"]) for line in samples if "verdict" in line],
+                         [("UNJUDGED", None)] * 2)
+        self.assertEqual(len([line for line in stdout.splitlines() if line.endswith("unjudged       -")]), 2, stdout)
+        self.assertIn("saboteur:A1.cell: 1 of 1 workloads timed, not judged\n", stdout)
+        self.assertNotIn("times as fast", stdout)
+
+    def test_unjudged_has_no_limit_of_work(self):
+        large = ["--impl=saboteur:A1.cell", "--case", "block_lstm_grad_v2 t100b64i850h850 dt=f32 data=strat:0x1"]
+        for more, reason in (([], "GFLOP, more than --max-work=60"), (["--unjudged"], "is not claimed"),
+                             (["--unjudged", "--max-work=100"], "GFLOP, more than --max-work=100")):
+            with self.subTest(more=more):
+                stdout, _, _, _ = self.bench(0, *large, *more)
+                self.assertRegex(stdout, f"saboteur:A1.cell +SKIPPED: .*{reason}")
+
+    def test_unjudged_still_refuses_what_cannot_run(self):
+        stdout, _, _, _ = self.bench(1, "--unjudged", f"--impl=saboteur:A1.cell,{C_PLUGINS / 'crashing_plugin.so'}", "--case",
+                                     BLOCK, "--case", CELL)
+        self.assertRegex(stdout, r"saboteur:A1.cell +SKIPPED: ")
+        self.assertIn("BROKEN: crash", stdout)
 
     def test_ranges(self):
         names = self.expect(0, "bench", "--suite=rnnt", "--B=16", "--H=256:1024:*2", "--dtype=f32,f16",

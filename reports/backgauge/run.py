@@ -15,6 +15,7 @@ from .errors import CommandError
 from .reading import amount, explained, number, parse_object, positive, read_text, table, words
 
 SAMPLES_SCHEMA = "backgauge.samples/1"
+UNJUDGED = "UNJUDGED"  # timed by bench --unjudged: nothing is known of its results
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -45,7 +46,13 @@ class Pair:
 
     @property
     def has_time(self):
+        """Whether it has a time that may be compared."""
         return bool(self.samples) and self.verdict in ("PASSED", "")
+
+    @property
+    def unjudged(self):
+        """Whether it has a time that is shown, but not compared with any other."""
+        return bool(self.samples) and self.verdict == UNJUDGED
 
     def quiet_samples(self):
         """Undisturbed samples; all of them if most are disturbed, because then undisturbed ones are not typical."""
@@ -121,6 +128,9 @@ def _read_report(run, report):
         if entry.get("error_occurred"):
             pair.verdict, pair.reason = _said_of(words(entry, "error_message", ""))
             continue
+        # Without a file of samples the counters have what became of the results.
+        for counter in ("unjudged", "mistrusted"):
+            pair.verdict = counter.upper() if counter in entry else pair.verdict
         seconds = positive(entry, "real_time") * _unit_of(entry)
         repetitions.setdefault(id(pair), (pair, []))[1].append((seconds, entry))
     for pair, entries in repetitions.values():

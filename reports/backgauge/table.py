@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .case_line import CaseLine
-from .run import Pair, Run
+from .run import UNJUDGED, Pair, Run
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,10 @@ class Row:
     def has_time(self):
         return not np.isnan(self.seconds)
 
+    @property
+    def is_comparable(self):
+        return self.has_time and self.verdict != UNJUDGED
+
 
 @dataclass(frozen=True)
 class Table:
@@ -62,19 +66,21 @@ class Table:
 
 
 def table_of(runs: list[Run]) -> Table:
-    """If several runs timed a workload in the same setting, the last one counts."""
+    """If several runs timed a workload in the same setting, the last one counts, and judged results before unjudged ones."""
     rows, contexts = {}, {}
     for run in runs:
         setting = Setting(run.machine_id, str(run.context.get("cpu_model", "")), run.threads,
                           str(run.context.get("cache_mode", "")))
         contexts[setting] = run
         for key, pair in run.pairs.items():
-            rows[(setting, *key)] = _row(setting, run, pair)
+            earlier = rows.get((setting, *key))
+            if not (pair.unjudged and earlier and earlier.is_comparable):
+                rows[(setting, *key)] = _row(setting, run, pair)
     return Table(list(rows.values()), contexts)
 
 
 def _row(setting: Setting, run: Run, pair: Pair) -> Row:
-    seconds = [sample.seconds for sample in pair.quiet_samples()] if pair.has_time else []
+    seconds = [sample.seconds for sample in pair.quiet_samples()] if pair.has_time or pair.unjudged else []
     low, median, high = map(float, np.percentile(seconds, [25, 50, 75])) if seconds else [float("nan")] * 3
 
     def rate(amount):

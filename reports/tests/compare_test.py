@@ -157,6 +157,17 @@ class CommandTest(CallTest):
         self.assertEqual(code, 0)
         self.assertIn("no time for cpu in head: IMPLAUSIBLE 0.1 ms are 900 GFLOP/s", text)
 
+    def test_unjudged_times_are_not_compared(self):
+        base = self.write("base.json")
+        head = self.write("head.json", seed=2, slower={("cpu", GRID[0]): 2}, unjudged=frozenset(["cpu"]))
+        for runs in ((base, head), (head, base)):
+            code, text = self.call(*runs, "--gate")
+            self.assertEqual(code, 2)
+            self.assertIn("cpu in head was timed with --unjudged; such times are not compared", text)
+        code, text = self.call("--impl=cpu,plain", "--unjudged")
+        self.assertEqual(code, 2)
+        self.assertIn("--unjudged", text)
+
     def test_other_implementations_do_not_count(self):
         base = self.write("base.json")
         head = self.write("head.json", seed=2, slower={("onednn", line): 2 for line in GRID})

@@ -114,6 +114,22 @@ class PageTest(PageCase):
         self.assertEqual([text for heading, _, cell in cells.COLUMNS if heading in ("time", "spread", "GFLOP/s")
                           for text in [cell(failed)[0]]], ["-", "-", "-"])
 
+    def test_unjudged_times_are_shown_and_compared_with_nothing(self):
+        path = Synthetic(sweep_lines()[:2], shares={"cpu": 0.9, "onednn": 0.8}, unjudged=frozenset(["onednn"])).write(
+            self.folder / "unjudged.json")
+        material = read_material([path], None)
+        self.assertEqual({row.implementation for row in material.timed}, {"cpu"})
+        row, = [row for row in material.table.rows if row.implementation == "onednn"][:1]
+        shown = {heading: cell(row)[0] for heading, _, cell in cells.COLUMNS}
+        self.assertEqual((shown["verdict"], shown["error / allowed"]), ("UNJUDGED", "-"))
+        self.assertRegex(shown["time"], r"^[\d.]+ m?s$")
+        text = page.html(material, all_charts(material), "title")
+        self.assertIn("UNJUDGED", text)
+        self.assertNotIn("x onednn", text)
+        text = summary.markdown(material, [], "title")
+        self.assertIn("Timed without judging the results (UNJUDGED), and compared with nothing:\n\n- onednn: ", text)
+        self.assertNotIn("best peer, geometric mean", text)
+
     def test_summary_names_whom_it_is_about(self):
         made = summary.markdown(read_material([self.folder / "one.json"], "onednn"), [], "title")
         self.assertIn("onednn x best peer", made)

@@ -79,6 +79,31 @@ class RunTest(unittest.TestCase):
             self.assertEqual((rows["eigen"].verdict, rows["eigen"].reason), (verdict, "why"))
             self.assertTrue(rows["cpu"].has_time)
 
+    def test_unjudged_results_have_a_time_that_is_not_compared(self):
+        for with_samples in (True, False):
+            path = self.written(unjudged=frozenset(["eigen"]))
+            if not with_samples:
+                path.with_suffix(".samples.jsonl").unlink()
+            rows = {row.implementation: row for row in table_of([read_run(path)]).rows}
+            self.assertEqual((rows["eigen"].verdict, rows["eigen"].has_time, rows["eigen"].is_comparable), ("UNJUDGED", True, False))
+            self.assertTrue(np.isnan(rows["eigen"].error_over_bound))
+            self.assertTrue(rows["cpu"].is_comparable)
+
+    def test_an_unjudged_time_replaces_no_judged_one(self):
+        judged = read_run(self.written())
+        unjudged = read_run(self.written(unjudged=frozenset(["cpu", "eigen"])))
+        for runs, verdict in (([judged, unjudged], "PASSED"), ([unjudged, judged], "PASSED"), ([unjudged], "UNJUDGED")):
+            self.assertEqual({row.verdict for row in table_of(runs).rows}, {verdict})
+
+    def test_what_is_mistrusted_is_so_without_samples(self):
+        path = self.written()
+        path.with_suffix(".samples.jsonl").unlink()
+        document = json.loads(path.read_text())
+        for entry in document["benchmarks"]:
+            entry["mistrusted"] = 1
+        path.write_text(json.dumps(document))
+        self.assertEqual({(row.verdict, row.has_time) for row in table_of([read_run(path)]).rows}, {("MISTRUSTED", False)})
+
     def test_a_failure_takes_the_time_away_even_from_samples(self):
         path = self.written()
         self.append(path, {"workload": self.line, "implementation": "cpu", "verdict": "FAILED", "error_over_bound": 3.0})

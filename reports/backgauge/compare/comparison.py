@@ -48,6 +48,8 @@ def _row(workload, base_pair, head_pair, comparison):
     for pair, other, side in ((base_pair, head_pair, base), (head_pair, base_pair, head)):
         if pair is None:
             return Row(workload, missing=f"not in {side.run.name}")
+        if pair.unjudged:
+            return Row(workload, missing=f"{side.name} was timed with --unjudged; such times are not compared")
         if not pair.has_time:
             why = " ".join(filter(None, [pair.verdict, pair.reason])) or "no samples"
             lost = side is head and other is not None and other.has_time and pair.verdict in ("FAILED", "BROKEN")

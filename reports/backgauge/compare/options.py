@@ -48,6 +48,8 @@ def parse(arguments):
     now = options.impl or options.base_command or options.head_command
     options.runs = [] if now else [word for word in rest if not word.startswith("-")]
     rest = rest if now else [word for word in rest if word.startswith("-")]
+    if "--unjudged" in rest:
+        parser.error("--unjudged: times of results that were not judged are not compared")
     if options.runs and rest:
         parser.error(f"unknown option {rest[0]}")
     if now and not arguments[0].startswith("-"):

@@ -18,7 +18,7 @@ def anchor(workload):
 def best_peer_ratios(rows, subject):
     """{(setting, workload): the fastest other's time / the subject's time}."""
     found = {}
-    for key, of_key in groups([row for row in rows if row.has_time], lambda row: (row.setting, row.workload)).items():
+    for key, of_key in groups([row for row in rows if row.is_comparable], lambda row: (row.setting, row.workload)).items():
         ours = [row.seconds for row in of_key if row.implementation == subject]
         others = [row.seconds for row in of_key if row.implementation != subject]
         if ours and others:

@@ -3,14 +3,14 @@
 
 from ..case_line import OP_NAMES
 from ..markdown import escaped, markdown_table
-from ..quantities import ratio_text, three_digits
+from ..quantities import ratio_text, seconds_text, three_digits
 from . import cells, page
 from .charts import growth, ratio, threads
 from .charts.chart import families
 
 
 def markdown(material, charts, title):
-    parts = [f"## {escaped(title)}", *_setting_lines(material), *_ratio_table(material), *_notes(charts), *_not_timed(material)]
+    parts = [f"## {escaped(title)}", *_setting_lines(material), *_ratio_table(material), *_notes(charts), *_unjudged(material), *_not_timed(material)]
     parts += [_details(family, material.subject) for family in families(material)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -45,9 +45,18 @@ def _notes(charts):
     return [f"<details><summary>How cost grows: fits in T, exponents in B and H, thread scaling</summary>\n\n{items}\n\n</details>"]
 
 
+def _unjudged(material):
+    lines = [f"- {row.implementation}: {_name(row)}: {seconds_text(row.seconds)}"
+             for row in material.table.rows if row.has_time and not row.is_comparable]
+    return ["Timed without judging the results (UNJUDGED), and compared with nothing:\n\n" + "\n".join(lines)] if lines else []
+
+
+def _name(row):
+    return f"{OP_NAMES.get(row.case.op, row.case.op)} {row.case.label} {row.case.dtype}"
+
+
 def _not_timed(material):
-    lines = [f"- {row.implementation}: {OP_NAMES.get(row.case.op, row.case.op)} {row.case.label} {row.case.dtype}: "
-             f"{row.verdict} {escaped(row.reason)}".rstrip() for row in material.table.rows if not row.has_time]
+    lines = [f"- {row.implementation}: {_name(row)}: {row.verdict} {escaped(row.reason)}".rstrip() for row in material.table.rows if not row.has_time]
     return ["Not timed:\n\n" + "\n".join(lines)] if lines else []
 
 

@@ -36,7 +36,8 @@ class Material:
 
     @property
     def timed(self) -> list[Row]:
-        return [row for row in self.table.rows if row.has_time]
+        """The rows that charts and means are made of: results that were not judged are not among them."""
+        return [row for row in self.table.rows if row.is_comparable]
 
 
 @dataclass(frozen=True)
