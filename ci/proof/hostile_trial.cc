@@ -71,15 +71,9 @@ HostileOutcome try_malformed(const Hostile& hostile) {
   return {false, "every malformed call was refused"};
 }
 
-// Whether calls meet where they share something is a matter of chance: on a busy machine the sets of one tier were seen
-// to miss static scratch once. That the check can find it must not depend on that; who is right has the sets of a tier.
-constexpr int kManySets = 24;
-
 HostileOutcome try_at_once(const Hostile& hostile) {
   InProcessRunner runner(hostile.table);
-  CrowdOptions options{.ops = gradient_ops()};
-  if (hostile.verdict == Hostile::Verdict::kFailed) options.sets = kManySets;
-  const Crowd together = crowd(runner, options);
+  const Crowd together = crowd(runner, {.ops = gradient_ops()});
   return {as_expected(together.worst, hostile), text_of(together.worst)};
 }
 

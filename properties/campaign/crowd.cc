@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "properties/campaign/walk.h"
+#include "properties/campaign/configurations.h"
 #include "properties/case/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/expected_outputs.h"
@@ -12,9 +12,20 @@
 namespace backgauge {
 namespace {
 
-// Two that differ, and two that differ only in their values: the latter reveal what is shared by size or by address. On
-// a small machine more threads would only wait for each other.
-constexpr std::size_t kThreads = 4;
+// A configuration in sizes and values that let every input change the outputs: a thread that overwrites what another
+// one is using must be noticed. Inputs without elements, a gap that drops everything, or equal or tiny values hide it.
+// A call takes some tens of microseconds, long enough to be interrupted.
+Case revealing(Case c) {
+  const OpTraits& traits = traits_of(c.op);
+  c.data = DataClass::kStratified;
+  if (traits.has_steps) c.T = 5;
+  if (traits.has_seq_len_max) c.seq_len_max = c.T;
+  c.B = 8;
+  c.H = 24;
+  c.I = c.input_mode == BACKGAUGE_SKIP_INPUT ? c.H : 12;
+  if (c.dropout >= 1) c.dropout = 0.5;
+  return c;
+}
 
 // A call, and what is needed to judge it.
 struct Called {
@@ -95,10 +106,10 @@ CrowdVerdict judge_at_once(Runner& runner, const std::vector<Case>& cases, std::
     verdict.reason = at_once(stray.thread, verdict.reason);
     out.verdict = std::move(verdict);
   }
-  if (out.verdict.status == Status::kPassed && !together.enough()) {
+  if (out.verdict.status == Status::kPassed && !together.is_enough()) {
     out.verdict = {Status::kMistrusted,
-                   fmt::format("only {} of {} calls have overlapped another one, expected {}", together.overlapped,
-                               together.calls, Together::kEnough),
+                   fmt::format("of the calls of one thread only {} have overlapped another thread's, expected {}",
+                               together.fewest, together.enough),
                    {}};
   }
   return out;
@@ -110,14 +121,23 @@ std::string at_once_words(const std::vector<Case>& cases) {
   return out;
 }
 
+std::vector<std::vector<Case>> crowd_sets(const std::vector<backgauge_op>& ops, int count, std::uint64_t seed) {
+  std::vector<std::vector<Case>> sets;
+  if (ops.empty()) return sets;
+  Configurations configurations(ops, seed, "crowd");
+  for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
+    std::vector<Case> set = {revealing(configurations.draw()), revealing(configurations.draw(ops[k % ops.size()]))};
+    set.push_back(configurations.sibling_of(set.back(), k));
+    set.push_back(configurations.with_other_values(set.back()));
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
 Crowd crowd(Runner& runner, const CrowdOptions& options) {
-  const std::vector<Case> all =
-      walk_configurations(options.ops, static_cast<int>(kThreads) * options.sets, options.seed ^ 0xc4);
   Crowd out;
   out.worst = {Status::kPassed, "", {}};
-  for (std::size_t begin = 0; begin + kThreads <= all.size(); begin += kThreads) {
-    const std::vector<Case> set(all.begin() + static_cast<std::ptrdiff_t>(begin),
-                                all.begin() + static_cast<std::ptrdiff_t>(begin + kThreads));
+  for (const std::vector<Case>& set : crowd_sets(options.ops, options.sets, options.seed)) {
     CrowdVerdict judged = judge_at_once(runner, set, options.num_threads);
     if (judged.verdict.status == Status::kSkipped) continue;
     ++out.sets;

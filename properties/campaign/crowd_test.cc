@@ -26,7 +26,7 @@ TEST(Crowd, PassesWhatSharesNothing) {
     const Crowd done = crowd_of(scripted, op);
     EXPECT_EQ(done.worst.status, Status::kPassed) << done.worst.reason;
     EXPECT_EQ(done.sets, 1);
-    EXPECT_GE(done.overlapped, Together::kEnough);
+    EXPECT_GE(done.overlapped, 4 * TogetherEnd{}.overlaps);
     EXPECT_GE(done.calls, done.overlapped);
   }
 }
@@ -58,6 +58,38 @@ TEST_P(SharedScratch, IsNoticed) {
   EXPECT_EQ(done.worst.status, Status::kFailed) << done.worst.reason;
   EXPECT_NE(done.worst.reason.find("called at once with others: block_lstm_grad_v2 "), std::string::npos);
   EXPECT_EQ(done.cases.size(), 4u);
+}
+
+// Zeros, equal values, empty tensors or a gap that drops everything would hide that one call uses the memory of
+// another.
+TEST(CrowdSets, HaveValuesInAllInputsAndStepsToBeInterrupted) {
+  for (const backgauge_op op : gradient_ops()) {
+    const std::vector<std::vector<Case>> sets = crowd_sets({op}, 12, 3);
+    ASSERT_EQ(sets.size(), 12u);
+    for (const std::vector<Case>& set : sets) {
+      ASSERT_EQ(set.size(), 4u);
+      for (const Case& c : set) {
+        const std::string line = to_string(c);
+        EXPECT_EQ(c.data, DataClass::kStratified) << line;
+        EXPECT_GE(std::min({c.B, c.I, c.H}), 7) << line;
+        EXPECT_LT(c.dropout, 1) << line;
+        EXPECT_TRUE(!traits_of(op).has_steps || steps_taken(c) >= 4) << line;
+      }
+      Case twin = set[3];
+      twin.seed = set[2].seed;
+      EXPECT_EQ(twin, set[2]);
+      EXPECT_NE(set[3].seed, set[2].seed);
+    }
+  }
+}
+
+TEST(Crowd, GivesEveryOpASet) {
+  for (const backgauge_op op : gradient_ops()) {
+    ScriptedImplementation scripted;
+    scripted.claims.op = op;
+    InProcessRunner runner(scripted.table);
+    EXPECT_GE(crowd(runner, {.ops = gradient_ops(), .sets = 3}).sets, 1);
+  }
 }
 
 TEST(Crowd, NoticesGuardsAndStates) {

@@ -6,10 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "properties/campaign/draws.h"
-#include "properties/campaign/settings.h"
+#include "properties/campaign/configurations.h"
 #include "properties/case/inputs.h"
-#include "properties/case/structures.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/memory/placement.h"
 #include "properties/judge/runner/case_session.h"
@@ -139,64 +137,18 @@ class Walker {
   Walk walk_;
 };
 
-// The same call with one property changed, a different one for each k. This detects plans that are cached by some of
-// the sizes, or by sizes without attributes, and imitates the last, smaller batch of an epoch.
-Case sibling_of(Case c, std::size_t k, Draws& draws) {
-  const bool stacked = traits_of(c.op).is_stacked;
-  switch (k % 5) {
-    case 0:
-      if (stacked) {
-        c.direction = c.direction == BACKGAUGE_BIDIRECTIONAL ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL;
-      } else {
-        c.use_peephole = !c.use_peephole;
-      }
-      break;
-    case 1: c.B = c.B > 1 ? c.B - 1 : c.B + 1; break;
-    case 2: c.dtype = c.dtype == BACKGAUGE_FLOAT32 ? BACKGAUGE_HALF : BACKGAUGE_FLOAT32; break;
-    case 3:
-      // The same number of gates, and params of the same length.
-      if (stacked && c.rnn_mode == BACKGAUGE_RNN_TANH) {
-        c.rnn_mode = BACKGAUGE_RNN_RELU;
-      } else if (stacked && c.rnn_mode == BACKGAUGE_RNN_RELU) {
-        c.rnn_mode = BACKGAUGE_RNN_TANH;
-      } else if (traits_of(c.op).has_seq_len_max) {
-        c.seq_len_max = c.seq_len_max > 1 ? c.seq_len_max - 1 : c.T;
-      } else {
-        c.B += 4;
-      }
-      break;
-    default:
-      // Another shape with as many elements, if B and H differ.
-      if (c.I == c.H && c.input_mode == BACKGAUGE_SKIP_INPUT) c.I = c.B;
-      std::swap(c.B, c.H);
-      break;
-  }
-  c.seed = seed_of_same_structure(c, draws.seed());
-  return c;
-}
-
 }  // namespace
 
 std::vector<Case> walk_configurations(const std::vector<backgauge_op>& ops, int count, std::uint64_t seed) {
   std::vector<Case> out;
-  Draws draws(seed, "walk");
-  std::vector<std::vector<Row>> rows;
-  for (const backgauge_op op : ops) rows.push_back(covering_array(factors_of(op), 2));
-  while (!ops.empty() && out.size() < static_cast<std::size_t>(count)) {
-    if (out.size() % 4 == 2) {
-      out.push_back(sibling_of(out.back(), out.size() / 4, draws));
-      continue;
+  if (ops.empty()) return out;
+  Configurations configurations(ops, seed, "walk");
+  while (out.size() < static_cast<std::size_t>(count)) {
+    switch (out.size() % 4) {
+      case 2: out.push_back(configurations.sibling_of(out.back(), out.size() / 4)); break;
+      case 3: out.push_back(configurations.with_other_values(out.back())); break;
+      default: out.push_back(configurations.draw()); break;
     }
-    if (out.size() % 4 == 3) {
-      out.push_back(out.back());
-      out.back().seed = seed_of_same_structure(out.back(), draws.seed());
-      continue;
-    }
-    const auto which = static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(ops.size())));
-    Case c = case_of(ops[which], draws.pick(std::span<const Row>(rows[which])), draws);
-    // A case with outputs to compare. The bits of a NaN need not repeat.
-    if (c.B == 0 || c.data == DataClass::kNan || c.data == DataClass::kInf) continue;
-    out.push_back(std::move(c));
   }
   return out;
 }

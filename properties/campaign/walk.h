@@ -13,8 +13,7 @@
 
 namespace backgauge {
 
-// They differ in op, dtype, size and flags. Every fourth is the one before with other values, to detect caches keyed by
-// shape or by address.
+// Of four, the third is the second with one property changed, and the fourth is the third with other values.
 std::vector<Case> walk_configurations(const std::vector<backgauge_op>& ops, int count, std::uint64_t seed);
 
 // Numbers below `count`, in an order in which each is followed once by each other one, count * (count - 1) + 1 in all;

@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <thread>
 
@@ -30,37 +31,36 @@ using Clock = std::chrono::steady_clock;
 using Masks = std::vector<std::vector<std::uint8_t>>;
 
 // On a single processor, threads are switched every few milliseconds, and each switch makes one call overlap. This is
-// several times what 64 of them take there under load.
+// several times what 32 of each of four threads take there under load.
 constexpr std::chrono::seconds kPatience{10};
 
 // What the threads share: their start, and counts of calls.
 class Meeting {
  public:
-  Meeting(std::size_t threads, std::uint64_t enough)
-      : begun_(threads), enough_(enough), start_(static_cast<std::ptrdiff_t>(threads)) {}
+  Meeting(std::size_t threads, const TogetherEnd& end)
+      : begun_(threads), overlapped_(threads), end_(end), start_(static_cast<std::ptrdiff_t>(threads)) {}
 
   void wait_for_all() { start_.arrive_and_wait(); }
 
-  std::uint64_t begun_by_others(std::size_t thread) const {
-    std::uint64_t sum = 0;
-    for (std::size_t k = 0; k < begun_.size(); ++k) sum += k == thread ? 0 : begun_[k].load();
-    return sum;
-  }
+  std::uint64_t begun_by_others(std::size_t thread) const { return calls() - begun_[thread]; }
   void begin(std::size_t thread) { ++begun_[thread]; }
-  void overlap() { ++overlapped_; }
+  void overlap(std::size_t thread) { ++overlapped_[thread]; }
   void stop() { stopped_ = true; }
-  bool over() const { return stopped_ || overlapped_ >= enough_ || Clock::now() >= deadline_; }
+  bool over() const {
+    const Clock::duration time = Clock::now() - begin_;
+    return stopped_ || (fewest() >= end_.overlaps && time >= end_.time) || time >= kPatience;
+  }
 
-  std::uint64_t calls() const { return begun_by_others(begun_.size()); }
-  std::uint64_t overlapped() const { return overlapped_; }
+  std::uint64_t calls() const { return std::accumulate(begun_.begin(), begun_.end(), std::uint64_t{0}); }
+  std::uint64_t overlapped() const { return std::accumulate(overlapped_.begin(), overlapped_.end(), std::uint64_t{0}); }
+  std::uint64_t fewest() const { return *std::ranges::min_element(overlapped_); }
 
  private:
-  std::vector<std::atomic<std::uint64_t>> begun_;  // of each thread
-  const std::uint64_t enough_;
-  std::atomic<std::uint64_t> overlapped_{0};
+  std::vector<std::atomic<std::uint64_t>> begun_, overlapped_;  // of each thread
+  const TogetherEnd end_;
   std::atomic<bool> stopped_{false};
   std::barrier<> start_;
-  const Clock::time_point deadline_ = Clock::now() + kPatience;
+  const Clock::time_point begin_ = Clock::now();
 };
 
 // The largest difference of two tensors, relative to the largest value of the first; inf if an element is finite in
@@ -105,7 +105,7 @@ class Turn {
     const std::uint64_t before = meeting.begun_by_others(thread);
     meeting.begin(thread);
     const backgauge_status status = function_(placed_.c(), message);
-    if (meeting.begun_by_others(thread) != before) meeting.overlap();
+    if (meeting.begun_by_others(thread) != before) meeting.overlap(thread);
     if (status != BACKGAUGE_OK) fault_ = fmt::format("answered {}", call_status_word(status));
     if (status != BACKGAUGE_OK || placed_.c().memory_space != BACKGAUGE_HOST || gave_what_it_gives_alone()) {
       return status == BACKGAUGE_OK;
@@ -283,7 +283,7 @@ class Caller {
 }  // namespace
 
 Together call_together(const backgauge_implementation& implementation, const std::vector<TogetherCall>& calls,
-                       std::vector<CallMemory>& memories, std::uint64_t enough) {
+                       std::vector<CallMemory>& memories, const TogetherEnd& end) {
   Together together;
   std::vector<Caller> callers;
   for (std::size_t k = 0; k < calls.size(); ++k) callers.emplace_back(implementation, calls[k], k);
@@ -302,7 +302,7 @@ Together call_together(const backgauge_implementation& implementation, const std
       return together;
     }
   }
-  Meeting meeting(callers.size(), enough);
+  Meeting meeting(callers.size(), end);
   std::mutex mutex;
   {
     std::vector<std::jthread> threads;
@@ -326,6 +326,8 @@ Together call_together(const backgauge_implementation& implementation, const std
   for (Caller& caller : callers) caller.finish(together, memories);
   together.calls = meeting.calls();
   together.overlapped = meeting.overlapped();
+  together.fewest = meeting.fewest();
+  together.enough = end.overlaps;
   return together;
 }
 

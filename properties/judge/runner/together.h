@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Concurrent calls of one implementation: several threads, each with its own calls, which are repeated until enough of
-// them have overlapped. The results of each call must be those of the call alone.
+// each thread's have overlapped. The results of each call must be those of the call alone.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct Together {
   std::uint64_t thread = 0;
   std::uint64_t calls = 0;
   std::uint64_t overlapped = 0;  // of these: another thread's call began before this one returned
+  std::uint64_t fewest = 0;      // overlapped calls of the thread with the fewest
 
   // For calls whose bits need not repeat: outputs that differ from those of the call alone, to be compared with the
   // oracle. For each function of a thread, those that differ most.
@@ -38,14 +40,23 @@ struct Together {
 
   std::string broken;  // as in RunResult
 
-  // A fault shows only if a call is interrupted between a write to shared memory and the read of it. If that is a third
-  // of the time of a call, 64 interruptions all miss it with a probability below 10^-11.
-  static constexpr std::uint64_t kEnough = 64;
-  bool enough() const { return overlapped >= kEnough; }
+  std::uint64_t enough = 0;  // overlapped calls that each thread should have
+  bool is_enough() const { return fewest >= enough; }
 };
 
-// Stores the memory of the calls in `memories`. Ends when `enough` calls have overlapped, or after ten seconds.
+// When concurrent calls end.
+struct TogetherEnd {
+  // A fault shows only if a call is interrupted between a write to shared memory and the read of it. If that is a third
+  // of the time of a call, 32 interruptions all miss it with a probability below 10^-5. Each thread needs as many:
+  // otherwise short calls of one thread, which begin during every long call of another, would be enough for all.
+  std::uint64_t overlaps = 32;  // of each thread
+  // Where threads run on processors of their own, thousands of calls overlap in that time, which finds far narrower
+  // windows.
+  std::chrono::milliseconds time{100};
+};
+
+// Stores the memory of the calls in `memories`. Ends when both are reached, or after ten seconds.
 Together call_together(const backgauge_implementation& implementation, const std::vector<TogetherCall>& calls,
-                       std::vector<CallMemory>& memories, std::uint64_t enough = Together::kEnough);
+                       std::vector<CallMemory>& memories, const TogetherEnd& end = {});
 
 }  // namespace backgauge

@@ -66,7 +66,8 @@ void fields(Archive& archive, V& stray) {
 // `broken`: as above.
 template <class Archive, Is<Together> V>
 void fields(Archive& archive, V& together) {
-  archive(together.fault, together.strays, together.thread, together.calls, together.overlapped);
+  archive(together.fault, together.strays, together.thread, together.calls, together.overlapped, together.fewest,
+          together.enough);
 }
 
 template <class Archive, Is<ThreadUse> V>

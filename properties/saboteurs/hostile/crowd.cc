@@ -13,20 +13,24 @@ namespace {
 using Call = const backgauge_call*;
 using Message = backgauge_message*;
 
-constexpr std::size_t kScratch = std::size_t{1} << 16;
+constexpr std::size_t kScratch = std::size_t{1} << 18;
 
-// Computes from a copy of the first input, in memory that is the same for every call that may find it there.
+// Packs the inputs into memory that other calls may use as well, does other work, and then computes from the copies.
+// The work stands for half of the call: an implementation needs what it has packed until it has used it.
 backgauge_status from_scratch(unsigned char* scratch, Call call, Message message) {
-  if (call->num_inputs < 1 || call->inputs == nullptr || call->inputs[0].data == nullptr ||
-      call->struct_size != sizeof *call || call->inputs[0].rank > BACKGAUGE_MAX_RANK ||
-      call->inputs[0].dtype != call->dtype) {
-    return right(call, message);
-  }
-  const std::size_t bytes = bytes_of(call->inputs[0]);
-  if (bytes == 0 || bytes > kScratch) return right(call, message);
-  std::memcpy(scratch, call->inputs[0].data, bytes);
+  if (call->num_inputs < 1 || call->inputs == nullptr || call->struct_size != sizeof *call) return right(call, message);
   std::vector<backgauge_tensor> inputs(call->inputs, call->inputs + call->num_inputs);
-  inputs[0].data = scratch;
+  std::size_t used = 0;
+  for (backgauge_tensor& input : inputs) {
+    if (input.data == nullptr || input.rank > BACKGAUGE_MAX_RANK || input.dtype != call->dtype) continue;
+    const std::size_t bytes = bytes_of(input);
+    if (bytes > kScratch - used) break;
+    std::memcpy(scratch + used, input.data, bytes);
+    input.data = scratch + used;
+    used += (bytes + 63) / 64 * 64;
+  }
+  if (used == 0) return right(call, message);
+  if (const backgauge_status status = right(call, message); status != BACKGAUGE_OK) return status;
   backgauge_call other = *call;
   other.inputs = inputs.data();
   return right(&other, message);
