@@ -129,7 +129,7 @@ bool is_large(const Problem& problem) {
 FirstEstimate first_estimate(const Problem& problem, const RoundingModel& model) {
   FirstEstimate out;
   out.variance = flatten(Variance(scaled(model), &out.dots), problem,
-                         [](const Spread& part, Index k) { return part.q.data()[k]; });
+                         [](const WithVariance& part, Index k) { return part.q.data()[k]; });
   return out;
 }
 

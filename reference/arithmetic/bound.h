@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of values and their error bounds: every element carries v, the exact value, and e, so that no IEEE
 // evaluation of the same formulas, in any order of its sums and products, with or without FMA, with or without flushing
-// subnormals, is further than e from v; what values that are not finite mean is in fate.h. Derivations: bounds.md,
+// subnormals, is further than e from v; what values that are not finite mean is in nonfinite.h. Derivations: bounds.md,
 // whose section numbers stand beside the operations.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "reference/arithmetic/bounded_dot.h"
-#include "reference/arithmetic/fate.h"
+#include "reference/arithmetic/nonfinite.h"
 #include "reference/arithmetic/range.h"
 
 namespace backgauge {
@@ -20,10 +20,10 @@ namespace backgauge {
 template <class V>
 struct BoundedTerms {
   double error = 0, size = 0, count = 0;
-  Fate fate{};
+  NonFinite nonfinite{};
 
   void add(const Bounded<V>& x, Index k) {
-    fate = fate.joined(fate_of(x, k));
+    nonfinite = nonfinite.joined(nonfinite_of(x, k));
     if (!is_finite(x.v.data()[k])) return;
     error += x.e.data()[k];
     size += size_of(x, k);
@@ -87,7 +87,7 @@ class Bound {
   Matrix matmul(const Matrix& x, const Matrix& y) const {
     Dot dot(model_);
     dot.add(x, y);
-    return settled(std::move(dot));
+    return total_of(std::move(dot));
   }
 
   // bounds.md 3.4: c joins the sum anywhere, or is added to a product that has passed through storage.
@@ -99,14 +99,14 @@ class Bound {
     for (Index k = 0; k < out.size(); ++k) {
       const double n = dot.terms(k), size = dot.size(k);
       double e = c.e.data()[k];
-      Fate fate = dot.fate(k).joined(fate_of(c, k));
+      NonFinite nonfinite = dot.nonfinite(k).joined(nonfinite_of(c, k));
       const double c_size = is_finite(c.v.data()[k]) ? size_of(c, k) : 0;
       if (n > 0) {
         e += propagated.data()[k] + model_.dot_gamma(n, 2) * (size + c_size) + dot.operands() * size +
              dot.underflow(k) + model_.carry_roundoff * size + (model_.carry_roundoff > 0 ? model_.carry_underflow : 0);
       }
-      fate.open = fate.open || size * model_.growth(n) > model_.carry_largest;
-      settle(out, k, e, fate, (size + c_size) * model_.growth(n + 1));
+      nonfinite.open = nonfinite.open || size * model_.growth(n) > model_.carry_largest;
+      store(out, k, e, nonfinite, (size + c_size) * model_.growth(n + 1));
     }
     return out;
   }
@@ -114,7 +114,7 @@ class Bound {
   Matrix column_sums(const Matrix& x) const {
     RowSum sum;
     sum.add(x);
-    return settled(sum);
+    return total_of(sum);
   }
 
   // Of rows that come one after the other, as in exact.h.
@@ -139,19 +139,19 @@ class Bound {
   };
   Dot new_dot() const { return Dot(model_); }
   RowSum new_row_sum() const { return {}; }
-  Matrix settled(Dot dot) const {
+  Matrix total_of(Dot dot) const {
     Matrix out{dot.take_value(), dot.take_propagated()};
     for (Index k = 0; k < out.size(); ++k) {
       const double n = dot.terms(k), size = dot.size(k);
       const double e =
           n == 0 ? 0 : out.e.data()[k] + (model_.dot_gamma(n, 1) + dot.operands()) * size + dot.underflow(k);
-      settle(out, k, e, dot.fate(k), size * model_.growth(n));
+      store(out, k, e, dot.nonfinite(k), size * model_.growth(n));
     }
     return out;
   }
-  Matrix settled(const RowSum& sum) const {  // bounds.md 3.1 with as many terms as there are rows
+  Matrix total_of(const RowSum& sum) const {  // bounds.md 3.1 with as many terms as there are rows
     Matrix out{sum.value_, Plane<double>(1, sum.value_.cols())};
-    for (Index c = 0; c < out.cols(); ++c) settle(out, c, sum.terms_[static_cast<std::size_t>(c)]);
+    for (Index c = 0; c < out.cols(); ++c) store(out, c, sum.terms_[static_cast<std::size_t>(c)]);
     return out;
   }
 
@@ -161,7 +161,7 @@ class Bound {
     for (Index k = 0; k < out.size(); ++k) {
       const double s = magnitude(out.v.data()[k]), e = argument_error(x, k);
       const double slope = std::min(0.25, s * (1 - s) + 0.097 * e);
-      settle(out, k, slope * e + model_.activation_relative() * s + model_.sigmoid_absolute(), fate_of(x, k));
+      store(out, k, slope * e + model_.activation_relative() * s + model_.sigmoid_absolute(), nonfinite_of(x, k));
     }
     return out;
   }
@@ -170,18 +170,18 @@ class Bound {
     for (Index k = 0; k < out.size(); ++k) {
       const double t = magnitude(out.v.data()[k]), e = argument_error(x, k);
       const double slope = std::min(1.0, 1 - t * t + 0.77 * e);
-      settle(out, k, slope * e + model_.activation_relative() * t + (t + e > 0 ? model_.least_normal : 0),
-             fate_of(x, k));
+      store(out, k, slope * e + model_.activation_relative() * t + (t + e > 0 ? model_.least_normal : 0),
+             nonfinite_of(x, k));
     }
     return out;
   }
   Matrix relu(const Matrix& x) const {
     Matrix out{exact_.relu(x.v), x.e};
     for (Index k = 0; k < out.size(); ++k) {
-      Fate fate = fate_of(x, k);
-      fate = {false, fate.open || fate.nan};  // the larger of 0 and a NaN is not settled: semantics.md
+      NonFinite nonfinite = nonfinite_of(x, k);
+      nonfinite = {false, nonfinite.open || nonfinite.nan};  // the larger of 0 and a NaN is not settled: semantics.md
       const double v = static_cast<double>(x.v.data()[k]), e = x.e.data()[k];
-      settle(out, k, v > 0 ? e : std::max(0.0, v + e), fate);
+      store(out, k, v > 0 ? e : std::max(0.0, v + e), nonfinite);
     }
     return out;
   }
@@ -192,14 +192,14 @@ class Bound {
     for (Index k = 0; k < out.size(); ++k) {
       const double v = magnitude(s.v.data()[k]), e = s.e.data()[k];
       const bool exactly = e == 0 && (v == 0 || s.v.data()[k] == V(1));
-      Fate fate = fate_of(s, k);
+      NonFinite nonfinite = nonfinite_of(s, k);
       // s - s s is a NaN where s(1-s) is infinite
-      fate.open = fate.open || (is_infinite(s, k) && s.v.data()[k] > 0);
+      nonfinite.open = nonfinite.open || (is_infinite(s, k) && s.v.data()[k] > 0);
       out.reach.data()[k] = reach_of_sigmoid_slope(static_cast<double>(s.v.data()[k]), e);
-      settle(
+      store(
           out, k,
           exactly ? 0 : std::abs(1 - 2 * v) * e + e * e + 2 * model_.unit_roundoff * (v + v * v) + model_.least_normal,
-          fate, is_finite(s.v.data()[k]) ? out.reach.data()[k] : 0);
+          nonfinite, is_finite(s.v.data()[k]) ? out.reach.data()[k] : 0);
     }
     return out;
   }
@@ -209,8 +209,8 @@ class Bound {
       const double v = magnitude(t.v.data()[k]), e = t.e.data()[k];
       const bool exactly = e == 0 && (v == 0 || v == 1);
       out.reach.data()[k] = reach_of_tanh_slope(v, e);
-      settle(out, k, exactly ? 0 : 2 * v * e + e * e + 3 * model_.unit_roundoff * (1 + v * v) + model_.least_normal,
-             fate_of(t, k), is_finite(t.v.data()[k]) ? out.reach.data()[k] : 0);
+      store(out, k, exactly ? 0 : 2 * v * e + e * e + 3 * model_.unit_roundoff * (1 + v * v) + model_.least_normal,
+             nonfinite_of(t, k), is_finite(t.v.data()[k]) ? out.reach.data()[k] : 0);
     }
     return out;
   }
@@ -221,11 +221,11 @@ class Bound {
     for (Index k = 0; k < out.size(); ++k) {
       const double value = static_cast<double>(h.v.data()[k]), e = h.e.data()[k];
       if (value > e) continue;
-      const Fate of_h = fate_of(h, k), of_x = fate_of(x, k);
-      const Fate fate{false, of_h.nan || of_h.open || of_x.nan || of_x.open || is_infinite(x, k)};
+      const NonFinite of_h = nonfinite_of(h, k), of_x = nonfinite_of(x, k);
+      const NonFinite nonfinite{false, of_h.nan || of_h.open || of_x.nan || of_x.open || is_infinite(x, k)};
       const double either = value > 0 || e > 0 ? size_of(x, k) : 0;
       if (!(value > 0)) out.v.data()[k] = V(0);
-      settle(out, k, either, fate);
+      store(out, k, either, nonfinite);
     }
     return out;
   }
@@ -241,11 +241,11 @@ class Bound {
       const double roundings = (rest + ez) * ns + zs * (hs + ns);
       const double error = magnitude(h.v.data()[k] - n.v.data()[k]) * ez + zs * eh + (rest + ez) * en + ez * (eh + en) +
                            model_.gamma(4) * roundings + 4 * model_.least_normal;
-      Fate fate = fate_of(z, k).joined(fate_of(h, k)).joined(fate_of(n, k));
+      NonFinite nonfinite = nonfinite_of(z, k).joined(nonfinite_of(h, k)).joined(nonfinite_of(n, k));
       // the forms treat infinities differently; only a NaN goes through all of them
-      fate.open = fate.open || is_infinite(z, k) || is_infinite(h, k) || is_infinite(n, k);
+      nonfinite.open = nonfinite.open || is_infinite(z, k) || is_infinite(h, k) || is_infinite(n, k);
       const double met = std::max({rest + ez, hs + ns, roundings}) * model_.growth(4);
-      settle(out, k, hs + ns == 0 ? 0 : error, fate, fate.nan || fate.open ? 0 : met);
+      store(out, k, hs + ns == 0 ? 0 : error, nonfinite, nonfinite.nan || nonfinite.open ? 0 : met);
     }
     return out;
   }
@@ -284,21 +284,21 @@ class Bound {
 
  private:
   // e: the error of an element, if it is finite. met: the largest finite number on the way to it. bounds.md 3.10, 3.11
-  void settle(Matrix& out, Index k, double e, const Fate& fate, double met = 0) const {
+  void store(Matrix& out, Index k, double e, const NonFinite& nonfinite, double met = 0) const {
     V& v = out.v.data()[k];
-    const bool open = fate.open || !(met <= model_.largest);
-    if (fate.nan || (open && !is_finite(v))) v = std::numeric_limits<V>::quiet_NaN();
-    out.e.data()[k] = fate.nan ? 0 : open ? std::numeric_limits<double>::infinity() : is_finite(v) ? e : 0;
+    const bool open = nonfinite.open || !(met <= model_.largest);
+    if (nonfinite.nan || (open && !is_finite(v))) v = std::numeric_limits<V>::quiet_NaN();
+    out.e.data()[k] = nonfinite.nan ? 0 : open ? std::numeric_limits<double>::infinity() : is_finite(v) ? e : 0;
   }
 
   // An infinite argument is infinite in every order of its sum, so it brings no error.
   static double argument_error(const Matrix& x, Index k) { return is_finite(x.v.data()[k]) ? x.e.data()[k] : 0; }
 
-  void settle(Matrix& out, Index k, const BoundedTerms<V>& terms) const {
+  void store(Matrix& out, Index k, const BoundedTerms<V>& terms) const {
     const double e = terms.count == 0
                          ? 0
                          : terms.error + model_.gamma(terms.count - 1) * terms.size + terms.count * model_.least_normal;
-    settle(out, k, e, terms.fate, terms.size * model_.growth(terms.count));
+    store(out, k, e, terms.nonfinite, terms.size * model_.growth(terms.count));
   }
 
   Matrix sum_of(const std::vector<const Matrix*>& parts) const {
@@ -307,7 +307,7 @@ class Bound {
     for (Index k = 0; k < out.size(); ++k) {
       BoundedTerms<V> terms;
       for (const Matrix* part : parts) terms.add(*part, k);
-      settle(out, k, terms);
+      store(out, k, terms);
     }
     return out;
   }
@@ -317,10 +317,10 @@ class Bound {
   struct Factors {
     double error = 0, exact_size = 1, underflow, met = 1, least = 1;
     bool zero = false, infinite = false, difference = false, dropped = false;
-    Fate fate{};
+    NonFinite nonfinite{};
 
     void add(const Matrix& x, Index k) {
-      fate = fate.joined(fate_of(x, k));
+      nonfinite = nonfinite.joined(nonfinite_of(x, k));
       const bool is_difference = x.reach.size() > 0;
       difference = difference || is_difference;
       infinite = infinite || is_infinite(x, k);
@@ -343,16 +343,16 @@ class Bound {
     for (Index k = 0; k < out.size(); ++k) {
       Factors factors{.underflow = roundings * model_.least_normal};
       for (const Matrix* part : parts) factors.add(*part, k);
-      Fate fate = factors.fate;
+      NonFinite nonfinite = factors.nonfinite;
       // What is exactly 0 makes a NaN of an infinity in every form.
       if (factors.infinite && !factors.zero) {
-        fate.open = fate.open || factors.difference || !(factors.least > 2 * model_.least_normal);
+        nonfinite.open = nonfinite.open || factors.difference || !(factors.least > 2 * model_.least_normal);
       }
       // Three more roundings of a factor that is multiplied out.
       const double met = factors.met * model_.growth(4 * roundings);
-      if (factors.dropped && (factors.infinite || fate.nan)) fate = {false, true};
+      if (factors.dropped && (factors.infinite || nonfinite.nan)) nonfinite = {false, true};
       const double e = factors.error + model_.gamma(roundings) * (factors.exact_size + factors.error);
-      settle(out, k, factors.zero ? 0 : e + factors.underflow, fate, met);
+      store(out, k, factors.zero ? 0 : e + factors.underflow, nonfinite, met);
     }
     return out;
   }

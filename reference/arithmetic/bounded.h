@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reference/arithmetic/exact.h"
-#include "reference/arithmetic/kept_beside.h"
+#include "reference/arithmetic/cached.h"
 
 namespace backgauge {
 
@@ -18,7 +18,7 @@ struct Bounded {
   // with the largest of what the other factors are multiplied by on the way (range.h), or a choice between 0 and them.
   Plane<double> reach{};  // empty: no difference
   bool choice = false;
-  KeptBeside<DotOperand> operand{};  // as the right one of a product
+  Cached<DotOperand> operand{};  // as the right one of a product
 
   Index rows() const { return v.rows(); }
   Index cols() const { return v.cols(); }

@@ -58,10 +58,10 @@ class BoundedDot {
     if (eta > 0) out += eta * narrow_.data()[k] + eta * eta * n;
     return out;
   }
-  Fate fate(Index k) const {
-    Fate out{false, !infinities_.empty() && infinities_[static_cast<std::size_t>(k)]};
-    if (!row_lines_.empty()) out = out.joined(row_lines_[static_cast<std::size_t>(k / columns_)].fate);
-    if (!column_lines_.empty()) out = out.joined(column_lines_[static_cast<std::size_t>(k % columns_)].fate);
+  NonFinite nonfinite(Index k) const {
+    NonFinite out{false, !infinities_.empty() && infinities_[static_cast<std::size_t>(k)]};
+    if (!row_lines_.empty()) out = out.joined(row_lines_[static_cast<std::size_t>(k / columns_)].nonfinite);
+    if (!column_lines_.empty()) out = out.joined(column_lines_[static_cast<std::size_t>(k % columns_)].nonfinite);
     return out;
   }
   // relative, from narrower operands
@@ -78,7 +78,7 @@ class BoundedDot {
   }
   static void join(std::vector<DotLine>& lines, const std::vector<DotLine>& others) {
     if (lines.empty()) lines.resize(others.size());
-    for (std::size_t k = 0; k < others.size(); ++k) lines[k].fate = lines[k].fate.joined(others[k].fate);
+    for (std::size_t k = 0; k < others.size(); ++k) lines[k].nonfinite = lines[k].nonfinite.joined(others[k].nonfinite);
   }
   // Whether an infinity meets what may be 0 or of either sign.
   void add_infinities(const Bounded<V>& x, const DotOperand& left, const Bounded<V>& y, const DotOperand& right) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reference/arithmetic/bounded.h"
-#include "reference/arithmetic/fate.h"
+#include "reference/arithmetic/nonfinite.h"
 
 namespace backgauge {
 
@@ -15,7 +15,7 @@ enum class Side { kLeft, kRight };
 
 // What went into a row of a left operand, or into a column of a right one.
 struct DotLine {
-  Fate fate{};
+  NonFinite nonfinite{};
   bool infinite = false;
 };
 
@@ -57,14 +57,14 @@ struct DotOperand {
     for (Index k = 0; k < sizes.size(); ++k) {
       if (sizes.data()[k] <= most) continue;
       DotLine& line = lines[static_cast<std::size_t>(side == Side::kLeft ? k / x.cols() : k % x.cols())];
-      line.fate = line.fate.joined(fate_of(x, k));
+      line.nonfinite = line.nonfinite.joined(nonfinite_of(x, k));
       if (is_infinite(x, k)) {
         line.infinite = true;
         // The lower part of an infinite operand is a NaN, or that of the other one is 0.
-        line.fate.open = line.fate.open || model.part_roundoff > 0;
+        line.nonfinite.open = line.nonfinite.open || model.part_roundoff > 0;
         sizes.data()[k] = 0;
       } else if (is_finite(x.v.data()[k])) {
-        line.fate.open = true;  // an operand that has become infinite
+        line.nonfinite.open = true;  // an operand that has become infinite
       }
     }
   }

@@ -159,8 +159,8 @@ class Exact {
   };
   Dot new_dot() const { return {}; }
   RowSum new_row_sum() const { return {}; }
-  Matrix settled(Dot dot) const { return std::move(dot.value); }
-  Matrix settled(const RowSum& sum) const { return sum.value; }
+  Matrix total_of(Dot dot) const { return std::move(dot.value); }
+  Matrix total_of(const RowSum& sum) const { return sum.value; }
 
   Matrix sigmoid(const Matrix& x) const {
     return x.unaryExpr([](const V& a) { return sigmoid_of(a); });

@@ -70,7 +70,7 @@ class Noise : public RandomRounding {
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const { return sum(c, carried(matmul(x, y))); }
   Matrix column_sums(const Matrix& x) const {
     Matrix out = Plane<double>(x.v.colwise().sum());
-    if (!x.certain()) {
+    if (!x.is_exact()) {
       out.unit = x.unit;
       out.off.resize(runs(), x.cols());
       for (Index r = 0; r < runs(); ++r) out.off.row(r) = block(x, r).colwise().sum();
@@ -105,7 +105,7 @@ class Noise : public RandomRounding {
   }
   Matrix relu(const Matrix& x) const {
     Matrix out = exact_.relu(x.v);
-    if (x.certain()) return out;
+    if (x.is_exact()) return out;
     out.unit = x.unit;
     out.off = x.off;
     const Plane<float> v = (x.v / x.unit).cast<float>();
@@ -131,14 +131,14 @@ class Noise : public RandomRounding {
   }
   Matrix where_positive(const Matrix& h, const Matrix& x) const {
     Matrix out = exact_.where_positive(h.v, x.v);
-    if (h.certain() && x.certain()) return out;
+    if (h.is_exact() && x.is_exact()) return out;
     spread(out, x, std::max(x.unit, power_of_two_below(model().unit_roundoff * largest_of(x.v))));
     const Plane<float> v = (x.v / out.unit).cast<float>();
     const Plane<float> gate =
-        h.certain() ? Plane<float>(h.v.cast<float>()) : Plane<float>((h.v / h.unit).cast<float>());
+        h.is_exact() ? Plane<float>(h.v.cast<float>()) : Plane<float>((h.v / h.unit).cast<float>());
     for_each(out, [&](float& off, Index k, Index r) {
-      const float moved = h.certain() ? 0 : h.off_run(r)[k];
-      const bool was_open = h.v.data()[k] > 0, is_open = h.certain() ? was_open : gate.data()[k] + moved > 0;
+      const float moved = h.is_exact() ? 0 : h.off_run(r)[k];
+      const bool was_open = h.v.data()[k] > 0, is_open = h.is_exact() ? was_open : gate.data()[k] + moved > 0;
       if (is_open) {
         if (!was_open) off += v.data()[k];
       } else {
@@ -152,7 +152,7 @@ class Noise : public RandomRounding {
   }
   Matrix clip(const Matrix& x, double limit) const {
     Matrix out = exact_.clip(x.v, limit);
-    if (x.certain()) return out;
+    if (x.is_exact()) return out;
     spread(out, x, x.unit);
     if (!(limit > 0)) return out;
     for_each(out, [&](float& off, Index k, Index) {
@@ -166,7 +166,7 @@ class Noise : public RandomRounding {
   // Nothing but the squares is wanted of an output.
   Matrix output(Matrix x) const {
     x.square = Plane<double>::Zero(x.rows(), x.cols());
-    for (Index r = 0; r < runs() && !x.certain(); ++r) x.square += block(x, r).cast<double>().square();
+    for (Index r = 0; r < runs() && !x.is_exact(); ++r) x.square += block(x, r).cast<double>().square();
     x.square *= x.unit * x.unit;
     x.off.resize(0, 0);
     return x;
@@ -189,20 +189,20 @@ class Noise : public RandomRounding {
     const UndisturbedDot& undisturbed = own ? *own : next_dot();
     Matrix out = undisturbed.value;
     const Index rows = x.rows(), inner = x.cols(), cols = y.cols();
-    if (!x.certain() || !y.certain()) out.off.resize(runs() * rows, cols);
+    if (!x.is_exact() || !y.is_exact()) out.off.resize(runs() * rows, cols);
     // x' y' - x y = (x' - x) y' + x (y' - y)
-    if (!x.certain() && y.certain()) {
+    if (!x.is_exact() && y.is_exact()) {
       out.unit = x.unit * y.as_floats().scale;
       dense_product(
           Product<float>{x.off.data(), y.as_floats().values.data(), out.off.data(), runs() * rows, inner, cols});
-    } else if (!y.certain()) {
+    } else if (!y.is_exact()) {
       const double scale = std::max(power_of_two_below(largest_of(y.v)), std::numeric_limits<double>::min());
-      out.unit = x.certain() ? y.unit * x.as_floats().scale : x.unit * scale;
+      out.unit = x.is_exact() ? y.unit * x.as_floats().scale : x.unit * scale;
       const Plane<float> left = (x.v * (y.unit / out.unit)).cast<float>();
       for (Index r = 0; r < runs(); ++r) {
         float* const to = out.off.data() + r * rows * cols;
         dense_product(Product<float>{left.data(), y.off_run(r), to, rows, inner, cols});
-        if (x.certain()) continue;
+        if (x.is_exact()) continue;
         const Plane<float> right = (y.run(r) / scale).cast<float>();
         dense_product(Product<float>{x.off_run(r), right.data(), to, rows, inner, cols, false, true});
       }
@@ -215,7 +215,7 @@ class Noise : public RandomRounding {
   template <class Function, class Slopes>
   Matrix activated(const Matrix& x, Plane<double> value, Function function, Slopes derivatives) const {
     Matrix out = std::move(value);
-    if (x.certain()) return out;
+    if (x.is_exact()) return out;
     // What follows the third derivative is below 2^-39 of the first: (2^-13)^3, both functions having derivatives of
     // about the size of their slope at most.
     constexpr double kNear = 0x1p-13;

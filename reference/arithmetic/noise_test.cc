@@ -151,7 +151,7 @@ TEST(Noise, RoundsAsFarAsTheVarianceSays) {
   const Noise noise(half, kMany, 3);
   const Variance variance(half);
   const Plane<double> x = Plane<double>::Random(1, 30), y = Plane<double>::Random(30, 1);
-  const auto check = [](const Noisy& got, const Spread& want) {
+  const auto check = [](const Noisy& got, const WithVariance& want) {
     const Plane<double> off = got.unit * got.off.cast<double>();
     // A number uniform in [-1, 1) has a variance of 1/3.
     const double ratio = off.square().mean() / (want.q.mean() / 3);
@@ -161,7 +161,7 @@ TEST(Noise, RoundsAsFarAsTheVarianceSays) {
   check(noise.column_sums(y), variance.column_sums({y, Plane<double>::Zero(30, 1)}));
   const Plane<double> zero = Plane<double>::Zero(1, 1), tiny = Plane<double>::Constant(1, 1, 0x1p-20);
   const Noisy factor = tiny;
-  const Spread same{tiny, zero};
+  const WithVariance same{tiny, zero};
   check(noise.product(factor, factor), variance.product(same, same));  // underflows
 }
 

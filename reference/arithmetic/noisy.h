@@ -3,7 +3,7 @@
 // disturbance need not be known to more digits.
 #pragma once
 
-#include "reference/arithmetic/kept_beside.h"
+#include "reference/arithmetic/cached.h"
 #include "reference/arithmetic/scaled_plane.h"
 
 namespace backgauge {
@@ -22,16 +22,16 @@ struct Noisy {
   Index rows() const { return v.rows(); }
   Index cols() const { return v.cols(); }
   Index size() const { return v.size(); }
-  bool certain() const { return off.size() == 0; }
+  bool is_exact() const { return off.size() == 0; }
   const float* off_run(Index r) const { return off.data() + r * v.size(); }
   // Run r itself.
   Plane<double> run(Index r) const {
-    if (certain()) return v;
+    if (is_exact()) return v;
     return v + unit * Eigen::Map<const Plane<float>>(off_run(r), rows(), cols()).cast<double>();
   }
   double square_sum(Index k, Index runs) const {
     if (square.size() > 0) return square.data()[k];
-    if (certain()) return 0;
+    if (is_exact()) return 0;
     double sum = 0;
     for (Index r = 0; r < runs; ++r) {
       const double x = unit * static_cast<double>(off_run(r)[k]);
@@ -44,7 +44,7 @@ struct Noisy {
   }
 
  private:
-  KeptBeside<ScaledPlane> floats_;
+  Cached<ScaledPlane> floats_;
 };
 
 }  // namespace backgauge

@@ -43,7 +43,7 @@ class NoisyProductOverSteps {
  private:
   // x'^T y' - x^T y = (x' - x)^T y' + x^T (y' - y): two rows of the queue for one.
   void enqueue(const Noisy& x, const Noisy& y) {
-    if ((x.certain() && y.certain()) || m_ == 0 || n_ == 0) return;
+    if ((x.is_exact() && y.is_exact()) || m_ == 0 || n_ == 0) return;
     const ScaledPlane x_floats(x.v);
     const double y_scale = ScaledPlane(y.v).scale;
     const double of_x = x.unit * y_scale, of_y = y.unit * x_floats.scale;
@@ -53,16 +53,16 @@ class NoisyProductOverSteps {
     }
     for (Index r = 0; r < a_.runs(); ++r) {
       std::vector<float>&left = left_[static_cast<std::size_t>(r)], &right = right_[static_cast<std::size_t>(r)];
-      if (!x.certain()) {
+      if (!x.is_exact()) {
         append(left, a_.block(x, r) * static_cast<float>(of_x / unit_));
         append(right, (y.run(r) / y_scale).cast<float>());
       }
-      if (!y.certain()) {
+      if (!y.is_exact()) {
         append(left, x_floats.values);
         append(right, a_.block(y, r) * static_cast<float>(of_y / unit_));
       }
     }
-    queued_ += x.rows() * ((x.certain() ? 0 : 1) + (y.certain() ? 0 : 1));
+    queued_ += x.rows() * ((x.is_exact() ? 0 : 1) + (y.is_exact() ? 0 : 1));
     if (queued_ >= kQueuedRows) multiply_queue();
   }
   template <class Expression>
@@ -99,7 +99,7 @@ class NoisySumOverSteps {
     rows_ += x.rows();
     add_rows(value_, x.v);
     add_rows(squares_, x.v.square());
-    if (x.certain()) return;
+    if (x.is_exact()) return;
     if (off_.size() == 0) off_ = Plane<double>::Zero(a_.runs(), x.cols());
     for (Index r = 0; r < a_.runs(); ++r) {
       Plane<float> sum = Plane<float>::Zero(1, x.cols());

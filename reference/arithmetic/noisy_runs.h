@@ -24,7 +24,7 @@ class NoisyRuns {
     return moved(x, x.v.middleRows(begin, count), [=](const auto& from) { return from.middleRows(begin, count); });
   }
   Matrix columns(const Matrix& x, Index begin, Index count) const {
-    if (x.certain()) return Plane<double>(x.v.middleCols(begin, count));
+    if (x.is_exact()) return Plane<double>(x.v.middleCols(begin, count));
     return {x.v.middleCols(begin, count), x.off.middleCols(begin, count), x.unit};
   }
   Matrix repeat_row(const Matrix& row, Index count) const {
@@ -35,7 +35,7 @@ class NoisyRuns {
     if (!unite(out, parts)) return out;
     Index at = 0;
     for (const Matrix* part : parts) {
-      if (!part->certain()) out.off.middleCols(at, part->cols()) = part->off * scale(*part, out);
+      if (!part->is_exact()) out.off.middleCols(at, part->cols()) = part->off * scale(*part, out);
       at += part->cols();
     }
     return out;
@@ -46,7 +46,7 @@ class NoisyRuns {
     for (Index r = 0; r < runs(); ++r) {
       Index at = r * out.rows();
       for (const Matrix* part : parts) {
-        if (!part->certain()) out.off.middleRows(at, part->rows()) = block(*part, r) * scale(*part, out);
+        if (!part->is_exact()) out.off.middleRows(at, part->rows()) = block(*part, r) * scale(*part, out);
         at += part->rows();
       }
     }
@@ -64,7 +64,7 @@ class NoisyRuns {
   // Gives `out` what the runs of `like` are off by, in another unit; 0: any.
   void spread(Matrix& out, const Matrix& like, double unit) const {
     out.unit = unit > 0 ? unit : 1;
-    if (like.certain()) {
+    if (like.is_exact()) {
       out.off = Plane<float>::Zero(runs() * out.rows(), out.cols());
     } else {
       out.off = like.off * scale(like, out);
@@ -73,14 +73,14 @@ class NoisyRuns {
   // Room for what the runs of `out` are off by, being put together of `parts`; false where none of them is off.
   bool unite(Matrix& out, const std::vector<const Matrix*>& parts) const {
     for (const Matrix* part : parts) out.unit = std::max(out.unit, part->unit);
-    if (std::all_of(parts.begin(), parts.end(), [](const Matrix* part) { return part->certain(); })) return false;
+    if (std::all_of(parts.begin(), parts.end(), [](const Matrix* part) { return part->is_exact(); })) return false;
     out.off = Plane<float>::Zero(runs() * out.rows(), out.cols());
     return true;
   }
   template <class Move>
   Matrix moved(const Matrix& x, Plane<double> v, Move move) const {
     Matrix out = std::move(v);
-    if (x.certain()) return out;
+    if (x.is_exact()) return out;
     out.unit = x.unit;
     out.off.resize(runs() * out.rows(), out.cols());
     for (Index r = 0; r < runs(); ++r) out.off.middleRows(r * out.rows(), out.rows()) = move(block(x, r));
@@ -89,7 +89,7 @@ class NoisyRuns {
   // change(off, k, r) for element k of run r, where runs are off at all.
   template <class Change>
   void for_each(Matrix& out, Change change) const {
-    if (out.certain()) return;
+    if (out.is_exact()) return;
     for (Index r = 0; r < runs(); ++r) {
       float* const run = out.off.data() + r * out.size();
       for (Index k = 0; k < out.size(); ++k) change(run[k], k, r);

@@ -44,7 +44,7 @@ class QueuedProduct {
   }
   M total() {
     multiply_queue();
-    return a_.settled(std::move(dot_));
+    return a_.total_of(std::move(dot_));
   }
 
  private:
@@ -82,7 +82,7 @@ class AddedRows {
   explicit AddedRows(const A& arithmetic) : a_(arithmetic), sum_(arithmetic.new_row_sum()) {}
 
   void add(std::size_t /*step*/, const M& x) { sum_.add(x); }
-  M total() const { return a_.settled(sum_); }
+  M total() const { return a_.total_of(sum_); }
 
  private:
   const A& a_;

@@ -83,7 +83,7 @@ class RandomRounding : public NoisyRuns {
       const Uniform& numbers = generators_[static_cast<std::size_t>(r)];
       float* const off = out.off.data() + r * x.size();
       for (Index k = 0; k < x.size(); ++k) {
-        const double run = x.v.data()[k] + (x.certain() ? 0 : x.unit * static_cast<double>(x.off_run(r)[k]));
+        const double run = x.v.data()[k] + (x.is_exact() ? 0 : x.unit * static_cast<double>(x.off_run(r)[k]));
         off[k] += to.values.data()[k] * static_cast<float>(numbers.of(run, 0));
       }
     }
@@ -105,13 +105,13 @@ class RandomRounding : public NoisyRuns {
   // change(to, from, random, most, at, count) for pieces of every run, `from` being what `other` is off by there.
   template <class Change>
   void disturb(Matrix& out, const Matrix& other, const ScaledPlane& rounding, Change change) const {
-    if (out.certain()) out.off = Plane<float>::Zero(runs() * out.rows(), out.cols());
+    if (out.is_exact()) out.off = Plane<float>::Zero(runs() * out.rows(), out.cols());
     out.unit = rounding.scale;
     const Index size = out.size();
     for (Index r = 0; r < runs(); ++r) {
       for (Index at = 0; at < size; at += Uniform::kMost) {
         const int count = static_cast<int>(std::min<Index>(Uniform::kMost, size - at));
-        const float* const from = other.certain() ? kZeros.data() : other.off_run(r) + at;
+        const float* const from = other.is_exact() ? kZeros.data() : other.off_run(r) + at;
         change(out.off.data() + r * size + at, from, generators_[static_cast<std::size_t>(r)].next(count),
                rounding.values.data() + at, at, count);
       }

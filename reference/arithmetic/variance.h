@@ -12,20 +12,20 @@
 #include <vector>
 
 #include "reference/arithmetic/exact.h"
-#include "reference/arithmetic/kept_beside.h"
+#include "reference/arithmetic/cached.h"
 #include "reference/arithmetic/range.h"
 #include "reference/arithmetic/roundings.h"
 #include "reference/arithmetic/scaled_plane.h"
 
 namespace backgauge {
 
-struct Spread {
+struct WithVariance {
   Plane<double> v;
   Plane<double> q;  // variance
   // Of a factor that is a difference, for all of its elements: the largest of what the other factors are multiplied by
   // on the way (range.h). 0: it is none.
   double reach = 0;
-  KeptBeside<Plane<double>> squares{};  // of v
+  Cached<Plane<double>> squares{};  // of v
 
   Index rows() const { return v.rows(); }
   Index cols() const { return v.cols(); }
@@ -70,7 +70,7 @@ struct UndisturbedSums {
 
 class Variance {
  public:
-  using Matrix = Spread;
+  using Matrix = WithVariance;
 
   // dots: gets every product of matrices, in the order in which the equations ask for them; or nullptr.
   explicit Variance(const RoundingModel& model, std::vector<UndisturbedDot>* dots = nullptr)
@@ -179,7 +179,7 @@ class Variance {
   // What is added up before sums of sizes are first looked at is less than 2^-20 of what matters.
   Dot new_dot() const { return {model_, 0x1p-20 * model_.largest}; }
   RowSum new_row_sum() const { return {}; }
-  Matrix settled(const Dot& dot) const {
+  Matrix total_of(const Dot& dot) const {
     Plane<double> variance = dot.undisturbed_.variance(model_);
     Matrix out{dot.undisturbed_.value, std::move(variance)};
     if (dots_ != nullptr) dots_->push_back({out.v, ScaledPlane(out.q.sqrt())});
@@ -190,7 +190,7 @@ class Variance {
     if (const double eta = model_.operand_underflow; eta > 0) out.q += eta * eta * dot.underflow_;
     return dot.met_.size() == 0 ? out : opened(std::move(out), dot.met_, model_.largest);
   }
-  Matrix settled(const RowSum& sum) const {
+  Matrix total_of(const RowSum& sum) const {
     Matrix out{sum.value_, sum.propagated_ + sum_variance(model_, sum.rows_, sum.squares_, sum.value_)};
     return opened(std::move(out), sum.met_, model_.largest);
   }
@@ -198,12 +198,12 @@ class Variance {
   Matrix matmul(const Matrix& x, const Matrix& y) const {
     Dot dot(model_, model_.largest);
     dot.add(x, y);
-    return settled(dot);
+    return total_of(dot);
   }
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
     Dot dot(model_, model_.largest - size_of(c));
     dot.add(x, y);
-    const Matrix product = carried(settled(dot));
+    const Matrix product = carried(total_of(dot));
     const double n = model_.products_of_term() * static_cast<double>(x.cols());
     Matrix out{c.v + product.v, c.q + product.q + uu_ * (n + 1) * (c.v.square() + (c.v + product.v).square())};
     if (dot.met_.size() == 0) return out;
@@ -212,7 +212,7 @@ class Variance {
   Matrix column_sums(const Matrix& x) const {
     RowSum sum;
     sum.add(x);
-    return settled(sum);
+    return total_of(sum);
   }
 
   Matrix sigmoid(const Matrix& x) const {

@@ -8,11 +8,11 @@ namespace backgauge {
 
 // A copy of the matrix does not take it along, since its values may change. Not for several threads.
 template <class T>
-class KeptBeside {
+class Cached {
  public:
-  KeptBeside() = default;
-  KeptBeside(const KeptBeside& /*other*/) {}
-  KeptBeside& operator=(const KeptBeside& /*other*/) {
+  Cached() = default;
+  Cached(const Cached& /*other*/) {}
+  Cached& operator=(const Cached& /*other*/) {
     kept_.reset();
     return *this;
   }

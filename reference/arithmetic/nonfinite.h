@@ -25,15 +25,15 @@ bool is_infinite(const Bounded<V>& x, Index k) {
 }
 
 // What went into an element.
-struct Fate {
+struct NonFinite {
   bool nan = false;   // a NaN, which comes out in every order
   bool open = false;  // something that may be anything
 
-  Fate joined(const Fate& other) const { return {nan || other.nan, open || other.open}; }
+  NonFinite joined(const NonFinite& other) const { return {nan || other.nan, open || other.open}; }
 };
 
 template <class V>
-Fate fate_of(const Bounded<V>& x, Index k) {
+NonFinite nonfinite_of(const Bounded<V>& x, Index k) {
   const bool open = std::isinf(x.e.data()[k]);
   return {!open && std::isnan(static_cast<double>(x.v.data()[k])), open};
 }
