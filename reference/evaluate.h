@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "reference/arithmetic/arithmetic.h"
 #include "reference/contract/call.h"
 #include "reference/contract/rnn_params.h"
 #include "reference/equations/block_lstm.h"
@@ -23,7 +24,7 @@ struct Evaluated {
 };
 
 // The matrices of a problem in one arithmetic.
-template <class A>
+template <Arithmetic A>
 class Unpacked {
  public:
   using M = typename A::Matrix;

@@ -7,6 +7,7 @@
 
 #include "reference/arithmetic/bound.h"
 #include "reference/arithmetic/exact.h"
+#include "reference/arithmetic/named_terms.h"
 #include "reference/arithmetic/noise.h"
 #include "reference/arithmetic/noisy_over_steps.h"
 #include "reference/arithmetic/variance.h"
@@ -21,6 +22,7 @@ extern template std::vector<Evaluated<Bound<double>::Matrix>> evaluate(const Bou
 extern template std::vector<Evaluated<Bound<long double>::Matrix>> evaluate(const Bound<long double>&, const Problem&);
 extern template std::vector<Evaluated<Variance::Matrix>> evaluate(const Variance&, const Problem&);
 extern template std::vector<Evaluated<Noise::Matrix>> evaluate(const Noise&, const Problem&);
+extern template std::vector<Evaluated<NamedTerms::Matrix>> evaluate(const NamedTerms&, const Problem&);
 
 using Flat = std::vector<std::vector<double>>;
 

@@ -2,11 +2,13 @@
 #include "properties/campaign/significance.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "properties/case/inputs.h"
 #include "reference/arithmetic/named_terms.h"
 #include "reference/contract/storage.h"
-#include "reference/evaluate.h"
+#include "reference/flat.h"
 
 namespace backgauge {
 namespace {
@@ -27,9 +29,18 @@ constexpr int kCasesThatShowAllTerms = 300;
 }  // namespace
 
 std::map<std::string, double> term_significance(const Problem& problem) {
-  std::map<std::string, double> largest;
-  (void)evaluate(Recording(strict_model(problem.dtype), problem, largest), problem);
-  return largest;
+  std::map<std::string, double> significance;
+  const auto compare = [&](std::span<const NamedTerms::Term> terms, const Bounded<double>& sum) {
+    for (const NamedTerms::Term& term : terms) {
+      double& largest = significance[term.name];
+      for (Index k = 0; k < sum.size(); ++k) {
+        const double size = std::fabs(term.values.data()[k]), e = sum.e.data()[k];
+        if (size > 0 && std::isfinite(size)) largest = std::max(largest, size / e);
+      }
+    }
+  };
+  (void)evaluate(NamedTerms(strict_model(problem.dtype), problem, compare), problem);
+  return significance;
 }
 
 int TermCoverage::shown() const {

@@ -13,10 +13,7 @@
 
 namespace backgauge {
 
-// Terms have names: "do wco", "cs_grad", "dci w[h]", "last step: x.. di..". A product lists its factors; dx contains
-// the slope of x as a factor; "x.." is a concatenation whose first part is x. Parts of params are named after their
-// block (W, R, bW, bR), parts of a row of gates after the gate. Sums over rows count separately for the first step, the
-// last step and those between. On input a complete problem, as for the oracle.
+// By the names of reference/arithmetic/named_terms.h. On input a complete problem, as for the oracle.
 std::map<std::string, double> term_significance(const Problem& problem);
 
 // A campaign covers a term that is this many times its E in this many cases.

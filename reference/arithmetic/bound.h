@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "reference/arithmetic/bounded_dot.h"
+#include "reference/arithmetic/exact.h"
 #include "reference/arithmetic/nonfinite.h"
 #include "reference/arithmetic/range.h"
 
@@ -32,23 +35,18 @@ struct BoundedTerms {
 };
 
 template <class V>
-class Bound {
+class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
  public:
   using Matrix = Bounded<V>;
 
   explicit Bound(const RoundingModel& model) : model_(model) {}
   const RoundingModel& model() const { return model_; }
 
-  Matrix input(const double* values, Index rows, Index cols) const {
-    return {exact_.input(values, rows, cols), Plane<double>::Zero(rows, cols)};
-  }
   Matrix recomputable(const double* values, Index rows, Index cols) const {
-    Matrix out = input(values, rows, cols);
+    Matrix out = this->input(values, rows, cols);
     out.e = model_.recomputed_co * magnitude(out.v);
     return out;
   }
-  Matrix zeros(Index rows, Index cols) const { return {exact_.zeros(rows, cols), Plane<double>::Zero(rows, cols)}; }
-  Matrix ones(Index rows, Index cols) const { return {exact_.ones(rows, cols), Plane<double>::Zero(rows, cols)}; }
   // 1/(1-dropout) is a subtraction and a division of the implementation.
   Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
     Matrix out{exact_.dropout_mask(keep, dropout, rows, cols), {}};
@@ -57,25 +55,9 @@ class Bound {
     return out;
   }
 
-  // bounds.md 3.1: m terms in any order.
-  template <class... M>
-  Matrix sum(const Matrix& first, const M&... rest) const {
-    return sum_of({&first, &rest...});
-  }
-  Matrix sum(const std::vector<Matrix>& terms) const {
-    std::vector<const Matrix*> pointers;
-    for (const Matrix& term : terms) pointers.push_back(&term);
-    return sum_of(pointers);
-  }
-
-  // bounds.md 3.2: m factors in any order.
-  template <class... M>
-  Matrix product(const Matrix& first, const M&... rest) const {
-    return product_of({&first, &rest...});
-  }
   Matrix negative(const Matrix& x) const { return {-x.v, x.e}; }
   Matrix difference(const Matrix& x, const Matrix& y) const {
-    Matrix out = sum(x, negative(y));
+    Matrix out = this->sum(x, negative(y));
     out.reach = out.e;
     for (Index k = 0; k < out.size(); ++k) {
       out.reach.data()[k] = reach_of_difference(size_of(x, k), size_of(y, k), size_of(out, k));
@@ -117,7 +99,7 @@ class Bound {
     return total_of(sum);
   }
 
-  // Of rows that come one after the other, as in exact.h.
+  // Rows that come one after the other, as in exact.h.
   using Dot = BoundedDot<V>;
   class RowSum {
    public:
@@ -171,7 +153,7 @@ class Bound {
       const double t = magnitude(out.v.data()[k]), e = argument_error(x, k);
       const double slope = std::min(1.0, 1 - t * t + 0.77 * e);
       store(out, k, slope * e + model_.activation_relative() * t + (t + e > 0 ? model_.least_normal : 0),
-             nonfinite_of(x, k));
+            nonfinite_of(x, k));
     }
     return out;
   }
@@ -210,7 +192,7 @@ class Bound {
       const bool exactly = e == 0 && (v == 0 || v == 1);
       out.reach.data()[k] = reach_of_tanh_slope(v, e);
       store(out, k, exactly ? 0 : 2 * v * e + e * e + 3 * model_.unit_roundoff * (1 + v * v) + model_.least_normal,
-             nonfinite_of(t, k), is_finite(t.v.data()[k]) ? out.reach.data()[k] : 0);
+            nonfinite_of(t, k), is_finite(t.v.data()[k]) ? out.reach.data()[k] : 0);
     }
     return out;
   }
@@ -263,26 +245,23 @@ class Bound {
     return out;
   }
 
-  Matrix transpose(const Matrix& x) const { return {x.v.transpose(), x.e.transpose()}; }
-  Matrix rows(const Matrix& x, Index begin, Index count) const {
-    return {x.v.middleRows(begin, count), x.e.middleRows(begin, count)};
+ private:
+  friend SumsAndProducts<Bound, Matrix>;
+  friend PlaneArithmetic<Bound, Matrix, V>;
+
+  static Matrix exactly(Plane<V> values) {
+    Plane<double> errors = Plane<double>::Zero(values.rows(), values.cols());
+    return {std::move(values), std::move(errors)};
   }
-  Matrix columns(const Matrix& x, Index begin, Index count) const {
-    return {x.v.middleCols(begin, count), x.e.middleCols(begin, count)};
+  template <class Move>
+  static Matrix moved(const Matrix& x, Move move) {
+    return {move(x.v), move(x.e)};
   }
-  Matrix repeat_row(const Matrix& row, Index count) const {
-    return {row.v.replicate(count, 1), row.e.replicate(count, 1)};
-  }
-  Matrix beside(const std::vector<const Matrix*>& parts) const {
-    const Index rows = parts.front()->rows();
-    return {stack_columns(planes_of(parts, &Matrix::v), rows), stack_columns(planes_of(parts, &Matrix::e), rows)};
-  }
-  Matrix below(const std::vector<const Matrix*>& parts) const {
-    const Index cols = parts.front()->cols();
-    return {stack_rows(planes_of(parts, &Matrix::v), cols), stack_rows(planes_of(parts, &Matrix::e), cols)};
+  template <Along along>
+  static Matrix joined(const std::vector<const Matrix*>& parts) {
+    return {join<along>(planes_of(parts, &Matrix::v)), join<along>(planes_of(parts, &Matrix::e))};
   }
 
- private:
   // e: the error of an element, if it is finite. met: the largest finite number on the way to it. bounds.md 3.10, 3.11
   void store(Matrix& out, Index k, double e, const NonFinite& nonfinite, double met = 0) const {
     V& v = out.v.data()[k];
@@ -301,9 +280,10 @@ class Bound {
     store(out, k, e, terms.nonfinite, terms.size * model_.growth(terms.count));
   }
 
-  Matrix sum_of(const std::vector<const Matrix*>& parts) const {
+  // bounds.md 3.1: m terms in any order.
+  Matrix sum_of(std::span<const Matrix* const> parts) const {
     Matrix out{parts.front()->v, parts.front()->e};
-    for (std::size_t p = 1; p < parts.size(); ++p) out.v += parts[p]->v;
+    for (const Matrix* part : parts.subspan(1)) out.v += part->v;
     for (Index k = 0; k < out.size(); ++k) {
       BoundedTerms<V> terms;
       for (const Matrix* part : parts) terms.add(*part, k);
@@ -336,9 +316,10 @@ class Bound {
     }
   };
 
-  Matrix product_of(const std::vector<const Matrix*>& parts) const {
+  // bounds.md 3.2: m factors in any order.
+  Matrix product_of(std::span<const Matrix* const> parts) const {
     Matrix out{parts.front()->v, parts.front()->e};
-    for (std::size_t p = 1; p < parts.size(); ++p) out.v *= parts[p]->v;
+    for (const Matrix* part : parts.subspan(1)) out.v *= part->v;
     const double roundings = static_cast<double>(parts.size() - 1);
     for (Index k = 0; k < out.size(); ++k) {
       Factors factors{.underflow = roundings * model_.least_normal};
@@ -360,5 +341,6 @@ class Bound {
   RoundingModel model_;
   static inline const Exact<V> exact_{};
 };
+static_assert(Arithmetic<Bound<double>>);
 
 }  // namespace backgauge

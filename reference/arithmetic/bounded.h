@@ -2,8 +2,8 @@
 // Values with error bounds.
 #pragma once
 
-#include "reference/arithmetic/exact.h"
 #include "reference/arithmetic/cached.h"
+#include "reference/arithmetic/plane.h"
 
 namespace backgauge {
 

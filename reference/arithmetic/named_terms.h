@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// An arithmetic that records the terms of the sums in the equations. Values and bounds are those of arithmetic/bound.h,
-// and every matrix has a name derived from its operands (significance.h). For every term of every sum, including those
-// in matrix products and in sums over rows, it keeps the largest |term| / E under the term's name.
+// An arithmetic in which the terms of all sums of the equations have names. Values and bounds are those of bound.h, and
+// every matrix has a name derived from its operands: "di wci" is the product of di and wci. dx contains the slope of x
+// as a factor: "dco" is (1 - co^2) h_grad o, and "dcs f" the product of dcs and f. "x.." is a concatenation whose first
+// part is x. Parts of params are named after their block (W, R, bW, bR), parts of a row of gates after the gate. Terms
+// of sums over the rows of a sequence are the first step, the last step and those between: "last step: x.. di..".
 #pragma once
 
-#include <map>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,28 +18,36 @@
 namespace backgauge {
 
 // A part of a matrix that was concatenated from several.
-struct RecordedPart {
+struct NamedPart {
   std::string name;
   Index count;
 };
 
-struct Recorded {
+struct Named {
   Bounded<double> b;
   std::string name;
-  std::vector<RecordedPart> beside{}, below{};  // empty: a single matrix
-  bool transposed = false;                      // `beside` are steps, whose rows were stacked before the transposition
+  std::vector<NamedPart> beside{}, below{};  // empty: a single matrix
+  bool transposed = false;                   // `beside` are steps, whose rows were stacked before the transposition
 
   Index rows() const { return b.rows(); }
   Index cols() const { return b.cols(); }
   Index size() const { return b.size(); }
 };
 
-class Recording {
+class NamedTerms : public SumsAndProducts<NamedTerms, Named> {
  public:
-  using Matrix = Recorded;
+  using Matrix = Named;
 
-  // Keeps both references; every operation adds to `largest`.
-  Recording(const RoundingModel& model, const Problem& problem, std::map<std::string, double>& largest);
+  struct Term {
+    std::string name;
+    Plane<double> values;  // of the shape of the sum
+  };
+  // Called for every sum, products of matrices and sums over rows included, after it has been computed. It may change
+  // the values of the sum, and thereby what is computed from it.
+  using OnSum = std::function<void(std::span<const Term> terms, Bounded<double>& sum)>;
+
+  // The problem must outlive it.
+  NamedTerms(const RoundingModel& model, const Problem& problem, OnSum on_sum);
 
   Matrix input(const double* values, Index rows, Index cols) const;
   Matrix recomputable(const double* values, Index rows, Index cols) const { return input(values, rows, cols); }
@@ -46,15 +57,6 @@ class Recording {
     return {bound_.dropout_mask(keep, dropout, rows, cols), "mask"};
   }
 
-  template <class... M>
-  Matrix sum(const Matrix& first, const M&... rest) const {
-    return sum_of({&first, &rest...});
-  }
-  Matrix sum(const std::vector<Matrix>& terms) const;
-  template <class... M>
-  Matrix product(const Matrix& first, const M&... rest) const {
-    return {bound_.product(first.b, rest.b...), product_name({&first, &rest...}), first.beside, first.below};
-  }
   Matrix negative(const Matrix& x) const { return {bound_.negative(x.b), "-" + x.name, x.beside, x.below}; }
   Matrix difference(const Matrix& x, const Matrix& y) const;
   Matrix matmul(const Matrix& x, const Matrix& y) const;
@@ -79,18 +81,19 @@ class Recording {
   Matrix below(const std::vector<const Matrix*>& parts) const;
 
  private:
-  static std::string product_name(const std::vector<const Matrix*>& factors);
-  static std::vector<const Bounded<double>*> bounds_of(const std::vector<const Matrix*>& parts);
+  friend SumsAndProducts<NamedTerms, Named>;
 
-  void record(const std::string& name, const Plane<double>& term, const Bounded<double>& sum) const;
-  void record_blocks(const Matrix& x, const Matrix& y, const Bounded<double>& sum) const;
-  Matrix sum_of(const std::vector<const Matrix*>& terms) const;
+  Matrix sum_of(std::span<const Matrix* const> terms) const;
+  Matrix product_of(std::span<const Matrix* const> factors) const;
+
+  void report(std::vector<Term> terms, Bounded<double>& sum) const;
   std::string gate_name(Index gate) const;
 
   const Bound<double> bound_;
   const Problem& problem_;
   const RnnParams params_;
-  std::map<std::string, double>& largest_;
+  const OnSum on_sum_;
 };
+static_assert(Arithmetic<NamedTerms>);
 
 }  // namespace backgauge

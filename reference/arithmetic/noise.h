@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,8 +23,9 @@ namespace backgauge {
 class NoisyProductOverSteps;
 class NoisySumOverSteps;
 
-class Noise : public RandomRounding {
+class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
  public:
+  using Matrix = Noisy;
   using ProductOverSteps = NoisyProductOverSteps;
   using SumOverSteps = NoisySumOverSteps;
 
@@ -33,34 +35,14 @@ class Noise : public RandomRounding {
         const std::vector<UndisturbedDot>* dots = nullptr)
       : RandomRounding(model, runs, first_run), dots_(dots) {}
 
-  Matrix input(const double* values, Index rows, Index cols) const { return exact_.input(values, rows, cols); }
   Matrix recomputable(const double* values, Index rows, Index cols) const {
     return rounded(input(values, rows, cols), model().recomputed_co, 0);
   }
-  Matrix zeros(Index rows, Index cols) const { return exact_.zeros(rows, cols); }
-  Matrix ones(Index rows, Index cols) const { return exact_.ones(rows, cols); }
   Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
     const double u = model().unit_roundoff;
     return rounded(rounded(exact_.dropout_mask(keep, dropout, rows, cols), u, 0), u, 0);
   }
 
-  template <class... M>
-  Matrix sum(const Matrix& first, const M&... rest) const {
-    Matrix out = first;
-    (add(out, rest), ...);
-    return out;
-  }
-  Matrix sum(const std::vector<Matrix>& terms) const {
-    Matrix out = terms.front();
-    for (std::size_t k = 1; k < terms.size(); ++k) add(out, terms[k]);
-    return out;
-  }
-  template <class... M>
-  Matrix product(const Matrix& first, const M&... rest) const {
-    Matrix out = first;
-    (multiply(out, rest), ...);
-    return out;
-  }
   Matrix negative(const Matrix& x) const { return {-x.v, -x.off, x.unit}; }
   Matrix difference(const Matrix& x, const Matrix& y) const { return sum(x, negative(y)); }
 
@@ -175,6 +157,20 @@ class Noise : public RandomRounding {
  private:
   friend NoisyProductOverSteps;
   friend NoisySumOverSteps;
+  friend SumsAndProducts<Noise, Noisy>;
+  friend PlaneArithmetic<Noise, Noisy>;
+
+  static Matrix exactly(Plane<double> values) { return values; }
+  Matrix sum_of(std::span<const Matrix* const> terms) const {
+    Matrix out = *terms.front();
+    for (const Matrix* term : terms.subspan(1)) add(out, *term);
+    return out;
+  }
+  Matrix product_of(std::span<const Matrix* const> factors) const {
+    Matrix out = *factors.front();
+    for (const Matrix* factor : factors.subspan(1)) multiply(out, *factor);
+    return out;
+  }
 
   struct Derivatives {
     double first, second, third;
@@ -245,5 +241,6 @@ class Noise : public RandomRounding {
   mutable std::size_t dots_done_ = 0;
   static inline const Exact<double> exact_{};
 };
+static_assert(Arithmetic<Noise>);
 
 }  // namespace backgauge

@@ -17,42 +17,6 @@ class NoisyRuns {
 
   Index runs() const { return runs_; }
 
-  Matrix transpose(const Matrix& x) const {
-    return moved(x, x.v.transpose(), [](const auto& from) { return from.transpose(); });
-  }
-  Matrix rows(const Matrix& x, Index begin, Index count) const {
-    return moved(x, x.v.middleRows(begin, count), [=](const auto& from) { return from.middleRows(begin, count); });
-  }
-  Matrix columns(const Matrix& x, Index begin, Index count) const {
-    if (x.is_exact()) return Plane<double>(x.v.middleCols(begin, count));
-    return {x.v.middleCols(begin, count), x.off.middleCols(begin, count), x.unit};
-  }
-  Matrix repeat_row(const Matrix& row, Index count) const {
-    return moved(row, row.v.replicate(count, 1), [=](const auto& from) { return from.replicate(count, 1); });
-  }
-  Matrix beside(const std::vector<const Matrix*>& parts) const {
-    Matrix out = stack_columns(planes_of(parts, &Matrix::v), parts.front()->rows());
-    if (!unite(out, parts)) return out;
-    Index at = 0;
-    for (const Matrix* part : parts) {
-      if (!part->is_exact()) out.off.middleCols(at, part->cols()) = part->off * scale(*part, out);
-      at += part->cols();
-    }
-    return out;
-  }
-  Matrix below(const std::vector<const Matrix*>& parts) const {
-    Matrix out = stack_rows(planes_of(parts, &Matrix::v), parts.front()->cols());
-    if (!unite(out, parts)) return out;
-    for (Index r = 0; r < runs(); ++r) {
-      Index at = r * out.rows();
-      for (const Matrix* part : parts) {
-        if (!part->is_exact()) out.off.middleRows(at, part->rows()) = block(*part, r) * scale(*part, out);
-        at += part->rows();
-      }
-    }
-    return out;
-  }
-
  protected:
   explicit NoisyRuns(Index runs) : runs_(runs) {}
 
@@ -78,12 +42,27 @@ class NoisyRuns {
     return true;
   }
   template <class Move>
-  Matrix moved(const Matrix& x, Plane<double> v, Move move) const {
-    Matrix out = std::move(v);
+  Matrix moved(const Matrix& x, Move move) const {
+    Matrix out = Plane<double>(move(x.v));
     if (x.is_exact()) return out;
     out.unit = x.unit;
     out.off.resize(runs() * out.rows(), out.cols());
     for (Index r = 0; r < runs(); ++r) out.off.middleRows(r * out.rows(), out.rows()) = move(block(x, r));
+    return out;
+  }
+  template <Along along>
+  Matrix joined(const std::vector<const Matrix*>& parts) const {
+    Matrix out = join<along>(planes_of(parts, &Matrix::v));
+    if (!unite(out, parts)) return out;
+    for (Index r = 0; r < runs(); ++r) {
+      Eigen::Map<Plane<float>> run(out.off.data() + r * out.size(), out.rows(), out.cols());
+      Index begin = 0;
+      for (const Matrix* part : parts) {
+        const Index length = length_of<along>(*part);
+        if (!part->is_exact()) slice_of<along>(run, begin, length) = block(*part, r) * scale(*part, out);
+        begin += length;
+      }
+    }
     return out;
   }
   // change(off, k, r) for element k of run r, where runs are off at all.

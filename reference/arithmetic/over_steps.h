@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "reference/arithmetic/exact.h"
+#include "reference/arithmetic/plane.h"
 
 namespace backgauge {
 

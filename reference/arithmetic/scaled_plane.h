@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reference/arithmetic/exact.h"
+#include "reference/arithmetic/plane.h"
 
 namespace backgauge {
 

@@ -8,11 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "reference/arithmetic/exact.h"
 #include "reference/arithmetic/cached.h"
+#include "reference/arithmetic/exact.h"
 #include "reference/arithmetic/range.h"
 #include "reference/arithmetic/roundings.h"
 #include "reference/arithmetic/scaled_plane.h"
@@ -68,7 +69,7 @@ struct UndisturbedSums {
   UndisturbedDot dot(const RoundingModel& model) const { return {value, ScaledPlane(variance(model).sqrt())}; }
 };
 
-class Variance {
+class Variance : public PlaneArithmetic<Variance, WithVariance> {
  public:
   using Matrix = WithVariance;
 
@@ -79,37 +80,17 @@ class Variance {
         underflow_(model.least_normal * model.least_normal),
         dots_(dots) {}
 
-  Matrix input(const double* values, Index rows, Index cols) const { return exactly(exact_.input(values, rows, cols)); }
   Matrix recomputable(const double* values, Index rows, Index cols) const {
     Matrix out = input(values, rows, cols);
     out.q = (model_.recomputed_co * out.v).square();
     return out;
   }
-  Matrix zeros(Index rows, Index cols) const { return exactly(exact_.zeros(rows, cols)); }
-  Matrix ones(Index rows, Index cols) const { return exactly(exact_.ones(rows, cols)); }
   Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
     Matrix out = exactly(exact_.dropout_mask(keep, dropout, rows, cols));
     out.q = 2 * uu_ * out.v.square();
     return out;
   }
 
-  template <class... M>
-  Matrix sum(const Matrix& first, const M&... rest) const {
-    return sum_of({&first, &rest...});
-  }
-  Matrix sum(const std::vector<Matrix>& terms) const {
-    std::vector<const Matrix*> pointers;
-    for (const Matrix& term : terms) pointers.push_back(&term);
-    return sum_of(pointers);
-  }
-  template <class... M>
-  Matrix product(const Matrix& first, const M&... rest) const {
-    Matrix out{first.v, first.q};
-    ((out = {out.v * rest.v, out.v.square() * rest.q + rest.v.square() * out.q + out.q * rest.q +
-                                 uu_ * (out.v * rest.v).square() + underflow_}),
-     ...);
-    return open_products(std::move(out), {&first, &rest...});
-  }
   Matrix negative(const Matrix& x) const { return {-x.v, x.q}; }
   Matrix difference(const Matrix& x, const Matrix& y) const {
     Matrix out = sum(x, negative(y));
@@ -117,7 +98,7 @@ class Variance {
     return out;
   }
 
-  // Of rows that come one after the other, as in exact.h.
+  // Rows that come one after the other, as in exact.h.
   class Dot {
    public:
     // negligible: sums of sizes of terms that are below it need not be known, bounds.md 3.11.
@@ -278,37 +259,29 @@ class Variance {
     return opened(std::move(out), sizes, model_.carry_largest);
   }
 
-  Matrix transpose(const Matrix& x) const { return {x.v.transpose(), x.q.transpose()}; }
-  Matrix rows(const Matrix& x, Index begin, Index count) const {
-    return {x.v.middleRows(begin, count), x.q.middleRows(begin, count)};
-  }
-  Matrix columns(const Matrix& x, Index begin, Index count) const {
-    return {x.v.middleCols(begin, count), x.q.middleCols(begin, count)};
-  }
-  Matrix repeat_row(const Matrix& row, Index count) const {
-    return {row.v.replicate(count, 1), row.q.replicate(count, 1)};
-  }
-  Matrix beside(const std::vector<const Matrix*>& parts) const {
-    const Index rows = parts.front()->rows();
-    return {stack_columns(planes_of(parts, &Matrix::v), rows), stack_columns(planes_of(parts, &Matrix::q), rows)};
-  }
-  Matrix below(const std::vector<const Matrix*>& parts) const {
-    const Index cols = parts.front()->cols();
-    return {stack_rows(planes_of(parts, &Matrix::v), cols), stack_rows(planes_of(parts, &Matrix::q), cols)};
-  }
-
  private:
+  friend SumsAndProducts<Variance, Matrix>;
+  friend PlaneArithmetic<Variance, Matrix>;
+
   static Matrix exactly(Plane<double> v) {
     Plane<double> q = Plane<double>::Zero(v.rows(), v.cols());
     return {std::move(v), std::move(q)};
   }
-  Matrix sum_of(const std::vector<const Matrix*>& parts) const {
+  template <class Move>
+  static Matrix moved(const Matrix& x, Move move) {
+    return {move(x.v), move(x.q)};
+  }
+  template <Along along>
+  static Matrix joined(const std::vector<const Matrix*>& parts) {
+    return {join<along>(planes_of(parts, &Matrix::v)), join<along>(planes_of(parts, &Matrix::q))};
+  }
+  Matrix sum_of(std::span<const Matrix* const> parts) const {
     Matrix out{parts.front()->v, parts.front()->q};
     Plane<double> squares = out.v.square();
-    for (std::size_t p = 1; p < parts.size(); ++p) {
-      out.v += parts[p]->v;
-      out.q += parts[p]->q;
-      squares += parts[p]->v.square();
+    for (const Matrix* part : parts.subspan(1)) {
+      out.v += part->v;
+      out.q += part->q;
+      squares += part->v.square();
     }
     out.q += sum_variance(model_, static_cast<double>(parts.size()), squares, out.v);
     double together = 0;
@@ -317,6 +290,14 @@ class Variance {
     Plane<double> met = Plane<double>::Zero(out.rows(), out.cols());
     for (const Matrix* part : parts) met += sizes_of(*part);
     return opened(std::move(out), met, model_.largest);
+  }
+  Matrix product_of(std::span<const Matrix* const> factors) const {
+    Matrix out{factors.front()->v, factors.front()->q};
+    for (const Matrix* factor : factors.subspan(1)) {
+      out = {out.v * factor->v, out.v.square() * factor->q + factor->v.square() * out.q + out.q * factor->q +
+                                    uu_ * (out.v * factor->v).square() + underflow_};
+    }
+    return open_products(std::move(out), factors);
   }
 
   // bounds.md 3.11, sizes being |v| and 8 deviations. First of a whole matrix, which nearly always is enough.
@@ -332,7 +313,7 @@ class Variance {
     }
     return out;
   }
-  Matrix open_products(Matrix out, const std::vector<const Matrix*>& factors) const {
+  Matrix open_products(Matrix out, std::span<const Matrix* const> factors) const {
     const auto reach = [](const Matrix& x) {
       const double most = x.reach > 0 ? x.reach : size_of(x);
       return most <= 1 ? 1 : most;
@@ -353,5 +334,6 @@ class Variance {
   std::vector<UndisturbedDot>* dots_;
   static inline const Exact<double> exact_{};
 };
+static_assert(Arithmetic<Variance>);
 
 }  // namespace backgauge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One LSTM step, forward and backward, over any arithmetic (arithmetic/exact.h). Equation numbers: lstm_cell.md.
+// One LSTM step, forward and backward, over any arithmetic (arithmetic/arithmetic.h). Equation numbers: lstm_cell.md.
 // Every matrix is [B, H]. Gates are told apart by name; their order in memory is the caller's business.
 #pragma once
 

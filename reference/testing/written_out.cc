@@ -31,10 +31,11 @@ Plane<float> WrittenOut::to_dtype(const Plane<float>& x) const {
   return x.unaryExpr([](float value) { return static_cast<float>(Bfloat16(value)); });
 }
 
-WrittenOut::Matrix WrittenOut::sum(std::vector<Matrix> terms) const {
+WrittenOut::Matrix WrittenOut::sum_of(std::span<const Matrix* const> parts) const {
+  std::vector<const Matrix*> terms(parts.begin(), parts.end());
   if (forms_.backwards) std::ranges::reverse(terms);
-  Matrix out{terms.front().v};
-  for (std::size_t k = 1; k < terms.size(); ++k) out.v = rounded(out.v + terms[k].v);
+  Matrix out{terms.front()->v};
+  for (std::size_t k = 1; k < terms.size(); ++k) out.v = rounded(out.v + terms[k]->v);
   return out;
 }
 
@@ -66,13 +67,14 @@ Plane<float> WrittenOut::multiply_out(const Plane<float>& g, const Matrix& facto
   return times(g, factor.v);
 }
 
-WrittenOut::Matrix WrittenOut::product(std::vector<Matrix> factors) const {
+WrittenOut::Matrix WrittenOut::product_of(std::span<const Matrix* const> parts) const {
+  std::vector<const Matrix*> factors(parts.begin(), parts.end());
   if (forms_.backwards) std::ranges::reverse(factors);
   // What is multiplied out comes last: it needs a g.
-  std::ranges::stable_partition(factors, [this](const Matrix& factor) { return !multiplied_out(factor); });
-  Matrix out{factors.front().v};
+  std::ranges::stable_partition(factors, [this](const Matrix* factor) { return !multiplied_out(*factor); });
+  Matrix out{factors.front()->v};
   for (std::size_t k = 1; k < factors.size(); ++k) {
-    out.v = multiplied_out(factors[k]) ? multiply_out(out.v, factors[k]) : rounded(out.v * factors[k].v);
+    out.v = multiplied_out(*factors[k]) ? multiply_out(out.v, *factors[k]) : rounded(out.v * factors[k]->v);
   }
   return out;
 }

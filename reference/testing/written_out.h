@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cmath>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "reference/arithmetic/exact.h"
@@ -22,17 +24,19 @@ struct Forms {
 };
 std::vector<Forms> all_forms();
 
-class WrittenOut {
- public:
-  struct Matrix {
-    Plane<float> v;
-    enum class Factor { kPlain, kTanhSlope, kSigmoidSlope, kDifference, kMask } factor = Factor::kPlain;
-    Plane<float> x{}, y{};  // of a difference, or the argument of a slope
+struct WrittenOutMatrix {
+  Plane<float> v;
+  enum class Factor { kPlain, kTanhSlope, kSigmoidSlope, kDifference, kMask } factor = Factor::kPlain;
+  Plane<float> x{}, y{};  // of a difference, or the argument of a slope
 
-    Index rows() const { return v.rows(); }
-    Index cols() const { return v.cols(); }
-    Index size() const { return v.size(); }
-  };
+  Index rows() const { return v.rows(); }
+  Index cols() const { return v.cols(); }
+  Index size() const { return v.size(); }
+};
+
+class WrittenOut : public PlaneArithmetic<WrittenOut, WrittenOutMatrix, float> {
+ public:
+  using Matrix = WrittenOutMatrix;
 
   WrittenOut(const Forms& forms, backgauge_dtype dtype, backgauge_accuracy_class half_class)
       : forms_(forms),
@@ -40,24 +44,11 @@ class WrittenOut {
         rounds_(is_narrow(dtype) && half_class == BACKGAUGE_CLASS_B),
         carries_(is_narrow(dtype) && half_class == BACKGAUGE_CLASS_A_PRIME) {}
 
-  Matrix input(const double* values, Index rows, Index cols) const { return {exact_.input(values, rows, cols)}; }
   Matrix recomputable(const double* values, Index rows, Index cols) const { return input(values, rows, cols); }
-  Matrix zeros(Index rows, Index cols) const { return {exact_.zeros(rows, cols)}; }
-  Matrix ones(Index rows, Index cols) const { return {exact_.ones(rows, cols)}; }
   Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
     return {rounded(exact_.dropout_mask(keep, dropout, rows, cols)), Matrix::Factor::kMask};
   }
 
-  template <class... M>
-  Matrix sum(const Matrix& first, const M&... rest) const {
-    return sum(std::vector<Matrix>{first, rest...});
-  }
-  Matrix sum(std::vector<Matrix> terms) const;
-  template <class... M>
-  Matrix product(const Matrix& first, const M&... rest) const {
-    return product(std::vector<Matrix>{first, rest...});
-  }
-  Matrix product(std::vector<Matrix> factors) const;
   Matrix negative(const Matrix& x) const { return {-x.v}; }
   Matrix difference(const Matrix& x, const Matrix& y) const {
     return {rounded(x.v - y.v), Matrix::Factor::kDifference, x.v, y.v};
@@ -82,18 +73,22 @@ class WrittenOut {
   Matrix clip(const Matrix& x, double limit) const { return {exact_.clip(x.v, limit)}; }
   Matrix carried(const Matrix& x) const { return {carries_ ? to_dtype(x.v) : x.v}; }
 
-  Matrix transpose(const Matrix& x) const { return {x.v.transpose()}; }
-  Matrix rows(const Matrix& x, Index begin, Index count) const { return {x.v.middleRows(begin, count)}; }
-  Matrix columns(const Matrix& x, Index begin, Index count) const { return {x.v.middleCols(begin, count)}; }
-  Matrix repeat_row(const Matrix& row, Index count) const { return {row.v.replicate(count, 1)}; }
-  Matrix beside(const std::vector<const Matrix*>& parts) const {
-    return {stack_columns(planes_of(parts, &Matrix::v), parts.front()->rows())};
-  }
-  Matrix below(const std::vector<const Matrix*>& parts) const {
-    return {stack_rows(planes_of(parts, &Matrix::v), parts.front()->cols())};
-  }
-
  private:
+  friend SumsAndProducts<WrittenOut, Matrix>;
+  friend PlaneArithmetic<WrittenOut, Matrix, float>;
+
+  static Matrix exactly(Plane<float> values) { return {std::move(values)}; }
+  template <class Move>
+  static Matrix moved(const Matrix& x, Move move) {
+    return {move(x.v)};
+  }
+  template <Along along>
+  static Matrix joined(const std::vector<const Matrix*>& parts) {
+    return {join<along>(planes_of(parts, &Matrix::v))};
+  }
+  Matrix sum_of(std::span<const Matrix* const> terms) const;
+  Matrix product_of(std::span<const Matrix* const> factors) const;
+
   Plane<float> to_dtype(const Plane<float>& x) const;
   Plane<float> rounded(const Plane<float>& x) const { return rounds_ ? to_dtype(x) : x; }
   Plane<float> dot(Plane<float> sum, const Plane<float>& x, const Plane<float>& y) const;
@@ -105,6 +100,7 @@ class WrittenOut {
   const bool rounds_, carries_;
   static inline const Exact<float> exact_{};
 };
+static_assert(Arithmetic<WrittenOut>);
 
 // The outputs in the order of the op's table, as they are stored; rows at the end that are zero by contract are left
 // out.
