@@ -8,17 +8,11 @@
 #include "ci/run/known_fault_match.h"
 #include "properties/case/inputs.h"
 #include "properties/explain/hint.h"
+#include "properties/explain/term_hint.h"
 #include "properties/judge/compare/claims.h"
 
 namespace backgauge::cli {
 namespace {
-
-// Whether hundreds of slow implementations can be tried on it within seconds: 2^20 products each are some.
-bool is_quick(const Problem& problem) {
-  const Extents& e = problem.extents;
-  constexpr std::int64_t kMostProducts = 1 << 20;
-  return e.T * e.B * e.L * e.D * e.H * (e.I + e.H) <= kMostProducts;
-}
 
 const TensorReport* first_bad(const Verdict& verdict) {
   const auto bad = std::ranges::find_if(verdict.tensors, [](const TensorReport& tensor) { return tensor.bad > 0; });
@@ -31,15 +25,26 @@ bool is_of_values(const Verdict& verdict) {
   return verdict.status == Status::kFailed && bad != nullptr && bad->unwritten == 0 && bad->worst >= 0;
 }
 
+// No values where an output is missing.
+std::vector<Values64> in_order_of(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given) {
+  std::vector<Values64> out;
+  for (const Wanted& tensor : wanted) {
+    const auto output = std::ranges::find(given, tensor.name, &GivenTensor::name);
+    out.push_back(output == given.end() ? Values64{} : output->values);
+  }
+  return out;
+}
+
 std::string hint_of(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                     const Declared& declared, const TensorReport& bad) {
   const std::vector<Wanted>& wanted = expected.gradient(problem, declared);
   const auto output = std::ranges::find(given, bad.name, &GivenTensor::name);
   const auto place = std::ranges::find(wanted, bad.name, &Wanted::name);
   if (bad.nonfinite > 0 || output == given.end() || place == wanted.end()) return "";
-  const std::string term = hint(problem, wanted, static_cast<std::size_t>(place - wanted.begin()), output->values);
-  return term.empty() && is_quick(problem) && !has_random_dropout(problem) ? known_fault_match(problem, wanted, given)
-                                                                           : term;
+  const std::string text = hint(problem, wanted, static_cast<std::size_t>(place - wanted.begin()), output->values);
+  if (!text.empty() || !is_quick(problem) || has_random_dropout(problem)) return text;
+  const std::string known = known_fault_match(problem, wanted, given);
+  return known.empty() ? term_hint(problem, wanted, in_order_of(wanted, given)) : known;
 }
 
 // The next wider class of half that the outputs pass as, or 0.

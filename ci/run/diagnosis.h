@@ -14,7 +14,7 @@
 namespace backgauge::cli {
 
 // On input the expected outputs of a case, the given ones, their declared properties, and the verdict. On output `hint`
-// (properties/explain/hint.h, known_fault_match.h) and `passes_as` of the verdict are set if an explanation was found.
+// (properties/explain/, known_fault_match.h) and `passes_as` of the verdict are set if an explanation was found.
 // `how` is the option that declares another class: "--half-class={}". A verdict is not changed unless it is FAILED
 // because of values.
 void diagnose(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,

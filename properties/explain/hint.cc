@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "properties/explain/hint_terms.h"
+#include "properties/explain/wrong_parts.h"
 
 namespace backgauge {
 namespace {
@@ -17,39 +17,27 @@ constexpr double kBounds = 3;
 // The least error, in units of these bounds, that can be explained: agreement to three digits.
 constexpr double kLeastError = 1e3;
 
-struct Explanation {
-  std::string text;
-  Values64 values;  // what would have been computed
-};
-
-class Explanations {
+// What can be made of the correct values of an output.
+class WrongOutputs {
  public:
-  Explanations(const Problem& problem, const std::vector<Wanted>& all, std::size_t which)
-      : problem_(problem), wanted_(all[which]) {
+  WrongOutputs(const Problem& problem, const Wanted& wanted, const Consider& consider)
+      : problem_(problem), wanted_(wanted), consider_(consider) {
     for (const long double value : wanted_.value) want_.push_back(static_cast<double>(value));
+  }
+
+  void for_each() const {
     factors();
     orders();
-    for (const std::vector<Term>& terms : {cell_terms_of(problem, wanted_), places_of(problem, wanted_)}) {
-      for (const Term& term : terms) multiples(term);
-    }
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      if (k == which || all[k].shape != wanted_.shape) continue;
-      Explanation other{"it holds the values of " + all[k].name, {}};
-      for (const long double value : all[k].value) other.values.push_back(static_cast<double>(value));
-      found.push_back(std::move(other));
-    }
   }
-
-  std::vector<Explanation> found;
 
  private:
-  void add(const std::string& text, const auto& value_of) {
+  void add(const std::string& text, const auto& value_of) const {
     Explanation explanation{text, Values64(want_.size())};
     for (std::size_t k = 0; k < want_.size(); ++k) explanation.values[k] = value_of(k);
-    found.push_back(std::move(explanation));
+    consider_(explanation);
   }
 
-  void factors() {
+  void factors() const {
     const auto times = [this](const std::string& text, double factor) {
       if (factor != 1) add(text, [&](std::size_t k) { return factor * want_[k]; });
     };
@@ -66,7 +54,7 @@ class Explanations {
   }
 
   // The correct values in another order.
-  void orders() {
+  void orders() const {
     const Shape& shape = wanted_.shape;
     if (shape.size() == 2 && shape[0] == shape[1]) {
       const auto n = static_cast<std::size_t>(shape[0]);
@@ -94,28 +82,24 @@ class Explanations {
     }
   }
 
-  void multiples(const Term& term) {
-    struct Multiple {
-      double factor;
-      const char* question;
-    };
-    for (const auto& [factor, question] :
-         {Multiple{-2, "of the wrong sign"}, Multiple{-1, "missing"}, Multiple{-0.5, "halved"},
-          Multiple{1, "counted twice"}, Multiple{2, "counted three times"}}) {
-      add(fmt::format("error equals {} times the {} term: {}?", factor, term.name, question),
-          [&, times = factor](std::size_t k) { return want_[k] + times * term.values[k]; });
-    }
-  }
-
   const Problem& problem_;
   const Wanted& wanted_;
+  const Consider& consider_;
   Values64 want_;
 };
+
+void for_each_other_output(const std::vector<Wanted>& all, std::size_t which, const Consider& consider) {
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (k == which || all[k].shape != all[which].shape) continue;
+    Explanation other{"it holds the values of " + all[k].name, {}};
+    for (const long double value : all[k].value) other.values.push_back(static_cast<double>(value));
+    consider(other);
+  }
+}
 
 }  // namespace
 
 Explained explain(const Wanted& wanted, std::span<const double> got, std::span<const double> values) {
-  constexpr int kMostDigits = 16;
   if (values.size() != got.size()) return {};
   double largest = 0, missed = 0;  // the largest error in units of its bound; the largest unexplained part of an error
   for (std::size_t k = 0; k < got.size(); ++k) {
@@ -131,19 +115,28 @@ Explained explain(const Wanted& wanted, std::span<const double> got, std::span<c
   return {true, largest >= kLeastError, std::min(digits, kMostDigits)};
 }
 
+void Matches::add(const std::string& text, const Explained& explained) {
+  if (!explained.met || !explained.conclusive) return;
+  ++count_;
+  text_ += fmt::format("{}{} (to {} digits)", text_.empty() ? "" : ", or ", text, explained.digits);
+}
+
+std::string Matches::text() const {
+  constexpr int kMost = 2;  // three explanations explain nothing
+  return count_ <= kMost ? text_ : "";
+}
+
 std::string hint(const Problem& problem, const std::vector<Wanted>& wanted, std::size_t which,
                  std::span<const double> got) {
   if (got.size() != wanted[which].value.size()) return "";
-  constexpr int kMost = 2;  // three explanations explain nothing
-  std::string text;
-  int found = 0;
-  for (const Explanation& explanation : Explanations(problem, wanted, which).found) {
-    const Explained explained = explain(wanted[which], got, explanation.values);
-    if (!explained.met || !explained.conclusive) continue;
-    if (++found > kMost) return "";
-    text += fmt::format("{}{} (to {} digits)", text.empty() ? "" : ", or ", explanation.text, explained.digits);
-  }
-  return text;
+  Matches matches;
+  const Consider consider = [&](const Explanation& explanation) {
+    matches.add(explanation.text, explain(wanted[which], got, explanation.values));
+  };
+  WrongOutputs(problem, wanted[which], consider).for_each();
+  for_each_wrong_part(problem, wanted[which], consider);
+  for_each_other_output(wanted, which, consider);
+  return matches.text();
 }
 
 }  // namespace backgauge

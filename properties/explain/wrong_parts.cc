@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/explain/wrong_parts.h"
+
+#include <fmt/format.h>
+
+namespace backgauge {
+namespace {
+
+class WrongParts {
+ public:
+  WrongParts(const Wanted& wanted, const Consider& consider) : wanted_(wanted), consider_(consider) {}
+
+  void operator()(const std::string& name, const auto& is_selected) const {
+    for (const WrongFactor& wrong : kWrongFactors) {
+      Explanation out{fmt::format("the part '{}' {}", name, wrong.text), Values64(wanted_.value.size())};
+      for (std::size_t k = 0; k < out.values.size(); ++k) {
+        out.values[k] = static_cast<double>(wanted_.value[k]) * (is_selected(k) ? wrong.factor : 1);
+      }
+      consider_(out);
+    }
+  }
+
+ private:
+  const Wanted& wanted_;
+  const Consider& consider_;
+};
+
+}  // namespace
+
+void for_each_wrong_part(const Problem& problem, const Wanted& wanted, const Consider& consider) {
+  const Extents& e = problem.extents;
+  const OpTraits& op = traits_of(problem.op);
+  const Shape& shape = wanted.shape;
+  if (shape.empty() || wanted.value.empty()) return;
+  const WrongParts with_wrong(wanted, consider);
+  const auto columns = static_cast<std::size_t>(shape.back());
+  const auto H = static_cast<std::size_t>(e.H);
+  if (!op.is_stacked && columns == 4 * H) {
+    const bool cell = op.gates == "icfo";
+    const char* const names[] = {"gate i", cell ? "gate ci" : "gate f", cell ? "gate f" : "gate ci", "gate o"};
+    for (std::size_t gate = 0; gate < 4; ++gate) {
+      with_wrong(names[gate], [=](std::size_t k) { return k % columns / H == gate; });
+    }
+  }
+  if (wanted.name == "w_grad") {
+    const std::size_t of_x = static_cast<std::size_t>(e.I) * columns;
+    if (e.I > 0) with_wrong("x rows", [=](std::size_t k) { return k < of_x; });
+    with_wrong("h rows", [=](std::size_t k) { return k >= of_x; });
+  } else if (shape.size() > 1 && shape[0] > 1) {
+    const std::size_t row = wanted.value.size() / static_cast<std::size_t>(shape[0]), size = wanted.value.size();
+    const std::string noun = shape[0] == e.T && shape.size() == 3 ? "step" : "row";
+    with_wrong("first " + noun, [=](std::size_t k) { return k < row; });
+    with_wrong("last " + noun, [=](std::size_t k) { return k >= size - row; });
+  }
+}
+
+}  // namespace backgauge
