@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// sigmoid and tanh of a vector of float or double, at most 2.5 ulp from the truth, and within the 4 roundings that
-// reference/arithmetic/bounds.md 3.6 allows; results of sigmoid that are no normal numbers may be 0. Exact at the
-// limits; a NaN stays one.
+// sigmoid and tanh of a vector of float or double, with an error of at most 2.5 ulp, and within the 4 roundings that
+// reference/arithmetic/bounds.md 3.6 allows; subnormal results of sigmoid may be 0. Exact at the limits; NaN gives
+// NaN.
 #include "impl/cpu/targets.h"
 // clang-format off
 #if defined(BACKGAUGE_CPU_ACTIVATIONS_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -23,14 +23,14 @@ namespace HWY_NAMESPACE {
 template <class T>
 struct ExponentialConstants;
 
-// kTerms: of the series of e^r, after which what is left is below a 16th of a rounding at r = ln(2) / 2.
-// kRound: added to a number it leaves the nearest whole one in the last bits.
+// kTerms: terms of the series of e^r after which the remainder is below a 16th of a rounding at r = ln(2) / 2.
+// kRound: adding it to a number leaves the nearest integer in the last bits.
 // ln(2) in two parts, the first with so few bits that its products with exponents are exact.
 template <>
 struct ExponentialConstants<float> {
   static constexpr int kTerms = 8, kMantissaBits = 23;
   static constexpr float kRound = 0x1.8p23f, kLog2High = 0x1.63p-1f, kLog2Low = -0x1.bd0106p-13f;
-  static constexpr float kLargest = 88;  // e^-88 is no normal number any more
+  static constexpr float kLargest = 88;  // e^-88 is subnormal
   static constexpr float kTanhIsOne = 10;
 };
 template <>
@@ -52,7 +52,7 @@ inline constexpr auto kSeries = [] {
   return terms;
 }();
 
-// e^v = scale (1 + rest) with a power of 2, and a rest that is as accurate near 0 as elsewhere.
+// e^v = scale (1 + rest), where scale is a power of 2, and rest has a small relative error even near 0.
 template <class V>
 struct Exponential {
   V scale, rest;
@@ -76,13 +76,13 @@ HWY_INLINE Exponential<V> exponential(D d, V v) {
   return {hn::BitCast(d, hn::Add(power, hn::BitCast(bits, hn::Set(d, 1)))), hn::MulAdd(hn::Mul(r, r), sum, r)};
 }
 
-// A NaN compares as no larger than anything.
+// The comparison is false for a NaN, which is therefore kept.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V at_most(D d, V v, hn::TFromD<D> most) {
   return hn::IfThenElse(hn::Gt(v, hn::Set(d, most)), hn::Set(d, most), v);
 }
 
-// From e^-|v|, which cannot overflow: 1 / (1 + e^-v), and e^v / (1 + e^v) below 0.
+// Computed from e^-|v|, which cannot overflow: 1 / (1 + e^-v), or e^v / (1 + e^v) for negative v.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V sigmoid(D d, V v) {
   const V one = hn::Set(d, 1);
@@ -91,7 +91,7 @@ HWY_INLINE V sigmoid(D d, V v) {
   return hn::Div(hn::IfThenElse(hn::Lt(v, hn::Zero(d)), power, one), hn::Add(one, power));
 }
 
-// (e^2v - 1) / (e^2v + 1) of |v|, from e^2v - 1.
+// (e^2v - 1) / (e^2v + 1) for |v|, computed from e^2v - 1.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V tanh(D d, V v) {
   const V bounded = at_most(d, hn::Abs(v), ExponentialConstants<hn::TFromD<D>>::kTanhIsOne);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sigmoid and tanh on every path that the machine can run, over the whole range of their type: how far from the truth,
-// in units in the last place of the true result.
+// The error of sigmoid and tanh on every path that the machine can run, over the whole range of their type, in units in
+// the last place of the true result.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "impl/cpu/activations_test.cc"
 #include "impl/cpu/targets.h"
@@ -33,7 +33,7 @@ void tanh_of(const T* from, T* to) {
   store(Tag<T>(), tanh(Tag<T>(), load(Tag<T>(), from)), to);
 }
 
-// Every kStep-th number there is, negative ones and NaNs too, against `truth` in a wider type.
+// Compares every kStep-th number of the type, including negative numbers and NaNs, with `truth` in a wider type.
 template <class T, class Wide, class Bits>
 void expect_accurate(const char* name, void (*activation)(const T*, T*), Wide (*truth)(Wide), Bits kStep) {
   constexpr auto L = static_cast<std::size_t>(kLanes<T>);

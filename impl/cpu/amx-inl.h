@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The products of a recurrent backward in AMX tiles: the serial one of each step, and the two large ones over all
-// steps. They take gate gradients as the vector code writes them, and hand results to the same outputs.
+// The products of a recurrent backward pass in AMX tiles: the serial one of each step, and the two large ones over all
+// steps. They read gate gradients in the layout of the vector code, and write to the same outputs.
 #include "impl/cpu/targets.h"
 // clang-format off
 #if defined(BACKGAUGE_CPU_AMX_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -29,18 +29,18 @@ class AmxProducts {
   static constexpr std::int64_t P = kPanel<float>, L = kLanes<float>;
 
  public:
-  // Vectors of less than half a tile are those of machines without AMX.
+  // Machines with AMX have vectors of at least half a tile.
   static constexpr bool kCompiled = std::is_same_v<T, float> && P % amx::kSide == 0;
 
  private:
   static constexpr std::int64_t kSide = amx::kSide, kDeep = amx::kDeep, kChunk = amx::kChunk, kSums = amx::kSums;
   static constexpr std::int64_t kBlocksOfPanel = kCompiled ? P / kSide : 1;
-  // Rows and columns of blocks whose sums stay in L2, and chunks of a piece of the depth: with both operands some
-  // 1.5 MiB of the 2 MiB there are.
+  // Rows and columns of blocks whose sums stay in L2, and chunks of a piece of the depth: with both operands about
+  // 1.5 of the 2 MiB of L2.
   static constexpr std::int64_t kRowBlocks = 16, kColumnBlocks = 8, kPiece = 16;
 
  public:
-  // weight_gates: of the weights, which may be fewer than those of the gradients. widest: columns of the widest input.
+  // weight_gates: gates of the weights, possibly fewer than of the gradients. widest: columns of the widest input.
   AmxProducts(Workspace& workspace, std::int64_t members, const StepPanels<T>& gradients, std::int64_t weight_gates,
               std::int64_t columns, std::int64_t steps, std::int64_t batch, std::int64_t widest)
       : gradients_(gradients),
@@ -63,12 +63,12 @@ class AmxProducts {
   }
 
   const AmxUse& use() const { return use_; }
-  // A member keeps it for as long as it makes products.
+  // A member keeps the returned object for as long as it computes products.
   amx::ConfiguredTiles configured() const { return amx::ConfiguredTiles(use_.any() ? products() : Products::kVectors); }
 
-  // The member's panels of weights [weight_gates * columns deep, width], for the serial product or that with weights.
-  // Element (k, column) of a gate is at(gate)[k * deep_stride + column * column_stride]; one of the strides is 1.
-  // Nobody may use what was packed before.
+  // Packs the member's panels of weights [weight_gates * columns deep, width], for the serial product or that with
+  // weights. Element (k, column) of a gate is at(gate)[k * deep_stride + column * column_stride]; one of the strides is
+  // 1. No member may still be using the previous contents.
   template <class At>
   void pack_weights(const Member& member, std::int64_t width, std::int64_t deep_stride, std::int64_t column_stride,
                     At at) const {
@@ -89,13 +89,13 @@ class AmxProducts {
     }
   }
 
-  // The member's part of what rows and columns that are not live are in both steps.
+  // Clears the member's part of the unused rows and columns of both steps.
   void clear_steps(const Member& member) const {
     const Range own = member.share(2 * step_blocks_ * weight_chunks_);
     std::fill_n(steps_ + own.begin * kChunk, (own.end - own.begin) * kChunk, std::uint16_t{0});
   }
 
-  // A panel of the gradients of step t, once they are there. Every step overwrites the one before the last.
+  // Packs a panel of the gradients of step t, once they have been computed. Every step overwrites the last but one.
   void pack_step(std::int64_t t, std::int64_t panel) const {
     const std::int64_t deep = std::min(P, columns_ - panel * P), at = panel * P;
     for (std::int64_t gate = 0; gate * gate_chunks_ < weight_chunks_; ++gate) {
@@ -111,13 +111,13 @@ class AmxProducts {
     }
   }
 
-  // The panels [range) of state [batch, columns] = gradients of step t times the weights, or +=. done() and the order
-  // as in StateProduct::run.
+  // Computes the panels [range) of state [batch, columns] = gradients of step t times the weights, or +=. done() and
+  // order as in StateProduct::run.
   template <class Done>
   HWY_INLINE void multiply_step(const Member& member, std::int64_t t, const Range& range, bool backwards, float* state,
                                 bool add, Done done) const {
-    // A second row of blocks uses what is loaded of the weights again; with one alone, four blocks of columns keep four
-    // sums going.
+    // A second row of blocks reuses the loaded weights; with only one row, four blocks of columns keep four sums in
+    // flight.
     const std::int64_t together = (step_blocks_ > 1 ? 2 : 4) / kBlocksOfPanel, count = range.end - range.begin;
     const std::int64_t groups = cpu::blocks(count, together);
     float* const sums = sums_of(member);
@@ -148,7 +148,7 @@ class AmxProducts {
     }
   }
 
-  // Gradients of all gates as right operand: the member's part. Nobody may use what was packed before.
+  // Packs the member's part of the gradients of all gates as right operand. The previous contents must not be in use.
   void pack_gradients(const Member& member) const {
     const Range own = member.share(gradients_.chunks() * kBlocksOfPanel);
     for (std::int64_t column = own.begin; column < own.end; ++column) {
@@ -164,7 +164,7 @@ class AmxProducts {
     }
   }
 
-  // As multiply_weights() of gradients-inl.h, with what pack_weights() packed.
+  // Like multiply_weights() of gradients-inl.h, with the weights packed by pack_weights().
   template <class GetOutput>
   void multiply_weights(const Member& member, std::int64_t first_gate, std::int64_t width, GetOutput output) const {
     for (std::int64_t b = 0; b < gradients_.blocks(); ++b) {
@@ -176,7 +176,7 @@ class AmxProducts {
     }
   }
 
-  // As multiply_inputs() of gradients-inl.h for all columns of the inputs, with what pack_gradients() packed.
+  // Like multiply_inputs() of gradients-inl.h for all columns of the inputs, after pack_gradients().
   template <class S, class GetOutput>
   void multiply_inputs(const Member& member, std::int64_t width, const Rows<S>& before, const Rows<S>& after,
                        std::int64_t first_gate, std::int64_t chunks, GetOutput output) const {
@@ -216,7 +216,7 @@ class AmxProducts {
     }
   }
 
-  // At most kSide rows of the gradients of the gates from `first_gate` on, as a block of a left operand.
+  // Packs at most kSide rows of the gradients of the gates from `first_gate` on as a block of a left operand.
   void pack_rows(std::int64_t b, std::int64_t first_gate, const Block& rows, std::uint16_t* to) const {
     for (std::int64_t chunk = 0; chunk < weight_chunks_; ++chunk, to += kChunk) {
       const std::int64_t gate = first_gate + chunk / gate_chunks_, column = chunk % gate_chunks_ * kDeep;
@@ -229,7 +229,7 @@ class AmxProducts {
     }
   }
 
-  // Adds the two sums of each block, and makes those again that are not finite.
+  // Adds the two sums of each block, and recomputes those that are not finite.
   static void finish(const amx::BlockProduct& product) {
     const FloatTag d;
     float* sums = product.sums;
@@ -258,7 +258,7 @@ class AmxProducts {
     }
   }
 
-  // `rows` rows of a panel, to outputs of at most kTileRows.
+  // Copies `rows` rows of a panel to outputs of at most kTileRows rows.
   template <class GetOutput>
   static void write(const float* sums, std::int64_t first, std::int64_t rows, std::int64_t panel, GetOutput output) {
     for (std::int64_t begin = 0; begin < rows; begin += kTileRows) {
@@ -285,7 +285,7 @@ class AmxProducts {
     }
   }
 
-  // The member's blocks of `height` rows times `panel_count` panels of the right operand from `first_panel` on.
+  // Multiplies the member's blocks of `height` rows by `panel_count` panels of the right operand from `first_panel` on.
   //   pack(rows, to)       a block of the left operand
   //   output(row, panel)   panels counted from `first_panel`
   template <class Pack, class GetOutput>
@@ -333,7 +333,7 @@ class AmxProducts {
     }
   }
 
-  // body(row, column, sums) for each two by two blocks.
+  // Calls body(row, column, sums) for each group of two by two blocks.
   template <class Body>
   HWY_INLINE void for_products(const Member& member, std::int64_t rows, std::int64_t begin, std::int64_t end,
                                Body body) const {

@@ -12,8 +12,8 @@ namespace backgauge::cpu::amx {
 namespace {
 
 #if defined(BACKGAUGE_WITH_AMX)
-// The instructions by themselves: the compilers' functions for them take tiles as literals, not as constants of a
-// template, and gcc's do not say that they read memory.
+// The instructions in assembly: compiler intrinsics take tiles as literals, not as template constants, and gcc's do not
+// declare that they read memory.
 struct MachineTiles {
   static constexpr long kRow = 64;  // bytes
 
@@ -106,7 +106,7 @@ ConfiguredTiles::~ConfiguredTiles() {
 }
 
 bool pays(Products products, const ProductSize& size) {
-  // A single row stays with the vectors, so that the emulation is judged with both kinds of products in one call.
+  // Single rows use vectors, so that the emulation is judged with both kinds of products in one call.
   if (products == Products::kAmxEmulated) return size.rows > 1;
   if (products == Products::kVectors) return false;
   // Estimates for a core of the first generation with AMX, in cycles of some 3 GHz: six products at 79 % of 512
@@ -118,7 +118,7 @@ bool pays(Products products, const ProductSize& size) {
                                             blocks(size.depth, kDeep) * kSide * kSide * kDeep);
   const double on_tiles = padded / kTiles, on_vectors = rows * weights / kVectors;
   if (size.streamed) {
-    // Bytes a cycle out of L2, half of whose 2 MiB may hold weights, and out of L3: 130 and 27 GB/s.
+    // Bytes per cycle from L2, of whose 2 MiB half may hold weights, and from L3: 130 and 27 GB/s.
     const auto stream = [=](double bytes) { return bytes / (bytes <= 0x1p20 ? 43 : 9); };
     return std::max(on_tiles, stream(6 * weights)) < std::max(on_vectors, stream(4 * weights));
   }

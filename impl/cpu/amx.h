@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of float matrices in AMX tiles. Every operand is the sum of three bfloat16, its pieces; of the nine products
-// of pieces the six largest are summed. What that costs in accuracy: impl/cpu/amx.md.
+// of pieces the six largest are summed. The resulting accuracy: impl/cpu/amx.md.
 //   left operand   [block of 16 rows]   [chunk of 32 deep] [piece] [16 rows][32 deep]
 //   right operand  [block of 16 columns][chunk of 32 deep] [piece] [16 pairs of depth][16 columns][2]
-// Blocks and chunks that are not full are filled up with zeros.
+// Partial blocks and chunks are padded with zeros.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace backgauge::cpu::amx {
 
 inline constexpr std::int64_t kSide = 16, kDeep = 32;     // of a tile; float sums are kSide by kSide
 inline constexpr std::int64_t kTile = kSide * kDeep;      // elements of a tile of pieces
-inline constexpr std::int64_t kChunk = 3 * kTile;         // of a chunk of a block: the highest piece first
-inline constexpr std::int64_t kSums = 2 * kSide * kSide;  // of a block of results: the main sum, and that of the rest
+inline constexpr std::int64_t kChunk = 3 * kTile;         // of a chunk of a block, the highest piece first
+inline constexpr std::int64_t kSums = 2 * kSide * kSide;  // of a block of results: main sum and rest
 
 // Blocks of results: `rows` of the left operand times `columns` of the right one, at most 2 by 2 or 1 by 4.
 struct BlockProduct {
@@ -25,18 +25,18 @@ struct BlockProduct {
   std::int64_t rows, columns;
   std::int64_t chunks;
   float* sums;  // [rows][columns][kSums]
-  bool add;     // to what is there
+  bool add;     // to the previous contents
 };
 
-// On kAmx in a thread that has configured its tiles. The order of the additions to an element depends on the depth
-// alone.
+// With kAmx, the thread must have configured its tiles. The order of the additions to an element depends only on the
+// depth.
 void multiply(Products products, const BlockProduct& product);
 
-// One block, by plain arithmetic in the order of the depth: for sums that are not finite, as what is infinite in one
-// piece cannot be told from what is infinite in all. Writes the main sum.
+// Computes one block with plain arithmetic in the order of the depth. Used for sums that are not finite, since tiles
+// cannot distinguish an infinite piece from an infinite value. Writes the main sum.
 void multiply_plainly(const std::uint16_t* left, const std::uint16_t* right, std::int64_t chunks, float* sum);
 
-// While it lives the tiles of this thread are configured, if `products` are those of AMX.
+// Configures the tiles of this thread for its lifetime, if `products` is kAmx.
 class ConfiguredTiles {
  public:
   explicit ConfiguredTiles(Products products);
@@ -48,8 +48,8 @@ class ConfiguredTiles {
   bool configured_;
 };
 
-// Whether tiles are expected to be faster than vectors for a product of these sizes. `streamed`: the right operand goes
-// by again and again, as in the steps of a recurrence, and is packed already.
+// Whether tiles are expected to be faster than vectors for a product of these sizes. `streamed`: the right operand is
+// read repeatedly, as in the steps of a recurrence, and has already been packed.
 struct ProductSize {
   std::int64_t rows, columns, depth;
   bool streamed;

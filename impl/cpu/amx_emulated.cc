@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tile instructions as Intel's manual describes TDPBF16PS: two chains of multiply-adds, over the even and the odd
-// depth, are added to each other and then to the sum. All round to nearest even; subnormals are 0, in and out.
+// depth, are added to each other and then to the sum. All round to nearest even; subnormal inputs and results become 0.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "impl/cpu/amx_emulated.cc"
 #include "impl/cpu/targets.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What amx::multiply() does, without AMX: for BACKGAUGE_CPU=amx-emulated, never chosen by itself.
+// amx::multiply() without AMX. Only for BACKGAUGE_CPU=amx-emulated, never chosen automatically.
 #pragma once
 
 #include "impl/cpu/amx.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of loads and products of a BlockProduct, for AMX and for its emulation:
+// The order of loads and products of a BlockProduct, shared by AMX and its emulation:
 //   Tiles::load<tile>(bfloat16*)  Tiles::load_sums<tile>(float*)  Tiles::store_sums<tile>(float*)  Tiles::zero<tile>()
 //   Tiles::dot<sums, left, right>()
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace backgauge::cpu::amx {
 
-// body(0) .. body(kCount - 1), each with its number as a constant.
+// Calls body(0) .. body(kCount - 1), each with its number as a compile-time constant.
 template <int kCount, class Body>
 inline void each(Body body) {
   [&]<int... k>(std::integer_sequence<int, k...>) { (body(std::integral_constant<int, k>()), ...); }
@@ -18,7 +18,7 @@ inline void each(Body body) {
 }
 
 // Tiles 0 to 3 are sums, then come left and right operands. The main products and the rest are summed one after the
-// other, each with all four sums: a product waits for the one before it on the same sum, and four of them hide that.
+// other, each with all four sums, which hide the latency between two products of the same sum.
 template <class Tiles, int kRows, int kColumns>
 class BlockKernel {
   static_assert(kRows * kColumns <= 4 && kRows <= 2);
@@ -66,7 +66,7 @@ class BlockKernel {
   static void load_left(Tiles& tiles, const BlockProduct& p, std::int64_t chunk, std::int64_t piece) {
     each<kRows>([&](auto r) { tiles.template load<kLeft + r>(left(p, r, chunk, piece)); });
   }
-  // Loads a piece of the right operand, and adds its products with what is there of the left one.
+  // Loads a piece of the right operand, and adds its products with the loaded pieces of the left one.
   template <int kPiece>
   static void add_right(Tiles& tiles, const BlockProduct& p, std::int64_t chunk) {
     each<kColumns>([&](auto c) {
@@ -75,7 +75,7 @@ class BlockKernel {
       each<kRows>([&](auto r) { tiles.template dot<r * kColumns + c, kLeft + r, at>(); });
     });
   }
-  // The other way round.
+  // Loads a piece of the left operand, and adds its products with the loaded pieces of the right one.
   template <int kPiece>
   static void add_left(Tiles& tiles, const BlockProduct& p, std::int64_t chunk) {
     static_assert(kColumns <= kRights);
@@ -85,7 +85,7 @@ class BlockKernel {
     });
   }
 
-  // Pieces (left, right) 0 2, 0 1, 1 1, 1 0, 2 0: from one to the next one side changes.
+  // Pieces (left, right) 0 2, 0 1, 1 1, 1 0, 2 0: only one side changes from each to the next.
   static void add_rest(Tiles& tiles, const BlockProduct& p, std::int64_t chunk) {
     load_left(tiles, p, chunk, 0);
     add_right<2>(tiles, p, chunk);
@@ -94,7 +94,7 @@ class BlockKernel {
     add_right<0>(tiles, p, chunk);
     add_left<2>(tiles, p, chunk);
   }
-  // The same with all pieces of one row of blocks in tiles 4 to 6.
+  // Like add_rest(), with all pieces of one row of blocks in tiles 4 to 6.
   static void add_rest_of_row(Tiles& tiles, const BlockProduct& p, std::int64_t chunk) {
     each<3>([&](auto piece) { tiles.template load<kLeft + piece>(left(p, 0, chunk, piece)); });
     const auto add = [&](auto piece, auto... lefts) {

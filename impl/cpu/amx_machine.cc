@@ -51,15 +51,15 @@ bool system_lends_tiles() {
 }  // namespace
 
 std::string_view amx_missing() {
-  static const std::string_view missing = !has_instructions() ? "the processor has no AMX for bfloat16"
-                                          : !has_palette()    ? "the processor has other tiles than those of palette 1"
+  static const std::string_view missing = !has_instructions()     ? "the processor has no AMX for bfloat16"
+                                          : !has_palette()        ? "the processor does not have the tiles of palette 1"
                                           : !system_saves_tiles() ? "the system does not save tiles"
                                           : !system_lends_tiles() ? "the system refuses tiles (ARCH_REQ_XCOMP_PERM)"
                                                                   : "";
   return missing;
 }
 #else
-std::string_view amx_missing() { return "built without AMX: not x86-64 Linux, or the assembler does not know it"; }
+std::string_view amx_missing() { return "built without AMX: not x86-64 Linux, or the assembler does not support it"; }
 #endif
 
 }  // namespace backgauge::cpu

@@ -6,8 +6,8 @@
 
 namespace backgauge::cpu {
 
-// "" if it may, otherwise what is missing. Linux lends the registers of tiles to who asks: the first call does, for the
-// whole process.
+// "" if it may, otherwise what is missing. Linux grants the tile registers on request; the first call makes that
+// request for the whole process.
 std::string_view amx_missing();
 
 }  // namespace backgauge::cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces and products of tiles against double, within what amx.md derives, packed by the vector code of every path of
-// the machine. Products are emulated, and made by AMX where there is one.
+// Pieces and products of tiles compared with double, within the bounds of amx.md, packed by the vector code of every
+// path of the machine. Products are emulated, and computed by AMX on machines that have it.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "impl/cpu/amx_test.cc"
 #include "impl/cpu/targets.h"
@@ -60,7 +60,7 @@ inline void expect_pieces_of(float value) {
   }
   ASSERT_EQ(std::signbit(pieces.high), std::signbit(value));
   ASSERT_EQ(pieces.high == 0, value == 0);
-  // As much as half a unit of the piece above, and half a percent more where that was cut, next to overflow.
+  // At most half a unit of the higher piece, and half a percent more where that was truncated, next to overflow.
   ASSERT_LE(std::abs(pieces.middle), 0x1.01p-8 * std::abs(value) + 0x1p-126);
   ASSERT_LE(std::abs(pieces.low), 0x1.01p-17 * std::abs(value) + 0x1p-126);
 }
@@ -171,7 +171,7 @@ inline std::vector<float> numbers(std::int64_t count, int spread, int scale, int
   return values;
 }
 
-// The largest error, in what amx.md allows and in what the judge does.
+// The largest error, relative to the bound of amx.md and to that of the judge.
 struct Ratios {
   double derived = 0, judged = 0;
 };
@@ -239,8 +239,8 @@ inline void expect_products(Products products) {
 inline void expect_emulated_products() { expect_products(Products::kAmxEmulated); }
 inline void expect_products_of_amx() { expect_products(Products::kAmx); }
 
-// What is not finite, or overflows in a piece, is not finite in tiles; plain arithmetic on the pieces makes it what it
-// is in any order.
+// Values that are not finite, or overflow in a piece, are not finite in tiles; plain arithmetic on the pieces then
+// gives the result that any order of summation gives.
 inline void expect_values_that_are_not_finite() {
   constexpr float kInfinity = HUGE_VALF;
   struct Case {
@@ -316,8 +316,8 @@ TEST(Amx, IsUsedWhereItIsExpectedToPay) {
     EXPECT_TRUE(amx::pays(products, large(400, 512)));
   }
   EXPECT_FALSE(amx::pays(Products::kVectors, large(400, 512)));
-  EXPECT_TRUE(amx::pays(Products::kAmx, streamed(16, 128)));    // weights out of L2
-  EXPECT_FALSE(amx::pays(Products::kAmx, streamed(16, 1024)));  // out of L3: 6 bytes of a weight instead of 4
+  EXPECT_TRUE(amx::pays(Products::kAmx, streamed(16, 128)));    // weights in L2
+  EXPECT_FALSE(amx::pays(Products::kAmx, streamed(16, 1024)));  // weights in L3: 6 bytes per weight instead of 4
   EXPECT_FALSE(amx::pays(Products::kAmx, large(1, 512)));
   EXPECT_FALSE(amx::pays(Products::kAmx, large(100, 8)));
   EXPECT_TRUE(amx::pays(Products::kAmxEmulated, streamed(2, 3)));

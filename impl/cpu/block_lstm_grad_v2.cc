@@ -63,7 +63,7 @@ class BlockLstmGrad {
   }
 
  private:
-  // `rows` rows of w as weights of so many columns.
+  // Packs `rows` rows of w as weights with that many columns.
   void pack(const Member& member, const S* w, std::int64_t rows, bool in_tiles) const {
     const std::int64_t G = 4 * c.H;
     if constexpr (Amx::kCompiled) {
@@ -119,7 +119,7 @@ class BlockLstmGrad {
 
   const S* cs_before(std::int64_t t) const { return t == 0 ? c.cs_prev : c.cs + (t - 1) * c.B * c.H; }
 
-  // What pointwise() will read and write.
+  // Prefetches what pointwise() will read and write.
   template <bool kPeephole>
   HWY_INLINE ReadSoon reads(std::int64_t panel, std::int64_t t) const {
     const std::int64_t at = t * c.B * c.H + panel * P;
@@ -143,7 +143,7 @@ class BlockLstmGrad {
     }
   }
 
-  // Sums of b_grad and of the peepholes' gradients stay in registers while the rows go by.
+  // Sums of b_grad and of the peepholes' gradients stay in registers during the loop over rows.
   template <bool kPeephole, bool kPart>
   void pointwise_rows(std::int64_t panel, std::int64_t t) const {
     const Tag<T> d;
@@ -198,7 +198,7 @@ class BlockLstmGrad {
     }
   }
 
-  // `rows` rows of a panel in the workspace as columns of an output.
+  // Writes `rows` rows of a panel in the workspace to columns of an output.
   void store_rows(const T* from, std::int64_t rows, std::int64_t panel, S* to) const {
     const Tag<T> d;
     for (std::int64_t row = 0; row < rows; ++row, from += P, to += c.H) {
@@ -213,7 +213,7 @@ class BlockLstmGrad {
     }
   }
 
-  // Once the state before the first step is complete.
+  // Called once the state before the first step is complete.
   void store_panel(std::int64_t panel) const {
     store_rows(dh_ + panel * c.B * P, c.B, panel, c.h_prev_grad);
     store_rows(dcs_ + panel * c.B * P, c.B, panel, c.cs_prev_grad);
@@ -228,7 +228,7 @@ class BlockLstmGrad {
   void weight_gradient(Member& member) const {
     const std::int64_t rows = c.S * c.B, B = c.B, I = c.I, H = c.H;
     const Range range = member.share(I + H);
-    // What no cache of a core holds until somebody reads it need not be read before it is written.
+    // An output too large to stay in the core's caches is written without reading its lines first.
     const bool streams = std::is_same_v<S, T> && H % L == 0 &&
                          (I + H) * 4 * H * static_cast<std::int64_t>(sizeof(S)) > second_level_cache() &&
                          reinterpret_cast<std::uintptr_t>(c.w_grad) % (L * sizeof(S)) == 0;
@@ -283,7 +283,7 @@ class BlockLstmGrad {
   StepPanels<T> dgates_;
   Amx amx_;
   std::int64_t panels_;
-  T *dcs_, *dh_;        // of the states before the step at hand, in panels
+  T *dcs_, *dh_;        // gradients of the states before the current step, in panels
   T* sums_;             // [panel][7][column]: b_grad of each gate, wci_grad, wcf_grad, wco_grad
   Weights<T> weights_;  // W_h, later W_x
   ProductScratch<T> scratch_;

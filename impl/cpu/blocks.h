@@ -14,7 +14,7 @@ struct Block {
   std::int64_t end() const { return begin + size; }
 };
 
-// 0 .. total - 1 in `count` blocks, none of them more than one longer than another. Divides once.
+// 0 .. total - 1 in `count` blocks whose lengths differ by at most one. Divides once.
 class Blocks {
  public:
   Blocks(std::int64_t total, std::int64_t count)

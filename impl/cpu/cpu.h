@@ -8,7 +8,7 @@
 
 namespace backgauge {
 
-// nullptr, and why in `error`, where BACKGAUGE_CPU names a path that this machine cannot run or that there is not.
+// nullptr, with the reason in `error`, if BACKGAUGE_CPU names an unknown path or one that this machine cannot run.
 const backgauge_implementation* cpu_implementation(std::string& error);
 
 }  // namespace backgauge

@@ -96,8 +96,8 @@ class RnnBackprop {
 
   std::int64_t widest_input() const { return std::max(c.I, n.L > 1 ? n.D * n.H : 0); }
 
-  // Where the gates of the op lie among those that are kept. A GRU keeps the candidate's twice: its recurrent side
-  // comes first, its input side last, so that each side has a range of its own.
+  // The positions of the op's gates among the stored gates. A GRU stores the candidate twice: its recurrent side comes
+  // first, its input side last, so that each side has a contiguous range.
   bool gru() const { return n.mode == BACKGAUGE_GRU; }
   std::int64_t recurrent_gate(std::int64_t kept) const { return gru() ? (kept + 2) % 3 : kept; }
   std::int64_t first_input_gate() const { return gru() ? 1 : 0; }
@@ -112,7 +112,7 @@ class RnnBackprop {
 
   // Packs R of all gates, copies states, and makes the input of the layer once.
   void start(Member& member, std::int64_t layer, std::int64_t direction) const {
-    member.wait();  // the last user of what is written now, and the writer of what is read
+    member.wait();  // for the last reader of what is written now, and the writer of what is read
     const Range own = member.share(panels_);
     pack_recurrent(member, layer, direction);
     const std::int64_t first = (layer * n.D + direction) * n.step();
@@ -148,7 +148,7 @@ class RnnBackprop {
     }
   }
 
-  // Of the step at hand, at row 0: states before it and saved values.
+  // The states before step t and its saved values, at row 0.
   RnnStep<T> step_at(std::int64_t layer, std::int64_t direction, std::int64_t t, const T* dy) const {
     const std::int64_t pseudo_layer = layer * n.D + direction, row = n.D * n.H;
     const std::int64_t before = direction == 0 ? t - 1 : t + 1;
@@ -213,7 +213,7 @@ class RnnBackprop {
         [&](std::int64_t panel) HWY_ATTR { store_panel(layer, direction, panel); });
   }
 
-  // And what the product of the step reads, if that is made in tiles.
+  // Also packs the operand of the product of the step, if that is computed in tiles.
   void pointwise_of(std::int64_t panel, const RnnStep<T>& s, std::int64_t t) const {
     pointwise(panel, s);
     if constexpr (Amx::kCompiled) {
@@ -221,7 +221,7 @@ class RnnBackprop {
     }
   }
 
-  // Once the state before the first step is complete.
+  // Called once the state before the first step is complete.
   void store_panel(std::int64_t layer, std::int64_t direction, std::int64_t panel) const {
     const std::int64_t first = (layer * n.D + direction) * n.step(), columns = std::min(P, n.H - panel * P);
     store_columns(dh_ + panel * n.B * P, n.B, columns, c.input_h_backprop + first + panel * P, n.H);
@@ -239,7 +239,7 @@ class RnnBackprop {
   void input_gradient(Member& member, std::int64_t layer, std::int64_t direction, T* dx) const {
     const std::int64_t width = params_.matrix_input(layer);
     if (layer == 0 && params_.skip_input) return sum_gates(member, dx, direction > 0);
-    member.wait();  // until nobody needs what was packed any more
+    member.wait();  // until no member needs the packed operand any more
     const S* const w = c.params + params_.W(layer, direction, 0);
     const auto output = [=](std::int64_t row, std::int64_t panel) {
       return Output<T, T>{dx + row * width + panel * P, width, std::min(P, width - panel * P), direction > 0};
@@ -321,7 +321,7 @@ class RnnBackprop {
     const std::int64_t chunks = n.G * panels_;
     if constexpr (Amx::kCompiled) {
       if (amx_.use().inputs) {
-        member.wait();  // until nobody needs R any more
+        member.wait();  // until no member needs R any more
         amx_.pack_gradients(member);
         member.wait();
         amx_.multiply_inputs(member, width, all_x, no_more, first_input_gate(), chunks, output_of_inputs);
@@ -343,11 +343,11 @@ class RnnBackprop {
   ProductScratch<T> scratch_;
   RnnTrace<S, const std::byte> trace_;
   T* weights_;                    // R, later W
-  T *dh_, *dc_;                   // of the states before the step at hand, in panels
+  T *dh_, *dc_;                   // gradients of the states before the current step, in panels
   T* sums_;                       // [panel][gate][column]
   T *h_first_, *cs_first_;        // [B, H]
   T *dy_, *dx_, *dropped_;        // [T, B, D*H]
-  T* input_;                      // [T, B, I], if it is not stored as it is computed
+  T* input_;                      // [T, B, I], if its storage type is not T
   T *input_grad_, *params_grad_;  // [T, B, I], [params_length]
 };
 

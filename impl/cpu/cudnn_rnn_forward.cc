@@ -110,7 +110,7 @@ class RnnForward {
   // Whether there is no product: skip_input, or no inputs.
   bool is_plain_sum(std::int64_t layer) const { return params_.matrix_input(layer) == 0; }
 
-  // W x of all steps to the gates.
+  // Writes W x of all steps to the gates.
   void input_side(Member& member, std::int64_t layer, std::int64_t direction) const {
     const std::int64_t GH = n.G * n.H, width = params_.matrix_input(layer);
     T* const gates = trace_.gates(layer * n.D + direction);
@@ -128,7 +128,7 @@ class RnnForward {
                      });
   }
 
-  // x itself for every gate, or zeros where there are no inputs.
+  // Copies x to every gate, or zeros if there are no inputs.
   void copy_input(const Member& member, T* gates) const {
     const Range own = member.share(n.T * n.B);
     for (std::int64_t row = own.begin; row < own.end; ++row) {
@@ -145,7 +145,7 @@ class RnnForward {
 
   // Packs R of all gates, gate after gate for each panel of the state, adds up the biases, and copies the states.
   void start(Member& member, std::int64_t layer, std::int64_t direction) const {
-    member.wait();  // until nobody needs W any more, and the gates are complete
+    member.wait();  // until no member needs W any more, and the gates are complete
     const Weights<T> R{weights_, 1, n.H};
     const std::int64_t first = (layer * n.D + direction) * n.step();
     const Range own = member.share(panels_);
@@ -243,8 +243,8 @@ class RnnForward {
   const RnnParams params_;
   int threads_;
   std::int64_t panels_;
-  StepPanels<T> input_, below_;  // what enters the first layer, and the others
-  StepPanels<T> h_;              // before and after a step, in turn
+  StepPanels<T> input_, below_;  // the input of the first layer, and of the others
+  StepPanels<T> h_;              // before and after a step, alternating
   ProductScratch<T> scratch_;
   RnnTrace<S, std::byte> trace_;
   T* weights_;    // W, later R

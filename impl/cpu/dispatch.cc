@@ -91,7 +91,7 @@ backgauge_status forward(const backgauge_call* call, backgauge_message* message)
   return checked_execute(call, true, message);
 }
 
-// The masks lie behind the values, as bytes, whatever the storage type.
+// The masks follow the values, as bytes, whatever the storage type.
 template <class Storage>
 void copy_mask(const backgauge_call& call, const Extents& extents, std::int64_t gap, std::uint8_t* keep) {
   const RnnSizes sizes(extents, call.attributes);
@@ -126,7 +126,7 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
   });
 }
 
-// The path that this process runs on is part of the version: it decides about bits and times.
+// The path that this process uses is part of the version, since bits and times depend on it.
 const backgauge_implementation& table() {
   static const std::string version = "2 " + std::string(path_word());
   static const backgauge_implementation implementation = {

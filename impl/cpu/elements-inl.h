@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A member's part of what is done to an array element by element.
+// Elementwise operations: a member's part of an array.
 #include "impl/cpu/targets.h"
 // clang-format off
 #if defined(BACKGAUGE_CPU_ELEMENTS_INL_H) == defined(HWY_TARGET_TOGGLE)

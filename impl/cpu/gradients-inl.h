@@ -39,7 +39,7 @@ class ProductScratch {
 };
 
 // The member's part of [rows of gradients, columns] = gradients w, where w has the gates from `first_gate` on.
-//   output(row, panel) -> where a tile of it goes
+//   output(row, panel) -> the address of a tile of the result
 template <class T, class GetOutput>
 void multiply_weights(const Member& member, const StepPanels<T>& gates, std::int64_t first_gate,
                       const Weights<T>& weights, std::int64_t columns, const ProductScratch<T>& scratch,
@@ -95,15 +95,15 @@ struct Rows {
   std::int64_t stride, count;
 };
 
-// Columns [range) of inputs^T gradients, from the gates from `first_gate` on, so many chunks. The inputs are the rows
-// of `before` and then those of `after`.
-//   output(column, chunk) -> where a tile of it goes
+// Columns [range) of inputs^T gradients, for `chunks` chunks of the gates from `first_gate` on. The inputs are the rows
+// of `before`, followed by those of `after`.
+//   output(column, chunk) -> the address of a tile of the result
 template <class S, class T, class GetOutput>
 void multiply_inputs(const Member& member, const Range& range, const Rows<S>& before, const Rows<S>& after,
                      const StepPanels<T>& gates, std::int64_t first_gate, std::int64_t chunks,
                      const ProductScratch<T>& scratch, GetOutput output) {
   constexpr std::int64_t P = kPanel<T>;
-  constexpr std::int64_t kMost = 384;  // rows of a piece: of float three quarters of an L1 of 32 KiB
+  constexpr std::int64_t kMost = 384;  // rows of a piece: in float three quarters of an L1 of 32 KiB
   const std::int64_t total = range.end - range.begin, tile_stride = scratch.tile_stride();
   const std::int64_t parts = std::max(blocks(gates.rows(0).size, kMost), std::int64_t{1});
   const std::int64_t pieces = gates.blocks() * parts, first_chunk = first_gate * gates.panels();

@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
 namespace HWY_NAMESPACE {
 
-// v (1 - v), where 1 - v is exact from 1/2 on, and 1 - v v.
+// v (1 - v), where 1 - v is exact for v >= 1/2, and 1 - v v.
 template <class V>
 HWY_INLINE V slope_of_sigmoid(V v) {
   return hn::Mul(v, hn::Sub(hn::Set(hn::DFromV<V>(), 1), v));
@@ -31,8 +31,8 @@ struct LstmGradients {
   V i, ci, f, o, cs_prev;
 };
 
-// Gate values are those after the activation; dcs and dh include what later steps handed back. The weights are read
-// with peepholes only.
+// Gate values are those after the activation; dcs and dh include the gradients carried from later steps. The weights
+// are read only with peepholes.
 template <bool kPeephole, class V>
 HWY_INLINE LstmGradients<V> lstm_gradients(V cs_prev, V i, V f, V o, V ci, V co, V dcs, V dh, V wci, V wcf, V wco) {
   const V d_o = hn::Mul(hn::Mul(slope_of_sigmoid(o), dh), co);

@@ -23,30 +23,30 @@ HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
 namespace HWY_NAMESPACE {
 
-// A tile: whole rows as far as possible, so that every tensor is read and written from one end to the other; 32 rows of
-// 512 columns are what a thread costs to start.
+// A tile: full rows where possible, so that every tensor is read and written sequentially. Computing 32 rows of 512
+// columns takes as long as starting a thread.
 inline constexpr std::int64_t kRows = 32, kColumns = 4096;
 inline constexpr double kElementsPerThread = 32 * 512;
-// Columns that are computed in an L1 before they are written past the caches. At (512, 4096) on Zen 3, in times of
-// ordinary stores: 128 columns 0.76, 256 columns 0.89, 64 columns 1.1, single lines of each output in turn 2.5. In
-// caches it loses.
+// Columns that are computed in L1 before they are written with non-temporal stores. Time at (512, 4096) on Zen 3,
+// relative to ordinary stores: 128 columns 0.76, 256 columns 0.89, 64 columns 1.1, single lines of each output in turn
+// 2.5. Slower if the data fits into the caches.
 inline constexpr std::int64_t kPiece = 128;
 
-// How gradients are written: to the caches; past them by pieces; past them at once, where a vector is a whole line. At
-// (512, 4096) on Zen 5 with AVX-512, in times of pieces: at once 0.87, with peepholes 0.85.
+// How gradients are written: ordinary stores; non-temporal stores by pieces; non-temporal stores of each vector, if it
+// is a full line. The last at (512, 4096) on Zen 5 with AVX-512, relative to pieces: 0.87, with peepholes 0.85.
 enum class Writes { kCached, kPieces, kLines };
 
-// Where a row of gradients goes: gates are `stride` apart.
+// The addresses of a row of gradients; gates are `stride` apart.
 template <class S>
 struct RowOutput {
   S *cs_prev_grad, *gates;
   std::int64_t stride;
 };
 
-// Peepholes of a vector of columns: wci, wcf, wco, and the sums over rows of di * cs_prev, df * cs_prev, do * cs. Side
-// by side they are one stream of memory beside the 14 of the tensors, where six cost more than what they carry: on Zen
-// 3 (128, 1024) took 1.70 times as long as without peepholes, and takes 1.38 times, (32, 512) 1.39 and 1.32. Two rows
-// at a time would load and store the sums half as often, but are streams of their own: it lost.
+// Peepholes of a vector of columns: wci, wcf, wco, and the sums over rows of di * cs_prev, df * cs_prev, do * cs.
+// Stored together, they are one stream of memory in addition to the 14 of the tensors, which is faster than six
+// streams: on Zen 3, (128, 1024) took 1.70 times as long as without peepholes with six, and 1.38 times with one; (32,
+// 512) 1.39 and 1.32. Two rows at a time would load and store the sums half as often, but add streams: that was slower.
 template <class T>
 struct Peepholes {
   enum { kWci, kWcf, kWco, kWciGrad, kWcfGrad, kWcoGrad, kCount };
@@ -101,7 +101,7 @@ HWY_INLINE void backward_columns(const LstmBlockCellGradCall<S>& c, std::int64_t
   }
 }
 
-// Past the caches, but for the ends of what is no whole line.
+// Copies with non-temporal stores, except for partial lines at both ends.
 inline void stream(const void* from, std::int64_t bytes, void* to) {
 #if HWY_TARGET == HWY_SCALAR
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
@@ -119,7 +119,7 @@ inline void stream(const void* from, std::int64_t bytes, void* to) {
 #endif
 }
 
-// Whether vectors of the outputs are whole lines.
+// Whether vectors of the outputs are full cache lines.
 template <class S>
 bool in_lines(const LstmBlockCellGradCall<S>& c) {
   constexpr std::int64_t kLine = 64;
@@ -168,7 +168,7 @@ void backward_tile(const LstmBlockCellGradCall<S>& call, Writes writes, const Bl
   }
 }
 
-// The weights of these columns, and sums of nothing.
+// Loads the weights of these columns, and sets the sums to 0.
 template <class S, class T>
 void begin(const LstmBlockCellGradCall<S>& call, const Block& columns, Peepholes<T>* peepholes) {
   constexpr std::int64_t L = kLanes<T>;
@@ -184,7 +184,7 @@ void begin(const LstmBlockCellGradCall<S>& call, const Block& columns, Peepholes
   }
 }
 
-// Adds what the `tiles` of a block of columns have summed, in the order of their rows; they are `stride` apart.
+// Adds the partial sums of the `tiles` of a block of columns, in the order of their rows; they are `stride` apart.
 template <class S, class T>
 void finish(const Peepholes<T>* peepholes, std::int64_t tiles, std::int64_t stride, int which, std::int64_t count,
             S* to) {
@@ -203,7 +203,7 @@ void finish(const Peepholes<T>* peepholes, std::int64_t tiles, std::int64_t stri
   }
 }
 
-// Whether more is read and written than the caches hold: 8 tensors in, 5 out.
+// Whether the call reads and writes more than fits into the caches: 8 tensors in, 5 out.
 template <class S>
 bool is_beyond_caches(const LstmBlockCellGradCall<S>& call) {
   return 13.0 * sizeof(S) * static_cast<double>(call.B) * static_cast<double>(call.H) >

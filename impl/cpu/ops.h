@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops. Each first takes its memory from the workspace; if that only counts, it does nothing else and looks at the
-// sizes, attributes and num_threads of the call alone. Otherwise the call is validated and lies in host memory.
+// The ops. Each first takes its memory from the workspace; if that only counts, it does nothing else, and reads only
+// the sizes, attributes and num_threads of the call. Otherwise the call has been validated and is in host memory.
 #pragma once
 
 #include "impl/cpu/scalar.h"

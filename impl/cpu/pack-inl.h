@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of operands in the order that tiles read, in the type that is computed in.
+// Copies of operands in the order that tiles read, in the type of the computation.
 #include "impl/cpu/targets.h"
 // clang-format off
 #if defined(BACKGAUGE_CPU_PACK_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -32,7 +32,7 @@ void transpose(const S* from, std::int64_t stride, T* to) {
   }
 }
 #else
-// A block of every kBlock-th row, one after the other.
+// Stores a block of every kBlock-th row, one after the other.
 template <class D, class S>
 HWY_INLINE hn::Vec<D> load_blocks(D d, const S* from, std::int64_t stride) {
   constexpr auto kSize = static_cast<std::int64_t>(hn::MaxLanes(D()));
@@ -68,7 +68,7 @@ HWY_INLINE void transpose(const double* from, std::int64_t stride, double* to) {
 }
 #endif
 
-// The rows from `first` on, R at a time, of a depth in blocks; returns where the rows begin that are left.
+// Packs the rows from `first` on, R at a time, in blocks of the depth. Returns the first row that is left.
 template <std::int64_t R, class S, class T>
 std::int64_t transpose_rows(const S* from, std::int64_t stride, std::int64_t first, std::int64_t rows,
                             std::int64_t depth, T* to) {
@@ -76,7 +76,7 @@ std::int64_t transpose_rows(const S* from, std::int64_t stride, std::int64_t fir
   for (std::int64_t begin = 0; begin < depth; begin += kLine) {
     const std::int64_t end = std::min(depth, begin + kLine);
     for (std::int64_t r = first; r + R <= rows; r += R) {
-      // The next lines: rows may lie pages apart, where no hardware asks for them.
+      // Prefetches the next lines: rows may be pages apart, where no hardware prefetches.
       for (std::int64_t row = r; row < r + R; ++row) hwy::Prefetch(from + row * stride + end);
       for (std::int64_t k = begin; k < end; k += kBlock<T>) {
         transpose<R>(from + r * stride + k, stride, to + k * kPanel<T> + r);
@@ -86,8 +86,8 @@ std::int64_t transpose_rows(const S* from, std::int64_t stride, std::int64_t fir
   return first + (rows - first) / R * R;
 }
 
-// `rows` rows of `from` (stride apart, at most kPanel) as the columns of a panel [depth, kPanel]; columns beyond are 0,
-// which no result depends on.
+// Packs `rows` rows of `from` (stride apart, at most kPanel) as the columns of a panel [depth, kPanel]; the remaining
+// columns are 0, and no result depends on them.
 template <class S, class T>
 void pack_transposed(const S* from, std::int64_t stride, std::int64_t rows, std::int64_t depth, T* to) {
   constexpr std::int64_t P = kPanel<T>;
@@ -100,7 +100,7 @@ void pack_transposed(const S* from, std::int64_t stride, std::int64_t rows, std:
   }
 }
 
-// Rows of `from` [depth, columns] (stride apart, at most kPanel columns) as a panel; columns beyond are 0.
+// Packs rows of `from` [depth, columns] (stride apart, at most kPanel columns) as a panel; remaining columns are 0.
 template <class S, class T>
 void pack_straight(const S* from, std::int64_t stride, std::int64_t columns, std::int64_t depth, T* to) {
   const Tag<T> d;
@@ -112,10 +112,10 @@ void pack_straight(const S* from, std::int64_t stride, std::int64_t columns, std
   }
 }
 
-// Tiles that share a panel of the right operand: some hundred rows.
+// Tiles that share a panel of the right operand: about a hundred rows.
 inline constexpr std::int64_t kTilesPerBlock = (96 + kTileRows - 1) / kTileRows;
 
-// `depth` groups of kRows elements, `stride` apart, one after the other.
+// Copies `depth` groups of kRows elements, `stride` apart, one after the other.
 template <int kRows, class T>
 void copy_groups(std::int64_t rows, const T* from, std::int64_t stride, std::int64_t depth, T* to) {
   if (rows == kRows) {
@@ -125,12 +125,12 @@ void copy_groups(std::int64_t rows, const T* from, std::int64_t stride, std::int
   }
 }
 
-// Columns of `from` [depth, count] (stride apart) as the rows of `tiles` tiles [depth, rows], `tile_stride` apart, from
-// row `first` of their depth on.
+// Packs columns of `from` [depth, count] (stride apart) as rows of `tiles` tiles [depth, rows], `tile_stride` apart,
+// from row `first` of their depth on.
 template <class S, class T>
 void pack_tiles(const S* from, std::int64_t stride, std::int64_t count, std::int64_t depth, std::int64_t tiles,
                 std::int64_t first, T* to, std::int64_t tile_stride) {
-  constexpr std::int64_t kMost = kTilesPerBlock * kTileRows, kPiece = 32;  // of float 12 KiB: less than an L1
+  constexpr std::int64_t kMost = kTilesPerBlock * kTileRows, kPiece = 32;  // 12 KiB in float: less than an L1
   HWY_ALIGN T wide_rows[std::is_same_v<S, T> ? 1 : kPiece * kMost];
   for (std::int64_t begin = 0; begin < depth; begin += kPiece) {
     const std::int64_t deep = std::min(kPiece, depth - begin);

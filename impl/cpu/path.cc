@@ -14,13 +14,13 @@ namespace backgauge::cpu {
 namespace {
 
 #if HWY_ARCH_X86
-// The compilers' own question does not know this one.
+// __builtin_cpu_supports does not know f16c.
 bool has_f16c() {
   unsigned eax, ebx, ecx, edx;
   return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
 }
 
-// What the vector code is compiled for: HWY_TARGET_STR of each target.
+// The features that the vector code is compiled for: HWY_TARGET_STR of each target.
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
          __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul") &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instruction set the vector code of this process runs on, and what large products do: the best of the machine,
-// or what the environment variable BACKGAUGE_CPU names (scalar, avx2, avx512, amx, amx-emulated). Decided once.
+// The instruction set of the vector code and of large products in this process: the best of the machine, or the one
+// that the environment variable BACKGAUGE_CPU names (scalar, avx2, avx512, amx, amx-emulated). Decided once.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ enum class Path { kScalar, kAvx2, kAvx512, kNeon };
 enum class Products { kVectors, kAmx, kAmxEmulated };  // of float matrices
 
 struct PathChoice {
-  Path path;                               // the best of the machine, or the one that was wished for
-  std::string refusal = "";                // why the wish cannot be met, or ""
-  Products products = Products::kVectors;  // the emulation only if it was wished for
+  Path path;                               // the best of the machine, or the requested one
+  std::string refusal = "";                // why the request cannot be met, or ""
+  Products products = Products::kVectors;  // the emulation only if requested
 };
 
-// wish: the word of a path or of products, which go with the best path; nullptr or "" for the best.
+// wish: the word of a path or of products, which are combined with the best path; nullptr or "" for the best.
 PathChoice choose_path(const char* wish);
 
 // What choose_path() says of the environment.
