@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An LSTM over a sequence, gates i,f,c,o, forward and backward, over any arithmetic. Equation numbers: block_lstm.md.
-// Steps are vectors of [B, .] matrices of length S: what lies beyond seq_len_max does not exist here.
+// Steps are vectors of [B, .] matrices of length S: steps from seq_len_max on are not included.
 #pragma once
 
 #include <concepts>
@@ -21,8 +21,8 @@ struct BlockLstmSequence {
   M cs_prev, h_prev;                // [B, H] before the first step
 };
 
-// What the backward reads of step t, when it comes to it: x(t) [B, I]; and [B, H] saved(t), cs_before(t), h_before(t),
-// and the gradients of the loss with respect to cs and h of this step, cs_grad(t), h_grad(t).
+// The values of step t that the backward pass reads when it reaches step t: x(t) [B, I]; and [B, H] saved(t),
+// cs_before(t), h_before(t), and cs_grad(t), h_grad(t): the gradients of the loss with respect to this step's cs and h.
 template <class R, class M>
 concept ReadsBlockLstmSteps = requires(const R& read, std::size_t t) {
   { read.x(t) } -> std::same_as<M>;
@@ -42,7 +42,7 @@ struct BlockLstmGradients {
   M b;                // [1, 4H]
 };
 
-// On input x, cs_prev and h_prev of `sequence`. On output its saved and h. w [I + H, 4H], b [1, 4H].
+// Computes `saved` and `h` of a sequence from its x, cs_prev and h_prev. w [I + H, 4H], b [1, 4H].
 template <class A, class M = typename A::Matrix>
 void block_lstm_forward(const A& a, BlockLstmSequence<M>& sequence, const M& w, const M& b, const Peepholes<M>* p,
                         double cell_clip) {
@@ -60,7 +60,7 @@ void block_lstm_forward(const A& a, BlockLstmSequence<M>& sequence, const M& w, 
   }
 }
 
-// On input S >= 1 steps. w [I + H, 4H] is not kept.
+// The gradients of S >= 1 steps. w [I + H, 4H] is released during the call.
 template <class A, class M = typename A::Matrix, ReadsBlockLstmSteps<M> R>
 BlockLstmGradients<M> block_lstm_backward(const A& a, std::size_t S, const R& read, M w, const Peepholes<M>* p) {
   const auto H = w.cols() / 4, I = w.rows() - H;
@@ -74,7 +74,7 @@ BlockLstmGradients<M> block_lstm_backward(const A& a, std::size_t S, const R& re
   SumOverSteps<A> b_grad(a), wci_grad(a), wcf_grad(a), wco_grad(a);
   const auto kept = [](M rows) { return std::make_shared<const M>(std::move(rows)); };
   M cs_carry;
-  std::shared_ptr<const M> dgates;  // of the step that was computed last
+  std::shared_ptr<const M> dgates;  // of step t + 1, and then of step t
   for (std::size_t t = S; t-- > 0;) {
     const LstmSaved<M> saved = read.saved(t);
     const M cs_prev = read.cs_before(t), h_prev = read.h_before(t), x = read.x(t), cs_grad = read.cs_grad(t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacked RNNs of the four modes, forward and backward, over any arithmetic. Equation numbers: cudnn_rnn.md.
-// A pseudo-layer is one direction of one layer; weights of its G gates lie below one another, as in params.
+// A pseudo-layer is one direction of one layer; the weights of its G gates are stacked row-wise, as in params.
 #pragma once
 
 #include <Eigen/Core>
@@ -27,12 +27,12 @@ struct RnnNet {
   bool skip_input;                    // layer 0 adds its input to every gate
   std::vector<RnnWeights<M>> layers;  // per pseudo-layer, layer-major
   std::vector<M> input_h, input_c;    // [B, H] per pseudo-layer; input_c for lstm only
-  std::vector<std::vector<M>> masks;  // per gap and step [B, D*H]: 0 or 1/(1-p); no entry: nothing is dropped
+  std::vector<std::vector<M>> masks;  // per gap between layers and step [B, D*H]: 0 or 1/(1-p); empty: no dropout
   int directions;
 };
 
 template <class M>
-struct RnnStep {  // what the backward needs of one step of one pseudo-layer
+struct RnnStep {  // the values of one step of one pseudo-layer that the backward pass needs
   M h;            // [B, H]
   LstmSaved<M> lstm;
   M r, z, n, hn;  // gru; hn = R_n h_prev + bR_n
@@ -61,17 +61,17 @@ M gate(const A& a, const M& gates, int g, Eigen::Index H) {
   return a.columns(gates, g * H, H);
 }
 
-// x repeated under every gate: what skip_input adds to the pre-activations.
+// x repeated for every gate: the term that skip_input adds to the pre-activations.
 template <class A, class M>
 M under_every_gate(const A& a, const M& x, Eigen::Index gates) {
   return a.beside(std::vector<const M*>(static_cast<std::size_t>(gates), &x));
 }
 
-// The weights of a pseudo-layer as its steps read them: of some gates, with the biases as rows below.
+// The weights of a pseudo-layer as its steps read them: transposed, for some gates, with the biases as additional rows.
 template <class M>
 struct RnnStepWeights {
   M both_sides;   // (1) of all gates; gru: of r and z. [in + H + 2, .]; with skip_input [H + 2, .]
-  M n_input;      // gru: [in + 1, H]; with skip_input the bias alone, [1, H]
+  M n_input;      // gru: [in + 1, H]; with skip_input only the bias, [1, H]
   M n_recurrent;  // gru: [H + 1, H]
 };
 
@@ -148,11 +148,11 @@ RnnStep<M> rnn_step_forward(const A& a, backgauge_rnn_mode mode, const RnnStepWe
   return step;
 }
 
-// Gradients of one step with respect to what enters it, from dh and (lstm) dc.
+// Gradients of one step with respect to its inputs, from dh and (lstm) dc.
 template <class M>
 struct RnnStepGradients {
   M da, dr;    // [B, G*H] of the a-side and r-side pre-activations
-  M h_direct;  // gru: what reaches h_prev past the gates
+  M h_direct;  // gru: the part of the gradient of h_prev that bypasses the gates
   M cs_prev;   // lstm
 };
 
@@ -188,7 +188,7 @@ RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const
 
 }  // namespace detail
 
-// On input the net and its input, [t] [B, I]. On output everything the forward op gives and the backward needs.
+// Computes the outputs of the forward op, and everything that the backward pass needs. input: [t] [B, I].
 template <class A, class M = typename A::Matrix>
 RnnTrace<M> cudnn_rnn_forward(const A& a, const RnnNet<M>& net, const std::vector<M>& input) {
   const std::size_t T = input.size(), D = static_cast<std::size_t>(net.directions), L = net.layers.size() / D;
@@ -230,9 +230,9 @@ RnnTrace<M> cudnn_rnn_forward(const A& a, const RnnNet<M>& net, const std::vecto
   return trace;
 }
 
-// On input the net, its trace, and the gradients of the loss with respect to output, as output_backprop(t) [B, D*H], T
-// >= 1, and, per pseudo-layer, output_h and (lstm) output_c. Steps of the trace are given up as soon as they are
-// behind.
+// The gradients of a net with T >= 1 from its trace and the gradients of the loss with respect to output, as
+// output_backprop(t) [B, D*H], and per pseudo-layer output_h and (lstm) output_c. Steps of the trace are released as
+// soon as they have been used.
 template <class A, class OutputBackprop, class M = typename A::Matrix>
 RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, RnnTrace<M> trace,
                                    const OutputBackprop& output_backprop, const std::vector<M>& output_h_backprop,
@@ -247,7 +247,7 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, RnnTrace<M>
   out.input_h.resize(L * D);
   out.input_c.resize(lstm ? L * D : 0);
   out.layers.resize(L * D);
-  std::vector<M> dy;  // of a layer that is not the last
+  std::vector<M> dy;  // unless the layer is the last
   for (std::size_t l = L; l-- > 0;) {
     const bool skip = net.skip_input && l == 0;
     std::vector<std::vector<std::shared_ptr<const M>>> da(D, std::vector<std::shared_ptr<const M>>(T));
@@ -264,7 +264,7 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, RnnTrace<M>
         const auto column = static_cast<Eigen::Index>(d) * H;
         const M dh_here = a.columns(l + 1 == L ? output_backprop(t) : dy[t], column, H);
         const M dh = a.carried(a.sum(dh_carry, dh_here));   // (19)
-        const std::size_t before = d == 0 ? t - 1 : t + 1;  // in the order of the forward
+        const std::size_t before = d == 0 ? t - 1 : t + 1;  // in the order of the forward pass
         const bool is_first = k + 1 == T;
         const M& h_prev = is_first ? net.input_h[pl] : steps[before].h;
         const M* cs_prev = !lstm ? nullptr : is_first ? &net.input_c[pl] : &steps[before].lstm.cs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One LSTM step, forward and backward, over any arithmetic (arithmetic/arithmetic.h). Equation numbers: lstm_cell.md.
-// Every matrix is [B, H]. Gates are told apart by name; their order in memory is the caller's business.
+// Every matrix is [B, H]. Gates are accessed by name; their order in memory is up to the caller.
 #pragma once
 
 namespace backgauge::equations {
@@ -16,7 +16,7 @@ struct Peepholes {
   M wci, wcf, wco;
 };
 
-// What the forward step saves: activated gates, the (clipped) cell state and its tanh.
+// The values that the forward step saves: activated gates, the (clipped) cell state and its tanh.
 template <class M>
 struct LstmSaved {
   M i, cs, f, o, ci, co;
@@ -24,12 +24,12 @@ struct LstmSaved {
 
 template <class M>
 struct LstmCellGradients {
-  LstmGates<M> gates;  // of the pre-activations
+  LstmGates<M> gates;  // gradients of the pre-activations
   M cs_prev;
 };
 
-// On input the pre-activations without peephole terms (biases in), the old cell state, the peepholes or nullptr, and
-// the clip limit (none if <= 0). On output the saved tensors; h = o * co is left to the caller.
+// The saved tensors of a step. g: pre-activations with biases and without peephole terms. p: nullptr without peepholes.
+// cell_clip: no clipping if <= 0. The caller computes h = o * co.
 template <class A, class M = typename A::Matrix>
 LstmSaved<M> lstm_cell_forward(const A& a, const LstmGates<M>& g, const M& cs_prev, const Peepholes<M>* p,
                                double cell_clip) {
@@ -43,8 +43,8 @@ LstmSaved<M> lstm_cell_forward(const A& a, const LstmGates<M>& g, const M& cs_pr
   return s;
 }
 
-// On input the gradients of the loss with respect to cs and h of this step, all paths from later steps included. The
-// clip of (4) is passed straight through. On output the gradients with respect to the pre-activations and cs_prev.
+// The gradients with respect to the pre-activations and cs_prev. cs_grad, h_grad: the gradients of the loss with
+// respect to cs and h of this step, including all paths through later steps. The clip of (4) counts as the identity.
 template <class A, class M = typename A::Matrix>
 LstmCellGradients<M> lstm_cell_backward(const A& a, const LstmSaved<M>& s, const M& cs_prev, const M& cs_grad,
                                         const M& h_grad, const Peepholes<M>* p) {
