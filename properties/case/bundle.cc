@@ -27,7 +27,7 @@ backgauge_dtype dtype_of(const Problem& problem, const std::string& name) {
 
 Shape mask_shape(const Extents& e) { return {e.T, e.B, e.D * e.H}; }
 
-// Of a whole file, 16 hexadecimal digits: it tells a file that was changed, not one that was forged.
+// The checksum of a whole file, 16 hexadecimal digits. It detects accidental changes, not forgery.
 std::string file_checksum(std::string_view bytes) {
   char digits[16];
   const auto [end, problem] = std::to_chars(digits, digits + 16, fnv1a(bytes), 16);
@@ -133,7 +133,7 @@ void write_all(const fs::path& directory, const Case& c, const Filled& filled, c
   writer.write("case.json", document.dump(1) + "\n");
 }
 
-// The array of one file of a bundle, if it is what case.json and the contract say.
+// The array of one file of a bundle. Throws if it does not match case.json and the contract.
 NpyArray read_listed(const fs::path& directory, const ordered_json& entry, NpyType type, const Shape& shape) {
   const std::string file = entry.at("file");
   std::string bytes, error;
@@ -187,7 +187,7 @@ void read_all(const fs::path& directory, Bundle& bundle) {
     problem.keep.resize(gap + 1);
     problem.keep.back().assign(mask.values.begin(), mask.values.end());
   }
-  if (traits_of(problem.op).is_stacked) {  // a golden has seeds of its own
+  if (traits_of(problem.op).is_stacked) {  // a golden has its own seeds
     read_whole(document.at("attributes").at("seed"), problem.attributes.seed);
     read_whole(document.at("attributes").at("seed2"), problem.attributes.seed2);
   }

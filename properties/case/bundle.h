@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case as a folder, for programs that are no shared library: case.json and one .npy a tensor.
+// A case as a folder, for programs that are not shared libraries: case.json, and one .npy file for each tensor.
 //   case.json           schema "backgauge.case/1": the line, op, dtype, dims, attributes, and every tensor's role, file
 //   <input>.npy         in the storage dtype; dropout_mask_<gap>.npy: uint8 [T, B, D * H], 1 where kept
-//   want/<output>.npy   float64, what the op must compute
+//   want/<output>.npy   float64, the expected values
 //   allowed/<output>.npy  float64, the largest |got - want|; 0: exactly zero; inf: not judged
-// Outputs to judge come back as <output>.npy in a folder, or as one .npz.
+// Outputs to be judged are <output>.npy files in a folder, or one .npz file.
 #pragma once
 
 #include <filesystem>
@@ -17,8 +17,8 @@
 
 namespace backgauge {
 
-// On input a filled case and what the oracle wants of it (may be empty). Makes the folder and overwrites its files. On
-// output true, or false and why in `error`.
+// Writes a filled case and its expected outputs (may be empty). Creates the folder and overwrites its files. Returns
+// false, with the reason in `error`, if that fails.
 bool write_bundle(const std::filesystem::path& directory, const Case& c, const Filled& filled,
                   const std::vector<Wanted>& wanted, std::string& error);
 
@@ -28,15 +28,15 @@ struct Bundle {
   DataFacts facts;
 };
 
-// On output true, every input as the contract has it and unchanged since it was written; or false and why in `error`.
+// Reads a case. Returns false, with the reason in `error`, if an input violates the contract or has been changed.
 bool read_bundle(const std::filesystem::path& directory, Bundle& bundle, std::string& error);
 
 struct OutputFile {
   Tensor tensor;
-  NpyType type;  // of the file
+  NpyType type;  // in the file
 };
 
-// On input a folder or an .npz. On output what it holds, by name in alphabetical order; empty and why in `error`.
+// Reads all arrays of a folder or an .npz file, sorted by name. Returns none, with the reason in `error`, on failure.
 std::vector<OutputFile> read_outputs(const std::filesystem::path& path, std::string& error);
 
 }  // namespace backgauge

@@ -18,7 +18,7 @@ struct Folder {
   ~Folder() { fs::remove_all(path); }
 };
 
-// A case directory of one line, with a made-up answer.
+// A case directory of one line, with invented outputs.
 Filled write(const fs::path& directory, const std::string& line) {
   std::string error;
   const Case c = parse_case(line, error).value_or(Case{});
@@ -64,7 +64,7 @@ TEST(Bundle, ReadsBackWhatItWrites) {
   }
 }
 
-// A decision that hangs on a fact must come out the same for files.
+// A decision that depends on a fact must be the same for files.
 TEST(Bundle, KeepsEveryFact) {
   std::string error;
   const Case c = *parse_case("lstm_block_cell_grad b1i1h1 peep=0 dt=f16 data=strat:0x1", error);

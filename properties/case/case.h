@@ -17,9 +17,9 @@
 
 namespace backgauge {
 
-// How the values are chosen: inputs.h says what each class is. kGolden: read from properties/cases/goldens. kMalformed:
-// a call that must be refused, the one of that number (properties/judge/runner/refusals.h); op and dtype are all that
-// is its own.
+// How the values are chosen. kGolden: read from properties/cases/goldens. kMalformed: the call with that number among
+// those that must be refused (properties/judge/runner/refusals.h); only op and dtype belong to the case. README.md
+// describes the others.
 enum class DataClass {
   kStratified,
   kSaturated,
@@ -33,13 +33,13 @@ enum class DataClass {
   kNan,
   kInf,
   kGolden,
-  kPlain,     // in no tier: what failures shrink to
-  kTraining,  // in no tier: what a training step hands over, for timing
+  kPlain,     // in no tier: failures shrink to it
+  kTraining,  // in no tier: the values of a training step, for timing
   kMalformed,
-  kTame,   // nets of hundreds of steps or many layers, through which gradients neither grow nor vanish soon
+  kTame,   // nets of hundreds of steps or many layers, in which gradients neither grow nor vanish quickly
   kBlank,  // parts of tensors are 0
-  kAlike,  // parts of tensors equal others
-  kExact,  // tensors of one exact value
+  kAlike,  // parts of tensors are equal
+  kExact,  // tensors are filled with one exact value
   kLone,   // one value or part far larger than the others
   kSparse  // most weights and upstream gradients are 0, so that long sums have few terms: for wide cases in half
 };
@@ -53,7 +53,7 @@ struct Case {
   std::int64_t T = 1, B = 1, I = 1, H = 1;       // T: not for the cell
   std::int64_t seq_len_max = 1;                  // BlockLSTMGradV2
   bool use_peephole = false;                     // LSTM ops
-  double cell_clip = 0;                          // of the forward that made the saved tensors; <= 0 none
+  double cell_clip = 0;                          // of the forward pass that made the saved tensors; <= 0: none
   backgauge_rnn_mode rnn_mode = BACKGAUGE_LSTM;  // CudnnRNNBackprop
   backgauge_direction direction = BACKGAUGE_UNIDIRECTIONAL;
   backgauge_input_mode input_mode = BACKGAUGE_LINEAR_INPUT;
@@ -68,18 +68,18 @@ struct Case {
   bool operator==(const Case&) const = default;
 };
 
-// The canonical line; parse_case(to_string(c)) == c for every case that parse_case can give.
+// The canonical line; parse_case(to_string(c)) == c for every case that parse_case can return.
 std::string to_string(const Case& c);
 
-// On input one line without comment. On output the case, or in `error` what is wrong with which word of it.
+// line: one line without a comment. Returns nullopt, with the word and what is wrong with it in `error`, on failure.
 std::optional<Case> parse_case(std::string_view line, std::string& error);
 
-// Attributes and extents of the call, as validate() binds them. seed and seed2 follow from the case's seed; a golden
-// has its own.
+// Attributes and extents of the call, as validate() returns them. seed and seed2 are derived from the case's seed; a
+// golden has its own.
 backgauge_attributes attributes_of(const Case& c);
 Extents extents_of(const Case& c);
 
-// Steps that the op takes: seq_len_max where it has one, else T, 1 without steps.
+// Steps that the op processes: seq_len_max if it has one, else T; 1 for ops without steps.
 std::int64_t steps_taken(const Case& c);
 
 }  // namespace backgauge

@@ -2,7 +2,7 @@
 // A text file of cases, one line each.
 //   # a comment: a whole line, or what follows a case
 //   @other.txt     the cases of another file, its path relative to this one
-// What a case is there for is its own comment, or else the comment lines directly above it.
+// The purpose of a case is given by its own comment, or else by the comment lines directly above it.
 #pragma once
 
 #include <filesystem>
@@ -19,8 +19,8 @@ struct ListedCase {
   std::string where;  // file:line
 };
 
-// On output the cases in their order; or none, and in `error` file:line and what is wrong there: no case, a file that
-// cannot be read, or one that includes itself.
+// The cases in their order. On failure none, and in `error` file:line and what is wrong there: an invalid case, a file
+// that cannot be read, or a file that includes itself.
 std::vector<ListedCase> read_case_list(const std::filesystem::path& path, std::string& error);
 
 }  // namespace backgauge

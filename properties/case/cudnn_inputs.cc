@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forward belongs to the implementation, so states cannot be chosen here, only steered: weights of R1, and for a
-// relu rows that keep its states from growing and its pre-activations either exactly at 0 or away from it.
+// The implementation computes the forward pass, so states can only be influenced: by weights as in R1 (README.md), and
+// for relu by rows that keep states from growing and pre-activations either exactly 0 or away from 0.
 #include "properties/case/cudnn_inputs.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace backgauge {
 namespace {
 
-// Scales of the layers, repeated: no two neighbours alike.
+// Scales of the layers, repeated, so that adjacent layers differ.
 constexpr double kLayerScale[3] = {1, 1.3, 0.75};
 
-// Where a bias saturates its gate in every dtype: 1 - sigmoid(40) = 4e-18, below half an ulp of 1 in double.
+// A bias that saturates its gate in every dtype: 1 - sigmoid(40) = 4e-18, below half an ulp of 1 in double.
 constexpr double kSaturatingBias = 40;
 
 class CudnnDraw {
@@ -28,7 +28,7 @@ class CudnnDraw {
         problem_(problem),
         layout_(rnn_params(problem.attributes, c.I, c.H, c.layers)),
         relu_(c.rnn_mode == BACKGAUGE_RNN_RELU),
-        // In 16 bits a rounding easily crosses 0, and with it relu's derivative jumps.
+        // In 16 bits, a rounding easily crosses 0, where relu's derivative jumps.
         signed_units_(relu_ && (is_narrow(c.dtype) || RandomStream(c.seed, "signed_units").choice(0, 2) == 0)) {}
 
   void run() {
@@ -78,7 +78,7 @@ class CudnnDraw {
     Tensor& params = at("params");
     fill_normal(c_, params, 1);
     const std::int64_t H = c_.H;
-    // Saturation comes from the inputs and the biases: a large recurrent gain would make chaos, not saturation.
+    // Inputs and biases cause the saturation: a large recurrent gain would make the net chaotic.
     const double recurrent_gain = c_.data == DataClass::kSaturated ? 1.2 : regime_.gain;
     for_blocks([&](std::int64_t layer, std::int64_t direction, std::int64_t gate) {
       const std::int64_t width = layout_.matrix_input(layer);
@@ -99,7 +99,7 @@ class CudnnDraw {
     });
   }
 
-  // One unit of four, either way.
+  // One unit in four, to either end.
   void saturate(std::int64_t offset) {
     const RandomStream which(c_.seed, "saturated_unit"), sign(c_.seed, "saturated_unit/sign");
     for (std::int64_t k = offset; k < offset + c_.H; ++k) {
@@ -107,8 +107,8 @@ class CudnnDraw {
     }
   }
 
-  // 0: dead, all its weights and biases 0, so that its pre-activation is exactly 0. With signed units 1 or -1: all
-  // terms of its pre-activation have this sign, so that it stays as far from 0 as its biases. Unit 0 is never dead.
+  // 0: dead, with all weights and biases 0, so that its pre-activation is exactly 0. With signed units 1 or -1: all
+  // terms of its pre-activation have this sign, so it is at least as far from 0 as its biases. Unit 0 is never dead.
   double unit_sign(std::int64_t layer, std::int64_t unit) const {
     const std::int64_t which = RandomStream(c_.seed, "relu_unit").choice(layer * c_.H + unit, 8);
     return unit == 0 || which > 2 ? 1 : which == 0 ? 0 : -1;
@@ -128,11 +128,11 @@ class CudnnDraw {
         const double sign = unit_sign(layer, unit);
         double* w = params + layout_.W(layer, direction, gate) + unit * width;
         double* r = params + layout_.R(layer, direction, gate) + unit * H;
-        // Terms of one sign add up to fan-in times one of them, not to its root.
+        // Terms of one sign add up to fan-in times one of them, and not to its square root.
         const double narrowing =
             signed_units_ ? 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(width, 1))) : 1;
         for (std::int64_t k = 0; k < width; ++k) w[k] = shaped(w[k] * narrowing, sign);
-        // The absolute sum of a row bounds the spectral radius; at most 0.9, states stay within 10 times what enters.
+        // The absolute sum of a row bounds the spectral radius; with at most 0.9, states stay below 10 times the input.
         double sum = 0;
         for (std::int64_t k = 0; k < H; ++k) sum += std::fabs(r[k]);
         const double target = 0.5 + 0.4 * radius.uniform((layer * layout_.directions + direction) * H + unit);
@@ -149,7 +149,7 @@ class CudnnDraw {
     shape_relu_input();
   }
 
-  // Behind a W inputs are positive; without one they are terms of the pre-activation like any other.
+  // Inputs that are multiplied by W are made positive; with skip_input they are terms of the pre-activation themselves.
   void shape_relu_input() {
     Tensor& input = at("input");
     for (std::size_t k = 0; k < input.values.size(); ++k) {

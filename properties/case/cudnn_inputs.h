@@ -6,7 +6,7 @@
 
 namespace backgauge {
 
-// On input a problem whose inputs have their shapes. On output their values, rounded to the dtype.
+// Fills the inputs of a problem, which already have their shapes, with values rounded to the dtype.
 void draw_cudnn_inputs(const Case& c, const Regime& regime, Problem& problem);
 
 }  // namespace backgauge

@@ -91,7 +91,7 @@ void Draft::scale(const Names& names, Where where, double factor) {
 void Draft::stand_out(std::string_view name) {
   Tensor* tensor = find(name);
   if (tensor == nullptr) return;
-  // Of the steps that are read.
+  // Only among the steps that are read.
   const std::vector<Place>& at = places(*tensor);
   std::vector<std::size_t> candidates;
   for (std::size_t k = 0; k < tensor->values.size(); ++k) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drawn inputs of a case, addressed by what an element stands for rather than by its index, so that whole parts of
-// tensors can be made special with the same words for every op.
+// The drawn inputs of a case, addressed by the meaning of an element instead of its index, so that parts of tensors can
+// be made special in the same way for every op.
 #pragma once
 
 #include <compare>
@@ -16,10 +16,10 @@
 
 namespace backgauge {
 
-// kStates: every tensor of states, gates or gradients. The rows of w that x meets are kW, those of h_prev kR; b is kBW.
+// kStates: every tensor of states, gates or gradients. The rows of w for x are kW, those for h_prev kR; b is kBW.
 enum class Role { kStates, kW, kR, kBW, kBR, kPeephole };
 
-// What an element stands for; 0 for what its tensor does not have. `unit` counts the columns of a state and the
+// The meaning of an element; 0 for fields that its tensor does not have. `unit` counts the columns of a state and the
 // features of x and input; `column` is the input or the state that a weight multiplies.
 struct Place {
   Role role = Role::kStates;
@@ -28,12 +28,12 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-// The part of a tensor that a case makes special where there are several: drawn from its seed.
+// The part of a tensor that a case makes special, if there are several: drawn from its seed.
 struct Chosen {
   std::int64_t step, last_step, sample, layer, direction, gate, unit;
 };
 
-using Names = std::vector<std::string_view>;  // of tensors
+using Names = std::vector<std::string_view>;  // names of tensors
 
 class Draft {
  public:
@@ -45,17 +45,17 @@ class Draft {
   double subnormal() const;  // input_ranges.h
   double outlying() const;
 
-  // Tensors that the op has not are passed over in all of these.
+  // All of these ignore tensors that the op does not have.
   void set(const Names& names, Where where, double value);
   void set(const Names& names, double (*value)(const Place&, const Chosen&));
-  void zero(const Names& names, Where where) { set(names, where, zero_); }  // in a quarter of the cases -0
+  void zero(const Names& names, Where where) { set(names, where, zero_); }  // -0 in a quarter of the cases
   void scale(const Names& names, Where where, double factor);
   void stand_out(std::string_view name);  // one element: outlying() times the largest
 
-  // Every element becomes what stands at source(its place), where there is such an element. source(source(p)) must be
+  // Every element gets the value of the element at source(its place), if there is one. source(source(p)) must be
   // source(p).
   void alike(const Names& names, Place (*source)(Place));
-  // Every element of `to` becomes that of `from` at the same place, or there at the first step.
+  // Every element of `to` gets the value of `from` at the same place, or at that place of the first step.
   void copy(std::string_view to, std::string_view from);
 
  private:

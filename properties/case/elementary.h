@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, tanh and the logistic function with the same bits everywhere: + - * / and ldexp of IEEE double, in a fixed
-// order, no mathematics library. Relative error below 1e-15 where the result is a normal number.
+// exp, tanh and the logistic function with the same bits on every platform: only + - * / and ldexp of IEEE double in a
+// fixed order, and no mathematics library. Relative error below 1e-15 where the result is a normal number.
 #pragma once
 
 #include <cmath>
@@ -33,7 +33,7 @@ inline double expm1_reduced(double r) {
 inline double exp(double x) {
   if (std::isnan(x)) return x;
   if (x > 710) return HUGE_VAL;  // above ln of the largest double
-  if (x < -746) return 0;        // below ln of half the least one
+  if (x < -746) return 0;        // below ln of half the smallest double
   const auto [n, r] = reduce(x);
   return std::ldexp(1 + expm1_reduced(r), n);
 }

@@ -10,7 +10,7 @@
 namespace backgauge {
 namespace {
 
-// What elementary.h promises.
+// The accuracy that elementary.h promises.
 constexpr double kAccuracy = 1e-15;
 
 void expect_close(double got, long double want, double x) {

@@ -8,7 +8,7 @@
 namespace backgauge {
 namespace {
 
-// sums[count] += the products of kTerms values with as many rows of weights, each sum in the order of the rows.
+// sums[count] += the products of kTerms values and kTerms rows of weights, each sum in the order of the rows.
 template <int kTerms>
 void add_terms(const double* values, const double* weights, std::int64_t stride, std::int64_t count, double* sums) {
   for (std::int64_t j = 0; j < count; ++j) {
@@ -18,8 +18,8 @@ void add_terms(const double* values, const double* weights, std::int64_t stride,
   }
 }
 
-// gates[rows, columns] += in[rows, width] w[width, columns], every element as a sum in the order of k. Blocks only
-// change which element is next: they keep w in a cache, and a sum in a register for several terms.
+// gates[rows, columns] += in[rows, width] w[width, columns], every element as a sum in the order of k. Blocking only
+// changes the order of elements: it keeps w in the cache, and a sum in a register for several terms.
 void add_product(const double* in, std::int64_t rows, std::int64_t width, const double* w, std::int64_t columns,
                  double* gates) {
   constexpr std::int64_t kRows = 16, kColumns = 256;  // 32 KiB of sums

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forward pass that makes consistent saved tensors: plain loops in a fixed order over portable functions, so that
-// they have the same bits everywhere. reference/semantics.md 1.2 and 2.2. The generator's own: it judges nothing.
+// The forward pass that computes consistent saved tensors: plain loops in a fixed order over portable functions, with
+// the same bits everywhere. reference/semantics.md 1.2 and 2.2. Used only to generate inputs, never to judge.
 #pragma once
 
 #include <cstdint>

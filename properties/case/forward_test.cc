@@ -11,8 +11,8 @@
 namespace backgauge {
 namespace {
 
-// TensorFlow's float kernels add up in float: some 60 terms of order 1, each sum off by 2^-24. check.py of the goldens
-// holds them to the same limit.
+// TensorFlow's float kernels sum in float: some 60 terms of order 1, each partial sum off by 2^-24. check.py of the
+// goldens uses the same limit.
 constexpr double kFloatKernels = 2e-6;
 
 ForwardInputs inputs_of(const Problem& problem, double cell_clip) {
@@ -72,7 +72,7 @@ TEST(Forward, MakesWhatTensorFlowSaved) {
   }
 }
 
-// The cell's order of blocks and its forget_bias are the block's with columns exchanged and the bias in b.
+// The cell with its order of gates and its forget_bias equals the sequence op with columns exchanged and the bias in b.
 TEST(Forward, OrdersOfGatesDifferByColumnsOnly) {
   std::vector<Case> cases;
   const GoldenData golden = float_sequences(cases).back();

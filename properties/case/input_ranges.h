@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the range and the precision of each dtype leave room for in generated inputs: one row per dtype.
+// Ranges of generated inputs that suit the range and the precision of each dtype: one row per dtype.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@ namespace backgauge {
 
 struct InputRange {
   backgauge_dtype dtype;
-  // Scales of a tiny upstream gradient: far down, at the end of the normal numbers, below it.
+  // Scales of a tiny upstream gradient: very small, near the smallest normal number, below it.
   double tiny[3];
-  // Scale of a huge upstream gradient, whose sums stay finite. Half has room for so little that it must shrink by the
-  // root of the number of terms, like their sum.
+  // Scale of a huge upstream gradient, whose sums stay finite. In half the range is so small that the scale must shrink
+  // with the square root of the number of terms, as their sum grows.
   double huge;
   bool huge_shrinks;
-  // Below the least normal number, and in wide formats by so much that a product with a value of order 1 stays there.
+  // Below the smallest normal number; in wide formats so small that products with values of order 1 are subnormal too.
   double subnormal;
-  // How much one value may exceed the others and leave room for sums.
+  // How much larger than the others one value may be without overflow of sums.
   double outlying;
   // Scales of batch rows are 2^-row_octaves .. 2^row_octaves.
   int row_octaves;
   // Large states are 10 to 20 times a power of two below 2^state_octaves. 10 * 2^9 * 1.95 < 1e4; in half the gradient
-  // of a peephole holds the square of a state, and 80^2 / 4 leaves a factor of 40 below 65504 for the sum.
+  // of a peephole contains the square of a state, and 80^2 / 4 leaves a factor of 40 below 65504 for the sum.
   int state_octaves;
-  // Finite, and large enough to spoil any sum that it enters. A value of the dtype.
+  // Finite, and large enough to make any sum that it enters wrong. A value of the dtype.
   double poison;
   // Sparse data: about how many terms a sum of products with weights has, and from how many steps and rows a sum over
   // steps and rows has terms that are not 0. Where every operation is rounded to the dtype, the resolution must be 4

@@ -33,8 +33,8 @@ std::string with_seed(const std::string& line, int seed) {
 
 std::vector<double> values(const Filled& f, std::string_view name) { return f.problem.find(name)->values; }
 
-// Bits are part of what a case line says. These checksums came from the first build and were the same from gcc 12 at
-// -O2 and clang 14 at -O1; if one changes, every recorded case line has changed its meaning.
+// The bits are part of the meaning of a case line. These checksums came from the first build and were the same with
+// gcc 12 at -O2 and clang 14 at -O1; if one changes, every recorded case line has changed its meaning.
 TEST(Inputs, HaveTheSameBitsEverywhere) {
   for (const char* line :
        {"lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37 chk=d1d4",
@@ -74,7 +74,7 @@ const char* const kShapes[] = {"lstm_block_cell_grad b3i5h7 peep=0 dt=f32",
                                "cudnn_rnn_backprop t3b2i5h9 mode=relu dir=bi layers=3 dt=f16",
                                "cudnn_rnn_backprop t3b2i9h9 mode=relu in=skip dt=f32"};
 
-// Every class of every op: what is read is finite where the facts say so, and in the dtype; what is not read is poison.
+// Every class of every op: elements that are read are finite if the facts say so, and in the dtype; others are poison.
 TEST(Inputs, AreWhatTheFactsSay) {
   for (const std::string shape : kShapes) {
     for (int k = 0; k < static_cast<int>(DataClass::kGolden); ++k) {
@@ -132,7 +132,7 @@ TEST(Inputs, PlainValuesArePowersOfTwo) {
 TEST(Inputs, LargeWeightsThatNobodyReadsTakeNoMemory) {
   Case c;
   c.I = 1, c.H = 8000;
-  for (c.seed = 0; c.seed < 8; ++c.seed) {  // some with states of a forward, had it its weights
+  for (c.seed = 0; c.seed < 8; ++c.seed) {  // some would have states of a forward pass if it had weights
     const Filled filled = fill(c);
     ASSERT_EQ(filled.error, "");
     EXPECT_FALSE(filled.facts.consistent_saved);
@@ -158,7 +158,7 @@ TEST(Inputs, UnreadElementsTakeEveryPoisonInTurn) {
   for (const int count : {nan, infinite, huge, plausible}) EXPECT_GT(count, (nan + infinite + huge + plausible) / 8);
 }
 
-// Enough gates off saturation, enough states where tanh has a slope, over cases with a gain up to 1.2.
+// Enough unsaturated gates, and enough states where tanh has a slope, over cases with a gain up to 1.2.
 TEST(Inputs, StratifiedCasesKeepGatesAndStatesAlive) {
   std::int64_t gates = 0, alive = 0;
   std::vector<double> slopes;
@@ -186,7 +186,7 @@ TEST(Inputs, StratifiedCasesKeepGatesAndStatesAlive) {
   EXPECT_GT(slopes[slopes.size() / 2], 0.2);
 }
 
-// What the class is for: sums over 4H of a wide case have some 32 terms, and sums over T B have 8.
+// The purpose of the class: sums over 4H of a wide case have some 32 terms, and sums over T B have 8.
 TEST(Inputs, SparseCasesHaveShortSums) {
   const Filled f = filled("block_lstm_grad_v2 t100b64i3h150 peep=1 dt=f16 data=sparse:0x7");
   const auto count = [](const std::vector<double>& of) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// First everything is drawn, saved tensors included; then a forward pass overwrites the steps of the saved tensors that
-// it makes, so that what lies beyond seq_len_max is plausible.
+// First everything is drawn, including the saved tensors. Then a forward pass overwrites the steps of the saved tensors
+// that it computes, so that the steps beyond seq_len_max hold plausible values.
 #include "properties/case/lstm_inputs.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace backgauge {
 namespace {
 
-// Multiplications of a forward pass; beyond, about two seconds of plain loops, saved tensors are drawn independently.
+// Multiplications of a forward pass, about two seconds of plain loops. Above it, saved tensors are drawn independently.
 constexpr double kLargestForward = 0x1p30;
 
 class LstmDraw {
@@ -55,7 +55,7 @@ class LstmDraw {
            static_cast<double>(c_.H);
   }
 
-  // Of large tensors only what the gradient reads is there: the cell's reads no weights.
+  // Large tensors hold only the elements that the gradient reads, and the gradient of the cell reads no weights.
   bool has_what_forward_reads() {
     const auto whole = [&](const char* name) {
       return static_cast<std::int64_t>(at(name).values.size()) == element_count(at(name).shape);
@@ -112,7 +112,7 @@ class LstmDraw {
     }
   }
 
-  // Five elements of eight, so that products of several gates do not all vanish.
+  // Five elements in eight, so that some products of several gates are not 0.
   void place_exact_values(Tensor& tensor, bool gate) {
     const bool half = c_.dtype == BACKGAUGE_HALF;
     const double below_one = 1 - float_format(c_.dtype).unit_roundoff;
@@ -124,7 +124,7 @@ class LstmDraw {
     }
   }
 
-  // The cell states of an LSTM are seen from outside after the last step only.
+  // The cell states of an LSTM are an output only after the last step.
   void keep_last_cs_grad() {
     if (is_cell() || c_.seq_len_max == 0) return;
     Tensor& cs_grad = at("cs_grad");

@@ -17,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A number alone in a file; none where it is a word ("max") or not there.
+// The number in a file; `otherwise` if the file holds a word ("max") or does not exist.
 std::uint64_t number_in(const fs::path& file, std::uint64_t otherwise) {
   std::uint64_t number = 0;
   return std::ifstream(file) >> number ? number : otherwise;
 }
 
-// The folders that limit this process, from its own upwards: of the unified hierarchy, and of the memory controller of
-// version 1. A container may see its own only at the root.
+// The folders of the cgroups that limit this process, from its own upwards: in the unified hierarchy, and in the memory
+// controller of version 1. In a container, its own may only be visible at the root.
 std::vector<fs::path> memory_cgroups() {
   std::vector<fs::path> out;
   std::ifstream file("/proc/self/cgroup");
@@ -47,7 +47,7 @@ std::uint64_t limit_of(const fs::path& cgroup) {
   return std::min(number_in(cgroup / "memory.max", kNoLimit), number_in(cgroup / "memory.limit_in_bytes", kNoLimit));
 }
 
-// What a cgroup has used, but for files that it would give back.
+// The memory that a cgroup uses, without file pages that it can release.
 std::uint64_t used_by(const fs::path& cgroup) {
   const std::uint64_t used =
       std::max(number_in(cgroup / "memory.current", 0), number_in(cgroup / "memory.usage_in_bytes", 0));

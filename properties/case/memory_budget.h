@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory there is: asked before something large is allocated, since Linux gives what it does not have and ends
+// How much memory there is. Checked before large allocations, since Linux grants memory that it does not have and kills
 // a process later.
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace backgauge {
 
-// In bytes. Of the machine, or what its container (a cgroup of version 1 or 2, this process's or one above it) may
-// have.
+// Bytes of memory of the machine, or the limit of the container (the cgroup of this process, version 1 or 2, or one
+// above it) if that is less.
 std::uint64_t machine_memory();
 
-// What of it can still be had without swapping, and at most what this process may have addresses for (ulimit -v).
+// Bytes of it that are available without swapping; at most the remaining address space of this process (ulimit -v).
 std::uint64_t available_memory();
 
 // "64 bytes", "1.5 GiB", "2^63 bytes".

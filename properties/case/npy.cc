@@ -19,7 +19,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "elements are copied as they lie in memory");
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kAlignment = 64;  // of the data in a file, as NumPy writes it
+constexpr std::size_t kAlignment = 64;  // of the data within a file, as in files that NumPy writes
 
 struct TypeRow {
   NpyType type;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's .npy: read in versions 1 and 2, written in 1 (2 where the header needs it). Little endian, C order; the other
-// orders are refused by name. Any shape of rank 0 to 8, elements or none.
+// NumPy's .npy: read in versions 1 and 2, written in 1 (2 if the header needs it). Little endian, C order; other orders
+// are refused with a message that says so. Any shape of rank 0 to 8, including empty ones.
 #pragma once
 
 #include <filesystem>
@@ -20,18 +20,18 @@ std::string_view npy_word(NpyType type);   // NumPy's name: "bool" ... "float64"
 NpyType npy_type(backgauge_dtype dtype);
 backgauge_dtype npy_dtype(NpyType type);
 
-// An array by value. Every type is exact in double, but for int64 beyond 2^53, which is refused.
+// An array. Every type is exact in double except int64 beyond 2^53, which is refused.
 struct NpyArray {
   NpyType type = NpyType::kFloat64;
   Shape shape;
   std::vector<double> values;
 };
 
-// On input the bytes of a file. On output true, or false and why in `error`; whatever the bytes, nothing beyond them is
-// read and no memory is taken for elements that are not there.
+// Parses the bytes of a file. Returns false, with the reason in `error`, on failure. Whatever the bytes, it reads
+// nothing beyond them and allocates no memory for elements that they do not contain.
 bool parse_npy(std::string_view bytes, NpyArray& array, std::string& error);
 
-// On input values of the type, as many as the shape holds. On output the bytes of a file, its data at a multiple of 64.
+// The bytes of a file with these values, which must fit type and shape. The data starts at a multiple of 64 bytes.
 std::string format_npy(const NpyArray& array);
 
 // The same with a file; errors begin with its path.

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Removed with all that is in it at the end of the test.
+// Removed with its contents at the end of the test.
 struct Folder {
   fs::path path = fs::path(testing::TempDir()) /
                   (std::string("backgauge_") + testing::UnitTest::GetInstance()->current_test_info()->name());
@@ -123,7 +123,7 @@ TEST(Npy, MalformedFilesSayWhatIsWrong) {
             "an int64 beyond 2^53 is not exact in double");
 }
 
-// Every file cut short and every byte of a header changed: an answer, never a crash (the sanitizers watch).
+// Every truncated file, and every header with one byte changed, gives a result or an error, never a crash (sanitizers).
 TEST(Npy, DamagedFilesAreAnsweredWithoutACrash) {
   const std::string bytes = format_npy(kArrays[4]);
   NpyArray array;

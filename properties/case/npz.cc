@@ -18,8 +18,8 @@ struct Closer {
 using Archive = std::unique_ptr<zip_t, Closer>;
 using Member = std::unique_ptr<zip_file_t, Closer>;
 
-// What the members take inflated and as doubles, as the archive states it: half has 2 bytes an element, and then 8
-// more.
+// The memory that the members need, inflated and then as doubles, by the sizes that the archive states. An element of
+// half needs 2 bytes, and then 8 more.
 double stated_memory(zip_t* archive) {
   constexpr double kTimes = 5;
   double bytes = 0;
@@ -32,8 +32,8 @@ double stated_memory(zip_t* archive) {
   return bytes;
 }
 
-// Inflates as much as there is and no more than it states: the size that the archive states is a claim of the file, not
-// yet memory.
+// Inflates at most as many bytes as the archive states, and allocates only what is really there: the stated size may be
+// wrong.
 std::string inflate(zip_t* archive, zip_uint64_t index, std::string& bytes) {
   zip_stat_t stated;
   if (zip_stat_index(archive, index, 0, &stated) != 0 || (stated.valid & ZIP_STAT_SIZE) == 0)

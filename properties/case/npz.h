@@ -10,7 +10,7 @@
 
 namespace backgauge {
 
-// On output every array under its name, the member's without ".npy"; or false and why in `error`, with path and member.
+// Reads every array, named like its member without ".npy". Returns false, and sets `error` to path, member and reason.
 bool read_npz(const std::filesystem::path& path, std::map<std::string, NpyArray>& arrays, std::string& error);
 
 }  // namespace backgauge

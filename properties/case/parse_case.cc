@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rule a word: its key, the ops that have it, and how its value enters the case or what was expected instead. What
-// binds several words is checked afterwards, on the whole case.
+// One rule per word: its key, the ops that have it, and a parser that stores its value or says what was expected. Rules
+// about several words are checked afterwards, on the whole case.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -13,9 +13,9 @@
 namespace backgauge {
 namespace {
 
-constexpr std::size_t kLongestLine = 160;  // so that it fits a record, a message and a terminal
+constexpr std::size_t kLongestLine = 160;  // fits into a record, a message and a terminal
 constexpr std::size_t kLongestGoldenName = 64;
-constexpr std::int64_t kLargestDimension = INT32_MAX;  // what every library under test can count to
+constexpr std::int64_t kLargestDimension = INT32_MAX;  // the largest size that every tested library supports
 
 bool is_any(const OpTraits&) { return true; }
 bool is_stacked(const OpTraits& op) { return op.is_stacked; }
@@ -37,7 +37,7 @@ bool parse_count(std::string_view text, std::int64_t& number) {
   return parse_number(text, number) && number >= 0 && number <= kLargestDimension && !text.starts_with('-');
 }
 
-// "a, b" of the words at the enumerators of a set.
+// "a, b": the words of the enumerators in a set.
 std::string words_in(std::uint32_t set, std::string_view (*word_of)(std::int32_t)) {
   std::string words;
   for (std::int32_t enumerator = 0; enumerator < 32; ++enumerator) {
@@ -201,7 +201,7 @@ std::string parse_option(std::string_view word, Case& c, std::vector<std::string
   return std::string(find_op(c.op)->word) + " has no such setting; its settings are " + keys;
 }
 
-// What binds several words: "" or the word and what is wrong with it.
+// Checks rules about several words. Returns "", or the word and what is wrong with it.
 std::string check_whole(const Case& c, std::span<const std::string_view> seen) {
   for (const WordRule& rule : kRules) {
     if (rule.required && std::find(seen.begin(), seen.end(), rule.key) == seen.end()) {
@@ -212,7 +212,7 @@ std::string check_whole(const Case& c, std::span<const std::string_view> seen) {
     if (c.input_mode == BACKGAUGE_SKIP_INPUT && c.I != c.H) {
       return "in=skip: needs I = H, not I = " + std::to_string(c.I) + " and H = " + std::to_string(c.H);
     }
-    // semantics.md section 8: what a relu makes of a NaN is not settled.
+    // semantics.md section 8: the result of relu for NaN is not defined.
     if (c.rnn_mode == BACKGAUGE_RNN_RELU && (c.data == DataClass::kNan || c.data == DataClass::kInf)) {
       return "data=" + std::string(data_class_word(c.data)) + ": not defined for mode=relu";
     }

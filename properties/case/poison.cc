@@ -11,7 +11,7 @@
 namespace backgauge {
 namespace {
 
-constexpr std::string_view kNonfinite = "nonfinite";  // the stream of the place and the sign
+constexpr std::string_view kNonfinite = "nonfinite";  // the random stream of the place and the sign
 
 const TensorSpec& spec_of(const Problem& problem, const Tensor& tensor) {
   const std::vector<TensorSpec>& specs = find_op(problem.op)->inputs;

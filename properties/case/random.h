@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random values without a state: each is a function of (seed, name, index), and has the same bits on every compiler,
-// because nothing but integers, exact conversions and one IEEE multiplication makes it.
+// Random values without state: each is a function of (seed, name, index), and has the same bits on every compiler,
+// because it is computed with integers, exact conversions and one IEEE multiplication only.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace backgauge {
 
 class RandomStream {
  public:
-  // The seed is the key, the hash of the name one half of the counter, the index the other: different (seed, index) of
-  // one name never share a block, nor do different names unless their hashes collide.
+  // The seed is the key, the hash of the name is one half of the counter, the index the other. Different (seed, index)
+  // of one name never share a block, and neither do different names unless their hashes collide.
   RandomStream(std::uint64_t seed, std::string_view name) : seed_(seed), name_(fnv1a(name)) {}
 
   // 64 random bits.

@@ -13,8 +13,8 @@
 namespace backgauge {
 namespace {
 
-// Scale of element k of a tiny upstream gradient. Most elements are of the first kind: near the end of the range an
-// implementation may flush, so that little can be said of it there.
+// Scale of element k of a tiny upstream gradient. Most elements have the first scale: near the end of the range an
+// implementation may flush subnormals, so that little can be concluded there.
 double tiny_scale(backgauge_dtype dtype, std::size_t k) {
   const std::size_t level = k % 11 == 5 ? 2 : k % 5 == 3 ? 1 : 0;
   return input_range(dtype).tiny[level];
@@ -28,10 +28,10 @@ double huge_scale(const Case& c) {
   return range.huge / std::sqrt(terms);
 }
 
-// Of kTame. A matrix of independent weights multiplies the length of a gradient by its gain, times the scale of its
-// gate and the slope there: with 0.3 at most 0.3 * 2.25 * 1 behind the tanh of an LSTM and 0.3 * 3.4 / 4, 0.3 * 1.5 / 4
-// and 0.3 / 4 behind its gates, 0.74 together. So a step shrinks what it hands on, and none of a thousand makes it
-// grow.
+// The gain of kTame. A matrix of independent weights multiplies the norm of a gradient by its gain, times the scale of
+// the gate and the slope there. With 0.3 that is at most 0.3 * 2.25 * 1 for the tanh of an LSTM, and 0.3 * 3.4 / 4,
+// 0.3 * 1.5 / 4 and 0.3 / 4 for its gates, 0.74 together. So every step shrinks the carried gradient, and it does not
+// grow even over a thousand steps.
 constexpr double kTameGain = 0.3;
 
 // Gradients of the final states, which belong to the last step.
@@ -40,7 +40,7 @@ bool is_of_last_step(const Tensor& tensor) {
 }
 
 double density_of(const Case& c) {
-  const std::int64_t longest = std::max(4 * c.H, c.I + c.H);  // of a sum of products with weights
+  const std::int64_t longest = std::max(4 * c.H, c.I + c.H);  // the longest sum of products with weights
   const std::int64_t terms = input_range(c.dtype).sparse_terms;
   return longest > terms ? static_cast<double>(terms) / static_cast<double>(longest) : 1;
 }
@@ -58,7 +58,7 @@ void thin_out_upstream(const Case& c, Tensor& tensor) {
   }
 }
 
-// Towards 0, to a power of two.
+// Rounds towards 0, to a power of two.
 double plain(double value) {
   int exponent = 0;
   if (std::frexp(value, &exponent) == 0) return 0;
@@ -72,12 +72,12 @@ Regime regime_of(const Case& c) {
   constexpr double kGains[] = {0.3, 1.2, 1.2, 1.2, 2.5, 5};  // 1.2 in half of the cases
   Regime regime{};
   regime.gain = kGains[stream.choice(0, 6)];
-  // A recurrence of gain 5 over many steps and layers is chaos, of which no implementation can be held to anything.
+  // A recurrence of gain 5 over many steps and layers is chaotic: no bound is meaningful.
   const bool stacked = traits_of(c.op).is_stacked;
   const bool may_run_wild = stacked && c.rnn_mode != BACKGAUGE_RNN_RELU;
   if (may_run_wild && c.T * c.layers > 6) regime.gain = std::min(regime.gain, 2.5);
-  // Measured on lstm, gru and tanh of width 64 and 256: with a gain of 2.5 the least resolution that proves anything is
-  // missed from 30 steps on; with 1.2 it is exceeded 20 times in 50 steps of 3 layers.
+  // Measured on lstm, gru and tanh of width 64 and 256: with a gain of 2.5 the resolution is too low to prove anything
+  // from 30 steps on; with 1.2 it is 20 times what is needed in 50 steps of 3 layers.
   if (may_run_wild && c.T * c.layers > 24) regime.gain = std::min(regime.gain, 1.2);
   regime.bias = 0.5;
   regime.forget_bias = stream.choice(1, 2) == 0;
@@ -87,7 +87,7 @@ Regime regime_of(const Case& c) {
   regime.poison = static_cast<Poison>(stream.choice(3, 4));
   switch (c.data) {
     case DataClass::kSaturated:
-      // The stacked nets have saturating biases besides; with 10 nothing would be left of their gradients.
+      // Stacked nets also have saturating biases; with 10, their gradients would vanish.
       regime.gain = stacked ? 4 : 10;
       regime.exact_gates = !stacked && stream.choice(4, 2) == 0;
       regime.consistent = !regime.exact_gates;
@@ -101,7 +101,7 @@ Regime regime_of(const Case& c) {
     case DataClass::kConstant: regime.consistent = false; break;
     case DataClass::kTraining:
       regime.consistent = true;
-      regime.poison = Poison::kPlausible;  // for programs that make the saved tensors themselves
+      regime.poison = Poison::kPlausible;  // for programs that compute the saved tensors themselves
       break;
     case DataClass::kTame: regime.gain = kTameGain; break;
     case DataClass::kSparse:
@@ -163,7 +163,7 @@ void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor) {
   }
   if (c.data == DataClass::kSparse) thin_out_upstream(c, tensor);
   if (c.data != DataClass::kScales) return;
-  // One scale a batch row, for all steps and tensors: a scale a step would let the largest step drown the others.
+  // One scale per batch row, for all steps and tensors. With one per step, the largest step would hide the others.
   const int largest = input_range(c.dtype).row_octaves;
   const RandomStream exponent(c.seed, "row_scale");
   const std::int64_t width = tensor.shape.back();

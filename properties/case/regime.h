@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a data class means for one case: scales and choices that hold for all of its tensors, and the elementary fills
+// The data class of a case in numbers: scales and choices that apply to all of its tensors, and the elementary fills
 // that the two generators share.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace backgauge {
 
-// What stands in elements that are never read. kPlausible: what the generator drew.
+// The values of elements that must never be read. kPlausible: those that the generator drew.
 enum class Poison { kNan, kInfinity, kHuge, kPlausible };
 
 struct Regime {
@@ -18,7 +18,7 @@ struct Regime {
   double bias;            // of biases and peepholes: N(0, 1) * bias
   bool forget_bias;       // biases of the forget gate are around 1
   bool consistent;        // saved tensors come from a forward pass
-  bool exact_gates;       // kSaturated: saved gates are exactly 0, 1, next to it or tiny
+  bool exact_gates;       // kSaturated: saved gates are exactly 0 or 1, next to 1, or tiny
   double upstream;        // of upstream gradients: N(0, 1) * upstream
   bool bounded_upstream;  // upstream gradients are below `upstream`, so that the largest do not overflow
   double density;         // the share of weights that are not 0
@@ -26,23 +26,23 @@ struct Regime {
 };
 Regime regime_of(const Case& c);
 
-// Scale of gate block g, so that a wrong order cannot average out: each 1.5 times the one before.
+// Scale of gate block g, each 1.5 times the previous one, so that a wrong order cannot average out.
 inline constexpr double kGateScale[4] = {1, 1.5, 2.25, 3.4};
 
-// All elements of a tensor from its own stream.
+// Fill all elements of a tensor from its own random stream.
 void fill_normal(const Case& c, Tensor& tensor, double scale);
 void fill_bounded(const Case& c, Tensor& tensor, double scale);  // z / (1 + |z|) * scale, z = 2 N(0, 1)
-void fill_large_states(const Case& c, Tensor& tensor);           // either sign, magnitude 10 to 1e4, in half to 80
+void fill_large_states(const Case& c, Tensor& tensor);           // either sign, magnitude 10 to 1e4 (half: to 80)
 
 // Sets all but a share `density` of some weights to 0. `first`: the index of the first of them in `tensor`.
 void thin_out(const Case& c, double density, Tensor& tensor, std::int64_t first, std::int64_t count);
 
-// An upstream gradient [..., B, width], with a scale of its own for each of the B rows in kScales. In kSparse those of
-// a sequence [T, B, width] are 0 but for a few steps and rows, and so are those of the last step if that is not one of
-// the few.
+// Fills an upstream gradient [..., B, width]. In kScales, each of the B rows has its own scale. In kSparse, one of a
+// sequence [T, B, width] is 0 except at a few steps and rows, and one that enters at the last step is 0 unless that is
+// one of the few.
 void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor);
 
-// What a class does to every tensor (kConstant, kPlain, kZeros), and the one rounding to the dtype.
+// Applies what a class does to every tensor (kConstant, kPlain, kZeros), and rounds to the dtype, once.
 void finish(const Case& c, Tensor& tensor);
 
 }  // namespace backgauge

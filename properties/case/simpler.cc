@@ -10,7 +10,7 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-// What is smaller than n, the plainest first.
+// Sizes smaller than n, the simplest first.
 Dims smaller(std::int64_t n) {
   if (n == 0) return {1};
   Dims out;
@@ -31,13 +31,13 @@ std::int64_t complexity_of_data(DataClass data) {
   return data == DataClass::kPlain ? 0 : data == DataClass::kStratified ? 1 : 2;
 }
 
-// Seeds that are tried in place of any other.
+// Every seed is replaced by the seeds 0 to kLeastSeeds - 1.
 constexpr std::uint64_t kLeastSeeds = 4;
 
-// By its hexadecimal digits in the line, 0 before all others.
+// The number of its hexadecimal digits in the line; 0 is the simplest.
 std::int64_t complexity_of_seed(std::uint64_t seed) { return (std::bit_width(seed) + 3) / 4; }
 
-// One thing changed in each, towards the plainest.
+// Cases that differ from c in one setting, which is simpler.
 std::vector<Case> neighbours(const Case& c) {
   const OpTraits& op = traits_of(c.op);
   std::vector<Case> out;
@@ -47,7 +47,7 @@ std::vector<Case> neighbours(const Case& c) {
     change(changed);
     if (changed.input_mode == BACKGAUGE_SKIP_INPUT) changed.I = changed.H;
     if (op.has_seq_len_max) {
-      // As many steps behind seq_len_max as before, so that both get smaller.
+      // The number of steps after seq_len_max stays the same, so that both get smaller.
       changed.seq_len_max = std::clamp<std::int64_t>(changed.seq_len_max + changed.T - c.T, 0, changed.T);
     }
     out.push_back(std::move(changed));
@@ -80,7 +80,7 @@ std::vector<Case> neighbours(const Case& c) {
   return out;
 }
 
-// What parse_case would refuse, or what the inputs cannot be made of: a golden vector is what it is.
+// Whether parse_case accepts the case and its inputs can be made. A golden vector cannot be changed.
 bool is_sensible(const Case& c) {
   if (c.data == DataClass::kGolden) return false;
   const bool relu = traits_of(c.op).is_stacked && c.rnn_mode == BACKGAUGE_RNN_RELU;
@@ -101,13 +101,13 @@ std::int64_t complexity(const Case& c) {
   if (traits_of(c.op).is_stacked) sum += complexity_of_mode(c.rnn_mode);
   sum += c.dtype != BACKGAUGE_FLOAT32;
   sum += complexity_of_data(c.data);
-  constexpr std::int64_t kAllSeeds = 32;  // more than any seed counts: seeds only matter where all else is equal
+  constexpr std::int64_t kAllSeeds = 32;  // more than any seed's: seeds only decide between otherwise equal cases
   return sum * kAllSeeds + complexity_of_seed(c.seed);
 }
 
 std::vector<Case> simpler(const Case& c, Case (*about)(Case)) {
   std::vector<Case> out;
-  if (c.data == DataClass::kMalformed) return out;  // it is what it is
+  if (c.data == DataClass::kMalformed) return out;  // a malformed call cannot be changed
   for (const Case& neighbour : neighbours(c)) {
     const Case candidate = about(neighbour);
     if (complexity(candidate) < complexity(c) && is_sensible(candidate)) out.push_back(candidate);

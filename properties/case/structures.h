@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values with a structure: whole parts of tensors that are special, as programs that people write hand them over (no
-// initial state, a gradient of the last step only, no biases) and as shortcuts of an implementation look for them.
+// Values with a structure: special values in whole parts of tensors, as real programs pass them (no initial state, a
+// gradient of the last step only, no biases), and as shortcuts of an implementation look for them.
 #pragma once
 
 #include <span>
@@ -12,28 +12,28 @@ namespace backgauge {
 
 struct Structure {
   const char* what;            // "h_prev and cs_prev 0"
-  void (*impose)(Draft&);      // on what has been drawn
-  bool chooses_saved = false;  // saved tensors are chosen, not made by a forward pass
+  void (*impose)(Draft&);      // changes the drawn values
+  bool chooses_saved = false;  // saved tensors are chosen, not computed by a forward pass
 };
 
-// Those of the classes kBlank, kAlike, kExact and kLone, none for all others. What a case line means depends on their
-// number: more of them are another class.
+// The structures of kBlank, kAlike, kExact and kLone; none for all other classes. The meaning of a case line depends on
+// their number, so more structures must go into a new class.
 std::span<const Structure> structures_of(backgauge_op op, DataClass data);
 
-// The one of a case: number seed % how many its class has. nullptr if the class has none.
+// The structure of a case: number seed % (number of structures of its class). nullptr if the class has none.
 const Structure* structure_of(const Case& c);
 
-// `seed`, or one next to it with which the case keeps its structure.
+// `seed`, or a seed near it with which the case keeps its structure.
 std::uint64_t seed_of_same_structure(const Case& c, std::uint64_t seed);
 
-// All of an op.
+// All structures of an op.
 struct Structures {
   std::span<const Structure> blank, alike, exact, lone;
 };
 Structures lstm_structures();     // structures_lstm.cc
 Structures stacked_structures();  // structures_stacked.cc
 
-// Parts that both files name.
+// Parts of tensors that both files use.
 namespace part {
 constexpr bool all(const Place&, const Chosen&) { return true; }
 constexpr bool one_sample(const Place& p, const Chosen& c) { return p.sample == c.sample; }
@@ -48,7 +48,7 @@ constexpr bool one_unit(const Place& p, const Chosen& c) { return p.unit == c.un
 constexpr bool other_units(const Place& p, const Chosen& c) { return p.unit != c.unit; }
 constexpr bool one_gate(const Place& p, const Chosen& c) { return p.gate == c.gate; }
 constexpr bool other_gates(const Place& p, const Chosen& c) { return p.gate != c.gate; }
-// So that no result depends on what lies below the range alone.
+// Only every second element, so that no result depends on subnormal values alone.
 constexpr bool every_second(const Place& p, const Chosen&) { return (p.step + p.sample + p.unit + p.column) % 2 == 0; }
 constexpr bool input_weights(const Place& p, const Chosen&) { return p.role == Role::kW; }
 constexpr bool recurrent_weights(const Place& p, const Chosen&) { return p.role == Role::kR; }
