@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudnnRNN in training, reference/semantics.md 3.3: layer by layer, direction by direction, step by step. Also what
-// dropout kept.
+// CudnnRNN in training, reference/semantics.md 3.3: layer by layer, direction by direction, step by step. Also the
+// dropout masks.
 #include <algorithm>
 #include <initializer_list>
 
@@ -11,7 +11,8 @@
 namespace backgauge::saboteurs {
 namespace {
 
-// The forward is right, so that the gradient is what shows a fault, but for faults that have no place in the gradient.
+// The forward pass is correct, so that faults show in the gradient, except for faults that only a forward pass can
+// have.
 Variant forward_of(const Variant& variant) {
   Variant forward = variant;
   const std::initializer_list<Fault> kept = {Fault::kA12, Fault::kG15, Fault::kG23, Fault::kJ9};
@@ -19,7 +20,7 @@ Variant forward_of(const Variant& variant) {
   return forward;
 }
 
-// G23: another one at every call.
+// G23: a different key in every call.
 std::uint64_t mask_key(const Context& context) {
   const std::uint64_t key = dropout_key(context.call.attributes);
   const bool changes = context.variant.fault == Fault::kG23;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge kills every saboteur of CudnnRNNBackprop on one of a few cases, and fails nothing that is right on any.
-// Faults of group K show in malformed calls only.
+// The judge kills every saboteur of CudnnRNNBackprop with one of a few cases, and passes correct variants in all.
+// Faults of group K show only in malformed calls.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 using saboteurs::Kind;
 using saboteurs::Variant;
 
-// Each for faults that those above it cannot show. They are judged one after another, so that what a saboteur keeps
-// from one call meets the next.
+// Each case shows faults that the cases above it cannot show. They are judged one after another, so that state kept
+// from one call affects the next.
 constexpr const char* kCases[] = {
     "cudnn_rnn_backprop t3b2i5h3 mode=lstm dir=bi layers=3 in=linear drop=0.5 dt=f32 data=strat:0x1",
     "cudnn_rnn_backprop t3b3i4h3 mode=gru dir=bi layers=3 in=linear drop=0.5 dt=f32 data=strat:0x2",
@@ -29,15 +29,15 @@ constexpr const char* kCases[] = {
     // I = H, with and without W of the first layer.
     "cudnn_rnn_backprop t3b3i4h4 mode=gru dir=uni layers=2 in=linear dt=f32 data=strat:0x5",
     "cudnn_rnn_backprop t2b2i3h3 mode=lstm dir=uni layers=2 in=skip dt=f32 data=strat:0x6",
-    // No example; one example, one step; dropout of all.
+    // No example; one example and one step; dropout of everything.
     "cudnn_rnn_backprop t2b0i3h2 mode=tanh dir=uni layers=1 in=linear dt=f32 data=strat:0x7",
     "cudnn_rnn_backprop t1b1i3h2 mode=tanh dir=bi layers=1 in=linear dt=f32 data=strat:0x7",
     "cudnn_rnn_backprop t2b2i3h4 mode=lstm dir=uni layers=2 in=linear drop=1 dt=f32 data=strat:0x8",
-    // Whole vectors and what is left of them; sums of 32 terms.
+    // Full vectors and remainders; sums of 32 terms.
     "cudnn_rnn_backprop t2b2i3h8 mode=lstm dir=uni layers=1 in=linear dt=f32 data=strat:0x9",
     "cudnn_rnn_backprop t2b2i3h13 mode=lstm dir=uni layers=1 in=linear dt=f32 data=strat:0xa",
     "cudnn_rnn_backprop t2b2i3h33 mode=tanh dir=uni layers=1 in=linear dt=f32 data=strat:0xb",
-    // Values that are not finite, not normal, near the end of half.
+    // Non-finite values, subnormal values, values near the largest half.
     "cudnn_rnn_backprop t3b2i3h4 mode=lstm dir=uni layers=1 in=linear dt=f32 data=nan:0xc",
     "cudnn_rnn_backprop t3b2i3h4 mode=lstm dir=uni layers=1 in=linear dt=f16 data=huge:0xd",
     "cudnn_rnn_backprop t3b2i3h4 mode=lstm dir=uni layers=1 in=linear dt=f16 data=tiny:0xe",
@@ -47,12 +47,12 @@ constexpr const char* kCases[] = {
     "cudnn_rnn_backprop t3b2i3h4 mode=lstm dir=uni layers=1 in=linear dt=bf16 data=huge:0x12",
 };
 
-// 2^16 + 1 rows: more than a 16-bit index counts. In double, where the bound on so long a sum is below one term of it.
+// 2^16 + 1 rows, more than a 16-bit index can count. In double, where the bound of so long a sum is less than one term.
 constexpr const char* kManyRows =
     "cudnn_rnn_backprop t1b65537i1h1 mode=tanh dir=uni layers=1 in=linear dt=f64 data=strat:0x11";
 const std::set<std::string> kNeedManyRows = {"H17.rnn", "H18.rnn"};
 
-// Not seen from the outputs of calls like these: masks that differ from forward to forward, flags of the processor.
+// The outputs of these calls cannot show masks that differ from forward to forward, nor flags of the processor.
 const std::set<std::string> kNeedMore = {"G23.rnn", "I17.rnn"};
 
 Filled filled(const char* line) {
@@ -79,7 +79,7 @@ bool is_killed(const backgauge_implementation& implementation, const std::vector
   });
 }
 
-// Bounds of wider contracts may be too wide for a case to say anything.
+// Bounds of wider numerical contracts may be too wide to conclude anything from a case.
 bool is_coarse(const Variant& variant) {
   return variant.style.half_class != BACKGAUGE_CLASS_A || variant.style.contract != BACKGAUGE_FP32_STRICT;
 }

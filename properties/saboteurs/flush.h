@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processor's own flushing of subnormal numbers (FTZ and DAZ) for as long as an object lives.
+// Turns on the processor's flushing of subnormal numbers (FTZ and DAZ) for the lifetime of an object.
 #pragma once
 
 #if defined(__SSE2__)
@@ -10,7 +10,7 @@ namespace backgauge::saboteurs {
 
 class FlushSubnormals {
  public:
-  // forget: it stays on afterwards, as a fault.
+  // forget: the flags stay set afterwards, as a fault.
   FlushSubnormals([[maybe_unused]] bool on, [[maybe_unused]] bool forget) {
 #if defined(__SSE2__)
     before_ = _mm_getcsr();

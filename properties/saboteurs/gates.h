@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the gradients of the 4 H gates of a row stand in memory. A column is the place that a gate has in the columns
-// of w: block g, unit j is column g * H + j.
+// The memory layout of the gradients of the 4 H gates of a row. A column is a gate's column in w: block g, unit j is
+// column g * H + j. A place is its position in the row.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Gates {
   Gates(const Work<Real>& work, Index H)
       : H_(H), neighbours_(work.style().padded_gates), narrow_index_(work.is(Fault::kH17)) {}
 
-  // From row to row. Padding: up to a whole vector of 8, and one vector more.
+  // Distance between rows. Padded rows are rounded up to vectors of 8, and have one more vector.
   Index stride() const { return neighbours_ ? (4 * H_ + 7) / 8 * 8 + 8 : 4 * H_; }
 
   Index at(Index block, Index unit) const { return neighbours_ ? unit * 4 + block : block * H_ + unit; }

@@ -8,7 +8,7 @@
 namespace backgauge::saboteurs {
 namespace {
 
-// cs_grad, which may lie in the memory of cs_prev_grad.
+// cs_grad, which may share its memory with cs_prev_grad.
 template <class Real>
 std::vector<Real> read_cs_grad(const Work<Real>& work, const Tensors<Real>& tensors) {
   std::vector<Real> values = tensors.read("cs_grad");

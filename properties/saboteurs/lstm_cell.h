@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One element of one LSTM step, backward: reference/semantics.md 1.3, and the LSTM of 3.4. Faults of group A live here,
+// One element of one LSTM step, backward: reference/semantics.md 1.3, and the LSTM of 3.4. Also the faults of group A,
 // for all three ops.
 #pragma once
 
@@ -13,7 +13,7 @@ struct Peepholes {
   Real wci, wcf, wco;
 };
 
-// Gate values are those after the activation; cs_grad and h_grad include what later steps handed back.
+// Gate values are those after the activation; cs_grad and h_grad include the gradients carried from later steps.
 template <class Real>
 struct LstmElement {
   Real cs_prev, cs, i, f, o, ci, co, cs_grad, h_grad;
@@ -24,7 +24,7 @@ struct LstmGradient {
   Real i, ci, f, o, cs_prev;
 };
 
-// What faults make of the saved values before anything is computed from them.
+// The saved values as a variant with a fault reads them, before anything is computed from them.
 template <class Real>
 LstmElement<Real> misread(const Work<Real>& w, LstmElement<Real> e) {
   if (w.is(Fault::kA9)) std::swap(e.i, e.f);
@@ -39,7 +39,7 @@ LstmElement<Real> misread(const Work<Real>& w, LstmElement<Real> e) {
   return e;
 }
 
-// peepholes: nullptr where the cell has none; their values may then be NaN and must not be touched.
+// peepholes: nullptr if the cell has none; wci, wcf and wco may then be NaN and must not be read.
 template <class Real>
 LstmGradient<Real> lstm_cell_backward(const Work<Real>& w, const LstmElement<Real>& saved,
                                       const Peepholes<Real>* peepholes) {
@@ -62,7 +62,7 @@ LstmGradient<Real> lstm_cell_backward(const Work<Real>& w, const LstmElement<Rea
   const Real through_co = candidate(Site::k_through_co, co_slope, e.co, e.h_grad, e.o);
   Real dcs = w.sum(Site::k_dcs, {through_co, e.cs_grad});
   const Real dcs_before_o = dcs;
-  // o saw the new cs, i and f the old one.
+  // The peephole of o reads the new cs, those of i and f the old one.
   if (peepholes != nullptr && !w.is(Fault::kA3)) {
     dcs = w.rounded(dcs + w.product(Site::k_dcs_peephole, {d.o, peepholes->wco}));
   }

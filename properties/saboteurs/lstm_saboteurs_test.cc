@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge kills every saboteur of the LSTM ops on one of a few cases, and fails nothing that is right on any. What
-// takes more than one call at a time, or a call that the contract refuses, is in saboteurs_test.cc.
+// The judge kills every saboteur of the LSTM ops with one of a few cases, and passes correct variants in all. Faults
+// that need concurrent calls, or a call that the contract refuses, are in saboteurs_test.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,18 +18,18 @@ namespace {
 using saboteurs::Kind;
 using saboteurs::Variant;
 
-// Each for faults that those above it cannot show. They are judged one after another, so that what a saboteur keeps
-// from one call meets the next.
+// Each case shows faults that the cases above it cannot show. They are judged one after another, so that state kept
+// from one call affects the next.
 const std::vector<const char*> kCellCases = {
     "lstm_block_cell_grad b5i3h7 peep=1 dt=f32 data=strat:0x1",
     "lstm_block_cell_grad b5i3h7 peep=0 dt=f32 data=strat:0x1",
     "lstm_block_cell_grad b3i2h11 peep=1 dt=f32 data=large:0x2",
     "lstm_block_cell_grad b1i2h3 peep=1 dt=f32 data=strat:0x3",
     "lstm_block_cell_grad b0i2h3 peep=1 dt=f32 data=strat:0x3",
-    // What is left of whole vectors.
+    // Remainders of full vectors.
     "lstm_block_cell_grad b2i1h17 peep=1 dt=f32 data=strat:0x4",
     "lstm_block_cell_grad b2i1h33 peep=1 dt=f32 data=strat:0x5",
-    // Values that are not finite, one tensor each; near the ends of half.
+    // Non-finite values in one tensor each; values near the limits of half.
     "lstm_block_cell_grad b3i3h5 peep=1 dt=f32 data=nan:0x6",
     "lstm_block_cell_grad b3i3h5 peep=1 dt=f32 data=nan:0x7",
     "lstm_block_cell_grad b3i3h5 peep=1 dt=f32 data=nan:0x8",
@@ -48,12 +48,12 @@ const std::vector<const char*> kBlockCases = {
     "block_lstm_grad_v2 t3b1i5h7 peep=1 order=ifco seq=3 dt=f32 data=strat:0x6",
     "block_lstm_grad_v2 t2b2i3h3 peep=0 order=ifco seq=0 dt=f32 data=strat:0x7",
     "block_lstm_grad_v2 t2b0i3h3 peep=0 order=ifco seq=2 dt=f32 data=strat:0x7",
-    // Whole vectors and what is left of them; sums of 32 terms.
+    // Full vectors and remainders; sums of 32 terms.
     "block_lstm_grad_v2 t2b2i3h8 peep=0 order=ifco seq=2 dt=f32 data=strat:0x8",
     "block_lstm_grad_v2 t2b2i3h13 peep=1 order=ifco seq=2 dt=f32 data=strat:0x9",
     "block_lstm_grad_v2 t1b2i3h17 peep=0 order=ifco seq=1 dt=f32 data=strat:0xa",
     "block_lstm_grad_v2 t1b2i3h33 peep=0 order=ifco seq=1 dt=f32 data=strat:0xb",
-    // Values that are not finite, one tensor each; near the ends of half.
+    // Non-finite values in one tensor each; values near the limits of half.
     "block_lstm_grad_v2 t2b3i3h5 peep=1 order=ifco seq=2 dt=f32 data=nan:0xc",
     "block_lstm_grad_v2 t2b3i3h5 peep=1 order=ifco seq=2 dt=f32 data=nan:0xd",
     "block_lstm_grad_v2 t2b3i3h5 peep=1 order=ifco seq=2 dt=f32 data=nan:0xe",
@@ -63,7 +63,7 @@ const std::vector<const char*> kBlockCases = {
     "block_lstm_grad_v2 t5b7i5h7 peep=0 order=ifco seq=5 dt=f16 data=strat:0x12",
 };
 
-// Half that overflows on the way where every operation is rounded, or what is carried.
+// Half, with overflow of intermediate values if every operation, or every carried value, is rounded.
 const std::vector<const char*> kOverflowingCases = {
     "lstm_block_cell_grad b17i19h23 peep=1 dt=f16 data=huge:0x5b659090",
     "block_lstm_grad_v2 t7b3i2h3 peep=1 order=ifco seq=7 dt=f16 data=large:0xb6cb6e2 chk=5545",
@@ -72,13 +72,13 @@ const std::vector<const char*> kOverflowingCases = {
     "block_lstm_grad_v2 t7b7i1h23 peep=0 clip=1 order=ifco seq=7 dt=f16 data=large:0x8a9b857c chk=d263",
 };
 
-// More rows than a 16-bit index counts.
+// More rows than a 16-bit index can count.
 const std::vector<const char*> kManyRowsOfCell = {"lstm_block_cell_grad b65537i1h1 peep=0 dt=f32 data=strat:0x13"};
 const std::vector<const char*> kManyRowsOfBlock = {
     "block_lstm_grad_v2 t1b65537i1h1 peep=0 order=ifco seq=1 dt=f32 data=strat:0x14"};
 const std::set<std::string> kNeedManyRows = {"H17.cell", "H17.block", "H18.block"};
 
-// Shared memory, several calls at once, flags of the processor: saboteurs_test.cc.
+// Faults in shared memory, concurrent calls and flags of the processor: saboteurs_test.cc.
 const std::set<std::string> kNeedMore = {"H1.cell", "H2.cell", "I11.cell", "I11.block", "I17.cell", "I17.block"};
 
 std::vector<Filled> filled(const std::vector<const char*>& lines) {
@@ -119,7 +119,7 @@ TEST(LstmSaboteurs, OfTheSequenceAreKilled) {
   expect_killed(BACKGAUGE_BLOCK_LSTM_GRAD_V2, kBlockCases, kManyRowsOfBlock);
 }
 
-// Bounds of wider contracts may be too wide for a case to say anything.
+// Bounds of wider numerical contracts may be too wide to conclude anything from a case.
 bool is_coarse(const Variant& variant) {
   return variant.style.half_class != BACKGAUGE_CLASS_A || variant.style.contract != BACKGAUGE_FP32_STRICT;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both LSTM ops read unit by unit, and the faults of vector code that both can have.
+// The inputs that both LSTM ops read unit by unit, and the faults of vector code that both can have.
 #pragma once
 
 #include "properties/saboteurs/lstm_cell.h"
@@ -49,7 +49,7 @@ class LstmTensors {
 
   const std::vector<Real>& cs() const { return cs_; }
 
-  // All but the gradients from above. cs_before: the states before the step, in rows of H units.
+  // All fields but the upstream gradients. cs_before: the states before the step, in rows of H units.
   LstmElement<Real> element(Index row, const std::vector<Real>& cs_before, Index row_before, Index unit) const {
     return {.cs_prev = at(Site::k_cs_prev_index, cs_before, row_before, unit),
             .cs = at(Site::k_cs_index, cs_, row, unit),
@@ -78,7 +78,7 @@ class LstmTensors {
            (work_.is(Fault::kI1c) && in_tail(32));
   }
 
-  // The unit that is computed in place of a unit.
+  // The unit that is computed instead of `unit`: another one with fault I6.
   Index computed(Index unit) const { return work_.is(Fault::kI6) && unit >= 8 && unit < 12 ? unit - 4 : unit; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implementations that are right but on one occasion: a shortcut for values with a structure, or another kernel for
-// some sizes, that somebody got wrong. Whether a campaign comes to the occasion at all is what they ask.
+// Implementations that are correct except on one occasion, like a faulty shortcut for values with a structure, or a
+// faulty kernel for some sizes. They test whether a campaign contains the occasion at all.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace backgauge::saboteurs {
 
-// What an occasion is recognised by: the inputs of a gradient that a case has, as numbers. Those that a forward makes
-// are not among them.
+// What decides about an occasion: the inputs of the gradient that belong to the case, as numbers. Inputs that the
+// forward op computes are not among them.
 struct Scene {
   backgauge_op op;
   backgauge_dtype dtype;
@@ -27,11 +27,11 @@ struct Occasional {
   const char* what;
   backgauge_op op;
   bool (*is_met)(const Scene&);
-  // As `correct`, and every output a sixteenth too large on the occasion; where they are all 0 they are left unwritten.
+  // Like `correct`; on the occasion, every output is a sixteenth too large, or left unwritten if all outputs are 0.
   backgauge_implementation table;
 };
 
-// On input an implementation that claims everything and outlives all.
+// correct: an implementation that claims everything and outlives all of these.
 const std::vector<Occasional>& occasional_implementations(const backgauge_implementation& correct);
 
 }  // namespace backgauge::saboteurs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of group K: calls that the contract refuses and a variant takes. What a variant does not check is put right in
-// a copy of the call; if the contract accepts the copy, the variant takes the call.
+// Faults of group K: calls that the contract refuses and a variant accepts. What the variant does not check is repaired
+// in a copy of the call; if the contract accepts the copy, the variant accepts the call.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -13,7 +13,7 @@
 namespace backgauge::saboteurs {
 namespace {
 
-// A call of a known op whose lists are as the op's table has them, free to be changed.
+// A copy of a call whose tensor lists match the op's table. It may be changed.
 class Copy {
  public:
   Copy(Copy&&) = default;
@@ -41,11 +41,11 @@ class Copy {
   }
   void set_seq_len_max(const std::int64_t* value) { find("seq_len_max")->data = const_cast<std::int64_t*>(value); }
 
-  // Sizes as their first tensors have them; nullopt if those have another rank.
+  // Each size from the first tensor that has it; nullopt if such a tensor has the wrong rank.
   std::optional<Extents> sizes() {
     Extents extents{.peephole = call_.attributes.use_peephole == 1,
                     .lstm = call_.attributes.rnn_mode == BACKGAUGE_LSTM};
-    constexpr std::int64_t kLargest = std::int64_t{1} << 48;  // as the contract has it: no sum of sizes overflows
+    constexpr std::int64_t kLargest = std::int64_t{1} << 48;  // the limit of the contract: no sum of sizes overflows
     extents.D = call_.attributes.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
     const bool is_rnn = find("input") != nullptr, is_cell = find("dicfo") != nullptr;
     const backgauge_tensor* x = find(is_rnn ? "input" : "x");
@@ -142,7 +142,7 @@ void mend_length(Copy& copy, std::string_view name) {
   tensor->shape[0] = name == "params" ? extents->params_length : extents->H;
 }
 
-// H = 0 in every tensor.
+// Replaces H = 0 in every tensor.
 void mend_no_units(Copy& copy) {
   auto extents = copy.sizes();
   if (!extents || extents->H != 0) return;
@@ -156,7 +156,7 @@ void mend_no_units(Copy& copy) {
   for (const Copy::Pair& pair : copy.pairs()) Copy::set_shape(pair, *extents);
 }
 
-// Tries every value that an enumeration has.
+// Tries every value of an enumeration.
 void mend_enumerator(Copy& copy, std::int32_t backgauge_attributes::*field, std::string_view (*word_of)(std::int32_t)) {
   std::int32_t& value = copy.attributes().*field;
   if (word_of(value) != "?") return;
@@ -179,7 +179,7 @@ void mend_seq_len_max(Copy& copy) {
   if (tensor != nullptr && tensor->data != nullptr) tensor->data = const_cast<std::int64_t*>(&kNoStep);
 }
 
-// Whatever length prepare has asked for.
+// Legal if reserve_space may have any length.
 bool is_legal_but_for_reserve_space(const backgauge_call& call, Copy& copy) {
   const backgauge_tensor* reserve = copy.find("reserve_space");
   return reserve != nullptr && reserve->rank == 1 && reserve->shape[0] >= 0 && validate(call, reserve->shape[0]).ok();
@@ -192,7 +192,7 @@ bool takes_malformed(const Variant& variant, const backgauge_call& call) {
   std::optional<Copy> copy = Copy::of(call);
   if (!copy) return false;
   if (variant.fault == Fault::kK15) return is_legal_but_for_reserve_space(call, *copy);
-  if (copy->is_legal()) return false;  // refused for its memory, which no fault leaves unchecked
+  if (copy->is_legal()) return false;  // refused because of its memory, which every variant checks
   switch (variant.fault) {
     case Fault::kK1:
     case Fault::kK2:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One element of one step of rnn_relu, rnn_tanh and gru, backward (reference/semantics.md 3.4), and one step of one
-// example of all modes, forward (3.3). Faults of groups E and F that lie in an element live here.
+// example of all modes, forward (3.3). Also the faults of groups E and F that change one element.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace backgauge::saboteurs {
 
-// tanh's slope from t = tanh(a), by ways that are wrong.
+// The slope of tanh from t = tanh(a), correct or with a fault.
 template <class Real>
 Real tanh_slope_of_state(const Work<Real>& w, Site site, Real t) {
   if (w.is(Fault::kF4)) {
@@ -31,7 +31,7 @@ Real tanh_backward(const Work<Real>& w, Real h, Real dh) {
   return w.product(Site::k_tanh_da, {dh, tanh_slope_of_state(w, Site::k_tanh_slope, h)});
 }
 
-// mask: the state that decides whether the unit lets anything through.
+// mask: the output of the unit; the gradient passes where it is positive.
 template <class Real>
 Real relu_backward(const Work<Real>& w, Real mask, Real dh) {
   const bool open = w.is(Fault::kF2) ? mask >= 0 : w.is(Fault::kF6) ? mask > 0 && mask < 1 : mask > 0;
@@ -45,8 +45,8 @@ struct GruElement {
 
 template <class Real>
 struct GruGradient {
-  Real r, z, n, hn;  // of the pre-activations; n on the input's side, hn on the state's
-  Real h_prev;       // past the gates
+  Real r, z, n, hn;  // gradients of pre-activations; n: of W_n x + bW_n, hn: of R_n h_prev + bR_n
+  Real h_prev;       // the part of the gradient of h_prev that does not pass through the gates
 };
 
 // The same gradients as gru_backward, in the forms of slopes.h.
@@ -93,7 +93,7 @@ GruGradient<Real> gru_backward(const Work<Real>& w, const GruElement<Real>& e, R
   return d;
 }
 
-// The forward of one pseudo-layer.
+// The forward pass of one pseudo-layer.
 template <class Real>
 class RnnCell {
  public:
@@ -174,12 +174,12 @@ class RnnCell {
         [&](std::int64_t k) { return x[k]; });
   }
 
-  // A12: the bias of gate o stands for every gate.
+  // A12: the bias of gate o is used for every gate.
   std::int64_t bias_gate(std::int64_t g) const { return w.is(Fault::kA12) && net_.lstm ? 3 : g; }
   Real input_bias(std::int64_t g, std::int64_t j) const {
     return params_[net_.layout.bW(layer_, direction_, bias_gate(g)) + j];
   }
-  // G15: the R side of an example whose h is 0 is skipped, bias and all.
+  // G15: R h + bR is skipped for an example whose h is 0.
   Real recurrent_bias(const Real* h, std::int64_t g, std::int64_t j) const {
     if (w.is(Fault::kG15) && std::all_of(h, h + net_.H, [](Real v) { return v == 0; })) return 0;
     return params_[net_.layout.bR(layer_, direction_, bias_gate(g)) + j];
@@ -197,7 +197,7 @@ class RnnCell {
   const std::int64_t layer_, direction_;
 };
 
-// Input [T*B, width] of a layer, dropout included; `input` is that of the first.
+// Input [T*B, width] of a layer, with dropout applied; `input` is the input of the first layer.
 template <class Real>
 std::vector<Real> layer_input(const Work<Real>& w, const RnnNet& net, Trace<Real>& trace, std::int64_t layer,
                               const std::vector<Real>& input) {

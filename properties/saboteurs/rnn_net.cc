@@ -10,11 +10,11 @@
 namespace backgauge::saboteurs {
 namespace {
 
-// Rows of a record, the same for all modes without a cell state: Extents do not tell them apart.
+// Rows of a record. The same for all modes without a cell state, because Extents does not distinguish them.
 std::int64_t record_rows(bool lstm) { return lstm ? 7 : 5; }
 
-// Where a reader begins who takes all layers of one direction before those of the other. All directions of a layer are
-// of one size.
+// Offsets for a layout with all layers of one direction before those of the other. All directions of a layer have the
+// same size.
 GateBlock by_direction(const RnnParams& p, std::int64_t layer, std::int64_t direction, std::int64_t gate) {
   const std::int64_t first = p.W(layer, 0, 0), start = (direction * p.matrices() + first) / p.directions;
   const std::int64_t biases = p.matrices() + ((direction * p.layers + layer) * 2 * p.gates + gate) * p.hidden_size;
@@ -65,7 +65,7 @@ GateBlock RnnNet::block_of_gradient(std::int64_t layer, std::int64_t direction, 
   if (is(Fault::kF7) && G == 1) {
     RnnParams wider = layout;
     wider.gates = 4;
-    // What would lie past the end begins at the front again.
+    // Offsets past the end wrap around to the front.
     const std::int64_t last = layout.matrices() - H * std::max(layout.matrix_input(layer), H);
     at.W = wider.W(layer, direction, 0) % (last + 1);
     at.R = wider.R(layer, direction, 0) % (last + 1);
@@ -136,7 +136,7 @@ std::int64_t reserve_length(const Variant& variant, const Extents& extents, std:
   const std::int64_t real = dtype == BACKGAUGE_FLOAT64 || variant.style.wide ? sizeof(double) : sizeof(float);
   const auto element = static_cast<std::int64_t>(backgauge_dtype_bytes(dtype));
   const double estimate = static_cast<double>(L * D * H) * static_cast<double>(T * B) * 64;
-  if (estimate > 0x1p60) return std::int64_t{1} << 60;  // more than there is
+  if (estimate > 0x1p60) return std::int64_t{1} << 60;  // more than any machine has
   const std::int64_t states = L * D * T * B * H;
   return (states * record_rows(extents.lstm) * real + (states - T * B * D * H) + element - 1) / element;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of a CudnnRNN* call, where the gradient finds its weights, and what the forward leaves to it.
+// Sizes of a CudnnRNN* call, the offsets of weights in params, and the contents of reserve_space.
 //
-// reserve_space: for every pseudo-layer, step and example a record of rows of H reals in the type that is computed in,
-// the activated gates (lstm, gru), h, then cs and co (lstm) or R_n h + bR_n (gru); after them a byte for every element
-// of every gap between two layers, 1 where dropout keeps it.
+// reserve_space: for every pseudo-layer, step and example a record of rows of H values in the type of the computation:
+// the activated gates (lstm, gru), h, then cs and co (lstm) or R_n h + bR_n (gru). After the records follows one byte
+// for every element of every gap between two layers, 1 where dropout keeps the element.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace backgauge::saboteurs {
 
-// Offsets in params of what one gate of one pseudo-layer has.
+// Offsets in params of the weights and biases of one gate of one pseudo-layer.
 struct GateBlock {
   std::int64_t W, R, bW, bR;
 };
@@ -33,7 +33,7 @@ struct RnnNet {
   bool is(Fault fault) const { return variant->fault == fault; }
   bool skips(std::int64_t layer) const { return layer == 0 && layout.skip_input; }
 
-  // reference/semantics.md 4.2, and where faults of layout see it. The forward has the first of the two.
+  // reference/semantics.md 4.2; the second with the faults of layout. The forward pass uses the first.
   GateBlock block(std::int64_t layer, std::int64_t direction, std::int64_t gate) const;
   GateBlock block_of_gradient(std::int64_t layer, std::int64_t direction, std::int64_t gate) const;
 
@@ -54,7 +54,7 @@ class Trace {
   void load(const backgauge_tensor& reserve_space);
   void store(const backgauge_tensor& reserve_space) const;
 
-  // Chooses what dropout keeps: a function of the key and the element.
+  // Draws the dropout masks: a function of the key and the element.
   void draw_masks(std::uint64_t key);
 
   // A row [H] of the record of a pseudo-layer at a step.
@@ -65,7 +65,7 @@ class Trace {
   bool keeps(std::int64_t gap, std::int64_t row, std::int64_t k) const {
     return keep_[gap * net_.gap_elements() + row * net_.D * net_.H + k] != 0;
   }
-  // What dropout multiplies element k of the output of layer `gap` with.
+  // The factor of dropout for element k of the output of layer `gap`.
   Real factor(std::int64_t gap, std::int64_t row, std::int64_t k) const;
 
  private:
@@ -75,7 +75,7 @@ class Trace {
   std::vector<std::uint8_t> keep_;
 };
 
-// Of the dropout masks: seed above, seed2 below, where a negative seed2 fills the upper half with ones.
+// The key of the dropout masks: seed in the upper half, seed2 in the lower. A negative seed2 sets the upper half to 1s.
 std::uint64_t dropout_key(const backgauge_attributes& attributes);
 
 }  // namespace backgauge::saboteurs

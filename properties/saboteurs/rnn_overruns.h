@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of CudnnRNNBackprop that leave the memory they were given.
+// Faults of CudnnRNNBackprop that access memory outside of the tensors.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace backgauge::saboteurs {
 
-// H10: groups of 4 rows of the batch, the last of them whole, are read at the last step.
+// H10: at the last step, rows of the batch are read in groups of 4, the last group in full.
 inline void read_past_the_batch(const backgauge_tensor& steps, std::int64_t batch) {
   const std::int64_t count = backgauge_elements(&steps), rows_missing = (4 - batch % 4) % 4;
   if (count == 0) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of one example of a pseudo-layer, backward: reference/semantics.md 3.4. Faults of group I that lie in whole
-// vectors of units, and those of the recurrent product, live here.
+// One step of one example of a pseudo-layer, backward: reference/semantics.md 3.4. Also the faults of group I that
+// concern vectors of units, and those of the recurrent product.
 #pragma once
 
 #include <vector>
@@ -14,9 +14,9 @@ namespace backgauge::saboteurs {
 // Rows of H.
 template <class Real>
 struct StepInputs {
-  const Real* record;            // of this step: rows below one another
+  const Real* record;            // of this step, rows one after another
   const Real *h_prev, *cs_prev;  // cs_prev: lstm
-  const Real* gap;               // what dropout multiplies h with on its way up
+  const Real* gap;               // the factors of dropout for h
 };
 
 template <class Real>
@@ -32,8 +32,8 @@ class RnnStep {
     }
   }
 
-  // On input dh, and (lstm) dc [H], which becomes that of cs_prev. On output the row of da and dr, and the gradient of
-  // h_prev.
+  // dh: gradient of h. dc [H] (lstm): on input the gradient of cs, on output that of cs_prev. Writes the row of da and
+  // dr, and the gradient of h_prev to dh_prev.
   void backward(const StepInputs<Real>& in, const Real* dh, Real* dc, std::int64_t row, GateRows<Real>& da,
                 GateRows<Real>& dr, Real* dh_prev) const {
     const std::int64_t H = net_.H;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows: example b of step t is row t * B + b. Which of them are computed, and sums over them, as the gradients of
-// weights, biases and peepholes are: in which parts, and the faults that lose or repeat some rows.
+// Rows: example b of step t is row t * B + b. Which rows are computed, and the sums over rows that the gradients of
+// weights, biases and peepholes are: their partial sums, and the faults that lose or repeat rows.
 #pragma once
 
 #include "properties/saboteurs/ops.h"
@@ -9,7 +9,7 @@
 
 namespace backgauge::saboteurs {
 
-// How many examples of a batch of B are computed: all, if nothing is wrong.
+// How many examples of a batch of B are computed: all, unless the variant has fault I8.
 inline std::int64_t examples_computed(const Context& context, std::int64_t B) {
   if (context.variant.fault != Fault::kI8) return B;
   const auto threads = static_cast<double>(context.call.num_threads);
@@ -48,7 +48,7 @@ class RowSums {
     }
   }
 
-  // Sum of a(row) * b(row), an element of a product of matrices.
+  // Sum of a(row) * b(row), an element of a matrix product.
   template <class A, class B>
   Real products(Site site, A a, B b) const {
     return over_parts(site, [&](Index from, Index count) {
@@ -65,7 +65,7 @@ class RowSums {
     });
   }
 
-  // Where the state that belongs to a row is read.
+  // The row at which the state of a row is read.
   Index state_row(Index row) const { return work_.is(Fault::kD11) && row % B_ > 0 ? row - 1 : row; }
 
  private:
@@ -104,7 +104,7 @@ class RowSums {
   const Sum sum_;
   const Index steps_, B_;
   std::vector<Index> rows_;
-  std::vector<Index> parts_;  // where each ends
+  std::vector<Index> parts_;  // the end of each partial sum in rows_
 };
 
 }  // namespace backgauge::saboteurs

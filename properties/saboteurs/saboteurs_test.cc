@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of variants is whole, and the faults that no judged case of its own can show take effect: calls that the
-// contract refuses, shared memory, several calls at once, flags of the processor.
+// The list of variants is complete, and the faults that a single judged case cannot show take effect: those in calls
+// that the contract refuses, in shared memory, in concurrent calls, and in the flags of the processor.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using saboteurs::Kind;
 using saboteurs::Variant;
 using saboteurs::variants;
 
-// The rows of the catalogue, a group a line. Ids have gaps.
+// The rows of the catalogue, one group per line. Ids have gaps.
 constexpr const char* kCatalogue =
     "A1 A2 A3 A5 A6 A7 A8 A9 A11 A12 A13 A14 A15 A16 A17 A19 A20 A21 A23 A24 A25 A26 "
     "B1 B2 B3 B5 B6 B7 B9 B10 B12 B13 B14 B15 "
@@ -80,7 +80,7 @@ backgauge_status run(const backgauge_implementation& implementation, const backg
   return implementation.run(&call, &message);
 }
 
-// Which of the malformed calls of its op a variant answers with something else than a refusal, or writes to.
+// The malformed calls of its op that a variant does not refuse, or writes to.
 struct Taken {
   int calls = 0, accepted = 0, touched = 0;
 };
@@ -121,7 +121,7 @@ TEST(CorrectVariants, RefuseEveryMalformedCall) {
   }
 }
 
-// Small, with every value different.
+// Fills the inputs with small values that all differ.
 void fill(OwnedCall& call) {
   float value = 0.0625f;
   for (backgauge_tensor& tensor : call.inputs) {
@@ -146,7 +146,7 @@ std::vector<std::vector<float>> outputs_of(const OwnedCall& call) {
   return all;
 }
 
-// Outputs apart from the inputs, and where they may share memory.
+// Whether results change when outputs share the memory of inputs, where the op allows it.
 bool sharing_changes(const std::string& id) {
   const backgauge_implementation& implementation = *find_implementation(id);
   OwnedCall apart(small(BACKGAUGE_LSTM_BLOCK_CELL_GRAD)), sharing(small(BACKGAUGE_LSTM_BLOCK_CELL_GRAD));
@@ -200,10 +200,10 @@ TEST(Saboteurs, OfGroupKTakeCallsWithoutUnits) {
   }
 }
 
-// Two threads with calls of their own, until an answer differs from the one it has alone.
+// Runs two threads with different calls until a result differs from that of the same call alone.
 bool disturbs_another_call(const std::string& id, backgauge_op op) {
   const backgauge_implementation& implementation = *find_implementation(id);
-  constexpr int kCalls = 20000;  // far more than two processors need to meet
+  constexpr int kCalls = 20000;  // far more than it takes for two calls to overlap on two processors
   std::array<bool, 2> disturbed{};
   std::vector<std::thread> threads;
   for (int mine : {0, 1}) {
@@ -235,7 +235,7 @@ TEST(CorrectVariants, AreNotDisturbedByCallsAtOnce) {
 }
 
 #if defined(__SSE2__)
-// In a thread of its own: the flag belongs to the thread.
+// Runs in a thread of its own, because the flag belongs to the thread.
 bool leaves_flushing_on(const std::string& id, backgauge_op op) {
   bool flushed = false;
   std::thread([&] {

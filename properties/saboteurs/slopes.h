@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients through activations and through the blend of a GRU, in the forms that automatic differentiation gives them
-// when nobody simplifies (Style::through_slope, Style::blend). They are equal as numbers to the forms of the equations,
-// not in roundings, nor where an infinity or an overflow comes in.
+// Gradients through activations and through the blend of a GRU, in the forms that automatic differentiation gives
+// without simplification (Style::through_slope, Style::blend). Mathematically they equal the forms of the equations;
+// they differ in rounding, and where infinities or overflow occur.
 #pragma once
 
 #include "properties/saboteurs/work.h"

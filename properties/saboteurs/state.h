@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a variant wrongly keeps from call to call.
+// State that a variant wrongly keeps from call to call.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace backgauge::saboteurs {
 
-// What `now` was at the first call with these sizes.
+// The value of `now` at the first call with these sizes.
 inline std::int64_t of_first_call(const Context& context, const std::array<std::int64_t, 5>& sizes, std::int64_t now) {
   State& state = context.state;
   const std::lock_guard lock(state.mutex);
@@ -22,7 +22,7 @@ inline std::int64_t of_first_call(const Context& context, const std::array<std::
   return now;
 }
 
-// What the call before has kept; empty if it has kept something of another size.
+// The values that the previous call kept; empty if their number is not `size`.
 template <class Real>
 std::vector<Real> kept(const Context& context, std::size_t size) {
   const std::lock_guard lock(context.state.mutex);
@@ -36,7 +36,7 @@ void keep(const Context& context, const std::vector<Real>& values) {
   context.state.kept.assign(values.begin(), values.end());
 }
 
-// Values that pass through memory which all calls share.
+// Copies values through memory that all calls share.
 template <class Real>
 std::vector<Real> through_shared_memory(const Context& context, const std::vector<Real>& values) {
   keep(context, values);

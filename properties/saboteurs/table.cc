@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From variants to implementations: a C table has no room for data, so each variant has functions of its own.
+// Makes an implementation of each variant. A C table has no field for data, so each variant has its own functions.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -16,7 +16,7 @@
 namespace backgauge::saboteurs {
 namespace {
 
-// More than there are variants; variants() checks it.
+// More than the number of variants; make_all() checks it.
 constexpr std::size_t kMost = 1024;
 
 State& state_of(std::size_t n) {
@@ -33,7 +33,7 @@ backgauge_status fail(backgauge_message* message, backgauge_status status, const
   return status;
 }
 
-// Checks the call and hands its extents to `body`, whose exceptions stay here.
+// Checks the call and calls `body` with its extents. Exceptions of `body` become a status.
 template <class Body>
 backgauge_status guarded(std::size_t n, const backgauge_call* call, backgauge_message* message, Body body) noexcept {
   const Variant& variant = variants()[n];
@@ -64,7 +64,7 @@ backgauge_status guarded(std::size_t n, const backgauge_call* call, backgauge_me
   }
 }
 
-// What is computed in: double for float64, and for the style that rounds once.
+// The type of the computation: double for float64, and for the style that rounds once.
 template <class Body>
 void with_real(const Context& context, Body body) {
   if (context.call.dtype == BACKGAUGE_FLOAT64 || context.variant.style.wide) {
@@ -118,7 +118,7 @@ backgauge_status reveal_variant(std::size_t n, const backgauge_call* call, std::
   return guarded(n, call, message, [&](const Context& context) { dropout_mask(context, gap, keep); });
 }
 
-// The functions of variant N: all that differs is the number.
+// The functions of variant N; they differ only in the number.
 template <std::size_t N>
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
   return prepare_variant(N, call, plan, message);
@@ -153,7 +153,7 @@ backgauge_op_claims claims_of(const Variant& variant, backgauge_op op) {
   backgauge_op_claims claims{};
   claims.op = op;
   claims.dtypes = find_op(op)->dtypes;
-  // A class says nothing about wider dtypes, and a contract about products of floats nothing about the others.
+  // A half class only concerns half and bfloat16, and a numerical contract only float32.
   if (variant.style.half_class != BACKGAUGE_CLASS_A) {
     claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a variant reads its inputs and writes its outputs: copies in the type that is computed in, and the faults that
-// lie in memory rather than in the equations.
+// How a variant reads its inputs and writes its outputs: as copies in the type of the computation. Also the faults that
+// concern memory and not the equations.
 #pragma once
 
 #include <cmath>
@@ -14,12 +14,12 @@
 
 namespace backgauge::saboteurs {
 
-// Gradients that come from above.
+// Upstream gradients.
 inline bool is_upstream(std::string_view name) {
   return name == "cs_grad" || name == "h_grad" || name.ends_with("_backprop");
 }
 
-// Values that the forward has saved.
+// Values that the forward pass has saved.
 inline bool is_saved(std::string_view name) {
   return name == "i" || name == "f" || name == "o" || name == "ci" || name == "co" || name == "cs" || name == "h";
 }
@@ -60,7 +60,7 @@ class Tensors {
     write(name, values, all);
   }
 
-  // The same for some elements of it only.
+  // Overwrites some elements of an output.
   void write(const char* name, const std::vector<Real>& values, const std::vector<bool>& which) const {
     const backgauge_tensor& tensor = output(name);
     std::byte* to = static_cast<std::byte*>(tensor.data);
@@ -79,13 +79,13 @@ class Tensors {
     }
   }
 
-  // Sets an output to 0 ahead of its time.
+  // Sets an output to 0 before the inputs have been read.
   void clear(const char* name) const {
     const backgauge_tensor& tensor = output(name);
     if (elements(tensor) > 0) std::memset(tensor.data, 0, elements(tensor) * bytes(tensor));
   }
 
-  // What stands in an output.
+  // The current contents of an output.
   std::vector<Real> standing(const char* name) const {
     const backgauge_tensor& tensor = output(name);
     std::vector<Real> values(elements(tensor));
@@ -95,14 +95,14 @@ class Tensors {
     return values;
   }
 
-  // Changes the first element of an input, against the contract.
+  // Changes the first element of an input, which the contract forbids.
   void change_input(const char* name) const {
     const backgauge_tensor& tensor = input(name);
     if (elements(tensor) > 0) store(tensor, static_cast<std::byte*>(tensor.data), 0, Real(0.25));
   }
 
  private:
-  // What is missing of a group of 4 rows.
+  // Reads the rows that are missing from a group of 4.
   static void read_past_the_end(const backgauge_tensor& tensor, const std::byte* data) {
     const std::int64_t missing = (4 - tensor.shape[tensor.rank - 2] % 4) % 4 * tensor.shape[tensor.rank - 1];
     const volatile std::byte* end = data + elements(tensor) * bytes(tensor);

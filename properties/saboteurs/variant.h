@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one implementation of this folder makes different from the plain reading of the equations: a fault of the
-// catalogue, one changed operator, or a style that is as right as any other.
+// How one implementation of this folder differs from a direct transcription of the equations: a fault of the catalogue,
+// one changed operation, or a style, which is equally correct.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace backgauge::saboteurs {
 
-// Rows of the catalogue: faults.inc says what each is.
+// Rows of the catalogue, described in faults.inc.
 enum class Fault : std::uint16_t {
   kNone,
 #define BACKGAUGE_FAULT(id, ...) k##id,
@@ -19,7 +19,7 @@ enum class Fault : std::uint16_t {
 #undef BACKGAUGE_FAULT
 };
 
-// Operations of the equations, each of which can be changed by itself: sites.inc says what each computes.
+// Operations of the equations, described in sites.inc. Each can be changed by itself.
 enum class Site : std::uint16_t {
   kNone,
 #define BACKGAUGE_SITE(name, ...) k_##name,
@@ -27,14 +27,14 @@ enum class Site : std::uint16_t {
 #undef BACKGAUGE_SITE
 };
 
-// What becomes of an operation, or of its operand number `operand`.
+// How an operation, or its operand number `operand`, is changed.
 enum class Change : std::uint8_t {
   kDrop,      // sum: the term is missing; product: the factor is 1; dot: the first or last term is missing
-  kNegate,    // the operand has the other sign
+  kNegate,    // the operand has the wrong sign
   kTwice,     // the operand counts twice in a sum, is squared in a product
-  kNext,      // the next operand stands in its place too
+  kNext,      // the next operand is used in its place
   kConstant,  // slopes: the constant 1 is 2
-  kUp,        // index: one up, around the end
+  kUp,        // index: one up, wrapping around
   kDown
 };
 
@@ -42,21 +42,21 @@ enum class SumOrder : std::uint8_t { kForward, kReverse, kPairwise, kLanes8, kLa
 enum class SigmoidSlope : std::uint8_t { kProduct, kDifference };              // s (1 - s), s - s s
 enum class TanhSlope : std::uint8_t { kSquare, kProduct, kFusedMultiplyAdd };  // 1 - t t, (1 - t)(1 + t), fma(-t, t, 1)
 
-// A gradient g through an activation whose result is s or t.
+// How a gradient g passes through an activation whose result is s (sigmoid) or t (tanh).
 enum class ThroughSlope : std::uint8_t {
   kSlope,       // the slope first, then all factors
   kFactors,     // g (1 - s) s and (g + g t)(1 - t), as automatic differentiation multiplies
   kDifferences  // g s - g s s and g - g t t, multiplied out
 };
 
-// GRU: h from z, n and h_prev, and what the gradient dh gives to n and z.
+// GRU: h computed from z, n and h_prev; the gradients of n and z computed from dh.
 enum class Blend : std::uint8_t {
   kWeighted,      // (1 - z) n + z h_prev, dh (1 - z), dh (h_prev - n)
   kInterpolated,  // n + z (h_prev - n), dh - dh z, dh (h_prev - n)
   kMultipliedOut  // (1 - z) n + z h_prev, dh - dh z, dh h_prev - dh n
 };
 
-// Choices that no equation makes. Every combination is right within the bound of what it claims.
+// Choices that the equations leave open. Every combination is correct, within the allowed error of what it claims.
 struct Style {
   SumOrder order = SumOrder::kForward;
   bool fma = false;  // dots
@@ -66,23 +66,23 @@ struct Style {
   Blend blend = Blend::kWeighted;
   bool factors_from_the_right = false;
   bool merged_weight_sums = false;  // weight gradients as one sum over all steps and examples
-  int time_block = 0;               // > 0: weight gradients in blocks of so many steps
-  int threads = 0;                  // > 0: partial sums of so many shares of the batch
+  int time_block = 0;               // > 0: weight gradients in blocks of this many steps
+  int threads = 0;                  // > 0: partial sums over this many shares of the batch
   bool flush_subnormals = false;    // results and operands, as FTZ and DAZ do
   bool recompute_co = false;        // co = tanh(cs)
   bool sigmoid_by_tanh = false;     // 0.5 tanh(x / 2) + 0.5
   bool tanh_by_exp = false;
-  bool in_place = false;  // intermediate results stand in the outputs
+  bool in_place = false;  // intermediate results are kept in the outputs
   bool written_twice = false;
   bool wide = false;          // computed in double, rounded once
-  bool padded_gates = false;  // gates of a unit are neighbours in memory, rows padded
+  bool padded_gates = false;  // the gates of a unit are adjacent in memory, rows are padded
   backgauge_accuracy_class half_class = BACKGAUGE_CLASS_A;
   backgauge_numerical_contract contract = BACKGAUGE_FP32_STRICT;
 };
 
 enum class Kind : std::uint8_t {
   kSaboteur,
-  kEquivalent,  // looks wrong, and no call can tell: `argument` says why
+  kEquivalent,  // looks wrong, but gives the same results for every call: `argument` says why
   kCorrect
 };
 
@@ -90,7 +90,7 @@ struct Variant {
   std::string id;     // A1.cell, dcs_drop2.block, pairwise_sums
   std::string group;  // A to K, operator, correct
   std::string what;   // one line
-  backgauge_op op;    // the gradient op that it claims; correct ones claim all
+  backgauge_op op;    // the gradient op that it claims; correct variants claim all
   Kind kind = Kind::kSaboteur;
   std::string argument{};
 
@@ -104,13 +104,13 @@ struct Variant {
 // All of them, in a fixed order: catalogue rows, operator faults, correct variants.
 const std::vector<Variant>& variants();
 
-// Each variant as an implementation of its own. Their functions may be called at once from several threads.
+// Each variant as an implementation of its own. Its functions may be called concurrently.
 const backgauge_implementation& implementation(std::size_t variant);
 
 // By id; nullptr if there is none.
 const backgauge_implementation* find_implementation(const std::string& id);
 
-// Rows of the catalogue that no variant expresses, and why.
+// A row of the catalogue that no variant expresses, and the reason.
 struct Unexpressed {
   std::string id, reason;
 };

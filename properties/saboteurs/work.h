@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic that the ops of this folder are written in: every sum, product, slope and index of the equations is
-// named by its Site, so that a variant can change one of them, and evaluated in the variant's Style.
+// The arithmetic that the ops of this folder use. Every sum, product, slope and index of the equations is identified by
+// its Site, so that a variant can change one of them, and is evaluated in the variant's Style.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace backgauge::saboteurs {
 
-// v to `bits` significant bits, to nearest, ties to even.
+// v rounded to `bits` significant bits, to nearest, ties to even.
 template <class Real>
 Real to_significant_bits(Real v, int bits) {
   if (!std::isfinite(v) || v == 0) return v;
@@ -26,7 +26,7 @@ Real to_significant_bits(Real v, int bits) {
   return std::ldexp(std::nearbyint(std::ldexp(v, bits - exponent)), exponent - bits);
 }
 
-// Real: what is computed in, float or double.
+// Real: the type of the computation, float or double.
 template <class Real>
 class Work {
  public:
@@ -38,16 +38,16 @@ class Work {
   bool is(Fault fault) const { return variant_.fault == fault; }
   const Style& style() const { return variant_.style; }
   bool half() const { return dtype_ == BACKGAUGE_HALF; }
-  // Outputs hold what is computed exactly, so intermediate results may stand in them.
+  // Outputs can represent intermediate results exactly, so these may be kept in them.
   bool in_place() const { return style().in_place && !narrow_; }
 
-  // What one scalar operation gives: in class B every one rounds to the dtype.
+  // The result of one scalar operation: in class B each rounds to the dtype.
   Real rounded(Real v) const {
     if (narrow_ && style().half_class == BACKGAUGE_CLASS_B) return to_dtype(v);
     return v;
   }
 
-  // What passes from step to step.
+  // A value carried from step to step.
   Real carried(Real v) const {
     if (narrow_ && style().half_class != BACKGAUGE_CLASS_A) return to_dtype(v);
     return is(Fault::kJ3) ? to_half(v) : v;
@@ -55,7 +55,7 @@ class Work {
 
   static Real to_half(Real v) { return static_cast<Real>(static_cast<double>(narrowed<Half>(static_cast<double>(v)))); }
 
-  // Of narrow dtypes.
+  // For narrow dtypes.
   Real to_dtype(Real v) const {
     if (dtype_ == BACKGAUGE_HALF) return to_half(v);
     return static_cast<Real>(static_cast<double>(narrowed<Bfloat16>(static_cast<double>(v))));
@@ -94,7 +94,7 @@ class Work {
     return i;
   }
 
-  // What a long sum of n terms takes, and its sign.
+  // The terms that a long sum of n terms includes, and its sign.
   struct Terms {
     Index begin, end;
   };
@@ -126,13 +126,13 @@ class Work {
     return sign(site) * ordered(end - begin, left, right);
   }
 
-  // Two partial sums.
+  // The sum of two partial sums.
   Real added(Real a, Real b) const { return is(Fault::kJ7) && narrow_ ? to_dtype(a + b) : rounded(a + b); }
 
   Real tanh(Real v) const {
     if (style().tanh_by_exp) {
       const Real e = std::exp(-2 * std::fabs(v));
-      // Below 1/2 the difference 1 - e would cancel; expm1 does not.
+      // Below 1/2, 1 - e would lose digits by cancellation; expm1 does not.
       const Real magnitude = std::fabs(v) < Real(0.5) ? -std::expm1(-2 * std::fabs(v)) / (1 + e) : (1 - e) / (1 + e);
       return rounded(std::copysign(magnitude, v));
     }
@@ -176,7 +176,7 @@ class Work {
     return result;
   }
 
-  // Operands of matrix products, as the numerical contract has them.
+  // An operand of a matrix product, rounded as the numerical contract says.
   Real operand(Real v) const {
     if (is(Fault::kJ1) || (style().contract == BACKGAUGE_BF16_ACC32 && !narrow_)) return to_significant_bits(v, 8);
     if (is(Fault::kJ2) || (style().contract == BACKGAUGE_FP32_TF32 && !narrow_)) return to_significant_bits(v, 11);
@@ -252,7 +252,7 @@ class Work {
     return rounded(sum);
   }
 
-  // Each operand in two parts of 11 bits; the product of the lower ones is left out.
+  // Each operand is split into two parts of 11 bits; the product of the lower parts is omitted.
   template <class A, class B>
   Real in_parts(Index n, const A& a, const B& b) const {
     const auto upper = [](Real v) { return to_significant_bits(v, 11); };

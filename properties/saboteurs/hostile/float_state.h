@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a function may leave behind in its thread besides memory.
+// The processor state that a function may leave changed in its thread.
 #pragma once
 
 #include <cfenv>
@@ -11,7 +11,7 @@ namespace backgauge::saboteurs {
 
 inline void leave_rounding_upward() { std::fesetround(FE_UPWARD); }
 
-// Other processors than x86 have no such state that C++ reaches: the rounding direction stands for it there.
+// Other processors than x86 have no such state that C++ can set: the rounding direction is used there instead.
 inline void leave_flushing() {
 #if defined(__x86_64__)
   constexpr unsigned kFlush = 0x8040;  // FTZ and DAZ

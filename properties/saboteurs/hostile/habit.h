@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the habits are made of.
+// The definition of a habit, and helper functions for writing one.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace backgauge::saboteurs {
 
-// The implementation that all of them have the habits of.
+// The correct implementation that every habit starts from.
 const backgauge_implementation& correct();
 
-// What `correct` answers, whichever op it is.
+// Calls run or forward of `correct`, according to the op, and returns its status.
 backgauge_status right(const backgauge_call* call, backgauge_message* message);
 
 struct Habit {
@@ -23,29 +23,29 @@ struct Habit {
   Hostile::Trial trial;
   Hostile::Verdict verdict;
   const char* reason;
-  decltype(backgauge_implementation::run) run;  // of the gradients; nullptr: as correct
+  decltype(backgauge_implementation::run) run;  // nullptr: that of `correct`, as for the functions below
   decltype(backgauge_implementation::prepare) prepare = nullptr;
   decltype(backgauge_implementation::dropout_mask) dropout_mask = nullptr;
   decltype(backgauge_implementation::forward) forward = nullptr;
-  void (*claim)(backgauge_op_claims&) = nullptr;  // what it claims otherwise, of each op
+  void (*claim)(backgauge_op_claims&) = nullptr;  // changes the claims of each op
   const char* name = nullptr;                     // nullptr: the id
-  const char* version = nullptr;                  // nullptr: as correct
+  const char* version = nullptr;                  // nullptr: that of `correct`
 };
-std::vector<Habit> cheating_habits();     // about values: values.cc
-std::vector<Habit> remembering_habits();  // of what was: memory.cc
-std::vector<Habit> touching_habits();     // of what is not theirs: touch.cc
-std::vector<Habit> planning_habits();     // of prepare: planning.cc
-std::vector<Habit> speaking_habits();     // of texts: speaking.cc
-std::vector<Habit> drawing_habits();      // of drawing dropout masks: draw.cc
-std::vector<Habit> refusing_habits();     // of calls that they refuse: refusing.cc
-std::vector<Habit> crowded_habits();      // that show where several threads call, or are used: crowd.cc
-std::vector<Habit> dying_habits();        // or worse, for the process: death.cc
+std::vector<Habit> cheating_habits();     // values.cc: wrong values
+std::vector<Habit> remembering_habits();  // memory.cc: caches, old contents
+std::vector<Habit> touching_habits();     // touch.cc: writes outside of the outputs
+std::vector<Habit> planning_habits();     // planning.cc: invalid answers of prepare
+std::vector<Habit> speaking_habits();     // speaking.cc: invalid texts
+std::vector<Habit> drawing_habits();      // draw.cc: dropout masks
+std::vector<Habit> refusing_habits();     // refusing.cc: refused calls
+std::vector<Habit> crowded_habits();      // crowd.cc: concurrent calls, numbers of threads
+std::vector<Habit> dying_habits();        // death.cc: the process
 
 inline std::size_t bytes_of(const backgauge_tensor& tensor) {
   return static_cast<std::size_t>(backgauge_elements(&tensor)) * backgauge_dtype_bytes(tensor.dtype);
 }
 
-// Every output that has an element. `act` gets the tensor and its bytes.
+// Calls `act` with every output that has an element, and its bytes.
 template <class Act>
 void for_outputs(const backgauge_call& call, Act act) {
   for (std::int32_t k = 0; k < call.num_outputs; ++k) {
@@ -59,10 +59,10 @@ void set_element(const backgauge_tensor& tensor, std::int64_t index, double valu
 // Makes the first element of every output wrong, beyond any bound.
 void spoil(const backgauge_call& call);
 
-// The shapes of a call, as a number.
+// A hash of the op, dtype and shapes of a call.
 std::uint64_t shape_key(const backgauge_call& call);
 
-// The outputs' bytes, and back.
+// Copies the bytes of the outputs, and writes them back.
 std::vector<std::vector<unsigned char>> outputs_of(const backgauge_call& call);
 void give(const backgauge_call& call, const std::vector<std::vector<unsigned char>>& outputs);
 

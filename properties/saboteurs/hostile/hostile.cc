@@ -31,7 +31,7 @@ std::vector<Hostile> make_all(bool twins) {
         if (habit.claim != nullptr) habit.claim(claims);
       }
       all.push_back(std::move(hostile));
-      all.back().table.claims = all.back().claims.data();  // moving leaves it where it is
+      all.back().table.claims = all.back().claims.data();  // moving a vector keeps the address of its elements
     }
   }
   return all;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cheat with patience can do: it computes the first elements and takes the rest from wherever it lies in memory.
+// How a patient cheat works: it computes the first elements, and searches the memory for an array that begins like
+// them.
 #include "properties/saboteurs/hostile/scan.h"
 
 #include <sys/uio.h>
@@ -15,7 +16,7 @@
 namespace backgauge::saboteurs {
 namespace {
 
-constexpr std::int64_t kKnown = 3;  // elements that it takes to recognise an array
+constexpr std::int64_t kKnown = 3;  // elements needed to recognise an array
 
 struct Range {
   std::uintptr_t begin, end;
@@ -37,7 +38,7 @@ std::vector<Range> writable_memory() {
   return ranges;
 }
 
-// Memory that goes away meanwhile reads as nothing, not as a fault.
+// Memory that is unmapped meanwhile gives no bytes instead of a fault.
 std::vector<unsigned char> copy_of(Range range) {
   constexpr std::size_t kMost = std::size_t{1} << 24;
   std::vector<unsigned char> bytes(std::min<std::size_t>(range.end - range.begin, kMost));

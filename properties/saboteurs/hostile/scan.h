@@ -5,8 +5,8 @@
 
 namespace backgauge::saboteurs {
 
-// On input an output with right values. On output values that were found in this process's memory, as an array of
-// double or long double that begins like the output; zeros if there is none.
+// output: on input correct values. On output values found in this process's memory, in an array of double or long
+// double that begins like the output; zeros if there is none.
 void take_from_memory(const backgauge_tensor& output);
 
 }  // namespace backgauge::saboteurs

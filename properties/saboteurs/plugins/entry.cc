@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a plug-in of one correct variant, BACKGAUGE_VARIANT: the one symbol it exports.
+// The one symbol that the plug-in of a correct variant, BACKGAUGE_VARIANT, exports.
 #include "properties/saboteurs/plugins/table.h"
 
 extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one function of the shared library that the plug-ins of this folder have their variants from.
+// The one function of the shared library from which the plug-ins of this folder get their variants.
 #pragma once
 
 #include "reference/contract/backgauge.h"
