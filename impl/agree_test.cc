@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built-in implementations against each other, which is no proof of being right but finds what one of them alone
-// does wrong with an index; and each against itself: threads, sharing of memory, reserve_space.
+// Compares the built-in implementations with each other, which proves nothing but finds a wrong index in one of them;
+// and each with itself: threads, sharing of memory, reserve_space.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::vector<double> values(backgauge_dtype dtype, const Bytes& bytes) {
   return result;
 }
 
-// Inputs in (-1, 1) that depend on the tensor's name alone.
+// Fills inputs with values in (-1, 1) that depend only on the tensor's name.
 void fill_inputs(OwnedCall& call) {
   for (const backgauge_tensor& tensor : call.inputs) {
     if (tensor.dtype == BACKGAUGE_INT64) continue;
@@ -60,7 +60,7 @@ Results outputs_of(const OwnedCall& call) {
   return results;
 }
 
-// Runs the op, for CudnnRNNBackprop after its forward, and checks that no input changes.
+// Runs the op (for CudnnRNNBackprop after its forward op), and checks that no input changes.
 Results run(const backgauge_implementation& table, const CallSetup& setup, int threads) {
   const auto execute = [&](OwnedCall& call, auto function) {
     std::vector<Bytes> before;
@@ -71,7 +71,7 @@ Results run(const backgauge_implementation& table, const CallSetup& setup, int t
       EXPECT_EQ(contents(call.inputs[k]), before[k]) << "changed " << call.inputs[k].name;
     }
   };
-  // Sizes of the workspace depend on the threads, so prepare must be asked with their number.
+  // The workspace size depends on the number of threads, so prepare must be called with that number.
   static thread_local int threads_now;
   static thread_local PrepareFunction prepare_now;
   threads_now = threads;
@@ -175,18 +175,18 @@ std::vector<CallSetup> setups() {
       }
     }
   }
-  // More bytes than an L3 of 32 MiB, in rows that are no whole lines: what may be written past the caches.
+  // More bytes than an L3 of 32 MiB, in rows that are not full lines: for non-temporal stores.
   all.push_back(cell(1303, 1, 515, false, BACKGAUGE_FLOAT32));
   all.push_back(cell(1303, 1, 515, true, BACKGAUGE_FLOAT32));
   all.push_back(cell(2605, 1, 515, true, BACKGAUGE_HALF));
   return all;
 }
 
-// A wrong index shows as an error as large as the values. Roundings stay far below these parts of the largest value of
-// a tensor: some 2^10 of them in a chain, each at most the unit roundoff.
+// A wrong index causes an error as large as the values. Rounding errors are far below this fraction of the largest
+// value of a tensor: some 2^10 of them in a chain, each at most the unit roundoff.
 double far_above_roundings(backgauge_dtype dtype) {
   const double roundoff = float_format(dtype).unit_roundoff;
-  return dtype == BACKGAUGE_HALF ? 4 * roundoff : 1024 * roundoff;  // half: a float inside, one rounding outside
+  return dtype == BACKGAUGE_HALF ? 4 * roundoff : 1024 * roundoff;  // half: computed in float, rounded once
 }
 
 void expect_close(const CallSetup& setup, const std::string& name, const Bytes& got, const Bytes& want) {
@@ -225,12 +225,12 @@ TEST(Agree, CpuWithPlain) {
   expect_agreement_with_plain("cpu", [](const CallSetup&) { return true; });
 }
 
-// Its masks of dropout are the same; in half its products have operands in half, which is the judge's business.
+// Their dropout masks are the same. Not in half, where operands of products are half; the judge covers that.
 TEST(Agree, CudaOnHostWithPlain) {
   expect_agreement_with_plain("cuda-on-host", [](const CallSetup& setup) { return setup.dtype != BACKGAUGE_HALF; });
 }
 
-// In half it rounds after every operation, which is the judge's business.
+// Not in half, where it rounds after every operation; the judge covers that.
 TEST(Agree, EigenWithPlain) {
   expect_agreement_with_plain("eigen", [](const CallSetup& setup) {
     return setup.op != BACKGAUGE_CUDNN_RNN_BACKPROP && setup.dtype == BACKGAUGE_FLOAT32;
@@ -249,7 +249,7 @@ TEST(Agree, CpuWithItselfOnAnyNumberOfThreads) {
     large.push_back(rnn(9, 33, 75, 70, 2, mode, true, 0.5f, BACKGAUGE_FLOAT64));
   }
   large.push_back(rnn(9, 33, 75, 70, 2, BACKGAUGE_GRU, true, 0.5f, BACKGAUGE_HALF));
-  // Sanitizers look at memory, not at bits, and their builds take a hundred times as long.
+  // Sanitizers check memory, not bits, and their builds take a hundred times as long.
   const std::vector<int> numbers = kSanitized ? std::vector{7} : std::vector{2, 7, 7};
   for (const CallSetup& setup : large) {
     const Results alone = run(implementation("cpu"), setup, 1);
@@ -262,7 +262,7 @@ TEST(Agree, CpuWithItselfOnAnyNumberOfThreads) {
   }
 }
 
-// Nothing outlives a call, so calls of one process do not meet, whatever their ops and numbers of threads.
+// Nothing outlives a call, so concurrent calls share nothing, whatever their ops and numbers of threads.
 TEST(Agree, CallsFromSeveralThreadsDoNotMeet) {
   const std::vector<CallSetup> different = {cell(150, 1, 200, true, BACKGAUGE_FLOAT32),
                                             block(5, 4, 33, 40, 70, true, BACKGAUGE_FLOAT32),

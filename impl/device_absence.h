@@ -7,7 +7,7 @@
 namespace backgauge {
 
 // "" if the current CUDA device can be used by a program made with this CUDA runtime; else one line that begins with
-// "no NVIDIA driver", "too old an NVIDIA driver", or "no CUDA device".
+// "no NVIDIA driver", "the NVIDIA driver is too old", or "no CUDA device".
 std::string device_absence();
 
 }  // namespace backgauge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the contract refuses, every built-in implementation refuses: with the status, with a message, and before it has
-// written anything.
+// Every built-in implementation refuses what the contract refuses: with the right status, with a message, and before it
+// writes anything.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ struct Subject {
   backgauge_dtype dtype;
 };
 
-// What a table claims; of CudnnRNN what it claims of the gradient. Nothing of these where it draws no dropout masks:
-// then it does not take the legal calls that the malformed ones are made from.
+// The dtypes that a table claims for an op; for CudnnRNN, those of its gradient. None for these two if it does not draw
+// dropout masks: then it refuses the legal calls that the malformed ones are made from.
 std::uint32_t claimed_dtypes(const std::string& name, const OpSpec& op) {
   std::string error;
   const backgauge_implementation& table = *open_implementation(name, error);
@@ -52,7 +52,7 @@ std::string name_of(const Subject& s) {
   return s.implementation + "_" + std::string(s.op->word) + "_" + std::string(dtype_word(s.dtype));
 }
 
-// For GoogleTest, which else prints the bytes of the pointer.
+// For GoogleTest, which would print the bytes of the pointer.
 void PrintTo(const Subject& subject, std::ostream* out) { *out << name_of(subject); }
 
 class Refusal : public ::testing::TestWithParam<Subject> {
@@ -83,7 +83,7 @@ TEST_P(Refusal, OfEveryMalformedCall) {
   }
 }
 
-// So that refusing everything does not pass.
+// An implementation that refuses everything must not pass.
 TEST_P(Refusal, NotOfTheLegalCalls) {
   for (const CallSetup& setup : base_setups(GetParam().op->op, GetParam().dtype)) {
     OwnedCall call(setup, table_->prepare);

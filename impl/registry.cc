@@ -33,7 +33,7 @@ bool is_set(std::uint32_t set, int first, int last) {
 
 bool is_between(std::int32_t value, int first, int last) { return value >= first && value <= last; }
 
-// What is wrong with one claim, or "".
+// The field that is wrong in one claim and what was expected, or "".
 std::string claim_refusal(const backgauge_op_claims& c) {
   const OpSpec* op = find_op(c.op);
   if (op == nullptr || op->op == BACKGAUGE_CUDNN_RNN) return "op " + std::to_string(c.op) + ", expected a gradient op";
@@ -83,7 +83,7 @@ const backgauge_implementation* open_library(const std::string& path, std::strin
   };
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return fail("no such file");
-  // Without a '/', dlopen would search the system's folders instead.
+  // Without a '/', dlopen would search the system's library folders.
   const std::string place = path.find('/') == std::string::npos ? "./" + path : path;
   void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -100,7 +100,7 @@ const backgauge_implementation* open_library(const std::string& path, std::strin
   return fail(refusal);
 }
 
-// A plug-in of this project: the installed one, or else that of the build.
+// Opens a plug-in of this project: the installed one, or else that of the build.
 const backgauge_implementation* open_plugin(std::string_view built_path, std::string& error) {
   const std::filesystem::path built = built_path;
   std::error_code none;

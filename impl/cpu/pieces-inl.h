@@ -23,12 +23,12 @@ using FloatTag = Tag<float>;
 using BitsTag = hn::RebindToSigned<FloatTag>;
 using Bits = hn::Vec<BitsTag>;
 
-// As floats, the lower 16 bits 0.
+// Stored as floats whose lower 16 bits are 0.
 struct Pieces {
   Vector<float> high, middle, low;
 };
 
-// To the nearest bfloat16, ties to even: of what is far from overflow, and finite.
+// Rounds to the nearest bfloat16, ties to even. For finite values far from overflow.
 HWY_INLINE Vector<float> nearest_bfloat16(Vector<float> value) {
   const FloatTag d;
   const BitsTag i;
@@ -37,11 +37,11 @@ HWY_INLINE Vector<float> nearest_bfloat16(Vector<float> value) {
   return hn::BitCast(d, hn::And(rounded, hn::Set(i, ~0xffff)));
 }
 
-// Exact from 2^-126 on but for what a lower piece loses below it, less than 2^-133. What is smaller, and not 0, keeps
-// its sign alone; what is infinite or a NaN is so in the highest piece, and the others are 0.
+// Exact for magnitudes from 2^-126 on, up to what a lower piece loses below that, less than 2^-133. Of smaller values
+// that are not 0, only the sign is kept. Of infinities and NaNs the highest piece is the same, and the others are 0.
 HWY_INLINE Pieces split(Vector<float> value) {
   constexpr std::int32_t kInfinity = 0x7f800000, kLeastNormal = 0x00800000;
-  constexpr std::int32_t kRoundsToInfinity = 0x7f7f8000;  // from here on towards zero
+  constexpr std::int32_t kRoundsToInfinity = 0x7f7f8000;  // from here on values are truncated
   const FloatTag d;
   const BitsTag i;
   const Bits bits = hn::BitCast(i, value), size = hn::And(bits, hn::Set(i, 0x7fffffff));
@@ -71,7 +71,7 @@ HWY_INLINE void store_pieces(const Pieces& pieces, std::uint16_t* to) {
   store_bfloat16(pieces.low, to + 2 * amx::kTile);
 }
 
-// An element of two rows in a pair: the even one in the lower half.
+// Stores pairs of elements of two rows, the even row in the lower half.
 HWY_INLINE void store_pairs(Vector<float> even, Vector<float> odd, std::uint16_t* to) {
 #if HWY_TARGET == HWY_SCALAR
   store_bfloat16(even, to);
@@ -92,7 +92,7 @@ HWY_INLINE Vector<float> load_some(const S* from, std::int64_t live) {
   return live <= 0 ? hn::Zero(d) : load_part(d, from, live);
 }
 
-// A chunk [3][16][32 deep] of which `width` rows are live, from `from` on `stride` apart, the depth along them. Writes
+// Packs a chunk [3][16][32 deep]: `width` rows from `from` on, `stride` apart, with the depth along the rows. Writes
 // `count` elements of each row, of which `deep` are live.
 template <class S>
 void split_rows(const S* from, std::int64_t stride, std::int64_t width, std::int64_t deep, std::int64_t count,
@@ -105,7 +105,7 @@ void split_rows(const S* from, std::int64_t stride, std::int64_t width, std::int
   }
 }
 
-// A chunk [3][16 pairs][16][2] of which `width` columns are live, and the depth goes from row(0) to row(deep - 1).
+// Packs a chunk [3][16 pairs][16][2] of `width` columns, with the depth from row(0) to row(deep - 1).
 template <class Row>
 HWY_INLINE void split_columns(Row row, std::int64_t width, std::int64_t deep, std::uint16_t* to) {
   constexpr std::int64_t L = kLanes<float>;
@@ -123,7 +123,7 @@ HWY_INLINE void split_columns(Row row, std::int64_t width, std::int64_t deep, st
   }
 }
 
-// Four by four pairs out of 16 x 16.
+// Transposes four by four pairs of 16 x 16.
 HWY_INLINE void transpose_pairs(const std::uint16_t* from, std::uint16_t* to) {
   constexpr std::int64_t kRow = amx::kDeep;
 #if HWY_TARGET == HWY_SCALAR
@@ -150,7 +150,7 @@ HWY_INLINE void transpose_pairs(const std::uint16_t* from, std::uint16_t* to) {
 #endif
 }
 
-// From a chunk of a left operand to one of a right operand, or back.
+// Converts a chunk of a left operand to one of a right operand, or back.
 inline void transpose_chunk(const std::uint16_t* from, std::uint16_t* to) {
   constexpr std::int64_t kRow = amx::kDeep;
   for (std::int64_t piece = 0; piece < 3; ++piece, from += amx::kTile, to += amx::kTile) {
@@ -160,7 +160,7 @@ inline void transpose_chunk(const std::uint16_t* from, std::uint16_t* to) {
   }
 }
 
-// The same chunks with rows and columns exchanged.
+// Packs the same chunks with rows and columns exchanged.
 template <class Row>
 HWY_INLINE void split_columns_transposed(Row row, std::int64_t width, std::int64_t deep, std::uint16_t* to) {
   alignas(64) std::uint16_t chunk[amx::kChunk];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large products, one member's rows of them. Sums of a block of rows and a group of panels stay in L2 while the depth
-// goes by, and every element of the result is written once.
+// One member's rows of large products. Sums of a block of rows and a group of panels stay in L2 during the loop over
+// the depth, and every element of the result is written once.
 #include "impl/cpu/targets.h"
 // clang-format off
 #if defined(BACKGAUGE_CPU_PRODUCT_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -21,7 +21,7 @@ namespace HWY_NAMESPACE {
 
 // Panels that share a piece of the tiles.
 inline constexpr std::int64_t kPanelsPerGroup = 16;
-// Depth of a piece of both operands: a panel of so many rows takes half of a 32 KiB L1.
+// Depth of a piece of both operands: a panel of this many rows takes half of a 32 KiB L1.
 inline constexpr std::int64_t kDepth = 256;
 
 template <class T>
@@ -32,10 +32,10 @@ HWY_INLINE void fetch_lines(const T* from, std::int64_t count) {
 
 // A block of rows times all panels: the sum over all pieces of the depth.
 //   rows              of each tile, at most kTilesPerBlock of them
-//   left(piece)       -> at(tile) -> Operands, but for b and what is ahead
+//   left(piece)       -> at(tile) -> Operands, without b and prefetched memory
 //   right(piece)      -> slab(panel) -> b
 //   narrow(panel)     whether only its first vector is summed
-//   fetch(piece)      -> ask(tile, part, parts), for a part of what left(piece) reads
+//   fetch(piece)      -> ask(tile, part, parts), which prefetches a part of what left(piece) reads
 //   output(tile, panel) -> Output
 template <Layout kLayout, class T, class Left, class Right, class Narrow, class Fetch, class GetOutput>
 HWY_INLINE void multiply_block(const Blocks& rows, std::int64_t tiles, std::int64_t panels, std::int64_t pieces,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is asked for before it is read.
+// Prefetching of memory that will be read.
 #pragma once
 
 #include <hwy/cache_control.h>
@@ -16,16 +16,16 @@ namespace backgauge::cpu {
 class ReadSoon {
  public:
   ReadSoon() = default;
-  // bytes: of a row, at most.
+  // bytes: the largest size of a row.
   ReadSoon(std::int64_t rows, std::int64_t bytes) : rows_(rows), left_(rows), lines_(blocks(bytes, kLine)) {}
 
-  // Rows that are `stride` elements apart.
+  // Adds rows that are `stride` elements apart.
   template <class S>
   void add(const S* from, std::int64_t stride) {
     runs_[count_++] = {reinterpret_cast<const char*>(from), stride * static_cast<std::int64_t>(sizeof(S))};
   }
 
-  // What is asked for at a time, so that so many times are enough.
+  // Sets how much each call prefetches, so that `times` calls suffice.
   void spread(std::int64_t times) { each_ = blocks(count_ * rows_, times); }
 
   void ask() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pointwise part of one step of one panel of columns, for each kind of cell of CudnnRNNBackprop: from the gradients
-// of the state after the step to those of its gates, which are also summed. reference/semantics.md 3.4.
+// The pointwise part of one step of one panel of columns, for each kind of cell of CudnnRNNBackprop: computes the
+// gradients of the gates and their sums from the gradients of the state after the step. reference/semantics.md 3.4.
 #include "impl/cpu/targets.h"
 // clang-format off
 #if defined(BACKGAUGE_CPU_RNN_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
 namespace HWY_NAMESPACE {
 
-// Everything at row 0 and column 0; rows of h_prev are h_row elements apart, those of y and dy y_row, all others dense.
+// Pointers to row 0 and column 0. Rows of h_prev are h_row elements apart, those of y and dy y_row, all others dense.
 template <class T>
 struct RnnStep {
   std::int64_t rows, columns, h_row, y_row;
@@ -28,7 +28,7 @@ struct RnnStep {
   std::int64_t out_panel, out_gate;
 };
 
-// What the cell of the mode reads and writes of a panel.
+// Prefetches what the cell of the mode reads and writes in a panel.
 template <class T>
 HWY_INLINE ReadSoon rnn_reads(std::int32_t mode, const RnnStep<T>& s, std::int64_t panel) {
   const std::int64_t column = panel * kPanel<T>;
@@ -58,7 +58,7 @@ HWY_INLINE ReadSoon rnn_reads(std::int32_t mode, const RnnStep<T>& s, std::int64
   return soon;
 }
 
-// So many lanes of a vector are columns: what is loaded beyond is 0, and nothing is stored there.
+// The number of lanes that are columns: the other lanes load 0, and store nothing.
 template <bool kPart, class T>
 struct LiveLanes {
   std::int64_t count;
@@ -67,7 +67,7 @@ struct LiveLanes {
   HWY_INLINE void store(Vector<T> value, T* to) const { store_live<kPart>(Tag<T>(), value, to, count); }
 };
 
-// For every row and vector of a panel: body(row, column, lane, live). Step: what has so many rows and columns.
+// Calls body(row, column, lane, live) for every row and vector of a panel. Step: has the number of rows and columns.
 template <bool kPart, template <class> class Step, class T, class Body>
 HWY_INLINE void for_panel(const Step<T>& s, std::int64_t panel, Body body) {
   for (std::int64_t row = 0; row < s.rows; ++row) {
@@ -130,8 +130,8 @@ void rnn_lstm(const RnnStep<T>& step, std::int64_t panel, T* dh, T* dc, T* sums)
   });
 }
 
-// Gates as they are kept: the recurrent side of the candidate, r, z, the input side of the candidate. dh is left with
-// the direct term.
+// Order of the gates: the recurrent side of the candidate, r, z, the input side of the candidate. Leaves the direct
+// term in dh.
 template <bool kPart, class T>
 void rnn_gru(const RnnStep<T>& step, std::int64_t panel, T* dh, T* sums) {
   const RnnStep<T> s = step;
@@ -147,7 +147,7 @@ void rnn_gru(const RnnStep<T>& step, std::int64_t panel, T* dh, T* sums) {
         hn::Mul(hn::Mul(dh_now, hn::Sub(live.load(s.h_prev + row * s.h_row + column), candidate)), slope_of_sigmoid(z));
     const Vector<T> dr = hn::Mul(hn::Mul(dn, live.load(s.hn + row * H + column)), slope_of_sigmoid(r));
     T* const out = s.out + panel * s.out_panel + at;
-    put(hn::Mul(dn, r), out, sums + lane);  // the reset gate stands between the candidate and R_n h + bR_n
+    put(hn::Mul(dn, r), out, sums + lane);  // the candidate contains r times R_n h + bR_n
     put(dr, out + s.out_gate, sums + P + lane);
     put(dz, out + 2 * s.out_gate, sums + 2 * P + lane);
     put(dn, out + 3 * s.out_gate, sums + 3 * P + lane);
@@ -155,7 +155,7 @@ void rnn_gru(const RnnStep<T>& step, std::int64_t panel, T* dh, T* sums) {
   });
 }
 
-// The live columns of `rows` rows of a panel, to rows of `stride`.
+// Copies the used columns of `rows` rows of a panel to rows of `stride`.
 template <class T, class S>
 void store_columns(const T* from, std::int64_t rows, std::int64_t columns, S* to, std::int64_t stride) {
   const Tag<T> d;

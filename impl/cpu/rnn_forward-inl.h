@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pointwise part of one step of one panel of columns, for each kind of cell of CudnnRNN: from both sides of the
-// gates to the state after the step, and to what the backward reads. reference/semantics.md 3.3.
+// The pointwise part of one step of one panel of columns, for each kind of cell of CudnnRNN: computes the state after
+// the step, and what the backward pass reads, from both sides of the gates. reference/semantics.md 3.3.
 #include "impl/cpu/targets.h"
 // clang-format off
 #if defined(BACKGAUGE_CPU_RNN_FORWARD_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -18,18 +18,18 @@ HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
 namespace HWY_NAMESPACE {
 
-// Everything at row 0 and column 0. h and h_prev are in panels, h_panel elements apart; rows of y are y_row elements
-// apart, all others dense.
+// Pointers to row 0 and column 0. h and h_prev are in panels, h_panel elements apart; rows of y are y_row elements
+// apart; all others are dense.
 template <class T>
 struct RnnForwardStep {
   std::int64_t rows, columns, h_panel, y_row;
   const T *h_prev, *cs_prev;
   T *h, *y, *cs, *co, *hn;
-  T* gates;  // W x of all gates; an LSTM and a GRU leave the gates there
+  T* gates;  // W x of all gates; an LSTM and a GRU overwrite it with the gates
 };
 
-// Of one panel. Biases of both sides are added up, but for those of the candidate of a GRU: of its input side, and then
-// of its recurrent side.
+// One panel. The biases of both sides are summed, except for the candidate of a GRU, which has that of its input side,
+// followed by that of its recurrent side.
 template <class T>
 struct RnnForwardSums {
   const T* recurrent;  // R h: [gate][row][column]
@@ -47,7 +47,7 @@ struct RnnForwardLanes {
   const T* recurrent_sums;  // recurrent_row apart
   std::int64_t recurrent_row;
   const T* biases;
-  std::int64_t dense, in_panel;  // the places in [rows, columns], and in panels
+  std::int64_t dense, in_panel;  // offsets in [rows, columns], and in panels
 
   HWY_INLINE Vector<T> bias(std::int64_t gate) const { return load(Tag<T>(), biases + gate * P); }
   HWY_INLINE Vector<T> input(std::int64_t gate) const {
@@ -60,7 +60,7 @@ struct RnnForwardLanes {
   HWY_INLINE void keep(std::int64_t gate, Vector<T> value) const { live.store(value, gates + gate * gate_row); }
 };
 
-// h = cell(lanes) for all rows and vectors of a panel.
+// Computes h = cell(lanes) for all rows and vectors of a panel.
 template <bool kPart, int kGates, class T, class Cell>
 HWY_INLINE void forward_panel(const RnnForwardStep<T>& step, const RnnForwardSums<T>& sums, std::int64_t panel,
                               Cell cell) {

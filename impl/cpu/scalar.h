@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Storage types and the type each is computed in: double for double, float for all others.
+// Storage types and the type of their computation: double for double, float for all others.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +11,7 @@ namespace backgauge::cpu {
 template <class Storage>
 using Compute = std::conditional_t<sizeof(Storage) == 2, float, Storage>;
 
-// Whether results lie in memory as they are computed; otherwise they are rounded on their way out.
+// Whether results are stored in the type of the computation; otherwise they are rounded when they are stored.
 template <class Storage>
 inline constexpr bool kStoredAsComputed = std::is_same_v<Storage, Compute<Storage>>;
 
@@ -20,7 +20,7 @@ inline float wide(Bfloat16 value) { return static_cast<float>(value); }
 inline float wide(float value) { return value; }
 inline double wide(double value) { return value; }
 
-// The multiply-adds that make one more thread worth its start: that takes some 10 us, in which a core does about 2^18.
+// The multiply-adds that are worth starting another thread: a start takes some 10 us, in which a core does about 2^18.
 inline constexpr double kWorkPerThread = 1 << 18;
 
 }  // namespace backgauge::cpu

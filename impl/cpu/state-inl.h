@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The serial product: gradients of the gates of one step times the recurrent weights, which are packed once and go by
-// at every step. State is kept in panels [panel][row][column].
+// The serial product: gradients of the gates of one step times the recurrent weights, which are packed once and read at
+// every step. The state is stored in panels [panel][row][column].
 #include "impl/cpu/targets.h"
 // clang-format off
 #if defined(BACKGAUGE_CPU_STATE_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -21,7 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
 namespace HWY_NAMESPACE {
 
-// [panel][depth][column of the panel]. The depth is that of a row of gate gradients: gate after gate, `width` each.
+// [panel][depth][column of the panel]. The depth is a row of gate gradients: gate after gate, `width` each.
 template <class T>
 struct Weights {
   T* data;
@@ -29,14 +29,14 @@ struct Weights {
 
   std::int64_t depth() const { return gates * width; }
   T* panel(std::int64_t index) const { return data + index * depth() * kPanel<T>; }
-  // Where chunk `first` of the gradients meets a panel.
+  // The weights of a panel from chunk `first` of the gradients on.
   const T* slab(std::int64_t index, std::int64_t first) const {
     const std::int64_t chunks = blocks(width, kPanel<T>);
     return panel(index) + (first / chunks * width + first % chunks * kPanel<T>)*kPanel<T>;
   }
 };
 
-// Sums of the state, while other things are asked for.
+// Writes sums of the state, and prefetches other memory meanwhile.
 template <class T>
 struct StateSums : Partial<T> {
   ReadSoon* read_soon;
@@ -45,15 +45,15 @@ struct StateSums : Partial<T> {
 };
 
 // Depth of a piece of the serial product. The few tiles of a step read a panel of weights from L2 about as fast as from
-// L1, and sums that are kept from piece to piece cost more: on Zen 5 1024 instead of 256 gained 1.5 to 2.6 % of the op
-// with AVX-512, and none to 1 % with AVX2; without any pieces B = 64 lost 1 %.
+// L1, and storing sums between pieces costs more: on Zen 5, 1024 instead of 256 gained 1.5 to 2.6 % of the op with
+// AVX-512, and 0 to 1 % with AVX2; without pieces, B = 64 lost 1 %.
 inline constexpr std::int64_t kDepthOfStep = 1024;
 
 // The panels [range) of state [rows, columns] = gradients w, or += if accumulate.
 template <class T>
 class StateProduct {
  public:
-  // wide: panels of the state that need both of their vectors; those that do not come after them.
+  // wide: how many panels of the state need both of their vectors; they come first.
   StateProduct(const StepPanels<T>& gates, const Weights<T>& weights, std::int64_t rows, std::int64_t wide)
       : gates_(gates),
         weights_(weights),
@@ -62,12 +62,12 @@ class StateProduct {
         rows_(rows),
         tiles_(blocks(rows, kTileRows)),
         rows_of_tile_(rows, tiles_) {
-    // One tile reads its weights once, so there is nothing to keep for the next.
+    // With one tile, weights are read once, so there is nothing to keep in the cache.
     pieces_ = tiles_ <= 1 ? 1 : blocks(chunks_, kDepthOfStep / kPanel<T>);
   }
 
-  // Calls done(panel) as soon as a panel is complete. Every other step goes from the last panel to the first: what L2
-  // still has of the weights is used first. What reads(panel) names is asked for in the meantime: what done() will
+  // Calls done(panel) as soon as a panel is complete. Every other step goes from the last panel to the first, so that
+  // it begins with the weights that are still in L2. Meanwhile prefetches reads(panel), the memory that done() will
   // read.
   template <class Reads, class Done>
   HWY_INLINE void run(const T* gradients, const Range& range, bool backwards, T* state, bool accumulate, Reads reads,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where matrices of every step lie that products read: the gradients of all gates, written once by the pointwise part
-// of a step and read in place as either operand; inputs and states of the forward, as one gate.
+// The memory layout of the matrices of every step that products read: the gradients of all gates, written once by the
+// pointwise part of a step and read in place as either operand; inputs and states of the forward pass, as one gate.
 //   [block of steps] [gate] [panel of columns] [row of the block] [column of the panel]
 // A block is as deep as a cached piece of an operand; its rows are a cache line or two each and follow each other.
 #pragma once
@@ -13,7 +13,7 @@ namespace backgauge::cpu {
 template <class T>
 class StepPanels {
  public:
-  // panel: columns of one.
+  // panel: columns of a panel.
   StepPanels(std::int64_t steps, std::int64_t batch, std::int64_t gates, std::int64_t columns, std::int64_t panel)
       : steps_(steps),
         batch_(batch),
@@ -49,7 +49,7 @@ class StepPanels {
   }
 
  private:
-  // Rows of a block, with which a panel of float takes half of a 32 KiB L1.
+  // Rows of a block, chosen so that a panel of float takes half of a 32 KiB L1.
   static constexpr std::int64_t kRows = 256;
 
   std::int64_t steps_, batch_, panel_, panels_, chunks_, count_, tail_, rows_, chunk_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which instruction sets the vector code is compiled for; included before any header of Highway. Those between the
-// scalar fallback and AVX2 are left out: nobody computes on such machines, and their conversions of half round wrongly.
+// scalar fallback and AVX2 are left out: such machines are obsolete, and their conversions of half round incorrectly.
 #pragma once
 
 #ifdef BACKGAUGE_WITHOUT_AVX512
@@ -8,8 +8,8 @@
 #else
 #define BACKGAUGE_LEFT_OUT_BY_BUILD 0
 #endif
-// The fallback is HWY_SCALAR with every compiler: without this Highway takes HWY_EMU128 for those that compile it
-// rightly.
+// The fallback is HWY_SCALAR with every compiler: without this, Highway uses HWY_EMU128 with those that compile it
+// correctly.
 #define HWY_BROKEN_EMU128 1
 #define HWY_DISABLED_TARGETS                                                                           \
   (HWY_EMU128 | HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | \

@@ -25,7 +25,7 @@ void Barrier::wait(int count) {
     generation_.notify_all();
     return;
   }
-  // Some 10 us: longer than the others are late on cores of their own, and short where they have to share one.
+  // About 10 us: longer than other members are late if each has its own core, and short if they share one.
   constexpr int kSpins = 1000;
   for (int spin = 0; spin < kSpins; ++spin) {
     if (generation_.load(std::memory_order_acquire) != generation) return;
@@ -35,7 +35,7 @@ void Barrier::wait(int count) {
 }
 
 int team_size(int most, double work, double work_per_member) {
-  constexpr int kLargest = 1024;  // more threads than any host this runs on has cores
+  constexpr int kLargest = 1024;  // more threads than expected hosts have cores
   return static_cast<int>(std::clamp(work / work_per_member, 1.0, static_cast<double>(std::clamp(most, 1, kLargest))));
 }
 
@@ -56,7 +56,7 @@ void detail::run_team(int size, void (*body)(void*, Member&), void* context) {
         body(context, member);
       });
     }
-  } catch (const std::exception&) {  // std::system_error, std::bad_alloc: do with those there are
+  } catch (const std::exception&) {  // std::system_error, std::bad_alloc: continue with the threads started so far
   }
   count.store(static_cast<int>(others.size()) + 1);
   count.notify_all();

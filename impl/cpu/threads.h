@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A team of threads for the length of one call. Nothing outlives the call, so calls from several threads do not meet.
+// A team of threads for one call. Nothing outlives the call, so concurrent calls share nothing.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ struct Range {
   std::int64_t begin, end;
 };
 
-// Where the members of a team wait for each other.
+// Lets the members of a team wait for each other.
 class Barrier {
  public:
   void wait(int count);
@@ -28,7 +28,7 @@ class Member {
   int index() const { return index_; }
   int count() const { return count_; }
 
-  // Returns when every member has called it as often: what they wrote before can then be read.
+  // Returns when every member has called it equally often: what they wrote before can then be read.
   void wait() {
     if (count_ > 1) barrier_.wait(count_);
   }
@@ -45,7 +45,7 @@ class Member {
   Barrier& barrier_;
 };
 
-// Members for so much work of which each is to have `work_per_member`: from 1 to `most`.
+// The number of members, from 1 to `most`, that gives each about `work_per_member` of the work.
 int team_size(int most, double work, double work_per_member);
 
 namespace detail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The innermost product: a tile of at most kTileRows rows by one panel of columns. Every element is one chain of
-// multiply-adds in the order of the depth, whichever tile it is in and however the depth is cut: the bits of a product
-// depend on its operands alone.
+// multiply-adds in the order of the depth, whichever tile it is in and however the depth is split: the bits of a
+// product depend only on its operands.
 #include "impl/cpu/targets.h"
 // clang-format off
 #if defined(BACKGAUGE_CPU_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -30,8 +30,8 @@ struct Depth {
 // The operands of a tile. b: [depth, kPanel]. a: chunks `a_chunk` elements apart, of
 //   kAcross  [rows, kPanel], the depth along a row
 //   kDown    [kPanel, rows], the rows next to each other
-// ahead: memory that is needed next, of which `ahead_lines` lines are fetched per chunk.
-// narrow: only the first vector of the columns is summed; sums of the other are 0.
+// ahead: memory that is needed next; `ahead_lines` lines of it are prefetched per chunk.
+// narrow: only the first vector of the columns is summed; the sums of the other are 0.
 enum class Layout { kAcross, kDown };
 template <class T>
 struct Operands {
@@ -44,13 +44,13 @@ struct Operands {
   bool narrow = false;
 };
 
-// Of so many columns, the panels that need both of their vectors: all, or all but the last.
+// How many panels of a number of columns need both of their vectors: all, or all but the last.
 template <class T>
 constexpr std::int64_t wide_panels(std::int64_t columns) {
   return blocks(kVectors<T> == 2 ? columns - kLanes<T> : columns, kPanel<T>);
 }
 
-// Where the sums of a tile go: on to the next part of the depth, or out.
+// Destinations of the sums of a tile: kept for the next part of the depth, or written out.
 //   fetch(r)    before the first sum, for each row
 //   chunk()     before each chunk of the depth
 //   row(r, ...) the sums of a row; end<rows>() after the last
@@ -80,10 +80,10 @@ template <class T, class S>
 struct Output {
   S* to;  // [rows, live], rounded to S
   std::int64_t stride, live;
-  bool add = false;      // to what is there
-  bool streams = false;  // past the caches: S is T, its vectors are aligned, and hwy::FlushStream() follows
+  bool add = false;      // to the previous contents
+  bool streams = false;  // non-temporal stores: S is T, its vectors are aligned, and hwy::FlushStream() follows
 
-  // Asks for the lines of a row long before they are written: rows lie far apart, and so do their lines in a cache.
+  // Prefetches the lines of a row long before they are written, because rows are far apart in memory.
   HWY_INLINE void fetch(std::int64_t r) const {
     if (streams) return;
     hwy::Prefetch(to + r * stride);
@@ -127,7 +127,7 @@ struct Output {
 };
 
 #if HWY_TARGET != HWY_SCALAR
-// Four columns of two rows, as two elements of each of four rows.
+// Stores four columns of two rows as two elements of each of four rows.
 HWY_INLINE void store_pair(const float* row, const float* next, float* to, std::int64_t stride) {
   const hn::FixedTag<float, 4> d;
   const hn::Half<decltype(d)> pair;
@@ -148,7 +148,7 @@ HWY_INLINE void store_pair(const double* row, const double* next, double* to, st
 }
 #endif
 
-// The same with rows and columns exchanged, and in the type that is computed in.
+// The same with rows and columns exchanged, in the type of the computation.
 template <class T>
 struct TransposedOutput {
   T* to;  // [live, rows]
@@ -210,7 +210,7 @@ void tile(const Operands<T>& x, const T* before, const Sums& sums) {
 
 #else
 
-// Named sums, as compilers keep arrays of vectors in memory.
+// Sums as named variables, because compilers keep arrays of vectors in memory.
 #define BACKGAUGE_FOR_ROWS(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13)
 static_assert(kTileRows <= 14);
 #define BACKGAUGE_FETCH(r) \
@@ -278,7 +278,7 @@ HWY_NOINLINE void tile(const Operands<T>& x, const T* before, const Sums& sums) 
 #undef BACKGAUGE_END
 #endif
 
-// The tile with so many rows: at least 1, at most kTileRows.
+// Calls the tile for a number of rows: at least 1, at most kTileRows.
 template <Layout kLayout, class T, class Sums, int kRows = kTileRows>
 HWY_INLINE void tile_of(std::int64_t rows, const Operands<T>& x, const T* before, const Sums& sums) {
   if (rows == kRows) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles, conversions and parts of vectors on every path that the machine can run, not only the one that is chosen.
-// Products of small whole numbers are exact, whatever the order: compared for equality with plain loops.
+// Tiles, conversions and parts of vectors on every path that the machine can run, not only the chosen one. Products of
+// small integers are exact in any order, so they are compared with plain loops for equality.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "impl/cpu/tile_test.cc"
 #include "impl/cpu/targets.h"
@@ -96,7 +96,7 @@ void expect_all_tiles() {
   expect_tiles<double>();
 }
 
-// Past the caches or not: the same values at the same places, and nothing beyond.
+// Ordinary and non-temporal stores write the same values to the same places, and nothing beyond.
 template <class T>
 void expect_streams() {
   constexpr std::int64_t P = kPanel<T>, kRows = 2, kStride = 2 * P;
@@ -146,7 +146,7 @@ void expect_all_transposed() {
   expect_transposed<Half>();
 }
 
-// Every half there is, and floats around all of them, where rounding goes either way.
+// Every half, and the floats around each, where the rounding direction changes.
 void expect_conversions() {
   constexpr std::int64_t L = kLanes<float>;
   const Tag<float> d;
@@ -168,7 +168,7 @@ void expect_conversions() {
   }
 }
 
-// Memory that ends where a page does: what goes beyond is killed.
+// Memory that ends at the end of a page: any access beyond is a fault.
 template <class S>
 void expect_parts_stay_inside() {
   using T = Compute<S>;

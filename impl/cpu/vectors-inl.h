@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of the compute type: sizes that the layouts depend on, and loads and stores of storage types. What is marked
-// as a part touches `count` elements of memory and nothing beyond; lanes from there on are 0.
+// Vectors of the compute type: sizes that the layouts depend on, and loads and stores of storage types. Functions for a
+// part access `count` elements of memory and nothing beyond; the remaining lanes are 0.
 #include "impl/cpu/targets.h"
 // clang-format off
 #if defined(BACKGAUGE_CPU_VECTORS_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -34,13 +34,13 @@ inline constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Ta
 
 #if HWY_TARGET == HWY_SCALAR
 template <class T>
-inline constexpr std::int64_t kPanel = 64 / sizeof(T);  // what compilers make vectors of by themselves
+inline constexpr std::int64_t kPanel = 64 / sizeof(T);  // the vectors that compilers generate themselves
 inline constexpr int kTileRows = 4;
 #else
 // Columns of a panel: two vectors.
 template <class T>
 inline constexpr std::int64_t kPanel = 2 * kLanes<T>;
-// Rows of a tile. Two sums a row, two vectors of the panel and a broadcast: all of 16 registers, or all but one of 32.
+// Rows of a tile. Two sums per row, two vectors of the panel and a broadcast use all 16 registers, or 31 of 32.
 inline constexpr int kTileRows = HWY_TARGET == HWY_AVX2 ? 6 : 14;
 #endif
 template <class T>
@@ -88,7 +88,7 @@ HWY_INLINE void store(D, hn::Vec<D> value, Half* to) {
 #endif
 }
 
-// As backgauge_float_to_bfloat16. Instructions for it would flush subnormal numbers, and Highway 1.0 truncates.
+// Like backgauge_float_to_bfloat16. The processor's instructions flush subnormal numbers, and Highway 1.0 truncates.
 template <class D>
 HWY_INLINE void store([[maybe_unused]] D d, hn::Vec<D> value, Bfloat16* to) {
 #if HWY_TARGET == HWY_SCALAR
@@ -109,7 +109,7 @@ HWY_INLINE void store([[maybe_unused]] D d, hn::Vec<D> value, Bfloat16* to) {
 template <class D, class S>
 HWY_INLINE hn::Vec<D> load_part(D d, const S* from, std::int64_t count) {
   using T = hn::TFromD<D>;
-  if constexpr (std::is_same_v<S, T> && HWY_TARGET <= HWY_AVX2) {  // these masked loads never touch what is masked
+  if constexpr (std::is_same_v<S, T> && HWY_TARGET <= HWY_AVX2) {  // these masked loads never access masked memory
     return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(count)), d, from);
   } else {
     HWY_ALIGN S part[hn::MaxLanes(D())] = {};
@@ -125,7 +125,7 @@ HWY_INLINE void store_part(D d, hn::Vec<D> value, S* to, std::int64_t count) {
   for (std::int64_t k = 0; k < count; ++k) to[k] = part[k];
 }
 
-// Whole vectors if all lanes are live.
+// Accesses full vectors if all lanes are used.
 template <bool kPart, class D, class S>
 HWY_INLINE hn::Vec<D> load_live(D d, const S* from, std::int64_t live) {
   if constexpr (kPart) {
