@@ -10,7 +10,7 @@ namespace {
 
 using Index = std::int64_t;
 
-// How many steps are taken: seq_len_max, if nothing is wrong.
+// How many steps are processed: seq_len_max, unless the variant has a fault that changes it.
 Index steps_taken(const Context& context) {
   const auto& [T, S] = std::pair{context.extents.T, context.extents.S};
   switch (context.variant.fault) {
@@ -78,7 +78,7 @@ class BlockLstm {
   }
 
  private:
-  // Steps and examples, as the operand that `step` and `row` stand for reads them.
+  // The row of step t and example b, as read by the operand whose index sites are `step` and `example`.
   Index row(Site step, Site example, Index t, Index b) const {
     return work_.index(step, t, S_) * B_ + work_.index(example, b, B_);
   }
@@ -91,8 +91,8 @@ class BlockLstm {
     h_carry_ = tensors_.standing("h_prev_grad");
   }
 
-  // A gradient from above, or 0 where a fault does not see it.
-  Real from_above(Site site, const std::vector<Real>& values, Index t, Index b, Index j, Fault only_last) const {
+  // An upstream gradient, or 0 where a fault ignores it.
+  Real upstream(Site site, const std::vector<Real>& values, Index t, Index b, Index j, Fault only_last) const {
     const bool last = t == S_ - 1;
     if (work_.is(only_last) && !last) return 0;
     const Index at = work_.is(Fault::kC13) ? b * T_ + t : row(Site::k_upstream_step, Site::k_upstream_row, t, b);
@@ -106,8 +106,8 @@ class BlockLstm {
     LstmElement<Real> e = before_row < B_ ? lstm_.element(saved_row, cs_prev_, before_row, unit)
                                           : lstm_.element(saved_row, lstm_.cs(), before_row - B_, unit);
     const bool dropped = work_.is(Fault::kB1) && t == S_ - 1;
-    const Real cs_grad = dropped ? 0 : from_above(Site::k_cs_grad_index, cs_grad_, t, b, unit, Fault::kB2);
-    const Real h_grad = from_above(Site::k_h_grad_index, h_grad_, t, b, unit, Fault::kB3);
+    const Real cs_grad = dropped ? 0 : upstream(Site::k_cs_grad_index, cs_grad_, t, b, unit, Fault::kB2);
+    const Real h_grad = upstream(Site::k_h_grad_index, h_grad_, t, b, unit, Fault::kB3);
     e.cs_grad = work_.sum(Site::k_cs_total, {cs_grad, work_.is(Fault::kB6) ? 0 : cs_carry_[b * H_ + unit]});
     e.h_grad = work_.sum(Site::k_h_total, {h_grad, h_carry_[b * H_ + unit]});
 
@@ -133,7 +133,7 @@ class BlockLstm {
     return w_[from_row * columns + from_column];
   }
 
-  // [x_grad, h_prev_grad] of one row: its gates through w.
+  // [x_grad, h_prev_grad] of one row: the gradients of its gates times w^T.
   void through_weights(Index t, Index b) {
     const Index row = t * B_ + b;
     const auto gates = [&](Index k) { return gate(row, k); };
@@ -203,7 +203,7 @@ class BlockLstm {
     return out;
   }
 
-  // Of the peephole of gate block g, which sees the state before the step or, for o, after it.
+  // The gradient of the peephole of gate block g, which reads the state before the step or, for o, after it.
   std::vector<Real> peephole_gradient(Site site, Index g) const {
     std::vector<Real> out(H_);
     if (!use_peephole_) return out;
@@ -255,9 +255,9 @@ class BlockLstm {
   const Gates<Real> gates_;
   const LstmTensors<Real> lstm_;
   const std::vector<Real> x_, w_, cs_prev_, h_prev_, h_, cs_grad_, h_grad_;
-  std::vector<Real> dgates_;              // of every row
-  std::vector<Real> x_grad_;              // of every row
-  std::vector<Real> cs_carry_, h_carry_;  // from the step after, in the end the gradients of the initial states
+  std::vector<Real> dgates_;              // for every row
+  std::vector<Real> x_grad_;              // for every row
+  std::vector<Real> cs_carry_, h_carry_;  // dcs' and dh' of the next step; finally the gradients of the initial states
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudnnRNNBackprop, reference/semantics.md 3.4: layers from the last to the first, steps against the order of the
-// forward. States come from reserve_space.
+// CudnnRNNBackprop, reference/semantics.md 3.4: layers from the last to the first, steps in the reverse order of the
+// forward pass. States come from reserve_space.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -56,7 +56,7 @@ class Backprop {
   struct PseudoLayer {
     std::int64_t layer, direction, number;
     GateRows<Real> da, dr;     // W's side and R's
-    std::vector<Real> h_prev;  // [T*B, H], as the gradient of R sees it
+    std::vector<Real> h_prev;  // [T*B, H], as the gradient of R reads it
   };
 
   void backward(std::int64_t layer) {
@@ -91,7 +91,7 @@ class Backprop {
     }
   }
 
-  // Gradients of the states stand in the outputs.
+  // Keeps the gradients of the states in the outputs.
   void stand_in_place() {
     if (!w.in_place()) return;
     tensors_.write("input_h_backprop", dh_);
@@ -101,7 +101,7 @@ class Backprop {
     dc_ = tensors_.standing("input_c_backprop");
   }
 
-  // What dropout multiplies an element of a gap with on the way back.
+  // The factor of dropout for the gradient of an element between layers `gap` and `gap` + 1.
   Real factor(std::int64_t gap, std::int64_t row, std::int64_t k) const {
     if (w.is(Fault::kG16) || net_.dropout == 0) return 1;
     if (w.is(Fault::kG17)) return 0;
@@ -116,8 +116,8 @@ class Backprop {
     }
   }
 
-  // What comes from above to unit j at a step, the `order`-th of the backward.
-  Real from_above(const PseudoLayer& p, std::int64_t t, std::int64_t b, std::int64_t order, std::int64_t j) const {
+  // The gradient of the output of unit j at step t, the `order`-th step of the backward pass.
+  Real upstream(const PseudoLayer& p, std::int64_t t, std::int64_t b, std::int64_t order, std::int64_t j) const {
     const bool top = p.layer + 1 == net_.L;
     if (top && w.is(Fault::kB3) && order > 0) return 0;
     const std::int64_t row = top && w.is(Fault::kC13) ? b * net_.T + t : net_.row_of(t, b);
@@ -125,7 +125,7 @@ class Backprop {
     return dy_[(row * net_.D + half) * net_.H + w.index(Site::k_h_grad_index, j, net_.H)];
   }
 
-  // A row [H] of h or cs before a step; before < 0: the initial one.
+  // A row [H] of h or cs after step `before`; before < 0: the initial state.
   const Real* state(const PseudoLayer& p, std::int64_t before, std::int64_t b, bool cell) {
     if (before < 0) {
       if (w.is(Fault::kG8) && p.layer > 0) return zeros_.data();
@@ -149,7 +149,7 @@ class Backprop {
       if (t >= steps_ || (w.is(Fault::kB10) && order == 0) || (w.is(Fault::kB10b) && last)) continue;
       const std::vector<Real>& later = w.is(Fault::kB7) ? before_carry : carry;
       for (std::int64_t j = 0; j < H; ++j) {
-        dh[j] = overflowing(w.carried(w.sum(Site::k_dh, {later[j], from_above(p, t, b, order, j)})));
+        dh[j] = overflowing(w.carried(w.sum(Site::k_dh, {later[j], upstream(p, t, b, order, j)})));
         if (p.layer + 1 < net_.L) gap[j] = trace_.factor(p.layer, net_.row_of(t, b), p.direction * H + j);
       }
       const std::int64_t before = last ? -1 : backwards ? t + 1 : t - 1;
@@ -161,13 +161,13 @@ class Backprop {
       remember_state(p, t, before, b);
     }
     for (std::int64_t j = 0; j < H; ++j) {
-      if (w.is(Fault::kB9) && T > 0) carry[j] += from_above(p, backwards ? T - 1 : 0, b, T - 1, j);
+      if (w.is(Fault::kB9) && T > 0) carry[j] += upstream(p, backwards ? T - 1 : 0, b, T - 1, j);
       if (w.is(Fault::kE22b) && net_.gru) carry[j] = 0;
     }
     std::copy(carry.begin(), carry.end(), dh_.begin() + first);
   }
 
-  // J10: a loss scale of 16 inside.
+  // J10: an internal loss scale of 16.
   Real overflowing(Real v) const {
     const bool overflows = w.is(Fault::kJ10) && w.half() && std::fabs(v) > Real(65504) / 16;
     return overflows ? std::copysign(std::numeric_limits<Real>::infinity(), v) : v;
@@ -182,7 +182,7 @@ class Backprop {
     }
   }
 
-  // [T*B, width], of one direction.
+  // The gradient of a layer's input from one direction, [T*B, width].
   std::vector<Real> input_gradient(const PseudoLayer& p) const {
     const std::int64_t H = net_.H, width = net_.layout.layer_input(p.layer);
     std::vector<std::int64_t> W;
@@ -256,14 +256,14 @@ class Backprop {
     }
   }
 
-  // Where element k of a row of x is read.
+  // The position in x at which element k of a row is read.
   std::size_t position(const PseudoLayer& p, std::int64_t row, std::int64_t k, std::int64_t x_width,
                        std::size_t size) const {
     const bool strided = w.is(Fault::kH15) && p.layer == 0;
     return static_cast<std::size_t>(row * (strided ? net_.H : x_width) + k % x_width) % size;
   }
 
-  // E5: R_n has seen r h.
+  // E5: R_n is applied to r h.
   Real reset(const PseudoLayer& p, std::int64_t gate, std::int64_t row, std::int64_t k) {
     const bool before = w.is(Fault::kE5) && net_.gru && gate == 2;
     return before ? trace_.row(p.number, row / net_.B, row % net_.B, 0)[k] : Real(1);
@@ -306,15 +306,15 @@ class Backprop {
   const Tensors<Real> tensors_;
   const RnnNet net_;
   Trace<Real> trace_, redrawn_;
-  const std::int64_t steps_;     // that are taken
-  const bool one_way_;           // no direction runs against time
-  const std::int64_t examples_;  // that are computed
+  const std::int64_t steps_;     // how many are processed
+  const bool one_way_;           // both directions run forward in time
+  const std::int64_t examples_;  // how many are processed
   const RowSums<Real> weights_, biases_;
   std::vector<Real> input_, params_, h0_, c0_;
-  std::vector<Real> dy_;         // of the output of the layer at hand, in the end of input
-  std::vector<Real> dh_, dc_;    // of the states
-  std::vector<Real> gradient_;   // of params
-  std::vector<Real> left_over_;  // of dh_, from the call before
+  std::vector<Real> dy_;         // gradient of the output of the current layer, finally of input
+  std::vector<Real> dh_, dc_;    // gradients of the states
+  std::vector<Real> gradient_;   // gradient of params
+  std::vector<Real> left_over_;  // dh_ of the previous call
   const std::vector<Real> zeros_ = std::vector<Real>(static_cast<std::size_t>(net_.H));
 };
 

@@ -27,7 +27,7 @@ const Values& at(S s, std::string_view name) {
   return found == s.values.end() ? none : found->second;
 }
 
-// Of `count` values from `begin` on; false if there are none.
+// Whether `fits` holds for `count` values from `begin` on; false if there are none.
 template <class Is>
 bool all_of(const Values& values, std::int64_t begin, std::int64_t count, Is fits) {
   if (count <= 0 || begin < 0 || begin + count > static_cast<std::int64_t>(values.size())) return false;
@@ -50,7 +50,7 @@ bool negative_zero(S s, std::string_view name) {
 bool equal(S s, std::string_view one, std::string_view other) {
   return !at(s, one).empty() && at(s, one) == at(s, other);
 }
-// Blocks of `size` values, all like the first.
+// Whether the values are several blocks of `size` values, all equal to the first.
 bool repeats(const Values& values, std::int64_t size) {
   const std::int64_t count = size > 0 ? static_cast<std::int64_t>(values.size()) / size : 0;
   for (std::int64_t k = 1; k < count; ++k) {
@@ -58,7 +58,7 @@ bool repeats(const Values& values, std::int64_t size) {
   }
   return count > 1;
 }
-// One of the blocks of `size` values is 0, or all but one are.
+// How many of the blocks of `size` values are all 0.
 std::int64_t zero_blocks(const Values& values, std::int64_t size) {
   std::int64_t blocks = 0;
   for (std::int64_t k = 0; size > 0 && (k + 1) * size <= static_cast<std::int64_t>(values.size()); ++k) {
@@ -97,7 +97,7 @@ bool gate_of_w_zero(S s) {
   return false;
 }
 
-// Blocks of params.
+// Where weights and biases are in params.
 RnnParams layout(S s) { return rnn_params(s.attributes, s.extents.I, s.extents.H, s.extents.L); }
 bool zero_params(S s, std::int64_t begin, std::int64_t count) {
   return all_of(at(s, "params"), begin, count, [](double v) { return v == 0; });
@@ -161,11 +161,11 @@ constexpr Row kRows[] = {
     {"cs_prev_zero", CELL | BLOCK, "cs_prev is 0", [](S s) { return zero(s, "cs_prev"); }},
     {"start_zero", BLOCK, "h_prev and cs_prev are 0", [](S s) { return zero(s, "h_prev") && zero(s, "cs_prev"); }},
     {"w_zero", BLOCK, "w is 0", [](S s) { return zero(s, "w"); }},
-    {"w_rows_of_h_zero", BLOCK, "w is 0 where h_prev meets it",
+    {"w_rows_of_h_zero", BLOCK, "the rows of w for h_prev are 0",
      [](S s) {
        return all_of(at(s, "w"), I(s) * 4 * H(s), H(s) * 4 * H(s), [](double v) { return v == 0; }) && !zero(s, "w");
      }},
-    {"w_rows_of_x_zero", BLOCK, "w is 0 where x meets it",
+    {"w_rows_of_x_zero", BLOCK, "the rows of w for x are 0",
      [](S s) { return all_of(at(s, "w"), 0, I(s) * 4 * H(s), [](double v) { return v == 0; }) && !zero(s, "w"); }},
     {"gate_of_w_zero", BLOCK, "a gate of w is 0", [](S s) { return gate_of_w_zero(s) && !zero(s, "w"); }},
     {"wci_zero", CELL | BLOCK, "wci is 0 and wcf is not",
@@ -188,19 +188,19 @@ constexpr Row kRows[] = {
     {"gates_half", CELL | BLOCK, "i, f and o are 1/2",
      [](S s) { return is(s, "i", 0.5) && is(s, "f", 0.5) && is(s, "o", 0.5); }},
     {"f_is_i", CELL | BLOCK, "f and i are equal", [](S s) { return equal(s, "f", "i") && !zero(s, "f"); }},
-    {"cs_constant", CELL | BLOCK, "cs is one value, as where all states are clipped",
+    {"cs_constant", CELL | BLOCK, "all elements of cs are equal, as if all states were clipped",
      [](S s) { return H(s) > 1 && !zero(s, "cs") && repeats(at(s, "cs"), 1); }},
     {"cs_is_cs_prev", CELL, "cs and cs_prev are equal", [](S s) { return equal(s, "cs", "cs_prev") && H(s) > 1; }},
     {"cs_grad_zero", CELL | BLOCK, "cs_grad is 0", [](S s) { return zero(s, "cs_grad"); }},
     {"h_grad_zero", CELL | BLOCK, "h_grad is 0", [](S s) { return zero(s, "h_grad"); }},
     {"upstream_zero", CELL | BLOCK, "cs_grad and h_grad are 0",
      [](S s) { return zero(s, "cs_grad") && zero(s, "h_grad"); }},
-    {"last_step_of_cs_grad", BLOCK, "cs_grad is 0 but for the last step",
+    {"last_step_of_cs_grad", BLOCK, "cs_grad is 0 except at the last step",
      [](S s) { return only_last_step(s, "cs_grad"); }},
     {"h_grad_one", CELL | BLOCK, "h_grad is 1", [](S s) { return is(s, "h_grad", 1); }},
     {"cs_grad_is_h_grad", CELL | BLOCK, "cs_grad and h_grad are equal",
      [](S s) { return equal(s, "cs_grad", "h_grad") && !zero(s, "h_grad") && !repeats(at(s, "h_grad"), 1); }},
-    {"samples_of_x_alike", BLOCK, "all samples of x are alike at the first step",
+    {"samples_of_x_alike", BLOCK, "all samples of x are equal at the first step",
      [](S s) {
        const Values& x = at(s, "x");
        return B(s) > 1 && I(s) > 1 && static_cast<std::int64_t>(x.size()) >= B(s) * I(s) && !zero(s, "x") &&
@@ -250,9 +250,9 @@ constexpr Row kRows[] = {
     {"output_backprop_zero", RNN, "output_backprop is 0", [](S s) { return zero(s, "output_backprop"); }},
     {"output_h_backprop_zero", RNN, "output_h_backprop is 0", [](S s) { return zero(s, "output_h_backprop"); }},
     {"output_c_backprop_zero", RNN, "output_c_backprop is 0", [](S s) { return zero(s, "output_c_backprop"); }},
-    {"last_step_of_output", RNN, "output_backprop is 0 but for the last step",
+    {"last_step_of_output", RNN, "output_backprop is 0 except at the last step",
      [](S s) { return only_last_step(s, "output_backprop"); }},
-    {"nothing_from_above", RNN, "all gradients from above are 0",
+    {"nothing_from_above", RNN, "all upstream gradients are 0",
      [](S s) {
        return zero(s, "output_backprop") && zero(s, "output_h_backprop") &&
               (!s.extents.lstm || zero(s, "output_c_backprop"));
@@ -265,11 +265,11 @@ constexpr Row kRows[] = {
      }},
     {"input_c_is_input_h", RNN, "input_c and input_h are equal",
      [](S s) { return equal(s, "input_c", "input_h") && !zero(s, "input_h") && !repeats(at(s, "input_h"), 1); }},
-    {"steps_of_input_alike", RNN, "all steps of input are alike",
+    {"steps_of_input_alike", RNN, "all steps of input are equal",
      [](S s) { return !zero(s, "input") && B(s) * I(s) > 1 && repeats(at(s, "input"), B(s) * I(s)); }},
     {"outlier_of_params", RNN, "one parameter is 16 times as large as the others",
      [](S s) { return outlier(s, "params"); }},
-    {"sample_of_upstream_zero", CELL | BLOCK | RNN, "a sample of the gradient from above is 0 at a step",
+    {"sample_of_upstream_zero", CELL | BLOCK | RNN, "the upstream gradient of one sample is 0 at one step",
      [](S s) {
        const std::int64_t width = s.extents.H * (traits_of(s.op).is_stacked ? s.extents.D : 1);
        return B(s) > 1 && width > 1 && zero_blocks(at(s, upstream(s)), width) > 0 && !zero(s, upstream(s));
@@ -289,7 +289,7 @@ constexpr Row kRows[] = {
     {"T64", BLOCK | RNN, "more than 64 steps", [](S s) { return steps(s) > 64; }},
     {"T1024", BLOCK | RNN, "1024 steps and more", [](S s) { return steps(s) >= 1024; }},
     {"T35", BLOCK | RNN, "35 steps", [](S s) { return steps(s) == 35; }},
-    {"T64_gru_bi", RNN, "more than 64 steps of a gru, both ways",
+    {"T64_gru_bi", RNN, "more than 64 steps of a bidirectional GRU",
      [](S s) { return steps(s) > 64 && s.extents.D == 2 && mode(s, BACKGAUGE_GRU); }},
     {"T64_tanh_double", RNN, "more than 64 steps of tanh in float64",
      [](S s) { return steps(s) > 64 && s.dtype == BACKGAUGE_FLOAT64 && mode(s, BACKGAUGE_RNN_TANH); }},
@@ -301,14 +301,14 @@ constexpr Row kRows[] = {
     {"layers5", RNN, "more than 4 layers", [](S s) { return s.extents.L > 4; }},
     {"layers5_relu", RNN, "more than 4 layers of relu",
      [](S s) { return s.extents.L > 4 && mode(s, BACKGAUGE_RNN_RELU); }},
-    {"layers8_bi", RNN, "8 layers both ways", [](S s) { return s.extents.L == 8 && s.extents.D == 2; }},
+    {"layers8_bi", RNN, "8 bidirectional layers", [](S s) { return s.extents.L == 8 && s.extents.D == 2; }},
     {"wide_and_tall", BLOCK | RNN, "B >= 64 and H >= 128", [](S s) { return B(s) >= 64 && H(s) >= 128; }},
     {"long_and_wide", BLOCK | RNN, "more than 64 steps of H >= 128", [](S s) { return steps(s) > 64 && H(s) >= 128; }},
 };
 
 const backgauge_implementation* wrapped = nullptr;
 
-// What lies behind seq_len_max is not read, and is no part of an occasion.
+// Steps from seq_len_max on are not read, and do not count.
 void keep_what_is_read(Scene& scene) {
   if (!traits_of(scene.op).has_seq_len_max || scene.extents.T == 0) return;
   for (const char* name : {"x", "i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad"}) {
@@ -337,7 +337,7 @@ Scene scene_of(const backgauge_call& call) {
 
 backgauge_status run_on(const Row& row, const backgauge_call* call, backgauge_message* message) {
   const std::vector<std::vector<unsigned char>> before = outputs_of(*call);
-  // Before the call: outputs may stand in the memory of inputs.
+  // Decided before the call, since outputs may share the memory of inputs.
   const bool strikes = validate_shapes(*call).ok() && row.is_met(scene_of(*call));
   const backgauge_status status = wrapped->run(call, message);
   if (status != BACKGAUGE_OK || !strikes) return status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits that show where several threads call at once.
+// Habits that show in concurrent calls.
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -15,8 +15,8 @@ using Message = backgauge_message*;
 
 constexpr std::size_t kScratch = std::size_t{1} << 18;
 
-// Packs the inputs into memory that other calls may use as well, does other work, and then computes from the copies.
-// The work stands for half of the call: an implementation needs what it has packed until it has used it.
+// Packs the inputs into `scratch`, which concurrent calls may share, does other work, and then computes from the copies.
+// The other work is half of the call: a real implementation needs what it has packed until it has used it.
 backgauge_status from_scratch(unsigned char* scratch, Call call, Message message) {
   if (call->num_inputs < 1 || call->inputs == nullptr || call->struct_size != sizeof *call) return right(call, message);
   std::vector<backgauge_tensor> inputs(call->inputs, call->inputs + call->num_inputs);
@@ -51,8 +51,7 @@ backgauge_status scratch_of_the_thread(Call call, Message message) {
   return from_scratch(own, call, message);
 }
 
-// As many threads as there are for the work that one was asked for, each with its share. Not the outputs': they are
-// computed by then.
+// Keeps `threads` threads busy. The outputs have already been computed.
 void share_work(std::size_t threads, std::int32_t repeats) {
   std::atomic<double> sum{0};
   const auto work = [&] {
@@ -80,7 +79,7 @@ backgauge_status as_many_threads_as_given(Call call, Message message) {
   return status;
 }
 
-// Sixteen threads that are woken at every call, to find that there is nothing for them.
+// Sixteen threads that every call wakes, and that have nothing to do.
 backgauge_status wakes_its_pool(Call call, Message message) {
   static std::mutex mutex;
   static std::condition_variable woken;
@@ -113,16 +112,15 @@ std::vector<Habit> crowded_habits() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {
-      {"static_scratch", "computes in static memory: right unless two calls overlap", kAtOnce, kFailed,
-       "called at once with others", static_scratch},
-      {"static_scratch_nd", "the same, and claims no determinism", kAtOnce, kFailed, "called at once with others",
-       static_scratch, nullptr, nullptr, nullptr, not_deterministic},
-      {"too_many_threads", "32 threads, whatever it was given", kThreads, kFailed, "threads busy", too_many_threads},
-      {"as_many_threads_as_given", "a thread for each that it was given", kThreads, kPassed, "",
-       as_many_threads_as_given},
-      {"wakes_its_pool", "a pool of 16 threads that are woken and find nothing to do", kThreads, kPassed, "",
-       wakes_its_pool},
-      {"static_scratch_locked", "computes in static memory behind a lock", kAtOnce, kPassed, "", static_scratch_locked},
+      {"static_scratch", "computes in static memory: correct unless two calls overlap", kAtOnce, kFailed,
+       "in concurrent calls", static_scratch},
+      {"static_scratch_nd", "computes in static memory, and does not claim determinism", kAtOnce, kFailed,
+       "in concurrent calls", static_scratch, nullptr, nullptr, nullptr, not_deterministic},
+      {"too_many_threads", "uses 32 threads, whatever num_threads says", kThreads, kFailed, "threads busy",
+       too_many_threads},
+      {"as_many_threads_as_given", "uses num_threads threads", kThreads, kPassed, "", as_many_threads_as_given},
+      {"wakes_its_pool", "wakes a pool of 16 threads that have nothing to do", kThreads, kPassed, "", wakes_its_pool},
+      {"static_scratch_locked", "computes in static memory under a lock", kAtOnce, kPassed, "", static_scratch_locked},
       {"scratch_of_the_thread", "computes in memory of the calling thread", kAtOnce, kPassed, "",
        scratch_of_the_thread},
   };

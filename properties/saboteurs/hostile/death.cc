@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits that end a process, or make it a nuisance. Each computes what is right first.
+// Habits that end the process, or disturb it. Each computes the correct outputs first.
 #include <unistd.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ using Message = backgauge_message*;
 volatile int turns = 0;
 int* volatile nowhere = nullptr;
 
-// Through a pointer, so that no compiler sees a loop in it.
+// Recursion through a pointer, so that the compiler cannot turn it into a loop.
 int deeper(int depth);
 int (*volatile next)(int) = deeper;
 int deeper(int depth) {
@@ -56,7 +56,7 @@ backgauge_status loops(Call call, Message message) {
   return status;
 }
 
-// The one thing that every process of a job has and a daemon gives up.
+// Leaves the process group by which all processes of a job are ended, as a daemon does.
 backgauge_status leaves_its_group(Call call, Message message) {
   const backgauge_status status = right(call, message);
   setpgid(0, getpgid(getppid()));
@@ -66,7 +66,7 @@ backgauge_status leaves_its_group(Call call, Message message) {
   return status;
 }
 
-// Both go on, and each answers.
+// Both processes continue, and each sends a reply.
 backgauge_status doubles_itself(Call call, Message message) {
   const backgauge_status status = right(call, message);
   if (fork() < 0) return BACKGAUGE_INTERNAL;
@@ -84,7 +84,7 @@ backgauge_status spams(Call call, Message message) {
   return right(call, message);
 }
 
-// Never touched: it costs addresses, not the machine. Where nothing limits it, it stops by itself.
+// The memory is never touched, so it only uses addresses. Without a limit it stops after a terabyte.
 backgauge_status allocates(Call call, Message message) {
   constexpr std::size_t kPiece = std::size_t{1} << 26;
   constexpr int kMost = 1 << 14;  // a terabyte
@@ -118,7 +118,7 @@ backgauge_status dies_later(Call call, Message message) {
   return right(call, message);
 }
 
-// What the process still says afterwards is not to be believed.
+// Replies of the process after this cannot be trusted.
 backgauge_status closes_every_file(Call call, Message message) {
   for (int number = 0; number < 64; ++number) close(number);
   return right(call, message);
@@ -133,22 +133,22 @@ std::vector<Habit> dying_habits() {
       {"segfaults", "writes through a null pointer", kWorker, kBroken, "crash: SIGSEGV in run", segfaults},
       {"aborts", "calls abort()", kWorker, kBroken, "crash: SIGABRT in run", aborts},
       {"overflows_the_stack", "recurses without end", kWorker, kBroken, "crash: SIGSEGV in run", overflows_the_stack},
-      {"exits", "calls exit(0): a process that ends well", kWorker, kBroken, "exit: status 0 in run", exits},
+      {"exits", "calls exit(0), as if the process had succeeded", kWorker, kBroken, "exit: status 0 in run", exits},
       {"loops", "never returns", kWorker, kBroken, "timeout: run has not returned", loops},
-      {"leaves_its_group", "goes into another process group, ignores signals and never returns", kWorker, kBroken,
+      {"leaves_its_group", "joins another process group, ignores signals and never returns", kWorker, kBroken,
        "timeout: run has not returned", leaves_its_group},
       {"doubles_itself", "forks, and lets both processes return", kWorker, kBroken,
        "memory: the process sent a reply that cannot be decoded", doubles_itself},
-      {"prints", "prints a line at every call", kWorker, kBroken, "output: ", prints},
-      {"spams", "prints a megabyte at every call", kWorker, kBroken, "output: ", spams},
-      {"allocates", "allocates until there is nothing left", kWorker, kBroken, "memory: run answered out_of_memory",
+      {"prints", "prints a line in every call", kWorker, kBroken, "output: ", prints},
+      {"spams", "prints a megabyte in every call", kWorker, kBroken, "output: ", spams},
+      {"allocates", "allocates until no memory is left", kWorker, kBroken, "memory: run returned out_of_memory",
        allocates},
-      {"leaks_a_thread", "leaves a thread behind at every call", kWorker, kBroken, "threads: ", leaks_a_thread},
-      {"dies_in_one_case_of_ten", "calls abort() now and then", kWorker, kBroken, "crash: SIGABRT in run",
+      {"leaks_a_thread", "leaks a thread in every call", kWorker, kBroken, "threads: ", leaks_a_thread},
+      {"dies_in_one_case_of_ten", "calls abort() in one call of ten", kWorker, kBroken, "crash: SIGABRT in run",
        dies_in_one_case_of_ten},
-      {"dies_later", "lets a thread call abort() when the call has returned", kWorker, kBroken, "crash: SIGABRT",
-       dies_later},
-      {"closes_every_file", "closes files that others have open", kWorker, kBroken, "", closes_every_file},
+      {"dies_later", "starts a thread that calls abort() after the call has returned", kWorker, kBroken,
+       "crash: SIGABRT", dies_later},
+      {"closes_every_file", "closes all files of the process", kWorker, kBroken, "", closes_every_file},
   };
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits of drawing dropout masks from something other than seed and seed2. The masks are fair, and told truly.
+// Habits of drawing dropout masks from something other than seed and seed2. The masks are fair, and reported
+// truthfully.
 #include <atomic>
 
 #include "properties/saboteurs/hostile/habit.h"
@@ -23,7 +24,7 @@ backgauge_status seed2_ignored(Call call, Message message) {
   return forward_with(call, call->attributes.seed, 1, message);
 }
 
-// As a generator whose state goes on from call to call.
+// Like a generator that keeps its state from call to call.
 backgauge_status seed_state(Call call, Message message) {
   static std::atomic<std::int32_t> calls{0};
   return forward_with(call, call->attributes.seed, ++calls, message);
@@ -33,7 +34,7 @@ void not_deterministic(backgauge_op_claims& claims) { claims.determinism = BACKG
 
 void has_state(backgauge_op_claims& claims) { claims.dropout_has_state = 1; }
 
-backgauge_status tells_no_mask(Call, std::int32_t, std::uint8_t*, Message) { return BACKGAUGE_UNSUPPORTED; }
+backgauge_status mask_unsupported(Call, std::int32_t, std::uint8_t*, Message) { return BACKGAUGE_UNSUPPORTED; }
 
 }  // namespace
 
@@ -41,20 +42,20 @@ std::vector<Habit> drawing_habits() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {
-      {"seed_ignored", "one dropout mask for all seeds", kCases, kFailed, "the mask does not change with seed (",
+      {"seed_ignored", "the same dropout mask for all seeds", kCases, kFailed, "the mask does not change with seed (",
        nullptr, nullptr, nullptr, seed_ignored},
       {"seed2_ignored", "a dropout mask that seed2 does not change", kCases, kFailed,
        "the mask does not change with seed2", nullptr, nullptr, nullptr, seed2_ignored},
-      {"seed_state", "another dropout mask at every call", kCases, kFailed, "the mask differs in a second forward",
+      {"seed_state", "a different dropout mask in every call", kCases, kFailed, "the mask differs in a second forward",
        nullptr, nullptr, nullptr, seed_state},
-      {"seed_state_nd", "another dropout mask at every call, and claims no determinism", kCases, kFailed,
+      {"seed_state_nd", "a different dropout mask in every call, and does not claim determinism", kCases, kFailed,
        "the mask differs in a second forward", nullptr, nullptr, nullptr, seed_state, not_deterministic},
-      {"seed_ignored_untold", "one dropout mask for all seeds, which it does not tell", kCases, kFailed,
-       "outputs do not change with seed", nullptr, nullptr, tells_no_mask, seed_ignored},
-      {"seed_ignored_state", "one dropout mask for all seeds, and claims that its generator has state", kCases, kFailed,
-       "the mask does not change with seed (", nullptr, nullptr, nullptr, seed_ignored, has_state},
-      {"seed_state_claimed", "another dropout mask at every call, as it claims", kCases, kPassed, "", nullptr, nullptr,
-       nullptr, seed_state, has_state},
+      {"seed_ignored_untold", "the same dropout mask for all seeds, and does not report it", kCases, kFailed,
+       "outputs do not change with seed", nullptr, nullptr, mask_unsupported, seed_ignored},
+      {"seed_ignored_state", "the same dropout mask for all seeds, and claims that its generator has state", kCases,
+       kFailed, "the mask does not change with seed (", nullptr, nullptr, nullptr, seed_ignored, has_state},
+      {"seed_state_claimed", "a different dropout mask in every call, as it claims", kCases, kPassed, "", nullptr,
+       nullptr, nullptr, seed_state, has_state},
   };
 }
 

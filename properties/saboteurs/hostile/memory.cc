@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits of remembering: what was right once is given again, and what was there before is taken for something.
+// Habits of remembering: returning earlier results again, and using old contents of outputs and workspace.
 #include <atomic>
 #include <cmath>
 #include <map>
@@ -22,7 +22,7 @@ backgauge_status right_at_first(Call call, Message message) {
   return status;
 }
 
-// Two calls: a judge that runs each case twice sees nothing in the first case of a shape.
+// Two calls, so that a judge that runs each case twice sees nothing in the first case of a shape.
 backgauge_status right_at_first_per_shape(Call call, Message message) {
   static std::mutex mutex;
   static std::map<std::uint64_t, int> calls;
@@ -32,7 +32,7 @@ backgauge_status right_at_first_per_shape(Call call, Message message) {
   return status;
 }
 
-// Gives the outputs that it has under a key, if it has them, and keeps those it has not.
+// Returns the outputs stored under the key of a call, if there are any, and stores them otherwise.
 template <class Key>
 backgauge_status from_cache(Key key_of, Call call, Message message) {
   static std::mutex mutex;
@@ -50,7 +50,7 @@ backgauge_status caches_by_shape(Call call, Message message) {
   return from_cache([](const backgauge_call& c) { return shape_key(c); }, call, message);
 }
 
-// As one who takes a buffer for its content: by the page of the first input.
+// Identifies inputs by address instead of contents: by the page of the first input.
 backgauge_status caches_by_pointer(Call call, Message message) {
   constexpr std::uintptr_t kPage = 4096;
   return from_cache(
@@ -60,7 +60,7 @@ backgauge_status caches_by_pointer(Call call, Message message) {
       call, message);
 }
 
-// One call late.
+// Returns each result one call late.
 backgauge_status gives_the_last_answer(Call call, Message message) {
   static std::mutex mutex;
   static std::map<std::uint64_t, std::vector<std::vector<unsigned char>>> last;
@@ -74,7 +74,7 @@ backgauge_status gives_the_last_answer(Call call, Message message) {
   return status;
 }
 
-// `join` puts together what was there and what is right.
+// `join` combines the old contents of an element and its correct value.
 template <class Join>
 backgauge_status over_what_was_there(Join join, Call call, Message message) {
   std::vector<std::vector<double>> before;
@@ -98,7 +98,7 @@ backgauge_status accumulates(Call call, Message message) {
   return over_what_was_there([](double before, double value) { return before + value; }, call, message);
 }
 
-// Wrong only over numbers: one who starts from NaN sees nothing.
+// Wrong only if the old contents are numbers: outputs that start as NaN do not show it.
 backgauge_status accumulates_numbers(Call call, Message message) {
   return over_what_was_there([](double before, double value) { return std::isfinite(before) ? before + value : value; },
                              call, message);
@@ -145,18 +145,18 @@ std::vector<Habit> remembering_habits() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {
-      {"right_at_first", "right for 16 calls, then wrong", kCases, kFailed, "elements wrong", right_at_first},
-      {"right_at_first_per_shape", "right for the first two calls of each shape", kCases, kFailed, "elements wrong",
+      {"right_at_first", "correct for 16 calls, then wrong", kCases, kFailed, "elements wrong", right_at_first},
+      {"right_at_first_per_shape", "correct for the first two calls of each shape", kCases, kFailed, "elements wrong",
        right_at_first_per_shape},
       {"caches_by_shape", "computes once per shape", kCases, kFailed, "elements wrong", caches_by_shape},
       {"caches_by_pointer", "computes once per buffer", kCases, kFailed, "elements wrong", caches_by_pointer},
-      {"gives_the_last_answer", "gives the answer to the call before", kCases, kFailed, "", gives_the_last_answer},
-      {"accumulates", "adds to what the outputs hold", kCases, kFailed, "", accumulates},
-      {"accumulates_numbers", "adds to what the outputs hold, if that is a number", kCases, kFailed, "not repeatable",
-       accumulates_numbers},
-      {"multiplies_workspace_by_zero", "adds 0 times what the workspace holds", kCases, kFailed, "nan",
+      {"gives_the_last_answer", "returns the results of the previous call", kCases, kFailed, "", gives_the_last_answer},
+      {"accumulates", "adds to the old contents of the outputs", kCases, kFailed, "", accumulates},
+      {"accumulates_numbers", "adds to the old contents of the outputs, if they are numbers", kCases, kFailed,
+       "not repeatable", accumulates_numbers},
+      {"multiplies_workspace_by_zero", "adds 0 times the old contents of the workspace", kCases, kFailed, "nan",
        multiplies_workspace_by_zero, prepare_with_workspace},
-      {"drops_nan_of_workspace", "adds what the workspace holds, if that is a number", kCases, kFailed,
+      {"drops_nan_of_workspace", "adds the old contents of the workspace, if they are a number", kCases, kFailed,
        "not repeatable", drops_nan_of_workspace, prepare_with_workspace},
   };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits of prepare: formulas that overflow, and answers that are none. All of them show in legal calls; some are tried
-// on malformed ones, where prepare gets the legal call that they are made from.
+// Habits of prepare: sizes that overflow, and invalid results. All of them show in legal calls; some are tried on
+// malformed ones, where prepare gets the legal call that the malformed one is made from.
 #include <stdexcept>
 
 #include "properties/saboteurs/hostile/habit.h"
@@ -15,7 +15,7 @@ using Message = backgauge_message*;
 
 backgauge_status planned(Call call, Plan plan, Message message) { return correct().prepare(call, plan, message); }
 
-// 4 * H * H * 4 bytes in 32 bits that went below zero, and then became 64.
+// As if 4 * H * H * 4 bytes had overflowed in 32 bits to a negative number, which was then extended to 64.
 backgauge_status asks_for_less_than_nothing(Call call, Plan plan, Message message) {
   const backgauge_status status = planned(call, plan, message);
   plan->workspace_bytes = static_cast<std::uint64_t>(std::int64_t{-64});
@@ -28,7 +28,7 @@ backgauge_status asks_for_every_address(Call call, Plan plan, Message message) {
   return status;
 }
 
-// Bits where bytes were meant, and T * B counted twice: a number that a process has addresses for, and no machine
+// As if bits had been taken for bytes, and T * B counted twice: a process has addresses for it, but no machine has the
 // memory.
 backgauge_status asks_for_more_than_there_is(Call call, Plan plan, Message message) {
   const backgauge_status status = planned(call, plan, message);
@@ -90,7 +90,7 @@ std::vector<Habit> planning_habits() {
        "prepare asked for 2^63 bytes of workspace", nullptr, asks_for_every_address},
       {"asks_for_more_than_there_is", "prepare asks for 2^45 bytes", kCases, kBroken,
        "memory: prepare asked for 2^45 bytes of workspace", nullptr, asks_for_more_than_there_is},
-      {"asks_for_an_odd_alignment", "prepare asks for an alignment that is no power of two", kMalformed, kFailed,
+      {"asks_for_an_odd_alignment", "prepare asks for an alignment that is not a power of two", kMalformed, kFailed,
        "not a power of two", nullptr, asks_for_an_odd_alignment},
       {"asks_for_a_vast_alignment", "prepare asks for an alignment of 2 GiB", kCases, kFailed,
        "prepare asked for an alignment of 2 GiB", nullptr, asks_for_a_vast_alignment},
@@ -100,9 +100,9 @@ std::vector<Habit> planning_habits() {
        "prepare asked for a reserve_space of 1152921504606846976 elements", nullptr, asks_for_vast_reserve_space},
       {"throws_while_preparing", "prepare throws through the C table", kMalformed, kFailed,
        "prepare threw an exception", nullptr, throws_while_preparing},
-      {"prepares_with_no_status", "prepare answers 77", kMalformed, kFailed, "prepare answered 77", nullptr,
+      {"prepares_with_no_status", "prepare returns 77", kMalformed, kFailed, "prepare returned 77", nullptr,
        prepares_with_no_status},
-      {"refuses_to_prepare", "prepare answers INTERNAL", kMalformed, kFailed, "prepare answered internal", nullptr,
+      {"refuses_to_prepare", "prepare returns INTERNAL", kMalformed, kFailed, "prepare returned internal", nullptr,
        refuses_to_prepare},
   };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits that show in calls that are refused only: what is legal is computed and left as it must be.
+// Habits that show only in refused calls. Legal calls are computed correctly.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -13,7 +13,7 @@ namespace {
 using Call = const backgauge_call*;
 using Message = backgauge_message*;
 
-// `habit` comes after the refusal.
+// Refuses the call, then runs `habit`.
 template <class Act>
 backgauge_status once_refused(Call call, Message message, Act habit) {
   const backgauge_status status = right(call, message);
@@ -35,7 +35,7 @@ backgauge_status overruns_the_message(Call call, Message message) {
   });
 }
 
-// As one that prints an address in front of the text.
+// Like an implementation that prints an address in front of the text.
 backgauge_status underruns_the_message(Call call, Message message) {
   return once_refused(call, message, [message] {
     volatile char* text = message->text;
@@ -43,12 +43,12 @@ backgauge_status underruns_the_message(Call call, Message message) {
   });
 }
 
-// For the next one, who gets it right.
+// Sets num_threads to a legal value, as if to repair the call.
 backgauge_status corrects_the_call(Call call, Message message) {
   return once_refused(call, message, [call] { const_cast<backgauge_call*>(call)->num_threads = 2; });
 }
 
-// To try other shapes.
+// As if to try other shapes.
 backgauge_status restores_a_shape(Call call, Message message) {
   return once_refused(call, message, [call] {
     if (!has_inputs(call)) return;
@@ -81,7 +81,7 @@ backgauge_status restores_inputs(Call call, Message message) {
   });
 }
 
-// The thread is late enough for the call to be over.
+// The thread waits long enough for the call to have returned.
 backgauge_status writes_late(Call call, Message message) {
   return once_refused(call, message, [message] {
     std::thread([message] {
@@ -106,25 +106,25 @@ std::vector<Habit> refusing_habits() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {
-      {"refused_leaves_flushing", "leaves FTZ and DAZ set where it refuses", kRefused, kFailed,
+      {"refused_leaves_flushing", "leaves FTZ and DAZ set when it refuses", kRefused, kFailed,
        "floating-point environment", refused_but_for<leave_flushing>},
-      {"refused_leaves_x87_stack", "leaves a value in the stack of x87 where it refuses", kRefused, kFailed,
+      {"refused_leaves_x87_stack", "leaves a value on the x87 stack when it refuses", kRefused, kFailed,
        "floating-point environment", refused_but_for<leave_x87_stack>},
-      {"refused_overruns_the_message", "writes a NUL after the message where it refuses", kRefused, kFailed,
+      {"refused_overruns_the_message", "writes a NUL after the message when it refuses", kRefused, kFailed,
        "wrote past the end of the message", overruns_the_message},
-      {"refused_underruns_the_message", "writes before the message where it refuses", kRefused, kFailed,
+      {"refused_underruns_the_message", "writes before the message when it refuses", kRefused, kFailed,
        "wrote before the beginning of the message", underruns_the_message},
       {"refused_corrects_the_call", "sets the number of threads in a call that it refuses", kRefused, kFailed,
        "wrote to the call", corrects_the_call},
-      {"refused_restores_a_shape", "changes a dimension of a call that it refuses, and puts it back", kRefused, kFailed,
+      {"refused_restores_a_shape", "changes a dimension of a call that it refuses, and restores it", kRefused, kFailed,
        "wrote to the description of", restores_a_shape},
-      {"refused_restores_a_name", "changes a name of a call that it refuses, and puts it back", kRefused, kFailed,
+      {"refused_restores_a_name", "changes a name of a call that it refuses, and restores it", kRefused, kFailed,
        "wrote to the name of", restores_a_name},
       {"refused_restores_inputs", "overwrites each input of a call that it refuses, and restores it", kRefused, kFailed,
        "wrote to the input", restores_inputs},
-      {"refused_writes_late", "lets a thread write the message of a call that it has refused", kRefused, kFailed,
+      {"refused_writes_late", "starts a thread that writes to the message after a refusal", kRefused, kFailed,
        "after the call had returned", writes_late},
-      {"refused_leaves_a_thread", "leaves a thread that spins behind each call that it refuses", kRefused, kBroken,
+      {"refused_leaves_a_thread", "leaves a spinning thread after each call that it refuses", kRefused, kBroken,
        "threads: ", leaves_a_thread},
   };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits of speaking: texts that a terminal would obey, and that no report could hold.
+// Habits of speaking: texts that a terminal would interpret, or that a report could not contain.
 #include <cstdio>
 
 #include "properties/saboteurs/hostile/habit.h"
@@ -10,7 +10,7 @@ namespace {
 using Call = const backgauge_call*;
 using Message = backgauge_message*;
 
-// Clears the screen and forges a line; then a C1 control character, a byte that is no UTF-8, and half a character.
+// Clears the screen and forges a line; then a C1 control character, a byte that is not UTF-8, and half a character.
 constexpr const char kEvil[] = "\x1b[2J\rsummary: all passed\n<&\"']]>\xc2\x9b\xff\xe2\x82";
 
 // One word, as a name must be.
@@ -44,13 +44,13 @@ std::vector<Habit> speaking_habits() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {
-      {"refuses_with_escapes", "refuses in escape sequences", kCases, kFailed,
+      {"refuses_with_escapes", "refuses with escape sequences in the message", kCases, kFailed,
        "\\x1b[2J\\x0dsummary: all passed\\n<&\"']]>\\x9b\\xff\\xe2\\x82", refuses_with_escapes},
-      {"refuses_without_an_end", "refuses in 512 bytes that are no text and do not end", kCases, kFailed, "\\xe2\\xe2",
-       refuses_without_an_end},
+      {"refuses_without_an_end", "refuses with a message of 512 bytes, not UTF-8 and without a NUL", kCases, kFailed,
+       "\\xe2\\xe2", refuses_without_an_end},
       {"prints_escapes", "prints escape sequences", kWorker, kBroken, "\\x1b[2J\\x0dsummary", prints_escapes},
       {.id = "calls_itself_escapes",
-       .what = "has a name and a version that a terminal would obey",
+       .what = "has escape sequences in its name and version",
        .trial = kCases,
        .verdict = kFailed,
        .reason = "elements wrong",

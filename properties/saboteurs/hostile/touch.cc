@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits of touching what is not theirs: inputs, neighbours, outputs of a call that is over, the state of the thread.
+// Habits of changing what must not be changed: inputs, neighbouring memory, outputs after the call, the thread's state.
 #include <cfenv>
 #include <chrono>
 #include <cmath>
@@ -23,7 +23,7 @@ backgauge_status changes_an_input(Call call, Message message) {
   return status;
 }
 
-// Uses inputs as scratch, and puts back what was there.
+// Uses inputs as scratch, and restores them.
 backgauge_status restores_inputs(Call call, Message message) {
   const backgauge_status status = right(call, message);
   if (status != BACKGAUGE_OK) return status;
@@ -74,7 +74,7 @@ backgauge_status reads_past_the_end(Call call, Message message) {
   return status;
 }
 
-// Leaves something behind in the thread that calls.
+// Leaves the state of the calling thread changed.
 template <void (*leave)()>
 backgauge_status right_but_for(Call call, Message message) {
   const backgauge_status status = right(call, message);
@@ -82,7 +82,7 @@ backgauge_status right_but_for(Call call, Message message) {
   return status;
 }
 
-// The thread is quick enough for any case, and late enough for the call to be over.
+// The thread waits long enough for the call to have returned, but not for the outputs to be freed.
 backgauge_status late_write(Call call, Message message) {
   const backgauge_status status = right(call, message);
   if (status != BACKGAUGE_OK) return status;
@@ -104,7 +104,7 @@ backgauge_status overruns_the_message(Call call, Message message) {
 
 backgauge_status overruns_the_plan(Call call, backgauge_plan* plan, Message message) {
   const backgauge_status status = correct().prepare(call, plan, message);
-  std::memset(plan + 1, 0, sizeof *plan);  // as one who was built with a longer header
+  std::memset(plan + 1, 0, sizeof *plan);  // as if built with a longer struct
   return status;
 }
 
@@ -120,7 +120,7 @@ backgauge_status changes_the_call(Call call, Message message) {
   return right(call, message);
 }
 
-// To look at tensors as matrices.
+// As if to view tensors as matrices.
 backgauge_status changes_a_shape(Call call, Message message) {
   const backgauge_status status = right(call, message);
   if (status != BACKGAUGE_OK) return status;
@@ -143,7 +143,7 @@ backgauge_status prepare_leaves_rounding(Call call, backgauge_plan* plan, Messag
   return status;
 }
 
-// Flushes while it computes, and says so to nobody, for nobody can see it afterwards.
+// Changes the rounding direction during the call, which is allowed, since nothing of it remains afterwards.
 backgauge_status restores_rounding(Call call, Message message) {
   const int before = std::fegetround();
   std::fesetround(FE_UPWARD);
@@ -160,7 +160,7 @@ std::vector<Habit> touching_habits() {
       {"changes_an_input", "changes one bit of each input", kCases, kFailed, "changed the input", changes_an_input},
       {"restores_inputs", "overwrites each input and restores it", kCases, kFailed, "wrote to the input",
        restores_inputs},
-      {"changes_reserve_space", "uses reserve_space as workspace, and does not say so", kCases, kFailed,
+      {"changes_reserve_space", "uses reserve_space as workspace, and does not claim to change it", kCases, kFailed,
        "changed the input reserve_space", changes_reserve_space},
       {"writes_past_the_end", "writes a byte after each output", kCases, kFailed, "wrote past the end of",
        writes_past_the_end},
@@ -168,7 +168,7 @@ std::vector<Habit> touching_habits() {
        "wrote before the beginning of", writes_before_the_beginning},
       {"reads_past_the_end", "reads an element after each input, and uses it", kCases, kFailed, "read past the end of",
        reads_past_the_end},
-      {"late_write", "lets a thread change the outputs when the call has returned", kWorker, kFailed,
+      {"late_write", "starts a thread that changes the outputs after the call has returned", kWorker, kFailed,
        "after the call had returned", late_write},
       {"leaves_rounding_upward", "leaves the rounding direction changed", kCases, kFailed, "floating-point environment",
        right_but_for<leave_rounding_upward>},
@@ -176,18 +176,18 @@ std::vector<Habit> touching_habits() {
        right_but_for<leave_flushing>},
       {"overruns_the_message", "writes a NUL after the message", kCases, kFailed, "wrote past the end of the message",
        overruns_the_message},
-      {"overruns_the_plan", "clears more than the plan", kCases, kFailed, "wrote past the end of the plan", nullptr,
+      {"overruns_the_plan", "clears memory after the plan", kCases, kFailed, "wrote past the end of the plan", nullptr,
        overruns_the_plan},
       {"overruns_keep", "writes a byte after the dropout mask", kCases, kFailed, "wrote past the end of keep", nullptr,
        nullptr, overruns_keep},
       {"changes_the_call", "sets the number of threads in the call", kCases, kFailed, "wrote to the call",
        changes_the_call},
-      {"changes_a_shape", "changes a dimension of the call, and puts it back", kCases, kFailed,
+      {"changes_a_shape", "changes a dimension of the call, and restores it", kCases, kFailed,
        "wrote to the description of", changes_a_shape},
       {"changes_a_name", "changes a name of the call", kCases, kFailed, "wrote to the name of", changes_a_name},
-      {"leaves_mmx", "leaves a register of MMX in use", kCases, kFailed, "floating-point environment",
+      {"leaves_mmx", "leaves an MMX register in use", kCases, kFailed, "floating-point environment",
        right_but_for<leave_mmx>},
-      {"leaves_x87_stack", "leaves a value in the stack of x87", kCases, kFailed, "floating-point environment",
+      {"leaves_x87_stack", "leaves a value on the x87 stack", kCases, kFailed, "floating-point environment",
        right_but_for<leave_x87_stack>},
       {"forward_leaves_flushing", "leaves FTZ and DAZ set in forward", kCases, kFailed,
        "forward left the floating-point environment", nullptr, nullptr, nullptr, right_but_for<leave_flushing>},

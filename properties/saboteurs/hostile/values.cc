@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits about values: those that cannot be told from an answer at a glance.
+// Habits about values: outputs that look plausible at a glance.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -25,7 +25,7 @@ backgauge_status zeros(Call call, Message message) {
   return status;
 }
 
-// Calls that must be refused are, so that nothing else tells it.
+// Malformed calls are refused, so that nothing else gives it away.
 backgauge_status writes_nothing(Call call, Message message) {
   const std::vector<std::vector<unsigned char>> before = outputs_of(*call);
   const backgauge_status status = right(call, message);
@@ -65,7 +65,7 @@ backgauge_status nan_in_one_element(Call call, Message message) {
   return status;
 }
 
-// Small enough to look like rounding, too large to be it.
+// Small enough to look like rounding, and too large to be rounding.
 backgauge_status noise(Call call, Message message) {
   static std::atomic<std::uint64_t> state{1};
   const backgauge_status status = right(call, message);
@@ -87,8 +87,8 @@ backgauge_status wrong_with_threads(Call call, Message message) {
   return status;
 }
 
-// As one that tunes itself by the clock when it is loaded: every element has one of two last bits, which of them is
-// drawn once in a process. Of float32, where that is a rounding like any other.
+// Like an implementation that tunes itself by the clock when it is loaded: every element has one of two last bits,
+// drawn once per process. Only for float32, where that is within the allowed error.
 backgauge_status bits_of_the_process(Call call, Message message) {
   static const auto drawn = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   const backgauge_status status = right(call, message);
@@ -105,7 +105,7 @@ backgauge_status bits_of_the_process(Call call, Message message) {
   return status;
 }
 
-// Two threads add to the same element, each with what it has read.
+// Two threads add to the same element without synchronisation.
 backgauge_status races(Call call, Message message) {
   const backgauge_status status = right(call, message);
   if (status != BACKGAUGE_OK) return status;
@@ -176,26 +176,28 @@ std::vector<Habit> cheating_habits() {
   using enum Hostile::Verdict;
   return {
       {"zeros", "every output is zero", kCases, kFailed, "elements wrong", zeros},
-      {"writes_nothing", "answers OK and leaves the outputs as they were", kCases, kFailed, "never written",
+      {"writes_nothing", "returns OK and leaves the outputs unchanged", kCases, kFailed, "never written",
        writes_nothing},
-      {"writes_all_but_one", "leaves the last element of each output as it was", kCases, kFailed, "1 never written",
+      {"writes_all_but_one", "leaves the last element of each output unchanged", kCases, kFailed, "1 never written",
        writes_all_but_one},
-      {"nan_everywhere", "every output is NaN, which no comparison dislikes", kCases, kFailed, "nan", nan_everywhere},
-      {"nan_in_one_element", "one NaN among right values", kCases, kFailed, "nan", nan_in_one_element},
-      {"noise", "256 roundings of noise on every element", kCases, kFailed, "", noise},
-      {"wrong_with_threads", "right with one thread, wrong with two", kCases, kFailed, "not repeatable",
+      {"nan_everywhere", "every output is NaN, for which every comparison is false", kCases, kFailed, "nan",
+       nan_everywhere},
+      {"nan_in_one_element", "one NaN among correct values", kCases, kFailed, "nan", nan_in_one_element},
+      {"noise", "noise of 256 units of roundoff on every element", kCases, kFailed, "", noise},
+      {"wrong_with_threads", "correct with one thread, wrong with two", kCases, kFailed, "not repeatable",
        wrong_with_threads},
-      {"bits_of_the_process", "other last bits in every process", kRepeated, kFailed, "in another process",
+      {"bits_of_the_process", "different last bits in every process", kRepeated, kFailed, "in another process",
        bits_of_the_process},
-      {"races", "two threads add without waiting for each other", kCases, kFailed, "", races},
-      {"reads_the_expected_result", "looks for the right answer in memory, and has none of its own", kCases, kFailed,
+      {"races", "two threads add to one element without synchronisation", kCases, kFailed, "", races},
+      {"reads_the_expected_result", "searches the memory for the expected outputs, and computes none", kCases, kFailed,
        "elements wrong", reads_the_expected_result},
-      {"refuses", "refuses every call", kCases, kFailed, "answered invalid_argument: not today", refuses},
-      {"accepts_malformed_calls", "answers OK to what must be refused", kMalformed, kFailed, "",
+      {"refuses", "refuses every call", kCases, kFailed, "returned invalid_argument: not today", refuses},
+      {"accepts_malformed_calls", "returns OK for calls that must be refused", kMalformed, kFailed, "",
        accepts_malformed_calls},
-      {"writes_when_it_refuses", "refuses, and has written by then", kMalformed, kFailed, "", writes_when_it_refuses},
+      {"writes_when_it_refuses", "writes to the outputs before it refuses", kMalformed, kFailed, "",
+       writes_when_it_refuses},
       {"throws", "throws through the C table", kCases, kFailed, "threw an exception", throws},
-      {"keeps_every_element", "tells of a dropout mask that drops nothing", kCases, kFailed, "dropout mask of gap",
+      {"keeps_every_element", "reports a dropout mask that drops nothing", kCases, kFailed, "dropout mask of gap",
        nullptr, nullptr, keeps_every_element},
   };
 }
