@@ -135,9 +135,10 @@ void write_all(const fs::path& directory, const Case& c, const Filled& filled, c
 
 // The array of one file of a bundle. Throws if it does not match case.json and the contract.
 NpyArray read_listed(const fs::path& directory, const ordered_json& entry, NpyType type, const Shape& shape) {
-  const std::string file = entry.at("file");
+  const fs::path path = directory / entry.at("file").get<std::string>();
+  const std::string file = path.string();
   std::string bytes, error;
-  if (!read_file(directory / file, bytes, error)) throw std::runtime_error(error);
+  if (!read_file(path, bytes, error)) throw std::runtime_error(error);
   if (file_checksum(bytes) != entry.at("fnv1a")) throw std::runtime_error(file + ": changed since it was written");
   NpyArray array;
   if (!parse_npy(bytes, array, error)) throw std::runtime_error(file + ": " + error);
@@ -162,14 +163,15 @@ const ordered_json* find_entry(const ordered_json& tensors, std::string_view rol
 }
 
 void read_all(const fs::path& directory, Bundle& bundle) {
+  const std::string file = (directory / "case.json").string();
   std::string text, error;
-  if (!read_file(directory / "case.json", text, error)) throw std::runtime_error(error);
+  if (!read_file(file, text, error)) throw std::runtime_error(error);
   const ordered_json document = ordered_json::parse(text);
   if (document.at("schema") != kSchema) {
-    throw std::runtime_error("case.json: schema is " + document.at("schema").dump() + ", expected " + kSchema);
+    throw std::runtime_error(file + ": schema is " + document.at("schema").dump() + ", expected " + kSchema);
   }
   const std::optional<Case> parsed = parse_case(document.at("case").get<std::string>(), error);
-  if (!parsed) throw std::runtime_error("case.json: " + error);
+  if (!parsed) throw std::runtime_error(file + ": " + error);
   bundle.case_line = *parsed;
 
   Problem& problem = bundle.problem;
@@ -177,7 +179,7 @@ void read_all(const fs::path& directory, Bundle& bundle) {
   const ordered_json& tensors = document.at("tensors");
   for (Tensor& tensor : problem.inputs) {
     const ordered_json* entry = find_entry(tensors, "input", tensor.name);
-    if (entry == nullptr) throw std::runtime_error("case.json: input " + tensor.name + " is missing");
+    if (entry == nullptr) throw std::runtime_error(file + ": input " + tensor.name + " is missing");
     tensor.values = read_listed(directory, *entry, npy_type(dtype_of(problem, tensor.name)), tensor.shape).values;
   }
   for (std::int64_t gap = 0; gap + 1 < problem.extents.L; ++gap) {
@@ -219,7 +221,7 @@ bool read_bundle(const fs::path& directory, Bundle& bundle, std::string& error) 
     error = (directory / "case.json").string() + ": " + without_tag(problem.what());
     return false;
   } catch (const std::exception& problem) {
-    error = directory.string() + ": " + problem.what();
+    error = problem.what();
     return false;
   }
 }

@@ -102,13 +102,14 @@ TEST(Bundle, ChangedOrMissingFilesAreNamed) {
   bytes.back() ^= 1;
   ASSERT_TRUE(write_file(folder.path / "i.npy", bytes, error));
   EXPECT_FALSE(read_bundle(folder.path, bundle, error));
-  EXPECT_EQ(error, folder.path.string() + ": i.npy: changed since it was written");
+  EXPECT_EQ(error, (folder.path / "i.npy").string() + ": changed since it was written");
   fs::remove(folder.path / "x.npy");
   EXPECT_FALSE(read_bundle(folder.path, bundle, error));
-  EXPECT_EQ(error, folder.path.string() + ": " + (folder.path / "x.npy").string() + ": no such file");
+  EXPECT_EQ(error, (folder.path / "x.npy").string() + ": no such file");
   ASSERT_TRUE(write_file(folder.path / "case.json", R"({"schema": "backgauge.case/2"})", error));
   EXPECT_FALSE(read_bundle(folder.path, bundle, error));
-  EXPECT_EQ(error, folder.path.string() + ": case.json: schema is \"backgauge.case/2\", expected backgauge.case/1");
+  EXPECT_EQ(error,
+            (folder.path / "case.json").string() + ": schema is \"backgauge.case/2\", expected backgauge.case/1");
 }
 
 TEST(Outputs, ComeFromAFolderOrAnArchive) {

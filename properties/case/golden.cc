@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr const char* kManifest = "manifest.json";
 
-// The enumerator, from 1 on, at a manifest's word.
+// The enumerator of a word of the manifest; enumerators count from 1 in the order of `words`.
 template <class Enumeration, std::size_t N>
 Enumeration enumerator_at(const std::array<const char*, N>& words, const json& word) {
   const auto found = std::ranges::find(words, word.get<std::string>());
@@ -154,7 +154,7 @@ fs::path golden_directory(std::string& error) {
     if (fs::exists(fs::path(known) / kManifest)) return known;
   }
   error = "goldens: no manifest.json in " BACKGAUGE_GOLDENS_SOURCE " or " BACKGAUGE_GOLDENS_INSTALLED
-          "; set BACKGAUGE_GOLDENS to the folder that holds it";
+          "; set BACKGAUGE_GOLDENS to the folder that contains it";
   return {};
 }
 

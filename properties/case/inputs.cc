@@ -18,11 +18,11 @@
 namespace backgauge {
 namespace {
 
-// Elements of all inputs together: 16 GiB of doubles, more than a judged run can hold beside its results.
+// Elements of all inputs together: 16 GiB of doubles, more than a judged run can hold in addition to its results.
 constexpr std::int64_t kLargestProblem = std::int64_t{1} << 31;
 
-// Beyond, 128 MiB of doubles, a tensor holds only what is read of it. More than any case has whose memory is to be
-// full.
+// Above this number (128 MiB of doubles), a tensor holds only the elements that are read. Cases whose memory shall be
+// filled completely have fewer.
 constexpr std::int64_t kLargestFullTensor = std::int64_t{1} << 24;
 
 bool made_by_forward(std::string_view name) {
@@ -51,7 +51,7 @@ std::string too_large(const Problem& problem) {
   return "";
 }
 
-// What the contract says against a call of these extents, data aside.
+// The reason why the contract refuses a call with these extents, whatever the data; "" if it is legal.
 std::string refusal_of(const Case& c, const Problem& problem) {
   std::int64_t seq_len_max = c.seq_len_max;
   const auto describe = [&](const std::vector<TensorSpec>& specs) {
@@ -81,7 +81,7 @@ void draw(const Case& c, Filled& filled) {
       filled.problem.inputs[0].values = {static_cast<double>(c.seq_len_max)};
     }
   }
-  // Underflow loses the same part of everything, which is no random rounding.
+  // Underflow loses the same part of every value, which is not a random rounding error.
   filled.facts.structured = c.data == DataClass::kConstant || c.data == DataClass::kPlain ||
                             c.data == DataClass::kTiny || c.data == DataClass::kAlike || c.data == DataClass::kExact ||
                             c.data == DataClass::kLone || regime.exact_gates;
@@ -128,7 +128,7 @@ std::uint16_t checksum_of(const Problem& problem) {
 Filled fill(const Case& c) {
   Filled filled;
   if (c.data == DataClass::kMalformed) {
-    filled.error = "data=malformed: a call that must be refused has no inputs to be chosen";
+    filled.error = "data=malformed: no inputs are drawn for a call that must be refused";
     return filled;
   }
   if (c.data == DataClass::kGolden) {

@@ -16,7 +16,7 @@ constexpr DataClass kStructured[] = {DataClass::kBlank, DataClass::kAlike, DataC
 constexpr backgauge_op kOps[] = {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_BLOCK_LSTM_GRAD_V2,
                                  BACKGAUGE_CUDNN_RNN_BACKPROP};
 
-// Every part of which a structure speaks is there: peepholes, steps, directions, layers, I = H.
+// Has every part that a structure refers to: peepholes, steps, directions, layers, I = H.
 Case whole(backgauge_op op, DataClass data, std::uint64_t seed) {
   Case c{.op = op, .T = 3, .B = 3, .I = 5, .H = 5, .seq_len_max = 3, .use_peephole = true, .data = data, .seed = seed};
   if (op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) c.T = c.seq_len_max = 1;
@@ -30,10 +30,10 @@ bool all_zero(const std::vector<double>& values) {
   return std::ranges::all_of(values, [](double v) { return v == 0; });
 }
 
-// Seeds that leave what is never read as it was drawn, a quarter of them, would do; the others hide it.
+// Enough seeds that some of them, a quarter of all, keep the drawn values of elements that are never read.
 constexpr std::uint64_t kRounds = 24;
 
-// The cell reads neither steps nor weights: of its structures those of others are silent.
+// The cell reads neither steps nor weights, so structures of those change nothing.
 TEST(Structures, EachChangesInputsThatAreOtherwiseDrawn) {
   for (const backgauge_op op : kOps) {
     for (const DataClass data : kStructured) {
@@ -69,18 +69,18 @@ TEST(Structures, AreWhatTheirNamesSay) {
   const Filled start = blank(BACKGAUGE_BLOCK_LSTM_GRAD_V2, "h_prev and cs_prev 0");
   EXPECT_TRUE(all_zero(values(start, "h_prev")) && all_zero(values(start, "cs_prev")));
   EXPECT_FALSE(all_zero(values(start, "x")));
-  const Filled last = blank(BACKGAUGE_BLOCK_LSTM_GRAD_V2, "cs_grad and h_grad 0 but for the last step");
+  const Filled last = blank(BACKGAUGE_BLOCK_LSTM_GRAD_V2, "cs_grad and h_grad 0 except at the last step");
   std::vector<double> h_grad = values(last, "h_grad");
   EXPECT_NE(h_grad.back(), 0);
   h_grad.resize(2 * 3 * 5);
   EXPECT_TRUE(all_zero(h_grad));
-  const Filled recurrent = blank(BACKGAUGE_BLOCK_LSTM_GRAD_V2, "w 0 where h_prev meets it");
+  const Filled recurrent = blank(BACKGAUGE_BLOCK_LSTM_GRAD_V2, "rows of w for h_prev 0");
   std::vector<double> w = values(recurrent, "w");
   EXPECT_NE(w.front(), 0);
   EXPECT_TRUE(all_zero({w.begin() + 5 * 20, w.end()}));
 }
 
-// What one structure leaves is as consistent as before; chosen saved tensors are not.
+// A structure keeps saved tensors consistent, unless it chooses saved tensors.
 TEST(Structures, OfSavedTensorsAreNotMadeByAForwardPass) {
   for (const DataClass data : kStructured) {
     const std::span<const Structure> all = structures_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2, data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole numbers of JSON documents that somebody else may have written.
+// Integers of JSON documents that may come from elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace backgauge {
 
-// Throws std::invalid_argument for fractions, and for what Integer cannot hold: the library would convert both.
+// Throws std::invalid_argument for fractions and for numbers out of range; the library would convert both.
 template <class Integer, class Json>
 Integer whole(const Json& json) {
   if (json.is_number_unsigned()) {
@@ -22,7 +22,7 @@ Integer whole(const Json& json) {
       return static_cast<Integer>(value);
     }
   }
-  throw std::invalid_argument(json.dump() + " is no whole number, or too large");
+  throw std::invalid_argument(json.dump() + " is not an integer, or too large");
 }
 
 template <class Integer, class Json>
@@ -32,7 +32,7 @@ void read_whole(const Json& json, Integer& to) {
 
 template <class Integer, class Json>
 std::vector<Integer> wholes(const Json& json) {
-  if (!json.is_array()) throw std::invalid_argument(json.dump() + " is no list");
+  if (!json.is_array()) throw std::invalid_argument(json.dump() + " is not an array");
   std::vector<Integer> out;
   for (const Json& element : json) out.push_back(whole<Integer>(element));
   return out;
