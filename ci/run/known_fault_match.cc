@@ -17,7 +17,7 @@ const GivenTensor* find(const std::vector<GivenTensor>& outputs, const std::stri
   return place == outputs.end() ? nullptr : &*place;
 }
 
-// Whether every output is met, and one of them is wrong enough to decide.
+// Whether every output matches, and one of them is wrong enough to be conclusive.
 bool are_alike(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& got,
                const std::vector<GivenTensor>& known) {
   bool conclusive = false;
@@ -63,8 +63,8 @@ std::string known_fault_match(const Problem& problem, const std::vector<Wanted>&
   }
   if (found.empty() || found.size() > kMost) return "";
   std::vector<std::string> names;
-  for (const saboteurs::Variant* variant : found) names.push_back(variant->what);
-  return fmt::format("the same numbers as a known error: {}", fmt::join(names, "; or "));
+  for (const auto* variant : found) names.push_back(fmt::format("{} (saboteur:{})", variant->what, variant->id));
+  return fmt::format("all outputs match those of a known error: {}", fmt::join(names, "; or "));
 }
 
 }  // namespace backgauge::cli

@@ -14,8 +14,8 @@ namespace backgauge::cli {
 // Makes all calls of a case and returns their outputs, as stored outputs.
 std::vector<GivenTensor> given_by(CaseSession& session, const RunOptions& options);
 
-// On input a problem without random dropout, its expected outputs, and those that were computed instead. On output "the
-// same numbers as a known error: dcs' not carried (lstm)", with up to three faults that match all elements of all
+// The known faults that explain the outputs `given` of a problem without random dropout, for example "all outputs match
+// those of a known error: dcs' lacks f (saboteur:A21.block)". Names up to three faults that match all elements of all
 // outputs as closely as properties/explain/hint.h demands; "" if none or more than three match. Described faults have
 // priority over generated ones.
 std::string known_fault_match(const Problem& problem, const std::vector<Wanted>& wanted,

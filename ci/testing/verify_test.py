@@ -126,7 +126,7 @@ class Misbehaving(CommandTest):
         self.assertGreater(len(broken), 20)
         for record in broken:
             call = ", in malformed call lstm_block_cell_grad " if "data=malformed" in record["id"] else ""
-            where = "calls at once" if record["id"].startswith("check: ") else "run" + call
+            where = "concurrent calls" if record["id"].startswith("check: ") else "run" + call
             self.assertTrue(record["reason"].startswith("crash: SIGABRT in " + where), record["reason"])
             self.assertTrue(record["isolated"])
         cases = [record for record in records if not record["id"].startswith("check: ")]
@@ -138,7 +138,7 @@ class FailingRun(CommandTest):
 
     # The gradient that is carried on lacks a factor: all but the first step of it is wrong.
     FAULTY = "--impl=saboteur:A21.block"
-    HINT = "hint: the same numbers as a known error: dcs' lacks f\n"
+    HINT = "hint: all outputs match those of a known error: dcs' lacks f (saboteur:A21.block)\n"
 
     def test_fits_on_a_screen_and_leads_with_the_reason(self):
         arguments = ["verify", self.FAULTY, "--tier=smoke", "--ops=BlockLSTMGradV2"]
@@ -155,7 +155,7 @@ class FailingRun(CommandTest):
         self.assertGreater(len(failed), 50)
         self.assertNotIn(failed[-1]["id"], done.stdout)
         for text in ((self.folder / name).read_text() for name in ("records.jsonl", "shrunk.jsonl", "junit.xml")):
-            self.assertIn("the same numbers as a known error: dcs' lacks f", text)
+            self.assertIn("all outputs match those of a known error: dcs' lacks f (saboteur:A21.block)", text)
         verbose = self.expect(1, *arguments, "-v", "--no-shrink").stdout
         for record in records:
             self.assertIn(f" {record['status']} {record['id']}\n", verbose)

@@ -80,7 +80,7 @@ CrowdVerdict judge_at_once(Runner& runner, const std::vector<Case>& cases, std::
       reason = why;
     }
   }
-  if (called.size() < 2) return {{Status::kSkipped, "fewer than two cases to be called at once: " + reason, {}}};
+  if (called.size() < 2) return {{Status::kSkipped, "fewer than two cases for concurrent calls: " + reason, {}}};
   std::vector<TogetherCall> calls;
   for (const Called& one : called) calls.push_back(call_of(one, num_threads));
   const Together together = runner.run_together(calls);
@@ -88,14 +88,14 @@ CrowdVerdict judge_at_once(Runner& runner, const std::vector<Case>& cases, std::
 
   CrowdVerdict out{{Status::kPassed, "", {}}, together.calls, together.overlapped};
   const auto at_once = [&](std::uint64_t thread, const std::string& what) {
-    return fmt::format("called at once with others: {}: {}", to_string(called[thread].c), what);
+    return fmt::format("in concurrent calls: {}: {}", to_string(called[thread].c), what);
   };
   if (!together.broken.empty()) {
     out.verdict = {Status::kBroken, together.broken, {}};
   } else if (!together.fault.empty()) {
     out.verdict = failed(at_once(together.thread, together.fault));
   } else if (!end.violations.empty()) {
-    out.verdict = failed("called at once: " + end.violations.front());
+    out.verdict = failed("in concurrent calls: " + end.violations.front());
   } else if (!end.broken.empty()) {
     out.verdict = {Status::kBroken, end.broken, {}};
   }

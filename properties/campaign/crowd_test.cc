@@ -56,7 +56,7 @@ TEST_P(SharedScratch, IsNoticed) {
   };
   const Crowd done = crowd_of(scripted, BACKGAUGE_BLOCK_LSTM_GRAD_V2, 4);
   EXPECT_EQ(done.worst.status, Status::kFailed) << done.worst.reason;
-  EXPECT_NE(done.worst.reason.find("called at once with others: block_lstm_grad_v2 "), std::string::npos);
+  EXPECT_NE(done.worst.reason.find("in concurrent calls: block_lstm_grad_v2 "), std::string::npos);
   EXPECT_EQ(done.cases.size(), 4u);
 }
 

@@ -34,7 +34,7 @@ TEST(FailureOf, TellsWhatIsTheSame) {
             "wrote past the end of dicfo");
   EXPECT_EQ(reason(Status::kFailed, "changed the input h_grad (element 0 of 3)"), "changed the input h_grad");
   EXPECT_EQ(reason(Status::kFailed, "not repeatable: x_grad[0,2]: 1, then 2"), "not repeatable: x_grad");
-  EXPECT_EQ(reason(Status::kFailed, "run answered INTERNAL: no room for 17 things"), "run answered INTERNAL");
+  EXPECT_EQ(reason(Status::kFailed, "run returned INTERNAL: no room for 17 things"), "run returned INTERNAL");
   EXPECT_EQ(reason(Status::kBroken, "crash: SIGSEGV"), "BROKEN crash");
   EXPECT_EQ(reason(Status::kBroken, "harness: out of memory"), "");
   EXPECT_EQ(reason(Status::kMistrusted, "x"), "");

@@ -25,7 +25,7 @@ Verdict judge_refused_call(const CaseSession& session, const Problem& problem, c
   if (!result.violations.empty()) return failed(result.violations.front());
   if (!result.broken.empty()) return {Status::kBroken, result.broken, {}};
   if (result.status == BACKGAUGE_INVALID_ARGUMENT) return {Status::kPassed, "", {}};
-  return failed(fmt::format("{} answered {} to a call that must be refused: {}", result.function,
+  return failed(fmt::format("{} returned {} for a call that must be refused: {}", result.function,
                             call_status_word(result.status), result.refusal));
 }
 

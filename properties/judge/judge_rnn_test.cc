@@ -225,7 +225,7 @@ TEST(JudgeRnn, RefusedProblemsMustBeRefused) {
     EXPECT_EQ(judge_case(scripted.table, problem, filled.facts, {}).status, Status::kPassed) << name;
     scripted.table.run = [](const backgauge_call*, backgauge_message*) { return BACKGAUGE_OK; };
     expect_failed(judge_case(scripted.table, problem, filled.facts, {}),
-                  "run answered ok to a call that must be refused");
+                  "run returned ok for a call that must be refused");
   }
   Problem problem = filled.problem;
   problem.attributes.dropout = 2;
@@ -233,7 +233,7 @@ TEST(JudgeRnn, RefusedProblemsMustBeRefused) {
   scripted.claims.op = problem.op;
   scripted.table.forward = [](const backgauge_call*, backgauge_message*) { return BACKGAUGE_OK; };
   expect_failed(judge_case(scripted.table, problem, filled.facts, {}),
-                "forward answered ok to a call that must be refused");
+                "forward returned ok for a call that must be refused");
 }
 
 }  // namespace

@@ -192,7 +192,7 @@ TEST(Judge, RefusedProblemsMustBeRefused) {
   EXPECT_EQ(judge_case(scripted.table, filled.problem, filled.facts, {}).status, Status::kPassed);
   EXPECT_EQ(scripted.runs, 1);
   scripted.table.run = [](const backgauge_call*, backgauge_message*) { return BACKGAUGE_OK; };
-  expect_failed(judge_case(scripted.table, filled.problem, filled.facts, {}), "to a call that must be refused: wcf");
+  expect_failed(judge_case(scripted.table, filled.problem, filled.facts, {}), "for a call that must be refused: wcf");
   scripted.table.run = [](const backgauge_call* call, backgauge_message*) {
     output_at(*call, "dicfo", 0) = 0;
     return BACKGAUGE_INVALID_ARGUMENT;
@@ -205,7 +205,7 @@ TEST(Judge, ALegalProblemMustNotBeRefused) {
   scripted.table.prepare = [](const backgauge_call*, backgauge_plan*, backgauge_message*) {
     return BACKGAUGE_INVALID_ARGUMENT;
   };
-  expect_failed(judge(scripted, cell_case()), "prepare answered invalid_argument");
+  expect_failed(judge(scripted, cell_case()), "prepare returned invalid_argument");
 }
 
 TEST(Judge, OutputsWithoutResolutionAreMistrusted) {

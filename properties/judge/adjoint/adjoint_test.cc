@@ -80,7 +80,7 @@ TEST(Adjoint, WhereAnImplementationSaysThatItCannotTell) {
   scripted.table.dropout_mask = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
     return BACKGAUGE_INTERNAL;
   };
-  expect_failed(judge(scripted, dropout_case()), "dropout_mask answered internal");
+  expect_failed(judge(scripted, dropout_case()), "dropout_mask returned internal");
 }
 
 TEST(Adjoint, FailsAWrongGradientOfEveryInput) {

@@ -21,7 +21,7 @@ void invoke(const char* function, const CallObserver& observer, RunResult& resul
     const auto answer = static_cast<int>(result.status);
     if (answer < BACKGAUGE_OK || answer > BACKGAUGE_INTERNAL) {
       result.status = BACKGAUGE_INTERNAL;
-      result.violations.push_back(fmt::format("{} answered {}, which is not a backgauge_status", function, answer));
+      result.violations.push_back(fmt::format("{} returned {}, which is not a backgauge_status", function, answer));
     }
   } catch (const std::bad_alloc&) {
     result.status = BACKGAUGE_OUT_OF_MEMORY;

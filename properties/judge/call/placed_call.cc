@@ -243,7 +243,7 @@ void PlacedCall::collect_outputs() {
     for (std::size_t e = 0; e < elements; ++e) output.unwritten[e] = memory_.arena->unwritten(block, e) ? 1 : 0;
     const auto touched = std::ranges::find(output.unwritten, 0);
     if (must_be_untouched && touched != output.unwritten.end()) {
-      result_.violations.push_back(fmt::format("answered {} and wrote {} (element {} of {})",
+      result_.violations.push_back(fmt::format("returned {} and wrote {} (element {} of {})",
                                                call_status_word(result_.status), output.raw.name,
                                                touched - output.unwritten.begin(), elements));
     }

@@ -47,7 +47,7 @@ struct RunResult {
   std::string message;
   std::vector<Output> outputs;          // empty if prepare did not succeed
   std::vector<std::string> violations;  // of rules about memory and exceptions, and plans that cannot be met
-  std::int64_t reserve_length = 0;      // in elements, as prepare answered
+  std::int64_t reserve_length = 0;      // in elements, as returned by prepare
   std::string broken;                   // why the call has no answer: "crash: SIGSEGV in run"; "" if it has one
 };
 

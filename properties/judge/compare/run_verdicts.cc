@@ -24,7 +24,7 @@ std::optional<Verdict> verdict_of_failed_run(const RunResult& result) {
   if (!result.broken.empty()) return Verdict{Status::kBroken, result.broken, {}};
   if (result.status == BACKGAUGE_OK) return std::nullopt;
   const std::string answer =
-      fmt::format("{} answered {}: {}", result.function, call_status_word(result.status), result.message);
+      fmt::format("{} returned {}: {}", result.function, call_status_word(result.status), result.message);
   // These two describe the machine, not the implementation.
   if (result.status == BACKGAUGE_OUT_OF_MEMORY || result.status == BACKGAUGE_DEVICE_ERROR) return broken(answer);
   return failed(answer);

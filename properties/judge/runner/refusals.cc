@@ -52,14 +52,14 @@ Verdict judged(Runner& runner, const Malformed& which) {
   if (!result.violations.empty()) return failed(fmt::format("{}: {}", call, result.violations.front()));
   if (!result.broken.empty()) return {Status::kBroken, fmt::format("{}, in {}", result.broken, call), {}};
   if (result.function == "prepare") {
-    return failed(fmt::format("{}: prepare answered {} to the legal call that it is made from: {}", call, answer,
+    return failed(fmt::format("{}: prepare returned {} for the legal call that it is made from: {}", call, answer,
                               result.message));
   }
   if (result.status == BACKGAUGE_OK) {
     return failed(fmt::format("{}: {} accepted a call that must be refused", call, result.function));
   }
   if (result.status != BACKGAUGE_INVALID_ARGUMENT) {
-    return failed(fmt::format("{}: {} answered {} to a call that must be refused", call, result.function, answer));
+    return failed(fmt::format("{}: {} returned {} for a call that must be refused", call, result.function, answer));
   }
   if (result.message.empty()) return failed(fmt::format("{}: {} refused without a message", call, result.function));
   return {Status::kPassed, "", {}};

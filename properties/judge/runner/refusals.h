@@ -33,7 +33,7 @@ Verdict judge_refusal(Runner& runner, const Malformed& which);
 // A call that was not refused as the contract demands.
 struct WrongAnswer {
   std::string call;   // its description
-  std::string fault;  // "run answered OK", "wrote before it refused"
+  std::string fault;  // "run returned OK", "wrote before it refused"
 };
 
 struct Refusals {

@@ -75,7 +75,7 @@ DropoutMasks InProcessRunner::dropout_masks(const Problem& problem, std::span<co
 
 Together InProcessRunner::run_together(const std::vector<TogetherCall>& calls) {
   const ThreadWatch watch(threads_grew_);
-  constexpr const char* kCalls = "calls at once";  // of several functions
+  constexpr const char* kCalls = "concurrent calls";  // of several functions
   if (observer_) observer_(kCalls, true);
   Together together = call_together(implementation_, calls, memories_);
   if (observer_) observer_(kCalls, false);

@@ -106,7 +106,7 @@ class Turn {
     meeting.begin(thread);
     const backgauge_status status = function_(placed_.c(), message);
     if (meeting.begun_by_others(thread) != before) meeting.overlap(thread);
-    if (status != BACKGAUGE_OK) fault_ = fmt::format("answered {}", call_status_word(status));
+    if (status != BACKGAUGE_OK) fault_ = fmt::format("returned {}", call_status_word(status));
     if (status != BACKGAUGE_OK || placed_.c().memory_space != BACKGAUGE_HOST || gave_what_it_gives_alone()) {
       return status == BACKGAUGE_OK;
     }

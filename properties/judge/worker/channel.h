@@ -34,7 +34,7 @@ struct WorkerState {
   std::atomic<std::uint64_t> fault_address;
 
   static constexpr const char* kFunctions[] = {"backgauge_entry", "prepare",      "run",
-                                               "forward",         "dropout_mask", "calls at once"};
+                                               "forward",         "dropout_mask", "concurrent calls"};
 };
 
 class Channel {

@@ -25,7 +25,7 @@ TEST(Worker, WhatItKeepsCountsAgainstItsMemory) {
   Verdict verdict;
   for (int turn = 0; turn < 8 && verdict.reason.find("memory: ") != 0; ++turn) verdict = judge(leaks, cell_case());
   EXPECT_EQ(verdict.status, Status::kBroken);
-  EXPECT_EQ(verdict.reason, "memory: run answered out_of_memory under a limit of 256 MiB: no more");
+  EXPECT_EQ(verdict.reason, "memory: run returned out_of_memory under a limit of 256 MiB: no more");
 }
 
 TEST(Worker, MemoryIsLimited) {
@@ -34,7 +34,7 @@ TEST(Worker, MemoryIsLimited) {
   for (int turn = 0; turn < 2; ++turn) {
     const Verdict verdict = judge(runner, cell_case());
     EXPECT_EQ(verdict.status, Status::kBroken);
-    EXPECT_EQ(verdict.reason, "memory: run answered out_of_memory under a limit of 1 GiB: no more");
+    EXPECT_EQ(verdict.reason, "memory: run returned out_of_memory under a limit of 1 GiB: no more");
   }
 }
 

@@ -147,7 +147,7 @@ Together WorkerRunner::run_together(const std::vector<TogetherCall>& calls) {
     return *together;
   }
   RunResult result;
-  result.function = "calls at once";
+  result.function = "concurrent calls";
   together->broken = misbehaviour(result);
   return *together;
 }
@@ -270,7 +270,7 @@ std::string WorkerRunner::printed() {
 
 std::string WorkerRunner::misbehaviour(const RunResult& result) {
   if (result.status == BACKGAUGE_OUT_OF_MEMORY && options_.memory_limit != 0) {
-    return give_up(fmt::format("memory: {} answered out_of_memory under a limit of {}: {}", result.function,
+    return give_up(fmt::format("memory: {} returned out_of_memory under a limit of {}: {}", result.function,
                                bytes_text(options_.memory_limit), result.message));
   }
   const std::size_t allowed = threads_allowed(most_threads_);
