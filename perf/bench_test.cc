@@ -156,7 +156,7 @@ TEST_F(BenchTest, TheFastestOfAllLaunchesIsTimed) {
   EXPECT_DOUBLE_EQ(entry.launches[0], 0.04);
   EXPECT_DOUBLE_EQ(entry.launches[2], 0.06);
   EXPECT_NE(samples_of(result.workloads[0]).find("\"launch_seconds\":[0.04,0.02,0.06]"), std::string::npos);
-  EXPECT_NE(heading_text(machine, {}, limits, options).find("best of 3 process launches"), std::string::npos);
+  EXPECT_NE(heading_text(machine, {}, limits, options).find("best of 3 processes"), std::string::npos);
 }
 
 // A sample with inputs that were used before could be answered from a cache.

@@ -38,13 +38,15 @@ std::string heading_text(const Machine& machine, const Build& build, const Limit
   const auto row = [](const Bandwidth& b) {
     return fmt::format("L1 {:.0f}, L2 {:.0f}, L3 {:.0f}, memory {:.1f}", b.l1, b.l2, b.l3, b.memory);
   };
+  const std::string processes =
+      options.launches == 1 ? "one process" : fmt::format("the best of {} processes", options.launches);
   return fmt::format(
       "backgauge {} ({}), {}, {}\n{}, {}, {} of {} cores, {} caches\n"
       "limits  multiply-add {:.1f} GFLOP/s float32, {:.1f} float64; read GB/s {}; copy GB/s {}\n"
-      "times   from the best of {} process launches of each implementation{}\n",
+      "times   from {} of each implementation{}\n",
       build.version, build.commit, build.compiler, build.type, machine.cpu_model, machine.isa, options.threads,
       machine.cores, options.cold ? "cold" : "hot", limits.fma_f32, limits.fma_f64, row(limits.read), row(limits.copy),
-      options.launches, options.unjudged ? "; nothing was judged, so the results may be wrong" : "");
+      processes, options.unjudged ? "; nothing was judged, so the results may be wrong" : "");
 }
 
 std::string workload_text(const WorkloadResult& result) {

@@ -52,7 +52,7 @@ std::vector<std::string> dtype_words(std::uint32_t set) {
   return out;
 }
 
-// Leading rows that TensorSpec::rows counts, in words; asked with an S that no constant of the table equals.
+// The leading rows that TensorSpec::rows counts, as text; evaluated with an S that no constant of the table equals.
 std::string rows_text(const TensorSpec& tensor, bool peephole) {
   constexpr std::int64_t kSteps = 1000003;
   const std::int64_t rows = tensor.rows({.T = 2 * kSteps, .S = kSteps, .peephole = peephole, .lstm = true});
@@ -68,7 +68,7 @@ std::string rows_text(const TensorSpec& tensor) {
   return with == without ? with : fmt::format("{} with peephole, {} without", with, without);
 }
 
-// `rows`: how the rows that count are called; the others are not read, or exact zeros.
+// `rows`: the key of the rows that count; the others are not read, or exact zeros.
 Json tensor_json(const TensorSpec& tensor, const char* rows) {
   Json out{{"name", tensor.name}, {"shape", fmt::format("[{}]", tensor.shape_text)}};
   if (tensor.is_int64) out["dtype"] = "i64";
@@ -219,7 +219,7 @@ int list_coverage(const Options& options) {
   return kGood;
 }
 
-// The lines that verify judges, in its order. Which ones it redraws is known only once the oracle has evaluated them.
+// The lines that verify judges, in its order. The oracle must evaluate them to decide which are redrawn.
 int list_cases(const Options& options) {
   const Declared declared = options.declaration.declared();
   const std::vector<Case> cases =
@@ -265,7 +265,7 @@ int run(const Options& options) {
   std::vector<std::string> names = registry_names();
   std::ranges::copy(foreign_names(), std::back_inserter(names));
   if (!options.impl.empty()) names = {options.impl};
-  // A stranger's library is opened in a process of its own here too.
+  // Shared libraries are opened in a separate process here too.
   for (const std::string& name : names) {
     const Candidate candidate(name);
     implementations.push_back(implementation_json(candidate.table(), !candidate.isolated()));
@@ -300,7 +300,7 @@ void add_list(CommandLine& line) {
   command.option("--impl", options->impl, "only this implementation: a name, or the path of a shared library");
   command.flag("--cases", options->cases, "print the case lines that verify judges, with checksums of their inputs");
   command.flag("--as-planned", options->as_planned,
-               "with --cases: print the lines before inconclusive cases are redrawn, which is fast");
+               "with --cases: print the planned lines, without redrawing inconclusive cases (fast)");
   add_declaration_options(command, options->declaration);
   command.flag("--coverage", options->coverage, "print how much the cases of a tier cover");
   command.option("--tier", options->tier, std::string(kTierWords)).envname("BACKGAUGE_TIER");

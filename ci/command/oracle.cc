@@ -47,15 +47,15 @@ int write_oracle(const Options& options) {
   draw_dropout_masks(c, filled.problem);
   if (options.profile) print_profile(filled.problem);
   if (options.directory.empty()) return kGood;
-  const auto asked = std::chrono::steady_clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   const std::vector<Wanted> wanted = ExpectedOutputs(filled.facts).all(filled.problem, Declared{});
-  const std::chrono::duration<double> answered = std::chrono::steady_clock::now() - asked;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::string error;
   if (!write_bundle(options.directory, c, filled, wanted, error)) {
-    throw CommandError{kUsage, fmt::format("--dir={}: {}", options.directory, error)};
+    throw CommandError{kUsage, "--dir: " + error};
   }
   fmt::print("{}: {} inputs, {} outputs with their allowed errors, computed in {:.2f} s\n", options.directory,
-             filled.problem.inputs.size(), wanted.size(), answered.count());
+             filled.problem.inputs.size(), wanted.size(), took.count());
   return kGood;
 }
 

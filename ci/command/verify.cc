@@ -53,7 +53,7 @@ RunPlan chosen_plan(const Options& options) {
   return options.lines.empty() ? plan_of_tier(options.tier, options.seed, options.ops) : plan_of_lines(options.lines);
 }
 
-// Lines given by hand are for this machine, whatever array of jobs it is part of.
+// Case lines given by the user are all judged here, even in one job of an array.
 Shard shard_of(const Options& options) {
   return options.lines.empty() || !options.shard.empty() ? chosen_shard(options.shard) : Shard{};
 }
@@ -102,7 +102,7 @@ class Run {
   }
 
  private:
-  // What cannot be written at the end must not cost the summary.
+  // The summary is printed even if files cannot be written at the end.
   bool finish_folder() {
     try {
       folder_.finish(taken_, shrunk_, checks_.failed(), shell_quoted(options_.impl));
@@ -187,12 +187,12 @@ class Run {
     });
   }
 
-  // One failure of each kind is looked into, after all others have ended, so that each runs alone.
+  // Examines one failure of each kind, after all cases have ended, so that it runs alone.
   void explain_failures() {
     Progress progress(0);
     std::size_t looked_at = 0;
     const auto look = [&](const FailureKind& kind) {
-      progress.show_phase("looking into " + kind.text, ++looked_at, kinds_.in_order().size());
+      progress.show_phase("examining " + kind.text, ++looked_at, kinds_.in_order().size());
       ShownFailure shown = look_into(kind);
       progress.clear();
       return shown;
@@ -211,11 +211,11 @@ class Run {
       ShrunkFailure shrunk = shrink_failure(candidate_.runner(), c, first, options_.threads);
       if (shrunk.flaky) {
         first.flaky = true;
-        return {first, "flaky: the first one did not fail again when it ran alone"};
+        return {first, "flaky: the first of these cases did not fail again when it ran alone"};
       }
       shown = {std::move(shrunk.record), std::move(shrunk.effort)};
     }
-    // The case as it was has more values to go by.
+    // The original case has more values than the shrunk one, so an explanation is more reliable.
     diagnose(candidate_.runner(), c, options_.threads, first.verdict);
     shown.record.verdict.hint = first.verdict.hint;
     shown.record.verdict.passes_as = first.verdict.passes_as;
@@ -224,7 +224,7 @@ class Run {
     return shown;
   }
 
-  // What the checks of the implementation as a whole take from the command line.
+  // The options that the checks of the implementation as a whole take from the command line.
   template <class CheckOptions>
   CheckOptions check_options() const {
     CheckOptions options;
@@ -246,7 +246,7 @@ class Run {
     summary_.add_threads(counted);
   }
 
-  // In one process that has seen them all: a shard would show no more than the first one does.
+  // In one process that runs all configurations: further shards would find nothing more.
   void walk_through_configurations() {
     const Walk walked = walk(candidate_.runner(), check_options<WalkOptions>());
     checks_.add(walked);
@@ -277,12 +277,12 @@ class Run {
   const Shard shard_;
   RunFolder folder_;
   std::vector<std::size_t> mine_;        // places in the plan
-  double all_work_ = 0, work_done_ = 0;  // of these, as expected_work() counts
+  double all_work_ = 0, work_done_ = 0;  // work of these cases, as by expected_work()
   RecordsByIndex taken_, shrunk_;
   Checks checks_{candidate_.runner()};
   std::vector<std::string> to_keep_;  // one line for each kind of failure
   FailureKinds kinds_;
-  bool kept_ = true;  // every regression that was to be kept
+  bool kept_ = true;  // whether every regression could be added to the file
   Summary summary_;
 };
 
@@ -314,7 +314,7 @@ void add_verify(CommandLine& line) {
       .envname("BACKGAUGE_JOBS");
   command
       .option("--fail-fast", options->fail_fast,
-              "stop after this many failures; without a number, after the first (default: never)")
+              "stop after this many failures; --fail-fast alone stops after 1 (default: never stop)")
       .optional_value()
       .check(whole_number())
       .default_text("1");
@@ -328,7 +328,8 @@ void add_verify(CommandLine& line) {
       "nothing\n"
       "was judged, or see --strict; 6 the checker or the machine failed; 130 interrupted.");
   command.action([options] {
-    if (options->resume && options->out.empty()) throw CommandError{kUsage, "--resume: expected --out=FOLDER with it"};
+    if (options->resume && options->out.empty())
+      throw CommandError{kUsage, "--resume: expected --out=FOLDER too, the folder of the run to resume"};
     return Run(*options)();
   });
 }

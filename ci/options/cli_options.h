@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several subcommands take from their command line: lists of ops, implementations, case lines.
+// Options that several subcommands share: lists of ops, implementations, case lines.
 #pragma once
 
 #include <chrono>
@@ -16,14 +16,14 @@ namespace backgauge::cli {
 // CommandError(kUsage) on an unknown one.
 std::vector<backgauge_op> parse_ops(const std::string& list);
 
-// For options that count: digits only, and not more than 64 bits of them (CLI11 itself takes -1 for 2^64 - 1).
+// For options that count: only digits, and at most 64 bits (CLI11 itself reads -1 as 2^64 - 1).
 Check whole_number();
 Check whole_number_between(int least, int most);
 
 // A number of bytes below 2^63, with K, M, G or T for powers of 1024: turned into digits.
 Check memory_size();
 
-// For options that measure: a finite number within the limits. (CLI11's own Range takes nan: it is not outside.)
+// For options that measure: a finite number within the limits. (CLI11's own Range accepts nan.)
 Check number_from(double least, double most);
 
 // For options that take one of some words.
@@ -42,7 +42,7 @@ void add_regression_option(Subcommand& command, std::string& file);
 // "1 case", "2 cases"
 std::string counted(std::size_t count, const std::string& noun);
 
-// As a word for a shell.
+// Quotes a word for a shell.
 std::string shell_quoted(const std::string& word);
 
 // A case line; throws CommandError(kUsage) with what is wrong with it.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the command ends: exit codes, and the exception for everything that the user can put right.
+// How the command ends: exit codes, and the exception for errors that the user can correct.
 #pragma once
 
 #include <string>
 
 namespace backgauge::cli {
 
-// properties/README.md says when each is given. Where several apply: kSelfCheck, kFailed, kInconclusive.
+// properties/README.md says when each is returned. If several apply, the first of kSelfCheck, kFailed, kInconclusive.
 enum ExitCode : int {
   kGood = 0,
   kFailed = 1,  // FAILED or BROKEN(implementation)
   kUsage = 2,
-  kNotLoaded = 3,     // the implementation
+  kNotLoaded = 3,     // the implementation cannot be loaded
   kInconclusive = 5,  // nothing judged; under --strict also MISTRUSTED, or cases not run
   kSelfCheck = 6,     // BROKEN(harness)
   kInterrupted = 130

@@ -2,24 +2,62 @@
 #include "ci/options/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "ci/options/command_error.h"
+#include "ci/options/nearest_word.h"
 #include "properties/judge/call/printable.h"
 
 namespace backgauge::cli {
 namespace {
 
-// CLI11 takes "--timeout=" for "--timeout": without its value, or with the next word as one.
+// CLI11 reads "--timeout=" as "--timeout", without a value or with the next word as one.
 void refuse_empty_values(std::span<char*> arguments) {
   for (const std::string_view argument : arguments) {
     if (argument == "--") return;
     if (!argument.starts_with("--") || argument.find('=') != argument.size() - 1) continue;
     throw CommandError{kUsage, std::string(argument) + ": expected a value, got none"};
   }
+}
+
+std::string unknown_subcommand(const CLI::App& app, const std::string& word) {
+  std::string expected;
+  std::vector<std::string> names;
+  for (const CLI::App* subcommand : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(subcommand->get_name());
+    expected += (expected.empty() ? "" : ", ") + names.back();
+  }
+  return word + ": not a subcommand" + did_you_mean(word, names) + "\nSubcommands: " + expected;
+}
+
+std::string unknown_argument(const CLI::App& command, const std::string& argument) {
+  const std::string where = " of `backgauge" + (command.get_parent() == nullptr ? "" : " " + command.get_name()) + "`";
+  if (!argument.starts_with('-')) return argument + ": unexpected argument" + where;
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::string option = argument.substr(0, argument.find('='));
+  return option + ": not an option" + where + did_you_mean(option, names);
+}
+
+// What is wrong with the arguments, for people. `app` has parsed them.
+std::string complaint(const CLI::App& app, const CLI::Error& error) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || unknown.empty()) return error.what();
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  if (!chosen.empty()) return unknown_argument(*chosen.front(), unknown.front());
+  const auto word = std::ranges::find_if(unknown, [](const std::string& each) { return !each.starts_with('-'); });
+  return word == unknown.end() ? unknown_argument(app, unknown.front()) : unknown_subcommand(app, *word);
+}
+
+std::string help_of(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  return "backgauge" + (chosen.empty() ? "" : " " + chosen.front()->get_name()) + " --help";
 }
 
 }  // namespace
@@ -123,14 +161,14 @@ bool Subcommand::was_given(const std::string& name) const { return app_->count(n
 std::vector<std::string> Subcommand::unknown_options() const { return app_->remaining(); }
 
 CommandLine::CommandLine(const std::string& description, const std::string& version)
-    : app_(std::make_unique<CLI::App>(description)) {
+    : app_(std::make_unique<CLI::App>(description, "backgauge")) {
   app_->set_version_flag("--version", version);
   app_->option_defaults()->always_capture_default()->disable_flag_override();
   app_->require_subcommand(0, 1);
-  // What it quotes may come from anywhere.
-  app_->failure_message([](const CLI::App*, const CLI::Error& error) {
-    return "backgauge: " + printable(error.what(), kShownOfReason, Newlines::kKept) +
-           "\nRun with --help for more information.\n";
+  // Messages may quote untrusted text.
+  app_->failure_message([](const CLI::App* app, const CLI::Error& error) {
+    return "backgauge: " + printable(complaint(*app, error), kShownOfReason, Newlines::kKept) + "\nSee `" +
+           help_of(*app) + "`.\n";
   });
 }
 

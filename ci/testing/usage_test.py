@@ -50,10 +50,13 @@ BROKEN_LINES = [
 
 # arguments, the word that the message names
 BROKEN_ARGUMENTS = [
-    (["bogus"], "bogus"),
-    (["--bogus"], "--bogus"),
-    (["verify", "--bogus"], "--bogus"),
-    (["verify", "extra"], "extra"),
+    (["bogus"], "bogus: not a subcommand\nSubcommands: verify, repro, "),
+    (["verfy", "--impl=cpu"], "verfy: not a subcommand; did you mean verify?"),
+    (["--bogus"], "--bogus: not an option of `backgauge`"),
+    (["verify", "--bogus"], "--bogus: not an option of `backgauge verify`\nSee `backgauge verify --help`"),
+    (["verify", "--implementation=cpu"], "; did you mean --impl?"),
+    (["list", "--case"], "; did you mean --cases?"),
+    (["verify", "extra"], "extra: unexpected argument of `backgauge verify`"),
     (["verify", "--ops=lstm"], '"lstm"'),
     (["verify", "--ops=cudnn_rnn"], '"cudnn_rnn"'),
     (["verify", "--ops=lstm_block_cell_grad,"], '""'),

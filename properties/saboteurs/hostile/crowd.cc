@@ -15,7 +15,7 @@ using Message = backgauge_message*;
 
 constexpr std::size_t kScratch = std::size_t{1} << 18;
 
-// Packs the inputs into `scratch`, which concurrent calls may share, does other work, and then computes from the copies.
+// Packs the inputs into `scratch`, which concurrent calls may share, does other work, then computes from the copies.
 // The other work is half of the call: a real implementation needs what it has packed until it has used it.
 backgauge_status from_scratch(unsigned char* scratch, Call call, Message message) {
   if (call->num_inputs < 1 || call->inputs == nullptr || call->struct_size != sizeof *call) return right(call, message);

@@ -36,7 +36,7 @@ def parse(arguments):
     parser.add_argument("--gate", action="store_true", help="exit code 4 if a workload is SLOWER")
     parser.add_argument("--strict", action="store_true", help="exit code 5 if a workload is UNCLEAR")
     parser.add_argument("--cross-machine", action="store_true", help="compare runs of different machines, calibrated by their measured limits")
-    parser.add_argument("--format", choices=["text", "markdown", "json"], default="text")
+    parser.add_argument("--format", choices=["text", "markdown", "json"], default="text", help="output format (default: text)")
     timed = parser.add_argument_group("timed now (without RUN; all other options are passed to backgauge bench)")
     timed.add_argument("--impl", metavar="A,B", help="base and head; with --base-command, one implementation")
     timed.add_argument("--base-command", metavar="PATH", help="the backgauge program of another build, for base")
