@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `backgauge` command: the one place that knows implementations and the judge.
+// The `backgauge` command: the only program that links both the implementations and the judge.
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -15,7 +15,7 @@
 
 namespace {
 
-// What it quotes may come from anywhere.
+// Messages may quote untrusted text.
 std::string shown(std::string_view text) {
   return backgauge::printable(text, backgauge::kShownOfReason, backgauge::Newlines::kKept);
 }
@@ -23,7 +23,7 @@ std::string shown(std::string_view text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Whatever ends the process, what was judged before has been said.
+  // Line by line, so that results are printed even if the process is killed.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   using namespace backgauge::cli;
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// backgauge merge: the records of a run's parts as those of one run, and its verdict.
+// backgauge merge: merges the records of the parts of a run, and gives its verdict.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ CommandError refused(const std::string& part, const std::string& why) {
 
 class Merger {
  public:
-  // On input a folder of --out, or a records.jsonl wherever it lies.
+  // `part`: a folder of --out, or a records.jsonl in any folder.
   void add(const std::string& part) {
     const bool is_folder = fs::is_directory(part);
     if (const auto head = is_folder ? read_head(part) : std::nullopt) {
@@ -56,7 +56,7 @@ class Merger {
 
   const RecordsByIndex& records() const { return records_; }
 
-  // That failed in some part, each once.
+  // The checks that failed in some part, each once.
   std::vector<Record> checks() const {
     std::vector<Record> out;
     for (const Record& check : checks_) {
@@ -71,7 +71,7 @@ class Merger {
     return kinds;
   }
 
-  // Of the parts' shrunk failures those that one run would have shrunk: the first of each kind.
+  // The shrunk failures of the parts that a single run would have shrunk: the first of each kind.
   RecordsByIndex shrunk() const {
     const FailureKinds all = kinds();
     RecordsByIndex out;

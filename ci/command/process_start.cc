@@ -16,7 +16,7 @@
 namespace backgauge::cli {
 namespace {
 
-// What Linux gives by default, and what is asked for; with less than an eighth of it the parser alone may overflow.
+// The default of Linux, which is requested; with less than an eighth of it, even the parser may overflow.
 constexpr rlim_t kStack = rlim_t{8} << 20, kLeastStack = rlim_t{1} << 20;
 
 // In ascending order: open() takes the lowest number that is free.
@@ -32,7 +32,7 @@ void hear_of_children() {
   sigaction(SIGCHLD, &standard, nullptr);
 }
 
-// A file that may not grow is an error that names it, and not the end of the process without a word.
+// Reaching the limit of file sizes becomes an error that names the file, instead of a signal that kills the process.
 void allow_files() {
   signal(SIGXFSZ, SIG_IGN);
   rlimit files{};
@@ -41,7 +41,7 @@ void allow_files() {
   setrlimit(RLIMIT_FSIZE, &files);
 }
 
-// The first stack grows as far as the limit says at that moment; those of threads are as large as it was at the start.
+// The main stack grows up to the current limit; stacks of threads have the size of the limit at the start.
 void allow_stacks() {
   rlimit stack{};
   if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= kStack) return;

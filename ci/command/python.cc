@@ -51,7 +51,7 @@ bool succeeds(const std::vector<std::string>& words) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Looking for the libraries, not importing them: that alone takes seconds.
+// Searches for the libraries without importing them, which would take seconds.
 bool has_libraries(const std::string& python, const std::vector<std::string>& libraries) {
   const std::string program = fmt::format(
       "import importlib.util, sys; sys.exit(sys.version_info < (3, 11) or any(importlib.util.find_spec(name) is None "

@@ -7,10 +7,10 @@
 
 namespace backgauge::cli {
 
-// Becomes `python3 -m <module> <arguments>`: exit code, output and signals are its own. The interpreter is
+// Replaces this process by `python3 -m <module> <arguments>`, which decides output and exit code. The interpreter is
 // BACKGAUGE_PYTHON, else the first of /usr/bin/python3 and python3 that has all of `libraries`. The package is the
-// installed one beside this program, else that of the sources it was built from. BACKGAUGE_COMMAND tells the module
-// which program called it. Throws CommandError with kNotLoaded, naming what to install, where there is no interpreter
+// installed one next to this program, else that of the sources it was built from. BACKGAUGE_COMMAND holds the path of
+// this program for the module. Throws CommandError with kNotLoaded, naming what to install, if there is no interpreter
 // or no package.
 [[noreturn]] void become_python(const std::string& module, const std::vector<std::string>& libraries,
                                 const std::vector<std::string>& arguments);

@@ -31,7 +31,7 @@ struct Options {
   IsolationOptions isolation{};
 };
 
-// False where it should be kept and cannot be.
+// Returns false if the case cannot be added to the regressions.
 bool print_smallest(Candidate& candidate, const Options& options, const Record& record) {
   std::string line = record.id;
   if (options.shrink && !failure_of(record.verdict).empty()) {
@@ -48,7 +48,7 @@ bool print_smallest(Candidate& candidate, const Options& options, const Record& 
   return options.add_regression.empty() || keep_regressions(options.add_regression, {line});
 }
 
-// The case and others, each in a thread of its own.
+// Runs the case and others concurrently, each in its own thread.
 int repro_at_once(Candidate& candidate, const Options& options) {
   std::vector<Case> cases{parse_case_or_throw(options.line)};
   for (const std::string& line : options.concurrent) cases.push_back(parse_case_or_throw(line));

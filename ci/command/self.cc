@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// backgauge self: proves the checker. Wrong implementations must be caught, right ones must pass.
+// backgauge self: proves the checker. Wrong implementations must fail, correct ones must pass.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,10 +28,10 @@
 namespace backgauge::cli {
 namespace {
 
-// Cases of each op. In full 35 implementations have more than 10,000 runs of each; short ones show that it works.
+// Cases of each op. The full form has more than 10,000 runs of each with 35 implementations; the short one is a test.
 constexpr std::size_t kFullCalibration = 400, kShortCalibration = 20;
 
-constexpr std::size_t kOracleStep = 10;  // of these cases one in so many is evaluated again with more digits
+constexpr std::size_t kOracleStep = 10;  // one in this many cases is evaluated again with more digits
 
 struct Options {
   bool full = false, json = false, calibrate = false, correct = false;
@@ -58,10 +58,10 @@ void replace_section(const std::filesystem::path& path, const std::string& name,
   if (!out.flush()) throw CommandError{kUsage, path.string() + ": cannot be written"};
 }
 
-// How far the oracle itself may be off, on some cases.
+// The error of the oracle itself, on some cases.
 struct OracleCheck {
   int cases = 0;
-  double worst = 0;  // share of what it allows
+  double worst = 0;  // relative to the allowed error
 
   void add(const Case& c) {
     Filled filled = fill(c);
@@ -72,7 +72,7 @@ struct OracleCheck {
   }
 };
 
-// The model of roundings on everything that is correct: reference/arithmetic/bounds.md.
+// Tests the rounding model on all correct implementations: reference/arithmetic/bounds.md.
 int calibrate(const Options& options) {
   std::vector<CalibrationSubject> subjects;
   for (const Correct& each : correct_implementations()) subjects.push_back({each.name, each.implementation});

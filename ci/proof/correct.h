@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must never be accused: the correct variants and the built-in implementations.
+// The implementations that must never fail: the correct variants and the built-in implementations.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trial of the judge by correct implementations: in words and as the sentence of README.md.
+// The results of judging correct implementations, as text and as the sentence of README.md.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -31,7 +31,7 @@ std::vector<std::string> everybody() {
   return names;
 }
 
-// `count` of them, at equal distances: a tier begins with regressions and goldens and ends with malformed calls.
+// `count` cases at equal distances, because a tier begins with regressions and goldens and ends with malformed calls.
 std::vector<Case> thinned(std::vector<Case> cases, std::size_t count) {
   if (count == 0 || count >= cases.size()) return cases;
   std::vector<Case> out;
@@ -69,7 +69,7 @@ class Trial {
   void judge_seed(std::uint64_t seed) {
     const CorrectTrialOptions& options = trial_.options;
     const std::vector<Case> cases = thinned(plan_of_tier(options.tier, seed, options.ops).cases, options.cases);
-    constexpr std::size_t kBatch = 512;  // so many rows of verdicts are kept at once
+    constexpr std::size_t kBatch = 512;  // rows of verdicts that are kept in memory
     for (std::size_t begin = 0; begin < cases.size() && !interrupted(); begin += kBatch) {
       const std::vector<Case> batch(
           cases.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -85,7 +85,7 @@ class Trial {
     }
   }
 
-  // Calls that follow each other, as `backgauge verify` makes them at the end of a tier.
+  // A sequence of calls, as `backgauge verify` makes it at the end of a tier.
   void watch_all() {
     std::atomic<std::size_t> next{0};
     std::vector<std::jthread> workers;
@@ -103,7 +103,7 @@ class Trial {
     WalkOptions options;
     options.ops = parse_ops(trial_.options.ops);
     options.seed = trial_.options.seeds.front();
-    // A tenth of the walk of a tier. None of them keeps anything: what may be wrong here is the walk.
+    // A tenth of the walk of a tier. None of these implementations keeps state, so only the walk itself is tested.
     options.configurations = 13;
     options.calls = 200;
     if (const Walk walked = walk(runner, options); !walked.failure.empty()) {

@@ -39,7 +39,7 @@ Judged summarized(const Verdict& verdict) {
   return judged;
 }
 
-// One case for everybody. What it is made of is made once.
+// One case for all implementations. Its inputs and expected outputs are computed once.
 class Row {
  public:
   Row(const Case& c, int scale) : case_(c) {
@@ -69,7 +69,7 @@ class Row {
  private:
   const Case& case_;
   Filled filled_;
-  std::optional<ExpectedOutputs> expected_;  // not of a malformed call
+  std::optional<ExpectedOutputs> expected_;  // not for a malformed call
   JudgeOptions options_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many implementations judged on the same cases. The oracle answers once per case for all of them.
+// Judges many implementations on the same cases. The oracle evaluates each case once for all of them.
 #pragma once
 
 #include <functional>
@@ -15,26 +15,26 @@ namespace backgauge::cli {
 
 struct Judged {
   Status status = Status::kBroken;
-  double margin = 0;     // largest error / allowed; inf where no number says how wrong it is
-  std::string evidence;  // FAILED: tensor and element, or what rule was broken
+  double margin = 0;     // largest error / allowed; inf if the fault is not one of values
+  std::string evidence;  // FAILED: tensor and element, or the violated rule
   bool killed() const { return status == Status::kFailed || status == Status::kBroken; }
 };
 
 struct GridOptions {
-  int workers = 2;                                 // of judge_grid() in this process
+  int workers = 2;                                 // threads of judge_grid() in this process
   int scale = 0;                                   // upstream gradients are multiplied by 2^scale
   std::function<void(std::size_t done)> progress;  // cases done so far, from any thread
 };
 
 // judged[case][implementation]; an implementation that does not claim a case is SKIPPED there. Ends early, with fewer
-// cases, when the user interrupts. Throws CommandError(kSelfCheck) where the harness itself fails.
+// cases, if the user interrupts. Throws CommandError(kSelfCheck) if the harness itself fails.
 using Grid = std::vector<std::vector<Judged>>;
 
-// The implementations in this process.
+// Judges implementations in this process.
 Grid judge_grid(const std::vector<Case>& cases, const std::vector<const backgauge_implementation*>& implementations,
                 const GridOptions& options);
 
-// The same wherever the runners have them: runners[job][implementation], for as many jobs at once as there are rows.
+// Judges implementations through given runners: runners[job][implementation]. There are as many parallel jobs as rows.
 // The cases may be of any kind that `backgauge verify` judges.
 Grid judge_grid(const std::vector<Case>& cases, const std::vector<std::vector<Runner*>>& runners,
                 const GridOptions& options);

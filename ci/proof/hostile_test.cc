@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every hostile implementation is found out, by the verdict and for the reason that its list says. This program is its
-// own worker.
+// Every hostile implementation gets the verdict and the reason that its list names. This program is its own
+// worker.
 #include <gtest/gtest.h>
 
 #include <set>

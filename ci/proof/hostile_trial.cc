@@ -22,7 +22,7 @@ namespace {
 
 using saboteurs::Hostile;
 
-// Small, each shape with several values; elements enough to tell a dropout mask from none.
+// Small cases, each shape with several values, with enough elements to distinguish a dropout mask from none.
 std::vector<Case> trial_cases() {
   std::vector<Case> cases;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -89,9 +89,9 @@ std::unique_ptr<Runner> runner_for(const Hostile& hostile) {
   return std::make_unique<InProcessRunner>(hostile.table);
 }
 
-// Legal cases before them, which show that the habit is one of refusals only.
+// Legal cases first, which show that the habit is limited to refused calls.
 HostileOutcome try_refused(const Hostile& hostile) {
-  constexpr std::uint64_t kCalls = 40;  // more than a process may have threads left, on small machines
+  constexpr std::uint64_t kCalls = 40;  // more threads than a small machine lets a process start
   const std::unique_ptr<Runner> runner = worker_for(hostile);
   for (const Case& c : trial_cases()) {
     const Filled filled = fill(c);
@@ -143,7 +143,8 @@ HostileOutcome try_hostile(const Hostile& hostile) {
   if (hostile.trial == Hostile::Trial::kRepeated) return try_repeated(hostile);
   if (hostile.trial == Hostile::Trial::kThreads) return try_threads(hostile);
   const bool is_twin = hostile.verdict == Hostile::Verdict::kPassed;
-  // What is a leak of threads depends on the machine: two calls and more of every case, as often as it takes.
+  // How many leaked threads it takes to be noticed depends on the machine: two calls and more per case, over several
+  // rounds.
   const long rounds = 4 + sysconf(_SC_NPROCESSORS_CONF) / 16;
   HostileOutcome outcome;
   const std::unique_ptr<Runner> runner = runner_for(hostile);

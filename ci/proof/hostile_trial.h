@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trial of one hostile implementation (properties/saboteurs/hostile): cases until the judge says what it should.
+// Judges one hostile implementation (properties/saboteurs/hostile) on cases until the judge gives the expected verdict.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace backgauge::cli {
 
-// Of the plain implementation.
+// The hostile implementations made from the plain one.
 const std::vector<saboteurs::Hostile>& hostile_ones();
 const std::vector<saboteurs::Hostile>& twins_of_hostile_ones();
 
 struct HostileOutcome {
-  bool detected = false;  // by the verdict and the reason that are expected
-  std::string verdict;    // "FAILED: wrote past the end of dicfo (element 84 of 84)", or the last one that came
+  bool detected = false;  // with the expected verdict and reason
+  std::string verdict;    // "FAILED: wrote past the end of dicfo (element 84 of 84)", or the last verdict
 };
-// Of a twin: no verdict is other than PASSED or SKIPPED.
+// For a twin, `detected` means that all verdicts are PASSED or SKIPPED.
 HostileOutcome try_hostile(const saboteurs::Hostile& hostile);
 
 }  // namespace backgauge::cli

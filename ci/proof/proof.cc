@@ -26,21 +26,21 @@
 namespace backgauge::cli {
 namespace {
 
-// How much is done. Short: what a change is worth waiting for; full: what is published.
+// How much is tested. Short: for every change; full: for the published results.
 struct Sizes {
   std::size_t common;          // cases of the tier that every saboteur of an op is judged on
-  std::size_t batch;           // further cases until the living are counted again
+  std::size_t batch;           // further cases until the survivors are counted again
   std::size_t correct;         // cases of an op for every correct implementation
   int law;                     // cases of a law for every saboteur
   std::size_t scaled;          // cases judged at every scale
-  std::size_t malformed_step;  // every so many malformed calls for correct implementations
+  std::size_t malformed_step;  // correct implementations get every n-th malformed call
 };
-// Short: a glance at the correct ones, which `backgauge self --correct` judges by whole tiers.
+// Short: few cases for correct implementations, since `backgauge self --correct` judges them on whole tiers.
 constexpr Sizes kShort{24, 64, 20, 0, 0, 49};
-// 240 cases of each op for 36 correct implementations are more than 20,000 runs, those outside of claims left out.
+// 240 cases of each op for 36 correct implementations are more than 20,000 runs, not counting SKIPPED ones.
 constexpr Sizes kFull{80, 256, 240, 4, 16, 7};
 
-// A fault that one call of 25 shows is missed by 150 of them once in 450 times.
+// 150 calls miss a fault that one call in 25 shows with a probability of 1 / 450.
 constexpr int kLawCasesForLiving = 150;
 
 constexpr int kScales[] = {-80, -40, 30, 60};
@@ -63,7 +63,7 @@ class Prover {
   }
 
  private:
-  // One saboteur on trial.
+  // One saboteur that is being judged.
   struct Suspect {
     const backgauge_implementation* implementation;
     std::size_t fate;  // its place in proof_.saboteurs
@@ -82,7 +82,7 @@ class Prover {
     if (sizes_.scaled > 0) judge_scaled(word, cases, suspects_of(op, false));
   }
 
-  // New fates for the saboteurs of an op, or those that they have already.
+  // Creates the fates of the saboteurs of an op, unless they exist.
   std::vector<Suspect> suspects_of(backgauge_op op, bool fresh = true) {
     std::vector<Suspect> out;
     const auto& variants = saboteurs::variants();
@@ -147,7 +147,7 @@ class Prover {
     drop_killed(suspects);
   }
 
-  // The living go through the rest of the tier.
+  // Survivors are judged on the rest of the tier.
   void judge_rest(const std::string& word, const std::vector<Case>& cases, std::vector<Suspect>& suspects) {
     for (std::size_t begin = sizes_.common; begin < cases.size() && !suspects.empty() && !interrupted();
          begin += sizes_.batch) {
@@ -185,7 +185,7 @@ class Prover {
     drop_killed(suspects);
   }
 
-  // State that is kept from call to call shows when a configuration comes back.
+  // State kept from call to call shows when a configuration is repeated.
   void walk_living(backgauge_op op, std::vector<Suspect>& suspects) {
     for (const Suspect& suspect : suspects) {
       if (interrupted()) return;
@@ -200,7 +200,7 @@ class Prover {
     drop_killed(suspects);
   }
 
-  // What no single case shows: concurrent calls, masks that change.
+  // Faults that no single case shows: concurrent calls, masks that change.
   void try_laws_on_living(backgauge_op op, std::vector<Suspect>& suspects) {
     for (const Suspect& suspect : suspects) {
       Fate& fate = proof_.saboteurs[suspect.fate];
@@ -242,7 +242,7 @@ class Prover {
   }
 
   // Faults must not hide behind small or large gradients: the same cases with all upstream gradients times a power of
-  // two. Only where nothing leaves the range of the dtype, and no fault is about that range.
+  // two. Only if nothing leaves the range of the dtype, and for faults that do not concern that range.
   void judge_scaled(const std::string& word, const std::vector<Case>& cases, const std::vector<Suspect>& suspects) {
     std::vector<Case> chosen;
     for (const Case& c : cases) {
@@ -271,7 +271,7 @@ class Prover {
     }
   }
 
-  // One line a scale, over all ops.
+  // One line per scale, over all ops.
   void merge(const ScaleResult& result) {
     for (ScaleResult& each : proof_.scales) {
       if (each.scale != result.scale) continue;
@@ -294,7 +294,7 @@ class Prover {
     }
   }
 
-  // Every law on every saboteur of its ops, and on what is correct.
+  // Checks every law on every saboteur of its ops, and on the correct implementations.
   void check_laws() {
     std::map<std::size_t, std::vector<std::size_t>> broken_by;  // fate -> laws
     const std::vector<Law> all = laws();
@@ -330,7 +330,7 @@ class Prover {
     }
   }
 
-  // Fates of those that break the law in one of the cases.
+  // The fates of the saboteurs that break the law in one of the cases.
   std::set<std::size_t> broken(const Law& law, const std::vector<Case>& cases,
                                const std::vector<Suspect>& suspects) const {
     std::set<std::size_t> out;

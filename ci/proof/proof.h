@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The proof of the checker: every implementation that is known to be wrong is caught, none that is right ever is.
+// The proof of the checker: every implementation that is known to be wrong is caught, and no correct one fails.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ struct ProofOptions {
   std::uint64_t seed = 1;
   int workers = 2;
   std::vector<backgauge_op> ops;
-  std::string only{};  // ids of saboteurs that begin so; "": all
+  std::string only{};  // only saboteurs whose ids begin with this; "": all
   std::function<void(const std::string& phase, std::size_t done, std::size_t total)> progress;
 };
 
-// What became of one saboteur.
+// The result of one saboteur.
 struct Fate {
   const saboteurs::Variant* variant = nullptr;
-  std::string killed_by{};       // the first case line of the tier, or malformed call, that it fails; "": it survived
-  std::string evidence{};        // what was seen there
-  double margin = 0;             // largest error / allowed over the common cases and the killing one
-  double next_margin = 0;        // the same without its largest case
-  int common = 0, kills = 0;     // cases of the tier that every saboteur of its op is judged on; how many it fails
-  double least_probability = 0;  // 95 % lower limit of the share of cases that it fails
+  std::string killed_by{};          // the first case line or malformed call of the tier that it fails; "": it survived
+  std::string evidence{};           // how it failed there
+  double margin = 0;                // largest error / allowed over the common cases and the killing one
+  double next_margin = 0;           // the same without its largest case
+  int common = 0, kills = 0;        // cases of the tier on which every saboteur of its op is judged; how many it fails
+  double least_probability = 0;     // 95 % lower limit of the share of cases that it fails
   std::vector<std::string> laws{};  // that it breaks
 };
 
@@ -46,7 +46,7 @@ struct CorrectResult {
   std::vector<std::string> false_alarms{};  // case line and evidence
 };
 
-// The kill set at another scale of the upstream gradients.
+// The same saboteurs and cases with scaled upstream gradients.
 struct ScaleResult {
   int scale = 0;                       // a power of two
   int cases = 0, pairs = 0;            // judged; saboteur and case
@@ -72,12 +72,12 @@ struct Proof {
 
   std::size_t survivors() const;
   std::size_t false_alarms() const;
-  bool holds() const;  // all killed, none wrongly accused, nothing depends on scale, every hostile one detected
+  bool holds() const;  // all killed, no false alarm, nothing depends on the scale, every hostile one detected
 };
 
 Proof prove(const ProofOptions& options);
 
-// For people, for programs, and for properties/README.md.
+// As text, as JSON, and as the tables of properties/README.md.
 std::string proof_text(const Proof& proof);
 std::string proof_json(const Proof& proof);
 std::string proof_markdown(const Proof& proof);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A proof in words and as the tables of properties/README.md.
+// A proof as text and as the tables of properties/README.md.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,7 +41,7 @@ struct GroupRow {
   std::string group, title;
   std::map<backgauge_op, Tally> by_op;
   Tally all;
-  double least_margin = INFINITY, least_probability = 1;  // of the killed
+  double least_margin = INFINITY, least_probability = 1;  // of the killed saboteurs
 };
 
 std::vector<GroupRow> rows_of(const Proof& proof) {
@@ -79,7 +79,7 @@ double worst_correct_ratio(const Proof& proof) {
   return worst;
 }
 
-// The rarest kills: where one more sharp case would do most good.
+// The rarest kills: one more case that shows these faults would help most.
 std::vector<const Fate*> weakest(const Proof& proof, std::size_t count) {
   std::vector<const Fate*> out;
   for (const Fate& fate : proof.saboteurs) {

@@ -27,8 +27,8 @@ bool is_isolated(const std::string& name, const std::string& isolate) {
 
 }  // namespace
 
-// Half: one that takes all it gets leaves the other half to the judge, who holds the case as the worker does, and what
-// is right besides. Two that do so at once are what --memory-limit is for.
+// Half of the memory, so that an implementation that uses up its limit leaves the other half to the judge, which holds
+// the same case and the expected outputs. For several such implementations at once there is --memory-limit.
 IsolationOptions::IsolationOptions()
     : timeout(std::chrono::duration_cast<std::chrono::seconds>(WorkerOptions().timeout)),
       memory_limit(machine_memory() / 2) {}
@@ -72,7 +72,7 @@ std::unique_ptr<Runner> Candidate::open() const {
                                                         .patience = patience_});
   } catch (const LoadError& error) {
     throw CommandError{kNotLoaded, error.what()};
-  } catch (const std::exception& error) {  // no process or no shared memory can be had
+  } catch (const std::exception& error) {  // no process could be started, or no shared memory created
     throw CommandError{kSelfCheck, error.what()};
   }
 }

@@ -33,7 +33,7 @@ class Candidate {
   const backgauge_implementation& table() const { return runners_.front()->table(); }
   bool isolated() const { return isolated_; }
 
-  // One for each job that judges in parallel, numbered from 0. Throws CommandError(kNotLoaded).
+  // One runner for each parallel job, numbered from 0. Throws CommandError(kNotLoaded).
   Runner& runner(std::size_t job = 0);
 
  private:
@@ -46,7 +46,7 @@ class Candidate {
   std::vector<std::unique_ptr<Runner>> runners_;
 };
 
-// What the program does as `backgauge worker ...`, its arguments after that word.
+// Runs the program as `backgauge worker ...`; `arguments`: those after the word worker.
 [[noreturn]] void serve_as_worker(const std::vector<std::string>& arguments);
 
 }  // namespace backgauge::cli

@@ -36,7 +36,7 @@ std::unique_ptr<Contestant> open_peer(const std::string& name, const std::vector
   }
 }
 
-// A name that is nothing may have been meant as a peer.
+// An unknown name may have been meant as a peer.
 std::unique_ptr<Candidate> open_candidate(const std::string& given, const IsolationOptions& isolation) {
   try {
     return std::make_unique<Candidate>(given, isolation);

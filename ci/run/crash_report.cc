@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs in the signal handler uses nothing but lock-free atomics and write.
+// Code that runs in the signal handler uses only lock-free atomics and write.
 #include "ci/run/crash_report.h"
 
 #include <signal.h>
@@ -25,7 +25,7 @@ std::array<Slot, kMost> slots;
 thread_local std::size_t mine = kMost;
 
 void say(std::string_view text) {
-  // There is nobody left to tell of a stderr that takes nothing.
+  // A failure to write to stderr cannot be reported anywhere.
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
 }
 
@@ -33,7 +33,7 @@ extern "C" void report_crash(int signal_number) {
   const char* name = sigabbrev_np(signal_number);
   say("\nbackgauge: SIG");
   say(name == nullptr ? "?" : name);
-  // A thread that the implementation started knows no case: it is one of those in flight.
+  // A thread that the implementation has started has no case: it belongs to one of those that are being judged.
   say(mine < kMost ? " while judging\n" : " while judging one of\n");
   for (std::size_t k = 0; k < kMost; ++k) {
     if (slots[k].size.load() == 0 || (mine < kMost && mine != k)) continue;

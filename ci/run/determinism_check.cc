@@ -15,7 +15,7 @@
 namespace backgauge::cli {
 namespace {
 
-// Wide enough that seven threads have something to share, and with odd shares; no random dropout, so that no masks are
+// Wide enough for seven threads, with sizes that they cannot share evenly; without random dropout, so that no masks are
 // needed.
 constexpr const char* kCases[] = {"lstm_block_cell_grad b17i13h33 peep=1 dt=f32 data=strat:0x1",
                                   "lstm_block_cell_grad b64i5h64 peep=0 dt=f32 data=strat:0x2",
@@ -51,7 +51,7 @@ std::vector<OpDeterminism> measure_determinism(Runner& runner, const std::vector
     if (!unclaimed(claims, filled.problem, filled.facts).empty()) continue;
     const InFlight in_flight(line);
     const Repeats repeats = backgauge::measure_determinism(runner, filled.problem, c.seed);
-    if (repeats.runs == 0) continue;  // verify has judged such calls
+    if (repeats.runs == 0) continue;  // verify judges calls that fail
     auto found = std::ranges::find(out, c.op, &OpDeterminism::op);
     if (found == out.end()) {
       found = out.insert(

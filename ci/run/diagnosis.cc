@@ -19,7 +19,7 @@ const TensorReport* first_bad(const Verdict& verdict) {
   return bad == verdict.tensors.end() ? nullptr : &*bad;
 }
 
-// Values that were written and are not what is wanted.
+// Whether it failed because of wrong values, and not because elements were never written.
 bool is_of_values(const Verdict& verdict) {
   const TensorReport* bad = first_bad(verdict);
   return verdict.status == Status::kFailed && bad != nullptr && bad->unwritten == 0 && bad->worst >= 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What TensorFlow and PyTorch computed lies within the oracle's bounds, and a wrong number among it does not.
+// The results of TensorFlow and PyTorch are within the oracle's bounds, and a wrong number among them is not.
 #include <gtest/gtest.h>
 
 #include <algorithm>

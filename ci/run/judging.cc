@@ -120,10 +120,10 @@ void judge_all(Candidate& candidate, const std::vector<Case>& cases, const Judgi
                const std::function<bool(const Record&)>& sink) {
   std::mutex mutex;
   std::condition_variable arrived;
-  std::map<std::size_t, Record> waiting;  // judged before their turn
+  std::map<std::size_t, Record> waiting;  // judged before it was their turn to be reported
   std::size_t next = 0;
   bool stop = false;
-  std::exception_ptr trouble;  // of options.ended
+  std::exception_ptr trouble;  // thrown by options.ended
   const auto halted = [&options] { return interrupted() || Clock::now() >= options.deadline; };
 
   const auto work = [&](Runner& runner) {
@@ -153,7 +153,7 @@ void judge_all(Candidate& candidate, const std::vector<Case>& cases, const Judgi
 
   for (std::size_t turn = 0; turn < cases.size(); ++turn) {
     std::unique_lock lock(mutex);
-    // Wakes up by itself too, to notice an interruption while no case ends.
+    // Also wakes up periodically, to notice an interrupt while no case ends.
     while (!trouble && waiting.find(turn) == waiting.end() && !(halted() && turn >= next)) {
       arrived.wait_for(lock, std::chrono::milliseconds(100));
     }

@@ -28,7 +28,7 @@ double elements(const Shape& shape, std::int64_t rows) {
   return count;
 }
 
-// What the oracle surely takes: half of what is estimated, to within a factor of two, for the bound.
+// The memory that the oracle needs at least: half of the estimate for the bound, which is right within a factor of two.
 double least_of_oracle(const Case& c, const Extents& e) {
   Problem described;
   described.op = c.op;
@@ -38,8 +38,8 @@ double least_of_oracle(const Case& c, const Extents& e) {
   return bound_bytes(described) / 2;
 }
 
-// What judging a case surely takes: of inputs what is read, as a double and in the call; of outputs all, in the call,
-// as doubles, and with what is right and allowed (24 bytes); and what the oracle has in use meanwhile.
+// The memory that judging a case needs at least: for the elements of inputs that are read, a double and the call's
+// copy; for outputs the call's copy, doubles, expected and allowed values (24 bytes); and the memory of the oracle.
 double least_memory(const Case& c) {
   constexpr double kDouble = 8, kWanted = 24;
   const Extents e = extents_of(c);
@@ -71,7 +71,7 @@ void require_writable(const std::string& option, const std::filesystem::path& fi
 }
 
 std::string lack_of_memory(const Case& c) {
-  // Below this a machine that runs the command has room, and the system is not asked.
+  // Any machine that runs the command has this much memory, so the system is not asked for less.
   constexpr double kSurelyThere = 1 << 26;
   const double needed = c.data == DataClass::kMalformed ? 0 : least_memory(c);
   if (needed <= kSurelyThere) return "";

@@ -10,12 +10,12 @@
 namespace backgauge::cli {
 namespace {
 
-// On a terminal often enough to look alive and too seldom to cost anything; in a log seldom enough not to fill it.
+// On a terminal often enough to show that it runs, and seldom enough to cost nothing; in a log rarely.
 constexpr std::chrono::milliseconds kRedraw{100};
 constexpr std::chrono::seconds kHeartbeat{10};
 
-// A run says how long it will take after this long and this share of its work: the first cases, regressions and golden
-// vectors, tell little of the others.
+// The time left is shown after this time and this share of the work: the first cases, regressions and golden vectors,
+// say little about the others.
 constexpr std::chrono::seconds kFirstEstimate{2};
 constexpr double kFirstShare = 0.01;
 
@@ -28,7 +28,7 @@ std::size_t columns() {
 }  // namespace
 
 double expected_work(const Case& c) {
-  // Multiplications in products of matrices that take as long as everything else of a small case: in the smoke tier of
+  // Multiplications in matrix products that take as long as everything else of a small case: in the smoke tier of
   // `plain` a small case took 1 ms, and larger ones 1 ms more for every 10,000.
   constexpr double kProducts = 10'000;
   if (c.data == DataClass::kMalformed) return 0.1;

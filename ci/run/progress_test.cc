@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A stream that is read afterwards, and time that passes when the test says so.
+// A stream that can be read afterwards, and a clock that the test advances.
 struct Watched {
   char* text = nullptr;
   std::size_t size = 0;

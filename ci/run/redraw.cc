@@ -18,7 +18,7 @@ Filled filled(const Case& c) {
   return out;
 }
 
-// Whether outputs that are what is wanted would prove nothing.
+// Whether even correct outputs would be MISTRUSTED.
 bool proves_nothing(const Case& c, Filled filled, const Declared& declared) {
   draw_dropout_masks(c, filled.problem);
   ExpectedOutputs expected(filled.facts);
@@ -29,9 +29,9 @@ bool proves_nothing(const Case& c, Filled filled, const Declared& declared) {
   return judge_outputs(expected, filled.problem, right, declared).status == Status::kMistrusted;
 }
 
-// Where every operation is rounded to u, a sum of random signs is off by up to n u of the magnitudes of its n terms,
-// which add up to sqrt(n) times the sum: n^1.5 u of it, more than all of it beyond u^(-2/3). That is 161 terms in half
-// and 40 in bfloat16.
+// If every operation is rounded to u, the error of a sum of n terms with random signs is up to n u times the sum of
+// their magnitudes, which is about sqrt(n) times the sum. n^1.5 u exceeds 1 from n = u^(-2/3) on: 161 terms in half and
+// 40 in bfloat16.
 bool has_long_sums(const Case& c) {
   const double most = std::pow(float_format(c.dtype).unit_roundoff, -2.0 / 3);
   return is_narrow(c.dtype) && static_cast<double>(std::max({4 * c.H, c.I + c.H, c.T * c.B})) > most;

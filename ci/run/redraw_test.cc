@@ -15,7 +15,7 @@ Case parsed(const std::string& line) {
   return parse_case(line, error).value();
 }
 
-// Of the ci tier, seed 1: nine draws of each prove nothing of class B.
+// From the ci tier, seed 1: nine draws of each prove nothing for class B.
 class Undecidable : public testing::TestWithParam<const char*> {};
 
 TEST_P(Undecidable, GetsStratifiedValues) {

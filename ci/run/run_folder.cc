@@ -49,7 +49,7 @@ RecordsByIndex resumed(const std::filesystem::path& directory, const RunHead& he
   return records;
 }
 
-// Now, as ISO 8601 has it, in UTC.
+// The current time in UTC, in the format of ISO 8601.
 std::string timestamp() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 JunitRun told_of(const RunHead& head) {
@@ -111,7 +111,7 @@ RunFolder::RunFolder(const std::string& directory, const RunHead& head, bool res
   };
   if (error) refuse(error.message());
   lock_ = Descriptor(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems of networks lock no folders: a run there is as good as one without a lock.
+  // Some network file systems cannot lock folders; there, runs are not protected from each other.
   if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) refuse("another run is writing there");
   for (const char* name : kFiles) {
     if (std::filesystem::is_directory(directory_ / name, error)) refuse(std::string(name) + " is a folder");
@@ -121,7 +121,7 @@ RunFolder::RunFolder(const std::string& directory, const RunHead& head, bool res
   for (const char* name : {kJUnit, kShrunk}) std::filesystem::remove(directory_ / name, error);
   try {
     write(kHead, to_json(head) + "\n");
-    if (!kept_.empty()) write(kRecords, text_of(kept_));  // without a torn line
+    if (!kept_.empty()) write(kRecords, text_of(kept_));  // without an incomplete last line
     writer_.emplace((directory_ / kRecords).string());
   } catch (const std::system_error& failure) {
     refuse(failure.what());
@@ -147,7 +147,7 @@ void RunFolder::finish(const RecordsByIndex& records, const RecordsByIndex& shru
   write(kJUnit, junit(in_order, told_));
 }
 
-// A file is there as a whole or as it was before.
+// Replaces a file atomically.
 void RunFolder::write(const char* name, const std::string& text) const {
   const std::filesystem::path path = directory_ / name, unfinished = directory_ / (std::string(name) + ".unfinished");
   std::ofstream file(unfinished, std::ios::binary);

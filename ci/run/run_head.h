@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run that a folder of records belongs to: run.json, schema "backgauge.run/1". A run can be
-// resumed only if the heads are equal.
+// The run that a folder of records belongs to: run.json, schema "backgauge.run/1". A run can only
+// be resumed if the heads are equal.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ struct RunHead {
   Planned plan;         // index 0
 };
 
-// On input how the user named the implementation.
+// `impl_given`: how the user named the implementation.
 RunHead head_of_this_run(const backgauge_implementation& implementation, const std::string& given, int threads,
                          const std::string& shard, const Planned& plan);
 

@@ -43,7 +43,7 @@ std::vector<Case> regressions(const std::vector<backgauge_op>& ops) {
   return out;
 }
 
-// All of them, which takes a second; in a smoke tier 200 of each op and dtype, evenly over all.
+// All malformed calls, which take a second; in a smoke tier 200 of each op and dtype, spread evenly.
 std::vector<Case> malformed_cases(Tier tier, std::uint64_t seed, const std::vector<backgauge_op>& ops) {
   std::vector<Case> out;
   for (const backgauge_op op : ops) {

@@ -20,7 +20,7 @@ std::optional<std::size_t> number(std::string_view text) {
   return value;
 }
 
-// A variable that is set to nothing is not set.
+// An empty variable counts as not set.
 std::optional<std::size_t> variable(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return std::nullopt;
@@ -31,7 +31,7 @@ std::optional<std::size_t> variable(const char* name) {
 
 struct System {
   const char *index, *count;
-  const char *first, *step;  // variables, or nullptr
+  const char *first, *step;  // names of variables, or nullptr
   std::size_t default_first;
 };
 constexpr System kSystems[] = {
@@ -41,7 +41,7 @@ constexpr System kSystems[] = {
 
 std::optional<Shard> shard_of(const System& system) {
   const std::optional<std::size_t> index = variable(system.index), count = variable(system.count);
-  // GitLab sets CI_NODE_TOTAL=1 and no index where a job is not parallel.
+  // GitLab sets CI_NODE_TOTAL=1 and no index for jobs that are not parallel.
   if (!index && (!count || *count == 1)) return std::nullopt;
   if (!index || !count) {
     throw CommandError{kUsage, fmt::format("{} is set and {} is not", index ? system.index : system.count,

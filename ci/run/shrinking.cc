@@ -13,7 +13,7 @@
 namespace backgauge::cli {
 ShrunkFailure shrink_failure(Runner& runner, const Case& c, const Record& record, int num_threads) {
   const std::string failure = failure_of(record.verdict);
-  runner.forget_timeouts();  // the limit on time is the shrinker's here
+  runner.forget_timeouts();  // shrinking has its own time limit
   const auto judge = [&](const Case& candidate) { return judge_line(runner, candidate, num_threads).verdict; };
   const Shrunk shrunk = shrink(c, failure, judge, ShrinkLimits{}, interrupted);
   ShrunkFailure out{record, shrunk.flaky,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shrinking as users meet it: what known faults of the cell shrink to.
+// Shrinking as users see it: the cases that known faults of the cell shrink to.
 #include "ci/run/shrinking.h"
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ bool is_harness(const Verdict& verdict) {
   return verdict.status == Status::kBroken && verdict.reason.rfind("harness", 0) == 0;
 }
 
-// "318 of 318 pairs of settings", and what the others lack.
+// "318 of 318 pairs of settings", and which are missing.
 std::string pairs_text(backgauge_op op, const std::vector<Case>& judged, std::vector<Case> skipped) {
   const PairCoverage covered = pair_coverage(op, judged);
   std::string text = fmt::format("{} of {} pairs of settings", covered.covered, covered.legal);
@@ -159,7 +159,7 @@ std::string Summary::behaviour(bool all) const {
 }
 
 std::string Summary::left_out() const {
-  constexpr std::size_t kMostReasons = 6;  // an op has five things that may be unclaimed, and a dtype
+  constexpr std::size_t kMostReasons = 6;  // an op has five settings that may be unclaimed, and the dtype
   std::vector<std::pair<std::size_t, std::string>> reasons;
   for (const auto& [reason, skipped] : skip_reasons_) reasons.emplace_back(skipped, reason);
   std::ranges::stable_sort(reasons, [](const auto& a, const auto& b) { return a.first > b.first; });

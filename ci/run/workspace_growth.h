@@ -13,7 +13,7 @@ namespace backgauge::cli {
 
 struct WorkspaceNeed {
   std::string of;                                        // "f32 t25b64i512h512", and the mode
-  std::size_t bytes = 0;                                 // as answered by prepare
+  std::size_t bytes = 0;                                 // as returned by prepare
   std::vector<std::pair<char, std::size_t>> with_twice;  // bytes if one dimension is doubled
 };
 
