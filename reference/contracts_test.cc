@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A numerical contract changes what the operands of matrix products may lose, and nothing else: an emulation that
-// rounds them so is within the bound of the contract it declares, and not within that of any stricter one.
+// A numerical contract only changes how operands of matrix products may be rounded: an emulation that rounds them
+// accordingly is within the bound of the contract that it declares, and not within that of any stricter one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace backgauge {
 namespace {
 
-// To so many significant bits, to nearest.
+// Rounds to that many significant bits, to nearest.
 struct Narrow {
   int bits;
 
@@ -34,10 +34,10 @@ enum class Parts {
   kOne,
   kTwo,            // upper parts added to the sums of the lower ones
   kTwoInOneSum,    // term by term
-  kTwoWithoutOne,  // a fault: the lower parts of the right operands are left out
+  kTwoWithoutOne,  // a fault: the lower parts of the right operands are omitted
 };
 
-// Float arithmetic; operands of products of matrices in parts of so many bits.
+// Float arithmetic; operands of matrix products are split into parts of that many bits.
 class NarrowOperands : public Exact<float> {
  public:
   explicit NarrowOperands(int bits, Parts parts) : narrow_{bits}, parts_(parts) {}
@@ -121,7 +121,7 @@ TEST(Contracts, AnEmulationIsWithinItsOwnContractAndOutsideOfStricterOnes) {
           int cases = 0, outside = 0;
           for (std::uint64_t seed = 0; seed < 12; ++seed) {
             const Problem problem = problem_of(op, seed);
-            // One step of the LSTM has no recurrent product, and no element of an empty sequence any product.
+            // One step of the LSTM has no recurrent product, and an empty sequence has no product at all.
             if (op == BACKGAUGE_BLOCK_LSTM_GRAD_V2 && problem.extents.S < 2) continue;
             ++cases;
             const double worst = worst_ratio(problem, emulation(emulated), declared.declared, roundings);
@@ -132,9 +132,9 @@ TEST(Contracts, AnEmulationIsWithinItsOwnContractAndOutsideOfStricterOnes) {
             }
           }
           ASSERT_GT(cases, 5);
-          // Always to be seen where the values are random; a rigorous bound for 11 bits is only 8 times narrower than
-          // one for 8, and covers chains of products whose errors do not add up. What 22 bits lose is of the size of
-          // the roundings of float, and cannot be told from them.
+          // Always visible if the values are random. A rigorous bound for 11 bits is only 8 times narrower than one
+          // for 8, and also covers chains of products whose errors do not add up. Rounding errors of 22 bits are as
+          // large as those of float, and cannot be distinguished from them.
           if (emulated.bits < declared.bits && emulated.bits < 22) {
             EXPECT_GE(4 * outside, cases) << op << " " << emulated.declared << " as " << declared.declared;
           }
@@ -203,8 +203,8 @@ TEST(Contracts, ChangeTheRoundingOfOperandsAndNothingElse) {
   }
 }
 
-// The operands that come out of one sample are beyond the largest half: nothing is known of the products that they are
-// part of, and as much as before of everything else.
+// The operands computed from one sample exceed the largest half: the products that contain them are unbounded, and all
+// other bounds do not change.
 TEST(Contracts, OperandsBeyondTheLargestHalfOpenTheirProducts) {
   const auto named = [](const std::vector<Wanted>& all, std::string_view name) {
     return *std::ranges::find(all, name, &Wanted::name);

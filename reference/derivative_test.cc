@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradients are the derivatives of the forward equations: complex step in a random direction per input tensor.
-// No clipping here: the ops pass gradients straight through a clip, which no derivative of the forward does.
+// Without clipping, because the ops treat a clip as the identity, which the derivative of the forward pass does not.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -15,10 +15,10 @@ namespace backgauge {
 namespace {
 
 using Complex = std::complex<double>;
-// Its square underflows to 0: the derivative is exact, and a relu that stands at 0 stays there.
+// Its square underflows to 0: the derivative is exact, and a relu at 0 stays at 0.
 constexpr double kStep = 1e-200;
 
-// Exact complex arithmetic in which one tensor of the problem stands off by i * kStep * direction.
+// Exact complex arithmetic in which one tensor of the problem is perturbed by i * kStep * direction.
 class Perturbed : public Exact<Complex> {
  public:
   Perturbed(const Tensor& tensor, const std::vector<double>& direction) : tensor_(tensor), direction_(direction) {}
@@ -112,7 +112,7 @@ void check_derivatives(backgauge_op op, std::uint64_t seed) {
     const Perturbed a(*input, direction);
     const double derivative =
         op == BACKGAUGE_CUDNN_RNN_BACKPROP ? loss_slope_cudnn(problem, a) : loss_slope_lstm(problem, a);
-    // Two double evaluations of some thousand operations each: 1e-12 of the terms is 1e4 roundings.
+    // Two evaluations in double with some thousand operations each: 1e-12 of the terms are 1e4 roundings.
     EXPECT_LE(std::abs(along - derivative), 1e-12 * size) << to_string(gradient->shape) << " " << pair.output
                                                           << " seed " << seed << ": " << along << " vs " << derivative;
   }

@@ -12,8 +12,8 @@
 namespace backgauge {
 namespace {
 
-// To first order deviations are proportional to u. Where u is that of the double the noise is computed in, the noise is
-// made with a larger one and scaled back.
+// To first order, deviations are proportional to u. If u is that of double, in which the noise is computed, the noise
+// is made with a larger u and scaled back.
 double scale_of(const RoundingModel& model) {
   return model.unit_roundoff < 0x1p-24 ? 0x1p-24 / model.unit_roundoff : 1;
 }
@@ -25,16 +25,16 @@ RoundingModel scaled(RoundingModel model) {
   return model;
 }
 
-// How many runs are made at a time: what a run is does not depend on it. The matrices of a small step should stay in a
-// cache. Those of a large one will not, and a product with a matrix that no run disturbs is faster for many: then as
-// many as there is memory for, gradients of weights and, of CudnnRNNBackprop, what the backward needs of every step
-// being kept. A limit of 96 MiB for small steps too was tried on t50b32i256h256 of two bidirectional layers (AMD EPYC,
-// AVX2): a third more time, a tenth less memory.
+// How many runs are evaluated together; the results of a run do not depend on it. The matrices of a small step should
+// stay in a cache. Those of a large one do not, and a product with an unperturbed matrix is faster for many runs at
+// once: then as many as memory allows, given that gradients of weights and, for CudnnRNNBackprop, the values of every
+// step are kept. A limit of 96 MiB for small steps too was tried on t50b32i256h256 of two bidirectional layers (AMD
+// EPYC, AVX2): a third more time, a tenth less memory.
 Index runs_at_a_time(const Problem& problem, Index runs) {
   constexpr double kCached = 256.0 * 1024, kKept = 192.0 * 1024 * 1024;
   const Extents& e = problem.extents;
   const double step = sizeof(float) * static_cast<double>(e.B * (e.H + e.I) + 1);
-  // Of lstm seven planes of the forward, four of the backward, and the input of the layer.
+  // For lstm seven planes of the forward pass, four of the backward pass, and the input of the layer.
   const double planes = traits_of(problem.op).is_stacked ? 12 : 0;
   const double steps = sizeof(float) * planes * static_cast<double>(e.T * e.B * e.H * e.L * e.D);
   const double weights = sizeof(float) * 4.0 * static_cast<double>(e.H * (e.I + e.H));
@@ -42,7 +42,7 @@ Index runs_at_a_time(const Problem& problem, Index runs) {
   return std::clamp<Index>(static_cast<Index>(std::max(kCached / step, std::min(kKept / kept, 6.0))), 1, runs);
 }
 
-// Calls task(0) .. task(count - 1), those of a large problem on all cores.
+// Calls task(0) .. task(count - 1), for a large problem on all cores.
 template <class Task>
 void for_each_of(Index count, const Problem& problem, const Task& task) {
   const Index threads = is_large(problem) ? std::min<Index>(count, std::thread::hardware_concurrency()) : 1;
@@ -68,12 +68,12 @@ void add(Flat& sum, Flat&& term) {
   term.clear();
 }
 
-// The variance, raised to the mean square of what the runs are off by.
+// The variance, raised to the mean square error of the runs.
 Flat raised_by_noise(FirstEstimate first, const Problem& problem, const RoundingModel& model) {
   // With 24 runs the chance that their root mean square is below a third of the deviation is 2e-9.
   constexpr Index kRuns = 24;
   const Index most = runs_at_a_time(problem, kRuns), times = (kRuns + most - 1) / most;
-  std::vector<Flat> squares(static_cast<std::size_t>(times));  // of each time
+  std::vector<Flat> squares(static_cast<std::size_t>(times));  // of each group of runs
   Flat sum;                                                    // of the first `added` of them, in this order
   std::size_t added = 0;
   std::mutex adding;
@@ -89,7 +89,7 @@ Flat raised_by_noise(FirstEstimate first, const Problem& problem, const Rounding
   for (std::size_t t = 0; t < variance.size(); ++t) {
     for (std::size_t k = 0; k < variance[t].size(); ++k) {
       const double square = sum[t][k] / kRuns;
-      variance[t][k] = std::isnan(square) ? INFINITY : std::max(variance[t][k], square);  // a NaN tells nothing
+      variance[t][k] = std::isnan(square) ? INFINITY : std::max(variance[t][k], square);  // a NaN gives no estimate
     }
   }
   return variance;
@@ -102,14 +102,14 @@ Flat roots(Flat variance, double scale) {
   return variance;
 }
 
-// Whether half of the elements of some output would gain a bit or more, or one of them everything.
+// Whether half of the elements of some output would gain a bit or more, or one of them has no finite bound.
 bool worthwhile(const Flat& variance, const Flat& bound, double scale) {
   constexpr double kLeastGain = 2;
   for (std::size_t t = 0; t < variance.size(); ++t) {
     std::size_t counted = 0, gaining = 0;
     for (std::size_t k = 0; k < variance[t].size(); ++k) {
       if (bound[t][k] == 0 || !std::isfinite(variance[t][k])) continue;
-      if (!std::isfinite(bound[t][k])) return true;  // else nothing would be known of it
+      if (!std::isfinite(bound[t][k])) return true;  // otherwise it would have no bound at all
       ++counted;
       const double likely = kLeastGain * kDeviations * std::sqrt(variance[t][k]) / scale;
       if (likely <= bound[t][k]) ++gaining;

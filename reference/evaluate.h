@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a problem to the equations and back: unpacks the tensors of a call into matrices of an arithmetic, and lines the
-// results up as the outputs of the op's table.
+// Connects problems and equations: unpacks the tensors of a call into matrices of an arithmetic, and arranges the
+// results as the outputs of the op's table.
 #pragma once
 
 #include <stdexcept>
@@ -50,7 +50,7 @@ class Unpacked {
     const auto row = [&](std::string_view name) { return a.repeat_row(matrix(name, 1, e.H), e.B); };
     return {row("wci"), row("wcf"), row("wco")};
   }
-  // Saved tensors of step t. cs is read in the last step only with peepholes, so it stays zero where it is not read.
+  // Saved tensors of step t. At the last step cs is only read with peepholes, so it stays zero without them.
   equations::LstmSaved<M> saved(Index t, bool cs_is_read) const {
     return {step("i", t, e.B, e.H),  cs_is_read ? step("cs", t, e.B, e.H) : a.zeros(e.B, e.H),
             step("f", t, e.B, e.H),  step("o", t, e.B, e.H),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// No form in which an implementation may write the equations is outside of what the oracle allows: not where values
-// overflow on the way, and not where infinities come in. bounds.md 3.10, 3.11
+// Every form in which an implementation may write the equations is within the allowed error, also if intermediate
+// values overflow, and if inputs are infinite. bounds.md 3.10, 3.11
 #include <gtest/gtest.h>
 
 #include <array>
@@ -32,7 +32,7 @@ constexpr std::array<Arithmetic, 7> kArithmetics = {{{BACKGAUGE_FLOAT32, BACKGAU
 
 bool is_upstream(const std::string& name) { return name.ends_with("_grad") || name.ends_with("_backprop"); }
 
-// Upstream gradients times `scale`; no value is beyond what the dtype holds.
+// Multiplies upstream gradients by `scale`; all values stay in the range of the dtype.
 Problem problem_of(backgauge_op op, backgauge_dtype dtype, std::uint64_t seed, double scale) {
   Problem problem = testing::random_problem(op, seed, {.largest = 4, .consistent = true});
   problem.dtype = dtype;
@@ -47,7 +47,7 @@ Problem problem_of(backgauge_op op, backgauge_dtype dtype, std::uint64_t seed, d
   return problem;
 }
 
-// As the judge does: properties/judge/compare/compare.h.
+// Like the judge: properties/judge/compare/compare.h.
 bool is_right(double got, double want, double allowed, double largest) {
   if (std::isinf(allowed)) return true;
   if (std::isnan(want)) return std::isnan(got);
@@ -65,7 +65,7 @@ Kind kind_of(double value) {
 
 struct Counts {
   int wrong = 0, finite = 0, infinite = 0, nan = 0, open = 0;
-  int open_and_seen = 0;  // of those that may be anything: some form gives a NaN, or two differ in kind
+  int open_and_seen = 0;  // elements of infinite bound for which some form gives a NaN, or two differ in kind
 };
 
 void count(const Problem& problem, const Arithmetic& arithmetic, RoundingErrors roundings, Counts& counts) {

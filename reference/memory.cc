@@ -13,8 +13,8 @@ namespace {
 // Numbers that an evaluation holds at once.
 struct Held {
   double outputs = 0;  // rows that are zero by contract are not evaluated
-  double weights = 0;  // as they are read, and of their gradients the largest part while it is added up
-  double states = 0;   // of all steps, or of those that wait to be added up
+  double weights = 0;  // the weights, and the largest part of their gradients while it is summed
+  double states = 0;   // of all steps, or of those that have not been summed yet
 };
 
 Held held_by_cell(const Extents& e) {

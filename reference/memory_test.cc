@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bound is said to need is within a factor of two of what it takes.
+// The estimated memory of the bound is within a factor of two of what it takes.
 #include "reference/memory.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 TEST(BoundBytes, AreWithinAFactorOfTwoOfThePeak) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has memory of its own";
-  constexpr double kLeast = 20e6;  // below, what else the process does would count
+  constexpr double kLeast = 20e6;  // below this, other memory of the process would matter
   int measured = 0;
   for (const backgauge_op op : {BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
     for (std::uint64_t seed = 0; seed < 12; ++seed) {

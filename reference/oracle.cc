@@ -42,7 +42,7 @@ std::vector<ErrorModel> bounded(const Problem& problem, const RoundingModel& mod
   return problem.dtype == BACKGAUGE_FLOAT64 ? bounded<long double>(problem, model) : bounded<double>(problem, model);
 }
 
-// Where neither bound nor deviations say anything the result may be anything, a NaN too: bounds.md 3.11.
+// Without a finite bound or deviation, the result may be anything, including NaN: bounds.md 3.11.
 std::vector<Wanted> wanted_by(const Problem& problem, std::vector<ErrorModel> tensors) {
   std::vector<Wanted> out;
   for (ErrorModel& tensor : tensors) {
@@ -79,7 +79,7 @@ std::vector<std::vector<V>> exact_values(const Problem& problem) {
 std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, RoundingErrors roundings) {
   const RoundingModel model = rounding_model(problem, declared);
   if (roundings == RoundingErrors::kCorrelated) return wanted_by(problem, bounded(problem, model));
-  // Beside each other, or one after the other.
+  // In parallel, or one after the other.
   const auto launch = is_large(problem) ? std::launch::async : std::launch::deferred;
   std::future<FirstEstimate> first = std::async(launch, [&] { return first_estimate(problem, model); });
   std::vector<ErrorModel> tensors = bounded(problem, model);

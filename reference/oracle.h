@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle: what a call must compute, and for every element how far a correct implementation may be from it. Both
-// come from the inputs alone. The equations are in equations/, the arithmetics they are evaluated in in arithmetic/.
+// The oracle: the expected outputs of a call, and for every element how far a correct implementation may be from it.
+// Both depend only on the inputs. The equations are in equations/, the arithmetics that evaluate them in arithmetic/.
 #pragma once
 
 #include <vector>
@@ -19,34 +19,34 @@ struct Wanted {
   std::string name;
   Shape shape;
   std::vector<long double> value;  // exact to a part in 2^10 of `allowed` or better
-  // Largest permitted |got - value|. 0: exactly zero of either sign, or this infinity or a NaN. inf: may be anything, a
-  // NaN too; value is a NaN then.
+  // Largest permitted |got - value|. 0: exactly zero of either sign, or this infinity or a NaN. inf: may be anything,
+  // including NaN; value is a NaN then.
   std::vector<double> allowed;
 };
 
-// On input a problem whose inputs are complete but for reserve_space, output, output_h and output_c, which are not
-// looked at; dropout masks in problem.keep where 0 < dropout < 1 and L > 1. On output every output of the op in the
-// order of its table, but for reserve_space. `allowed` is the rigorous bound; for independent rounding errors the
-// smaller of it and eight standard deviations.
+// On input a problem with all inputs except reserve_space, output, output_h and output_c, which are not read; with
+// dropout masks in problem.keep if 0 < dropout < 1 and L > 1. On output every output of the op in the order of its
+// table, except reserve_space. `allowed` is the rigorous bound; for independent rounding errors, the smaller of the
+// bound and eight standard deviations.
 std::vector<Wanted> oracle(const Problem& problem, const Declared& declared, RoundingErrors roundings);
 
-// What `oracle` makes its allowances from, for tests of the model itself: how far a result may be from `value`
-// before it is stored. Rows at the end that are zero by contract are left out.
+// The error model behind `oracle`, for tests of the model itself: how far a result may be from `value` before it is
+// stored. Rows at the end that are zero by contract are left out.
 struct ErrorModel {
   std::string name;
   std::vector<long double> value;
-  std::vector<double> bound;      // never more, bounds.md 3
+  std::vector<double> bound;      // rigorous, bounds.md 3
   std::vector<double> deviation;  // standard deviation if the roundings are random, bounds.md 6
 };
 std::vector<ErrorModel> error_model(const Problem& problem, const Declared& declared);
 
-// On output the largest share of `allowed` that the error of `value` itself takes, over all elements: from another
-// evaluation with 11 bits more. For float64, whose values are long double already, the difference from one with 11 bits
-// less shows it, scaled by 2^-11. More than kMostOracleError is the oracle's fault, not that of an implementation.
+// The largest error of `value` itself relative to `allowed`, over all elements, from another evaluation with 11 more
+// bits. For float64, whose values already are long double, from the difference to an evaluation with 11 fewer bits,
+// scaled by 2^-11. More than kMostOracleError is a fault of the oracle, not of an implementation.
 double oracle_error(const Problem& problem, const std::vector<Wanted>& wanted);
 inline constexpr double kMostOracleError = 0.01;
 
-// The values alone, in plain double: of a forward op the forward, else the gradient.
+// The values alone, in plain double: the outputs of the problem's op.
 std::vector<Tensor> oracle_values(const Problem& problem);
 
 // The forward call that belongs to a problem whose op takes the outputs of one: the inputs they share.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the oracle says of its own precision, and of random roundings.
+// The oracle's estimates of its own precision, and of random rounding errors.
 #include "reference/oracle.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Oracle, ItsOwnErrorIsASmallShareOfWhatItAllows) {
         for (Wanted& tensor : wanted) {
           for (std::size_t k = 0; k < tensor.value.size() && !judged; ++k) {
             if (!(tensor.allowed[k] > 0) || !std::isfinite(tensor.allowed[k])) continue;
-            // What float64 is compared with has roundings that are scaled away.
+            // The evaluation that float64 is compared with has rounding errors that scaling removes.
             tensor.value[k] += (dtype == BACKGAUGE_FLOAT64 ? 0x1p11 : 1) * tensor.allowed[k] / 20;
             judged = true;
           }
@@ -66,7 +66,7 @@ TEST(Oracle, RandomValuesLowerTheBoundAndNeverRaiseIt) {
   EXPECT_GT(lowered, 100);
 }
 
-// bounds.md 6.3, in numbers: what is left out is a factor of 2 for half of the elements at most.
+// bounds.md 6.3, in numbers: the omitted part is at most a factor of 2 for half of the elements.
 TEST(Oracle, LeavesTheNoiseOutOnlyWhereLittleWouldBeGained) {
   int left_out = 0, made = 0;
   for (const backgauge_op op : kGradients) {
@@ -98,7 +98,7 @@ TEST(Oracle, LeavesTheNoiseOutOnlyWhereLittleWouldBeGained) {
   EXPECT_GT(made, 5);
 }
 
-// bounds.md 6: where the bound cannot tell that nothing overflows, 8 deviations may.
+// bounds.md 6: if the bound cannot exclude an overflow, 8 deviations may.
 TEST(Oracle, RandomValuesAreJudgedWhereTheyCannotOverflowWithinEightDeviations) {
   int open_by_bound = 0, open = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {

@@ -29,8 +29,8 @@ double cpu_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-// proc(5): 5 in clear_refs sets the peak to what is resident now. Where that is not allowed a phase also shows the peak
-// of those before it.
+// proc(5): 5 in clear_refs sets the peak to what is resident now. If that is not allowed, a phase also shows the peak
+// of the phases before it.
 bool forget_peak() {
   malloc_trim(0);
   std::ofstream file("/proc/self/clear_refs");

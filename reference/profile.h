@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the oracle's time and memory go: each of its evaluations by itself, and all of them as `oracle` makes them.
+// Time and memory of the oracle: each of its evaluations by itself, and all of them as `oracle` makes them.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct Phase {
   double peak_bytes = 0;   // largest resident set of the process meanwhile, inputs and earlier results included
 };
 
-// What one core can do: products of matrices that stay in its caches, the best of some tries.
+// The limit of one core: matrix products that stay in its caches, the best of some tries.
 struct ProductLimit {
   double double_flops = 0, float_flops = 0;  // per second
 };
@@ -28,8 +28,8 @@ ProductLimit measured_product_limit();
 // Value, bound, variance, noise, each once, and the whole oracle for random values. problem: as `oracle` takes it.
 std::vector<Phase> profile_oracle(const Problem& problem, const Declared& declared);
 
-// How much more than before is resident at the peak of `work`, in bytes; nothing where the system does not tell
-// (proc(5), clear_refs).
+// How much more memory than before is resident at the peak of `work`, in bytes; nothing if the system does not report
+// it (proc(5), clear_refs).
 std::optional<double> growth_of_peak(const std::function<void()>& work);
 
 // The share of the limit at which the products of a phase would run if it did nothing else: 0 .. 1.

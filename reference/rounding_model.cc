@@ -8,8 +8,8 @@
 namespace backgauge {
 namespace {
 
-// How much of a result that is subnormal may be lost: half of the least number where the format keeps its subnormal
-// numbers; otherwise they may be flushed to 0.
+// How much of a subnormal result may be lost: half of the smallest number if the format always keeps subnormal numbers;
+// otherwise they may be flushed to 0.
 double lost_below(backgauge_dtype dtype) {
   const DtypeSpec* spec = find_dtype(dtype);
   const FloatFormat format = float_format(dtype);
@@ -43,7 +43,7 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
     case BACKGAUGE_FP32_3XTF32:
       model.part_roundoff = 0x1p-11;
       model.operand_roundoff = 0x1p-22;
-      model.operand_largest = 0x1.ffcp127;  // of TF32
+      model.operand_largest = 0x1.ffcp127;  // the largest number of TF32
       break;
     case BACKGAUGE_FP32_STRICT: break;
   }
@@ -56,12 +56,12 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
 }
 
 double stored(double value, double error, backgauge_dtype dtype) {
-  if (!std::isfinite(value)) return error;  // 0: just this; infinity: anything
+  if (!std::isfinite(value)) return error;  // 0: exactly this value; infinity: any value
   const double size = std::fabs(value) + error;
   if (size == 0) return 0;
   const FloatFormat storage = float_format(dtype);
   const double out = error + storage.unit_roundoff * size + lost_below(dtype);
-  return std::isnan(out) ? INFINITY : out;  // 0 * infinity on the way: nothing is known
+  return std::isnan(out) ? INFINITY : out;  // 0 * infinity in between: unbounded
 }
 
 }  // namespace backgauge

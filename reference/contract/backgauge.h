@@ -142,7 +142,7 @@ typedef struct backgauge_call {
   void* stream;             /* CUDA: the cudaStream_t on which all work is ordered; host: NULL */
 } backgauge_call;
 
-/* What a call needs, as answered by prepare. The caller sets struct_size and zeroes the rest. */
+/* What a call needs, as returned by prepare. The caller sets struct_size and zeroes the rest. */
 typedef struct backgauge_plan {
   uint32_t struct_size;         /* sizeof(backgauge_plan) */
   uint32_t workspace_alignment; /* bytes, a power of two up to 2^21; 0 means 1 */

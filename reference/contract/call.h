@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // C++ views of one call.
-//   Problem       owns the values of the inputs, in double: what the oracle answers and the judge runs
+//   Problem       owns the values of the inputs, in double: the oracle evaluates it, and the judge runs it
 //   <Op>Call<S>   the tensors of a backgauge_call as typed pointers under their own names, made from ops.inc
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace backgauge {
 
-// Values are those of the storage dtype, exactly: rounding to it again changes nothing.
+// Values are exactly representable in the storage dtype: rounding to it again changes nothing.
 struct Tensor {
   std::string name;
   Shape shape;
@@ -27,7 +27,7 @@ struct Problem {
   backgauge_attributes attributes{};
   Extents extents;
   std::vector<Tensor> inputs;  // in the order of the table
-  // Dropout masks of the gaps 0..L-2, [T, B, D*H] each; empty where all is kept.
+  // Dropout masks of the gaps 0..L-2, [T, B, D*H] each; empty if nothing is dropped.
   std::vector<std::vector<std::uint8_t>> keep;
 
   const Tensor* find(std::string_view name) const {
@@ -48,7 +48,7 @@ struct Problem {
 #define BACKGAUGE_OUT_BIND(name, present, live, alias, ...) call.name = outputs.data<Scalar>(#name);
 
 namespace detail {
-// A list of a validated call, asked for the tensors of its table in their order.
+// A tensor list of a validated call, whose tensors are requested in the order of the op's table.
 class InOrder {
  public:
   InOrder(const backgauge_tensor* tensors, std::int32_t count) : next_(tensors), end_(tensors + count) {}

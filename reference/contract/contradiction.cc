@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every size has as candidates what the tensors say of it. Of all combinations the one that the fewest tensors
-// contradict counts, and among equals the one that earlier tensors say.
+// The candidates of a size are the values that the tensors imply. The combination that the fewest tensors contradict
+// wins, and among equals the one that earlier tensors imply.
 #include "reference/contract/contradiction.h"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ struct Size {
 constexpr Size kSizes[] = {
     {'T', &Extents::T}, {'B', &Extents::B}, {'H', &Extents::H}, {'L', &Extents::L}, {'I', &Extents::I}};
 
-// Candidates of one size, the most often said first. More than the best three are never right: three tensors would have
-// to be wrong in three ways about the same size, and each adds a factor to what is tried.
+// Candidates of one size, the most frequent first. More than three are never needed: three tensors would have to be
+// wrong in three ways about the same size, and each candidate multiplies the number of combinations.
 class Candidates {
  public:
   void add(std::int64_t value) {
@@ -53,7 +53,7 @@ class Candidates {
   std::vector<Said> said_;
 };
 
-// What one dimension says of a size by itself.
+// The value of a size that one dimension implies by itself.
 std::optional<std::int64_t> said_of(char letter, std::string_view dimension, std::int64_t value, std::int64_t D) {
   if (dimension.size() == 1 && dimension[0] == letter) return value;
   std::int64_t factor = 0;
@@ -101,7 +101,7 @@ class Search {
     return out;
   }
 
-  // I, which the rows of w say only together with H.
+  // I, which the rows of w imply only together with H.
   Candidates inputs(std::int64_t H) const {
     Candidates out = candidates('I');
     for (const GivenShape& tensor : tensors_) {
@@ -151,7 +151,7 @@ class Search {
     return out;
   }
 
-  // The first tensor that fits, and has this size as a dimension or as a part of one.
+  // The first tensor that fits and has this size as a dimension, or as a part of one.
   std::string_view who_says(char letter, const GivenShape& wrong) const {
     for (const bool alone : {true, false}) {
       for (const GivenShape& tensor : tensors_) {

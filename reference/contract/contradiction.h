@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tensor of a refused call contradicts the others, for the message: the first one that does not fit the sizes
-// that most tensors agree on. Only calls that are refused pay for it.
+// that most tensors agree on. Only computed for refused calls.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace backgauge {
 
-// A tensor of a call; `shape` has the rank that its table says, and dimensions of 0 to 2^48.
+// A tensor of a call; `shape` has the rank of the op's table, and dimensions of 0 to 2^48.
 struct GivenShape {
   const TensorSpec* spec;
   std::span<const std::int64_t> shape;
@@ -20,13 +20,13 @@ struct GivenShape {
 
 struct Contradiction {
   GivenShape tensor;
-  Extents extents;  // what most of the others say
-  std::string
-      origin;  // "B = 3 from cs_prev, H = 2 from wci": of the sizes that do not fit; "" where no tensor says them
+  Extents extents;  // the sizes that most of the others imply
+  // "B = 3 from cs_prev, H = 2 from wci": the sizes that do not fit; "" if no tensor implies them.
+  std::string origin;
 };
 
-// On input the tensors whose shapes are to agree; `known` has what no shape says: D, peephole, lstm.
-// On output nullopt if they agree, or if no sizes at all are legal: then no tensor is to blame alone.
+// On input the tensors whose shapes must agree; `known` has the extents that no shape implies: D, peephole, lstm.
+// On output nullopt if they agree, or if no sizes at all are legal: then no single tensor is wrong.
 std::optional<Contradiction> find_contradiction(const OpSpec& op, const backgauge_attributes& attributes, Extents known,
                                                 std::span<const GivenShape> tensors);
 

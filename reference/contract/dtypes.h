@@ -47,7 +47,7 @@ inline constexpr auto kFloatDtypes = [] {
   return dtypes;
 }();
 
-// The row of a dtype, or nullptr: of int64 and of unknown numbers.
+// The row of a dtype; nullptr for int64 and for unknown numbers.
 constexpr const DtypeSpec* find_dtype(std::int32_t dtype) {
   for (const DtypeSpec& spec : kDtypeSpecs) {
     if (spec.dtype == dtype) return &spec;
@@ -60,7 +60,7 @@ constexpr bool is_narrow(std::int32_t dtype) {
   return spec != nullptr && spec->is_narrow;
 }
 
-// Of int64: whole numbers, exact up to 2^53.
+// For int64: integers, exact up to 2^53.
 constexpr FloatFormat float_format(backgauge_dtype dtype) {
   const DtypeSpec* spec = find_dtype(dtype);
   return spec != nullptr ? spec->format : FloatFormat{0, 1, 1, 0x1p53};

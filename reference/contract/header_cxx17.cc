@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// backgauge.h as the only header of a C++17 program.
+// A C++17 program whose only header is backgauge.h.
 #include "reference/contract/header_layout.h"
 
 extern "C" {

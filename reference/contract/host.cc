@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What backgauge offers to implementations, in C.
+// The functions that backgauge offers to implementations, in C.
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -27,7 +27,7 @@ backgauge_status validate_for_c(const backgauge_call* call, std::int64_t reserve
     const Validation validation = validate(*call, reserve_space_length);
     write(message, validation.refusal);
     return validation.ok() ? BACKGAUGE_OK : BACKGAUGE_INVALID_ARGUMENT;
-  } catch (const std::exception&) {  // only ever std::bad_alloc
+  } catch (const std::exception&) {  // can only be std::bad_alloc
     write(message, "call: expected memory to check it with, got none");
     return BACKGAUGE_OUT_OF_MEMORY;
   }

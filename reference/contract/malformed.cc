@@ -12,7 +12,7 @@ namespace {
 
 using Apply = std::function<void(OwnedCall&)>;
 
-// One tensor of a call, as found again in a copy of that call.
+// Identifies a tensor of a call, so that it can be found in a copy of that call.
 struct Slot {
   bool output;
   std::size_t index;
@@ -72,7 +72,7 @@ class Maker {
       add(Damage::kShape, name(slot) + ": rank " + std::to_string(rank), [=](OwnedCall& call) {
         backgauge_tensor& damaged = slot.in(call);
         for (std::int32_t k = damaged.rank; k < std::min<std::int32_t>(rank, BACKGAUGE_MAX_RANK); ++k) {
-          damaged.shape[k] = 1;  // the same elements under another rank
+          damaged.shape[k] = 1;  // the same elements with another rank
         }
         damaged.rank = rank;
       });
@@ -83,7 +83,7 @@ class Maker {
     }
   }
 
-  // No tensor contradicts another, and there is no unit.
+  // Consistent shapes with H = 0.
   void damage_hidden_size() {
     add(Damage::kShape, "every tensor: H = 0", [extents = setup_.extents, &spec = spec_](OwnedCall& call) mutable {
       extents.H = 0;
@@ -154,7 +154,7 @@ class Maker {
     add(Damage::kList, "outputs NULL", [](OwnedCall& call) { call.call.outputs = nullptr; });
   }
 
-  // Every output on every other tensor, but for the pairs that may share memory: those half on each other.
+  // Every output overlapping every other tensor, except the pairs that may share memory: those overlap by half.
   void damage_overlaps() {
     for (const Slot& output : slots()) {
       if (!output.output) continue;

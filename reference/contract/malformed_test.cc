@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every legal call is accepted and every malformed one refused, with the blame where the damage is.
+// Every legal call is accepted and every malformed one refused, with a message that names the changed field.
 #include "reference/contract/malformed.h"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(Malformed, IsRefused) {
   }
 }
 
-// Damage that belongs to one tensor alone must be blamed on it, not on one that it no longer fits.
+// A change to one tensor must be reported for that tensor, not for one that it no longer fits.
 TEST(Malformed, TheDamagedTensorIsBlamed) {
   for (const auto& [op, dtype] : ops_and_dtypes()) {
     for (const MalformedCall& malformed : malformed_calls(op, dtype)) {
@@ -103,7 +103,7 @@ TEST(Malformed, TheDamagedTensorIsBlamed) {
   }
 }
 
-// How many tensors besides one say something of a size: a dimension has it as a factor or term, a length depends on it.
+// How many tensors besides one imply a size: a dimension has it as a factor or term, or a length depends on it.
 std::ptrdiff_t others_that_say(const OpSpec& op, const Extents& extents, char letter, std::string_view name) {
   const auto says = [&](const TensorSpec& spec) {
     if (spec.name == name || !spec.present(extents)) return false;
@@ -115,8 +115,8 @@ std::ptrdiff_t others_that_say(const OpSpec& op, const Extents& extents, char le
   return std::ranges::count_if(op.inputs, says) + std::ranges::count_if(op.outputs, says);
 }
 
-// A tensor with a wrong dimension is blamed wherever two others say each of the sizes in it; where only one does, no
-// one can tell which of both is wrong.
+// A tensor with a wrong dimension is named if two others imply each of the sizes in it; if only one does, either of
+// the two may be wrong.
 TEST(Malformed, TheTensorThatContradictsTheOthersIsBlamed) {
   int determined = 0, open = 0;
   for (const auto& [op, dtype] : ops_and_dtypes()) {
@@ -144,7 +144,7 @@ TEST(Malformed, TheTensorThatContradictsTheOthersIsBlamed) {
       } else {
         EXPECT_TRUE(is_tensor(op, subject(message))) << message;
       }
-      // Whatever was expected because of others says of whom.
+      // An expectation that comes from other tensors names them.
       if (message.find("expected shape") != std::string::npos && subject(message) != "reserve_space") {
         EXPECT_NE(message.find(" from "), std::string::npos) << malformed.description << "\n" << message;
       }

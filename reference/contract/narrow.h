@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 16-bit formats, IEEE binary16 and bfloat16, as storage types, and their one rounding. Callers do their arithmetic
+// The 16-bit formats, IEEE binary16 and bfloat16, as storage types, with rounding to them. Callers do their arithmetic
 // in float.
 #pragma once
 
@@ -31,15 +31,15 @@ struct Bfloat16 {
 };
 static_assert(sizeof(Bfloat16) == 2);
 
-// The Half or Bfloat16 nearest to a double, ties to even. Rounding to float first, to odd, cannot change the result of
-// the second rounding.
+// The Half or Bfloat16 nearest to a double, ties to even. Rounding to float first, with round-to-odd, does not change
+// the result of the second rounding.
 template <class Narrow>
 Narrow narrowed(double value) {
   float nearest = static_cast<float>(value);
   if (std::isfinite(nearest) && static_cast<double>(nearest) != value) {
     std::uint32_t bits;
     std::memcpy(&bits, &nearest, sizeof bits);
-    if ((bits & 1u) == 0) {  // to odd: the neighbour on the other side of `value`
+    if ((bits & 1u) == 0) {  // round to odd: the neighbour on the other side of `value`
       const bool away = std::fabs(value) > std::fabs(static_cast<double>(nearest));
       bits = away ? bits + 1 : bits - 1;
       std::memcpy(&nearest, &bits, sizeof bits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of op_spec.h, unfolded from ops.inc.
+// The tables of op_spec.h, expanded from ops.inc.
 #include "reference/contract/op_spec.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::vector<std::string_view> dimensions_of(std::string_view shape_text) {
   return dimensions;
 }
 
-// Columns of ops.inc as functions of the extents, every extent under its own name.
+// Columns of ops.inc as functions of the extents, which they refer to by name.
 #define BACKGAUGE_EXTENTS \
   [[maybe_unused]] const auto& [T, B, I, H, L, D, S, params_length, reserve_length, peephole, lstm] = extents;
 #define BACKGAUGE_COLUMN(Result, ...) [](const Extents& extents) -> Result { BACKGAUGE_EXTENTS return __VA_ARGS__; }
@@ -64,7 +64,7 @@ std::vector<OpSpec> make_op_specs() {
   return specs;
 }
 
-// The word at a 1-based enumerator.
+// The word of an enumerator, counted from 1.
 template <std::size_t N>
 std::string_view word_at(const std::array<std::string_view, N>& words, std::int32_t enumerator) {
   return enumerator >= 1 && static_cast<std::size_t>(enumerator) <= N ? words[enumerator - 1] : "?";

@@ -14,7 +14,7 @@
 
 namespace backgauge {
 
-// Sizes of one call and what else the columns of ops.inc may depend on.
+// The sizes of one call, and the other values that the columns of ops.inc may depend on.
 struct Extents {
   std::int64_t T = 0;  // steps
   std::int64_t B = 0;  // batch
@@ -39,7 +39,7 @@ struct TensorSpec {
   std::string_view alias;       // outputs: the input whose memory it may share, or ""
   bool is_int64 = false;
   Shape (*shape)(const Extents&) = nullptr;
-  bool (*has_shape)(const Extents&, std::span<const std::int64_t>) = nullptr;  // shape() == it, without memory
+  bool (*has_shape)(const Extents&, std::span<const std::int64_t>) = nullptr;  // shape() == it, without allocating
   bool (*present)(const Extents&) = nullptr;
   std::int64_t (*rows)(const Extents&) = nullptr;  // inputs: rows read; outputs: rows live. May be negative or kAll
   std::vector<std::string_view> dimensions = {};   // those of shape_text: "I + H", "4 * H"
@@ -54,10 +54,9 @@ struct OpTraits {
   bool has_seq_len_max = false;   // it stops after S of its T steps
   bool is_stacked = false;        // layers, directions, modes and dropout; all weights in one tensor, params. Else an
                                   // LSTM with w, b and, if use_peephole is 1, peepholes
-  std::optional<backgauge_op>
-      one_step{};                         // a sequence's: the op that takes one of its steps, in its own order of gates
-  std::optional<backgauge_op> forward{};  // a gradient's: the op whose outputs it takes, of the same implementation
-  std::optional<backgauge_op> gradient{};  // a forward's: the op that takes its outputs
+  std::optional<backgauge_op> one_step{};  // of a sequence op: the op for one of its steps, with its own order of gates
+  std::optional<backgauge_op> forward{};   // of a gradient: the op whose outputs it takes, from the same implementation
+  std::optional<backgauge_op> gradient{};  // of a forward op: the op that takes its outputs
 };
 
 struct OpSpec {
@@ -73,7 +72,8 @@ struct OpSpec {
 // All four ops, the gradients first; BACKGAUGE_CUDNN_RNN is the forward of the third.
 const std::vector<OpSpec>& op_specs();
 
-// On input any number. On output its table, or nullptr.
+// The table of an op.
+// nullptr for a number that is not an op.
 const OpSpec* find_op(std::int32_t op);
 const OpSpec* find_op(std::string_view word);
 
@@ -87,8 +87,8 @@ inline constexpr backgauge_op kFirstOp = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
 // The ops under test, in the order of the enumerators.
 const std::vector<backgauge_op>& gradient_ops();
 
-// Elements in a shape; nullopt if a dimension is negative, or if the count times 8 bytes overflows 63 bits, where a
-// dimension of 0 counts as 1: strides must not overflow either.
+// Elements in a shape; nullopt if a dimension is negative, or if the count times 8 bytes overflows 63 bits. A dimension
+// of 0 counts as 1 for that check, because strides must not overflow either.
 std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape);
 
 // Elements of the leading `rows` rows (clamped to the tensor).
@@ -107,7 +107,7 @@ std::string_view numerical_contract_word(std::int32_t contract);
 std::string_view determinism_word(std::int32_t determinism);
 std::string_view call_status_word(std::int32_t status);
 
-// The enumerator, from 1 on, that `word_of` (one of the functions above) calls `word`; 0 if none.
+// The enumerator for which `word_of` (one of the functions above) returns `word`; 0 if there is none.
 std::int32_t enumerator_of(std::string_view (*word_of)(std::int32_t), std::string_view word);
 
 }  // namespace backgauge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables against the signatures of reference/semantics.md 1.1, 2.1 and 3.1, written out a second time.
+// Compares the tables with the signatures of reference/semantics.md 1.1, 2.1 and 3.1, which are repeated here.
 #include "reference/contract/op_spec.h"
 
 #include <gtest/gtest.h>

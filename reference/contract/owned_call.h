@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backgauge_call made from the table of its op, without and with host memory; free to be damaged afterwards.
+// A backgauge_call made from the table of its op, without or with host memory. It may be changed afterwards.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace backgauge {
 
-// What determines a call but for its values.
+// Everything that determines a call, except its values.
 struct CallSetup {
   backgauge_op op = kFirstOp;
   backgauge_dtype dtype = BACKGAUGE_FLOAT32;
@@ -19,14 +19,14 @@ struct CallSetup {
   Extents extents;  // params_length and reserve_length are filled in by OwnedCall
 };
 
-// As backgauge_implementation::prepare.
+// Like backgauge_implementation::prepare.
 using PrepareFunction = std::function<backgauge_status(const backgauge_call*, backgauge_plan*, backgauge_message*)>;
 
-// What a call is before it has memory: enough for prepare.
+// A call without memory, as it is passed to prepare.
 class DescribedCall {
  public:
-  // On input a legal setup, and the prepare of the implementation that will get the call (std::runtime_error if it does
-  // not take it); without one there is no workspace and reserve_space has kReserveLength elements.
+  // On input a legal setup, and prepare of the implementation that will get the call (std::runtime_error if that
+  // refuses it); without one there is no workspace, and reserve_space has kReserveLength elements.
   // On output every tensor is described; only seq_len_max has memory.
   explicit DescribedCall(CallSetup setup, const PrepareFunction& prepare = nullptr);
   DescribedCall(const DescribedCall&) = delete;
@@ -37,7 +37,7 @@ class DescribedCall {
   std::vector<backgauge_tensor> inputs;  // after adding or removing one: link()
   std::vector<backgauge_tensor> outputs;
 
-  // Makes `call` point at `inputs` and `outputs` as they are now.
+  // Makes `call` point to the current `inputs` and `outputs`.
   void link();
 
   std::int64_t& seq_len_max() { return seq_len_max_; }
@@ -49,24 +49,24 @@ class DescribedCall {
   std::int64_t seq_len_max_ = 0;
 };
 
-// So many bytes, aligned for every dtype and filled with OwnedCall::kFill, that live as long as the call.
+// That many bytes, aligned for every dtype and filled with OwnedCall::kFill, which live as long as the call.
 using InputMemory = std::function<std::byte*(std::size_t bytes)>;
 
 class OwnedCall : public DescribedCall {
  public:
   // On output all memory but seq_len_max is filled with kFill. Every tensor has its own buffer, twice as large as the
-  // largest tensor, so that a call that was wrongly taken as legal still stays inside. `input_memory`: where the
-  // buffers of inputs lie; without one they are the call's own.
+  // largest tensor, so that a call that is wrongly accepted stays inside. `input_memory`: allocates the buffers of
+  // inputs; without one they belong to the call.
   explicit OwnedCall(const CallSetup& setup, const PrepareFunction& prepare = nullptr,
                      const InputMemory& input_memory = nullptr);
 
-  // Whether every byte of every tensor in the call's own memory is as the constructor left it.
+  // Whether every byte of every tensor in the call's own memory is unchanged since construction.
   bool untouched() const;
 
   static constexpr unsigned char kFill = 0x5a;
 
  private:
-  std::vector<std::vector<std::uint64_t>> buffers_;  // whole words: aligned for every dtype
+  std::vector<std::vector<std::uint64_t>> buffers_;  // of full words, aligned for every dtype
   std::vector<unsigned char> workspace_;
 };
 

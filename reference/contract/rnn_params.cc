@@ -12,7 +12,7 @@ std::int64_t input_matrices(const RnnParams& p, std::int64_t layer) {
 
 std::int64_t recurrent_matrices(const RnnParams& p) { return p.gates * p.hidden_size * p.hidden_size; }
 
-// Where the matrices of a pseudo-layer begin. Only layer 0 differs in width from the others.
+// The offset of the matrices of a pseudo-layer. Only layer 0 has a different width.
 std::int64_t matrices_before(const RnnParams& p, std::int64_t layer, std::int64_t direction) {
   const std::int64_t first = input_matrices(p, 0) + recurrent_matrices(p);
   if (layer == 0) return direction * first;

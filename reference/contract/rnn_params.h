@@ -17,7 +17,7 @@ struct RnnParams {
   std::int64_t layers, directions, gates, input_size, hidden_size;
   bool skip_input;  // auto_select resolved
 
-  // Width of what enters a layer, and of its W (0 where there is none).
+  // Width of the input of a layer, and of its W (0 if it has none).
   std::int64_t layer_input(std::int64_t layer) const { return layer == 0 ? input_size : directions * hidden_size; }
   std::int64_t matrix_input(std::int64_t layer) const { return layer == 0 && skip_input ? 0 : layer_input(layer); }
 
@@ -27,8 +27,8 @@ struct RnnParams {
   std::int64_t bW(std::int64_t layer, std::int64_t direction, std::int64_t gate) const;
   std::int64_t bR(std::int64_t layer, std::int64_t direction, std::int64_t gate) const;
 
-  std::int64_t matrices() const;  // elements of all matrices: where the biases begin
-  std::int64_t size() const;      // elements in all
+  std::int64_t matrices() const;  // elements of all matrices: the offset of the biases
+  std::int64_t size() const;      // elements in total
 };
 
 // Gates of a mode: 1, 3 or 4; 0 for an unknown one.
@@ -40,7 +40,7 @@ bool resolves_to_skip(std::int32_t input_mode, std::int64_t I, std::int64_t H);
 // The layout of a call with legal attributes.
 RnnParams rnn_params(const backgauge_attributes& attributes, std::int64_t I, std::int64_t H, std::int64_t L);
 
-// size(), or nullopt where it does not fit 2^60 elements.
+// size(), or nullopt if it is more than 2^60 elements.
 std::optional<std::int64_t> checked_size(const RnnParams& layout);
 
 }  // namespace backgauge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout against a walk through the buffer in the order of reference/semantics.md 4.2.
+// Compares the layout with a walk through the buffer in the order of reference/semantics.md 4.2.
 #include "reference/contract/rnn_params.h"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 namespace backgauge {
 
-// Whether this was compiled for a sanitizer, which needs memory, time and signals of its own.
+// Whether this was compiled for a sanitizer, which uses additional memory and time, and handles signals itself.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #elif defined(__has_feature)
