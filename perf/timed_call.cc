@@ -91,6 +91,11 @@ double TimedCall::time_on_device(std::int64_t calls) {
   return device_->stopwatch.stop(device_->stream);
 }
 
+void TimedCall::enqueue() {
+  restore_reserve_space();
+  run(1);
+}
+
 void TimedCall::empty_caches() {
   if (device_) {
     if (!device_->evicting) device_->evicting = std::make_unique<device::Memory>(kEvicting, kDeviceAlignment);

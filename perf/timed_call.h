@@ -32,6 +32,11 @@ class TimedCall {
   // std::runtime_error if a run does not return OK or changes the floating-point environment.
   double time(std::int64_t calls);
 
+  // Of a call in device memory: its stream, and one run put on it, after the restoring of reserve_space. Waits for
+  // nothing.
+  const device::Stream& stream() const { return device_->stream; }
+  void enqueue();
+
   // Replaces the signs of the inputs and runs the forward again.
   void turn(Signs signs);
 

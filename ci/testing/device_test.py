@@ -3,7 +3,9 @@
 
 import json
 import os
+import re
 import resource
+import subprocess
 import unittest
 
 from command import CELL, PLUGINS, CommandTest
@@ -58,6 +60,28 @@ class Verify(CommandTest):
         lines = [f"--case={CELL.replace('h7', h)}" for h in ("h7", "h9", "h3")]
         done = self.expect(1, "verify", *lines, f"--impl={RIGHT}", "--jobs=1", environment=FAKE | {"FAKE_CUDA_FAULT": "14"})
         self.assertIn("summary: 2 passed, 1 failed", done.stdout)
+
+
+class Calls(unittest.TestCase):
+    """perf/device_call_test, which needs a device, on the fake one."""
+
+    def passed_and_failed(self, plugin, tests):
+        done = subprocess.run([os.environ["BACKGAUGE_TEST_DEVICE_CALL"], f"--gtest_filter={tests}"], capture_output=True, text=True,
+                              env={**os.environ, **FAKE, "BACKGAUGE_TEST_DEVICE_IMPL": str(PLUGINS / f"{plugin}.so")}, timeout=120)
+        return [sorted(set(re.findall(rf"^\[ +{word} +\] \w+/DeviceCallTest\.(\w+)/", done.stdout, re.MULTILINE)))
+                for word in ("OK", "FAILED")]
+
+    def test_repeats_and_graphs_of_what_is_right(self):
+        self.assertEqual(self.passed_and_failed("on_fake_device", "Small/*.*/0:Small/*.*/3:Small/*.*/5"),
+                         [["IsTheSameInAGraph", "RepeatsBitForBit", "RepeatsWhileAnotherStreamIsBusy"], []])
+
+    def test_bits_that_differ_are_seen(self):
+        self.assertEqual(self.passed_and_failed("differs_on_fake_device", "Small/*.Repeats*/3"),
+                         [[], ["RepeatsBitForBit", "RepeatsWhileAnotherStreamIsBusy"]])
+
+    def test_work_that_is_not_in_the_graph_is_missed(self):
+        self.assertEqual(self.passed_and_failed("computes_at_once_on_fake_device", "Small/*.*/3"),
+                         [["RepeatsBitForBit", "RepeatsWhileAnotherStreamIsBusy"], ["IsTheSameInAGraph"]])
 
 
 class BuiltIn(CommandTest):

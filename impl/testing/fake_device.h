@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "impl/plain/plain.h"
@@ -16,10 +17,16 @@ namespace backgauge::testing {
 // What a fault does to the call in device memory after `run`.
 using AfterRun = void (*)(const backgauge_call& call);
 
+// How `run` computes while its stream is captured into a graph.
+enum class Captured { kInTheGraph, kAtOnce };
+
 struct FakeDevice {
   const backgauge_implementation* plain = nullptr;
   bool (*is_device)(const void*) = nullptr;
+  bool (*is_captured)(void* stream) = nullptr;
+  void (*put)(void* stream, const std::function<void()>& work) = nullptr;
   AfterRun after_run = nullptr;
+  Captured captured = Captured::kInTheGraph;
 };
 
 inline FakeDevice& fake_device() {
@@ -59,16 +66,44 @@ backgauge_status on_host(const backgauge_call* call, backgauge_message* message,
   return BACKGAUGE_INTERNAL;
 }
 
+inline backgauge_status run_on_fake_device(const backgauge_call* call, backgauge_message* message) {
+  const FakeDevice& device = fake_device();
+  const backgauge_status status =
+      on_host(call, message, [&](const backgauge_call* c) { return device.plain->run(c, message); });
+  if (status == BACKGAUGE_OK && device.after_run != nullptr) device.after_run(*call);
+  return status;
+}
+
+// As a kernel has them: its arguments, by value.
+inline void put_run(const backgauge_call& call) {
+  fake_device().put(call.stream, [copy = call, inputs = std::vector(call.inputs, call.inputs + call.num_inputs),
+                                  outputs = std::vector(call.outputs, call.outputs + call.num_outputs)]() mutable {
+    copy.inputs = inputs.data();
+    copy.outputs = outputs.data();
+    backgauge_message ignored{};
+    run_on_fake_device(&copy, &ignored);
+  });
+}
+
+template <class Function>
+void find_in(void* library, const char* name, Function& function) {
+  if (library != nullptr) function = reinterpret_cast<Function>(dlsym(library, name));
+}
+
 inline const backgauge_implementation* plain_on_fake_device(const backgauge_host* host, const char* name,
-                                                            AfterRun after_run) {
+                                                            AfterRun after_run,
+                                                            Captured captured = Captured::kInTheGraph) {
   static backgauge_implementation table;
   const char* runtime = std::getenv("BACKGAUGE_CUDART");
   void* library = runtime == nullptr ? nullptr : dlopen(runtime, RTLD_NOW);
   FakeDevice& device = fake_device();
-  device.is_device = library == nullptr
-                         ? [](const void*) { return false; }
-                         : reinterpret_cast<bool (*)(const void*)>(dlsym(library, "fake_cuda_is_device"));
+  device.is_device = [](const void*) { return false; };
+  device.is_captured = [](void*) { return false; };
+  find_in(library, "fake_cuda_is_device", device.is_device);
+  find_in(library, "fake_cuda_is_captured", device.is_captured);
+  find_in(library, "fake_cuda_put", device.put);
   device.after_run = after_run;
+  device.captured = captured;
   device.plain = plain_entry(host);
   table = *device.plain;
   table.name = name;
@@ -79,10 +114,11 @@ inline const backgauge_implementation* plain_on_fake_device(const backgauge_host
                    [&](const backgauge_call* c) { return fake_device().plain->prepare(c, plan, message); });
   };
   table.run = [](const backgauge_call* call, backgauge_message* message) {
-    const backgauge_status status =
-        on_host(call, message, [&](const backgauge_call* c) { return fake_device().plain->run(c, message); });
-    if (status == BACKGAUGE_OK && fake_device().after_run != nullptr) fake_device().after_run(*call);
-    return status;
+    if (!fake_device().is_captured(call->stream) || fake_device().captured == Captured::kAtOnce) {
+      return run_on_fake_device(call, message);
+    }
+    put_run(*call);
+    return BACKGAUGE_OK;
   };
   table.forward = [](const backgauge_call* call, backgauge_message* message) {
     return on_host(call, message, [&](const backgauge_call* c) { return fake_device().plain->forward(c, message); });

@@ -16,6 +16,7 @@ constexpr int kSuccess = 0, kOutOfMemory = 2;  // cudaError_t
 std::atomic<bool> lost{false};
 
 struct Loaded {
+  void* library = nullptr;
   Runtime functions{};
   std::string absence;
 };
@@ -44,7 +45,7 @@ bool find(void* library, const char* name, Function& function) {
 
 Loaded load() {
   Loaded out;
-  void* library = open_library(out.absence);
+  void* library = out.library = open_library(out.absence);
   if (library == nullptr) return out;
   Runtime& f = out.functions;
 #define BACKGAUGE_FIND(name)                                         \
@@ -89,6 +90,11 @@ const Loaded& loaded() {
 const Runtime& runtime() {
   if (!absence().empty()) throw Error(absence());
   return loaded().functions;
+}
+
+void* function(const char* name) {
+  if (!absence().empty()) throw Error(absence());
+  return dlsym(loaded().library, name);
 }
 
 const std::string& absence() { return loaded().absence; }

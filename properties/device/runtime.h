@@ -38,6 +38,9 @@ struct Runtime {
 // Throws Error where absence() is not "".
 const Runtime& runtime();
 
+// Another function of the library, or nullptr. Throws Error where absence() is not "".
+void* function(const char* name);
+
 // Why this process has no device to offer, in one line; "" if it has one.
 const std::string& absence();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA runtime library without a device: memory is the host's, and work is done when it is asked for. What must be
-// device memory and is not, or the other way round, is cudaErrorInvalidValue.
+// A CUDA runtime library without a device: memory is the host's, and work is done when it is put on a stream, or when
+// the graph is launched that the stream is captured into. What must be device memory and is not, or the other way
+// round, is cudaErrorInvalidValue.
 //   FAKE_CUDA_DEVICES=0   there is no device
 //   FAKE_CUDA_FAULT=<n>   the n-th cudaStreamSynchronize, and all after it, report an illegal address
 #include <atomic>
@@ -8,12 +9,16 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 namespace {
 
-constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNoDevice = 100, kIllegalAddress = 700;
+constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNoDevice = 100, kIllegalState = 401,
+              kIllegalAddress = 700, kStreamCaptureUnsupported = 900;
 constexpr std::size_t kAlignment = 256;
 
 using Clock = std::chrono::steady_clock;
@@ -41,6 +46,25 @@ bool in_one_allocation(const void* data, std::size_t bytes) {
 
 bool in_no_allocation(const void* data) { return !in_one_allocation(data, 0); }
 
+using Work = std::vector<std::function<void()>>;
+
+struct Stream {
+  bool captured = false;
+  Work work{};  // while it is captured
+};
+
+Stream& stream_of(void* stream) { return *static_cast<Stream*>(stream); }
+
+// Does it, or keeps it for the graph.
+int put(void* stream, std::function<void()> work) {
+  if (stream_of(stream).captured) {
+    stream_of(stream).work.push_back(std::move(work));
+  } else {
+    work();
+  }
+  return kSuccess;
+}
+
 }  // namespace
 
 #define BACKGAUGE_FAKE extern "C" __attribute__((visibility("default")))
@@ -59,6 +83,8 @@ BACKGAUGE_FAKE const char* cudaGetErrorString(int error) {
     case kInvalidValue: return "invalid argument";
     case kOutOfMemory: return "out of memory";
     case kNoDevice: return "no CUDA-capable device is detected";
+    case kIllegalState: return "the operation cannot be performed in the present state";
+    case kStreamCaptureUnsupported: return "operation not permitted when stream is capturing";
     case kIllegalAddress: return "an illegal memory access was encountered";
     default: return "unrecognized error code";
   }
@@ -87,29 +113,69 @@ BACKGAUGE_FAKE int cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
   if (stream == nullptr || kind < 1 || kind > 3) return kInvalidValue;
   if (to_device ? !in_one_allocation(to, bytes) : !in_no_allocation(to)) return kInvalidValue;
   if (from_device ? !in_one_allocation(from, bytes) : !in_no_allocation(from)) return kInvalidValue;
-  std::memcpy(to, from, bytes);
-  return kSuccess;
+  return put(stream, [=] { std::memcpy(to, from, bytes); });
 }
 
 BACKGAUGE_FAKE int cudaMemsetAsync(void* data, int value, std::size_t bytes, void* stream) {
   if (stream == nullptr || !in_one_allocation(data, bytes)) return kInvalidValue;
-  std::memset(data, value, bytes);
-  return kSuccess;
+  return put(stream, [=] { std::memset(data, value, bytes); });
 }
 
 BACKGAUGE_FAKE int cudaDeviceSynchronize() { return kSuccess; }
 
 BACKGAUGE_FAKE int cudaStreamCreateWithFlags(void** stream, unsigned) {
-  *stream = new char;
+  *stream = new Stream;
   return kSuccess;
 }
 
 BACKGAUGE_FAKE int cudaStreamDestroy(void* stream) {
-  delete static_cast<char*>(stream);
+  delete static_cast<Stream*>(stream);
   return kSuccess;
 }
 
-BACKGAUGE_FAKE int cudaStreamSynchronize(void*) {
+// For implementations, whose kernels this is.
+BACKGAUGE_FAKE bool fake_cuda_is_captured(void* stream) { return stream_of(stream).captured; }
+BACKGAUGE_FAKE void fake_cuda_put(void* stream, const std::function<void()>& work) { put(stream, work); }
+
+BACKGAUGE_FAKE int cudaStreamBeginCapture(void* stream, int) {
+  if (stream_of(stream).captured) return kIllegalState;
+  stream_of(stream).captured = true;
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaStreamEndCapture(void* stream, void** graph) {
+  if (!stream_of(stream).captured) return kIllegalState;
+  *graph = new Work(std::exchange(stream_of(stream), {}).work);
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaGraphGetNodes(void* graph, void**, std::size_t* count) {
+  *count = static_cast<Work*>(graph)->size();
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long) {
+  *executable = new Work(*static_cast<Work*>(graph));
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaGraphLaunch(void* executable, void*) {
+  for (const std::function<void()>& work : *static_cast<Work*>(executable)) work();
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaGraphExecDestroy(void* executable) {
+  delete static_cast<Work*>(executable);
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaGraphDestroy(void* graph) {
+  delete static_cast<Work*>(graph);
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaStreamSynchronize(void* stream) {
+  if (stream_of(stream).captured) return kStreamCaptureUnsupported;
   static std::atomic<int> calls{0};
   const int fault = setting("FAKE_CUDA_FAULT", 0);
   return fault > 0 && ++calls >= fault ? kIllegalAddress : kSuccess;
