@@ -53,6 +53,7 @@ TEST_F(Suites, HaveAsManyCasesAsTheirSources) {
   EXPECT_EQ(of("deepbench-inference").size(), 69u + 3 - 1);  // one is in both sets
   EXPECT_EQ(of("rnnt").size(), 5u);
   EXPECT_EQ(of("haste").size(), 180u);
+  EXPECT_EQ(of("gpu").size(), 21u * 2 + 3);
 }
 
 TEST_F(Suites, AllIsEveryCaseOnce) {

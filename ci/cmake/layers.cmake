@@ -56,6 +56,15 @@ function(backgauge_library target)
   endif()
 endfunction()
 
+# backgauge_portable(<target>)
+#   A program that looks for libraries in ../lib first, where `ci/gpu-check --pack` puts them for machines that lack them.
+#   DT_RPATH, which unlike DT_RUNPATH also finds the libraries of libraries.
+function(backgauge_portable target)
+  set_target_properties(${target} PROPERTIES
+    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib" INSTALL_RPATH_USE_LINK_PATH ON)
+  target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
+endfunction()
+
 # backgauge_test(<name> [LABELS <label>] SOURCES <files...> LINKS <targets...>)
 #   A GoogleTest program, each test of it a CTest test. The label `slow` keeps tests out of the sanitizer stage of ci/test.
 function(backgauge_test target)

@@ -114,6 +114,14 @@ class Bench(CommandTest):
                 self.assertGreaterEqual(len(seconds), 9)
                 self.assertTrue(all(value > 0 for value in seconds))
 
+    def test_unjudged_is_timed_with_a_device_and_skipped_without(self):
+        arguments = ["bench", "--unjudged", "--suite=gpu", "--benchmark_filter=cell_grad,b160", f"--impl={RIGHT}", "--reps=3",
+                     "--min-time=0.1", "--launches=1"]
+        done = self.expect(0, *arguments, environment=FAKE)
+        self.assertIn("on_fake_device: 1 of 1 workloads timed, not judged\n", done.stdout)
+        done = self.expect(0, *arguments, environment=FAKE | {"FAKE_CUDA_DEVICES": "0"})
+        self.assertRegex(done.stdout, "on_fake_device +SKIPPED: no CUDA device: no CUDA-capable device is detected")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -2,16 +2,18 @@
 """ci/gpu-check where there is no GPU, and its table on records as a GPU would give them."""
 
 import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "gpu-check"
-PHASES = ["environment", "build", "verify-smoke", "verify-ci", "probe", "repeat", "capture", "sanitizer", "constants",
-          "bench-block", "bench-cudnn", "torch", "table"]
-ON_DEVICE = PHASES[2:12]
+PHASES = ["environment", "build", "verify-smoke", "verify-ci", "probe", "calls", "sanitizer", "constants", "bench-block",
+          "bench-cudnn", "torch", "table"]
+ON_DEVICE = PHASES[2:11]
 
 # Without its own: what is tried is a machine without libcuda, whatever this one has.
 HIDDEN = """import ctypes, runpy, sys
@@ -44,11 +46,14 @@ class GpuCheck(unittest.TestCase):
         for name in PHASES[:-1]:
             self.assertEqual(records[name]["status"], "SKIPPED", name)
             self.assertIn("dry run", records[name]["reason"])
-        for word in ("verify --impl=cuda --tier=smoke", "verify --impl=cudnn --tier=ci", "--tool=memcheck", "backgauge-gpu-trial time",
-                     "cudnn_rnn_backprop:1024,16,768,768:f16", "torch_lstm.py", "backgauge-cudnn-probe",
-                     "BACKGAUGE_CUDA_MATH=3xtf32,fp16 backgauge verify --impl=cuda --tier=smoke",
-                     "BACKGAUGE_CUDA_MATH=fp16 backgauge-gpu-trial time --impl=cuda,cublas --rounds=30",
-                     "BACKGAUGE_CUDA_MATH=3xtf32 backgauge-gpu-trial time --impl=cuda --rounds=10"):
+        for word in ("verify --impl=cuda --tier=smoke", "verify --impl=cudnn --tier=ci", "--tool=memcheck", "torch_lstm.py",
+                     "backgauge-cudnn-probe", "BACKGAUGE_CUDA_MATH=3xtf32,fp16 backgauge verify --impl=cuda --tier=smoke",
+                     "BACKGAUGE_CUDA_MATH=3xtf32,fp16 BACKGAUGE_TEST_DEVICE_IMPL=cuda device_call_test --gtest_filter=*\n",
+                     "BACKGAUGE_TEST_DEVICE_IMPL=cudnn device_call_test --gtest_filter=*Repeats*",
+                     "BACKGAUGE_CUDA_MATH=fp16 backgauge bench --unjudged --suite=gpu --benchmark_filter=gpu/(block|lstm) "
+                     "--dtype=f16,f32 --impl=cuda,cublas --reps=30 --launches=1 --min-time=2 --cache=hot",
+                     "BACKGAUGE_CUDA_MATH=3xtf32 backgauge bench --unjudged --suite=gpu --benchmark_filter=gpu/cudnn --dtype=f32 "
+                     "--impl=cuda --reps=10"):
             self.assertIn(word, done.stdout)
         self.assertFalse((self.folder / "build").exists())
 
@@ -67,26 +72,44 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("nothing", done.stderr)
 
-    def test_the_table_tells_times_ratios_and_bandwidth(self):
-        line = lambda name, shape, median, **more: json.dumps(
-            {"shape": shape, "implementation": name, "hot_us": {"median": median}, **more})
-        (self.folder / "bench-block.jsonl").write_text("\n".join([
-            "a warning of a library",
-            line("cuda", "block_lstm_grad_v2:25,64,512,512:f16", 200.0),
-            line("cublas", "block_lstm_grad_v2:25,64,512,512:f16", 1300.0),
-            line("cuda", "lstm_block_cell_grad:1,1024,4096,4096:f32", 60.0, gbps=3800.0), '{"cut off']))
-        (self.folder / "bench-block-in-float.jsonl").write_text(line("cuda", "block_lstm_grad_v2:25,64,512,512:f16", 400.0))
-        for word, median in (("tf32", 300.0), ("3xtf32", 500.0)):
-            shape = "block_lstm_grad_v2:25,64,512,512:f32"
-            (self.folder / f"bench-block-{word}.jsonl").write_text(line("cuda", shape, median))
-        (self.folder / "bench-cudnn.jsonl").write_text("\n".join([
-            line("cuda", "cudnn_rnn_backprop:25,64,512,512:f16:lstm", 210.0),
-            line("cudnn", "cudnn_rnn_backprop:25,64,512,512:f16:lstm", 105.0)]))
+    def test_the_table_has_times_and_bandwidth_and_compares_nothing(self):
+        line = lambda name, workload, *micros: "".join(
+            json.dumps({"workload": f"{workload} data=training:0x1", "implementation": name, "seconds": micro / 1e6}) + "\n"
+            for micro in micros)
+        block = "block_lstm_grad_v2 t25b64i512h512 peep=0 order=ifco seq=25 dt={}"
+        rnn = "cudnn_rnn_backprop t25b64i512h512 mode=lstm dir=uni layers=1 in=linear dt=f16"
+        for name, text in (
+                ("bench-block", 'a warning of a library\n{"schema": "backgauge.samples/1"}\n' + line("cuda", block.format("f16"), 100, 200, 900)
+                 + line("cublas", block.format("f16"), 1300)
+                 + line("cuda", "lstm_block_cell_grad b1024i4096h4096 peep=0 dt=f32", 60) + '{"cut off'),
+                ("bench-block-in-float", line("cuda", block.format("f16"), 400)),
+                ("bench-block-tf32", line("cuda", block.format("f32"), 300)),
+                ("bench-block-3xtf32", line("cuda", block.format("f32"), 500)),
+                ("bench-cudnn", line("cuda", rnn, 210) + line("cudnn", rnn, 105)), ("torch", line("torch", rnn, 220))):
+            (self.folder / f"{name}.samples.jsonl").write_text(text)
         (self.folder / "constants-values.json").write_text(json.dumps({"copy_1GiB": {"value": 4000.0}}))
         done = self.check("--only=table")
-        self.assertRegex(done.stdout, r"25,64,512,512 +f16 +200\.0 +6\.50 +105\.0 +- +0\.50 +in-float 400\.0")
-        self.assertRegex(done.stdout, r"25,64,512,512 +f32 .* tf32 300\.0, 3xtf32 500\.0")
-        self.assertIn("3800 GB/s, 95 % of the copy bandwidth", done.stdout)
+        self.assertRegex(done.stdout, r"t25b64i512h512 +f16 +200\.0 +1300\.0 +210\.0 +105\.0 +220\.0  in-float 400\.0\n")
+        self.assertRegex(done.stdout, r"t25b64i512h512 +f32 +- +- +- +- +-  tf32 300\.0, 3xtf32 500\.0\n")
+        # 13 tensors of 1024 x 4096 floats in 60 us.
+        self.assertIn("lstm_block_cell_grad b1024i4096h4096 f32: 3635 GB/s, 91 % of the copy bandwidth", done.stdout)
+
+    def test_what_is_packed_runs_with_the_libraries_that_were_packed(self):
+        command = pathlib.Path(os.environ["BACKGAUGE_COMMAND"])
+        done = self.check(f"--pack={self.folder / 'pack'}", f"--build={command.parent}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        packed = self.folder / "elsewhere"
+        (self.folder / "pack").rename(packed)
+        nothing = {"env": {}, "cwd": packed, "capture_output": True, "text": True, "timeout": 60, "check": False}
+        linked = subprocess.run(["/usr/bin/ldd", packed / "bin" / "backgauge"], **nothing).stdout
+        found = dict(re.findall(r"(\S+) => (\S+)", linked))
+        self.assertGreater(len(found), 3, linked)
+        for name, place in found.items():
+            of_the_c_library = re.match(r"lib(c|m|dl|rt|pthread)\.so", name)
+            self.assertEqual(place.startswith(f"{packed}/"), not of_the_c_library, f"{name} => {place}")
+        case = "lstm_block_cell_grad b2i3h4 dt=f32 data=strat:0x1"
+        done = subprocess.run([packed / "bin" / "backgauge", "verify", f"--case={case}"], **nothing)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_packing_what_is_not_there(self):
         done = self.check(f"--pack={self.folder / 'pack'}", f"--build={self.folder}")

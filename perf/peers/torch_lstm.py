@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch_lstm.py T,B,I,H...: PyTorch's nn.LSTM on a CUDA device, the backward alone, by events. One line of JSON for each shape,
-dtype and precision, in the words of backgauge-gpu-trial. float32 runs with TF32 off, then on."""
+"""torch_lstm.py LINE...: PyTorch's nn.LSTM on a CUDA device, its backward alone, timed by events. A LINE is a case line of
+cudnn_rnn_backprop; of it only the dimensions count: one layer, one direction, half and float32 (with TF32 off, then on).
+Prints samples in the format of `backgauge bench` (perf/samples.h)."""
 
 import json
-import statistics
+import re
 import sys
 
 import torch
 
 ROUNDS = 30
-EVICTING = 256 << 20  # bytes: twice the largest L2 so far
 
 
 def time_of(work, calls):
@@ -23,12 +23,6 @@ def time_of(work, calls):
     return begin.elapsed_time(end) * 1e3 / calls
 
 
-def quantiles(values):
-    values = sorted(values)
-    at = lambda share: values[int(share * (len(values) - 1))]
-    return {"median": statistics.median(values), "p10": at(0.1), "p90": at(0.9), "n": len(values)}
-
-
 def measure(T, B, I, H, dtype, tf32):
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.manual_seed(1)
@@ -40,29 +34,25 @@ def measure(T, B, I, H, dtype, tf32):
     work = lambda: torch.autograd.grad(output, wanted, upstream, retain_graph=True)
     work()
     calls = max(1, min(1000, int(2000 / max(time_of(work, 1), 0.1))))
-    evicting = torch.empty(EVICTING, device="cuda", dtype=torch.uint8)
-    hot, cold = [], []
-    for _ in range(ROUNDS):
-        hot.append(time_of(work, calls))
-        evicting.zero_()
-        cold.append(time_of(work, 1))
-    return {"hot_us": quantiles(hot), "cold_us": quantiles(cold), "step_us": statistics.median(hot) / T}
+    return [time_of(work, calls) / 1e6 for _ in range(ROUNDS)]
 
 
 def main():
     if not torch.cuda.is_available():
         print("torch_lstm.py: no CUDA device", file=sys.stderr)
         return 3
-    for text in sys.argv[1:]:
+    print(json.dumps({"schema": "backgauge.samples/1", "context": {}}))
+    for line in sys.argv[1:]:
+        sizes = [int(number) for number in re.findall(r" t(\d+)b(\d+)i(\d+)h(\d+) ", line)[0]]
         for word, dtype, tf32 in (("f16", torch.float16, False), ("f32", torch.float32, False), ("f32", torch.float32, True)):
-            line = {"what": "time", "shape": f"cudnn_rnn_backprop:{text}:{word}:lstm",
-                    "implementation": "torch-tf32" if tf32 else "torch",
+            head = {"workload": re.sub(r"dt=\w+", f"dt={word}", line), "implementation": "torch-tf32" if tf32 else "torch",
                     "version": f"{torch.__version__}, cuDNN {torch.backends.cudnn.version()}"}
             try:
-                line |= measure(*map(int, text.split(",")), dtype, tf32)
+                for k, seconds in enumerate(measure(*sizes, dtype, tf32)):
+                    print(json.dumps({**head, "round": k, "seconds": seconds, "fma_gflops": None, "disturbed": False}))
+                print(json.dumps({**head, "verdict": "UNJUDGED", "reason": "", "error_over_bound": None, "tensors": {}}), flush=True)
             except RuntimeError as error:
-                line["error"] = str(error).splitlines()[0]
-            print(json.dumps(line), flush=True)
+                print(json.dumps({**head, "verdict": "BROKEN", "reason": str(error).splitlines()[0]}), flush=True)
     return 0
 
 
