@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of another framework that exchanges lines of JSON on its stdin and stdout (peers/README.md). It runs in a
-// process group of its own, and ends when this process ends.
+// A program of another framework that exchanges lines of JSON on its stdin and stdout (peers/README.md). It ends when
+// this process ends.
 #pragma once
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "properties/judge/worker/child_process.h"
 
 namespace backgauge {
 
@@ -19,11 +22,8 @@ struct PeerError : std::runtime_error {
 
 class PeerProcess {
  public:
-  // The program (searched in PATH) with its arguments, and variables to add to the environment.
+  // The program (searched in PATH) with its arguments, and variables to add to the environment. Throws PeerError.
   PeerProcess(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment);
-  ~PeerProcess();
-  PeerProcess(const PeerProcess&) = delete;
-  PeerProcess& operator=(const PeerProcess&) = delete;
 
   // The next object that it sends. Throws PeerError.
   nlohmann::json hear(std::chrono::seconds patience);
@@ -35,13 +35,13 @@ class PeerProcess {
   void pause() const;
   void resume() const;
 
-  int process() const { return process_; }
+  int process() const { return child_->id(); }
 
  private:
   [[noreturn]] void fail(const std::string& why);
-  void end();
 
-  int process_ = -1, socket_ = -1;
+  Descriptor socket_;
+  std::unique_ptr<ChildProcess> child_;  // never null
   std::string unread_;
 };
 

@@ -45,7 +45,8 @@ TEST(PeerProcess, GetsItsEnvironmentAndKeepsOurs) {
 }
 
 TEST(PeerProcess, SaysWhatIsWrong) {
-  EXPECT_EQ(trouble_of([] { PeerProcess({"/nobody/is/here"}, {}).hear(10s); }), "ended without an answer");
+  EXPECT_EQ(trouble_of([] { PeerProcess({"/nobody/is/here"}, {}).hear(10s); }),
+            "/nobody/is/here: cannot be started: No such file or directory");
   EXPECT_EQ(trouble_of([] { shell("exit 3").hear(10s); }), "ended without an answer");
   EXPECT_EQ(trouble_of([] { shell("echo hello; read line").hear(10s); }),
             "sent a line that is not a JSON object: hello");

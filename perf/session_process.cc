@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "perf/session_wire.h"
 #include "properties/judge/worker/messages.h"
-#include "properties/judge/worker/suspend.h"
 
 namespace backgauge {
 namespace {
@@ -39,33 +37,33 @@ Timing SessionProcess::time(std::int64_t calls) { return parsed<Timing>(ask(Kind
 Computed SessionProcess::computed(bool again) { return parsed<Computed>(ask(Kind::kComputed, bytes_of(again)).bytes); }
 
 void SessionProcess::pause() {
-  if (!process_.ending()) suspend(process_.id());
+  if (!process_.child().ending()) process_.child().suspend();
 }
 
 void SessionProcess::resume() {
-  if (!process_.ending()) wake(process_.id());
+  if (!process_.child().ending()) process_.child().resume();
 }
 
 Channel::Message SessionProcess::ask(Kind kind, std::span<const std::byte> bytes) {
-  if (process_.ending()) give_up(how_it_ended());
+  if (process_.child().ending()) give_up(how_it_ended());
   process_.channel().send(static_cast<std::uint32_t>(kind), ++turn_, bytes);
   const Channel::Message answer = hear();
   // A process that has forked answers twice; the second answer would be taken for that of the next request.
   if (answer.kind != static_cast<std::uint32_t>(kind) || answer.turn != turn_) {
-    process_.kill();
+    process_.child().kill();
     give_up("connection: its process sent an unexpected answer");
   }
   return answer;
 }
 
 Channel::Message SessionProcess::hear() {
-  if (!process_.wait(std::chrono::steady_clock::now() + kAnswer) && !process_.ending()) {
-    process_.kill();
+  if (!process_.wait(std::chrono::steady_clock::now() + kAnswer) && !process_.child().ending()) {
+    process_.child().kill();
     give_up(fmt::format("timeout: has not returned within {} s", kAnswer.count()));
   }
   const auto message = process_.channel().receive();
   if (!message) {
-    process_.ending_soon();
+    process_.child().ending_soon();
     give_up(how_it_ended());
   }
   if (static_cast<Kind>(message->kind) == Kind::kError) {
@@ -77,11 +75,9 @@ Channel::Message SessionProcess::hear() {
 }
 
 std::string SessionProcess::how_it_ended() {
-  const std::optional<Ending>& ending = process_.ending();
+  const std::optional<Ending>& ending = process_.child().ending();
   if (!ending) return "connection: closed while it was timed";
-  if (!ending->by_signal) return fmt::format("exit: status {} while it was timed", ending->number);
-  const char* name = sigabbrev_np(ending->number);
-  return fmt::format("crash: SIG{} while it was timed", name == nullptr ? "?" : name);
+  return ending_text(*ending, "while it was timed");
 }
 
 // In the process that computes.

@@ -26,7 +26,7 @@ class SessionProcess : public Session {
   Computed computed(bool again) override;
   void pause() override;
   void resume() override;
-  int process() const override { return process_.id(); }
+  int process() const override { return process_.child().id(); }
 
  private:
   enum class Kind : std::uint32_t;

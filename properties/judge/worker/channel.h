@@ -9,21 +9,9 @@
 #include <optional>
 #include <span>
 
+#include "properties/judge/worker/descriptor.h"
+
 namespace backgauge {
-
-// A file descriptor that is closed by its owner's destructor.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor() { close(); }
-  void close();
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
 
 // State that survives a crash of the worker, at the start of the shared memory.
 struct WorkerState {

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <thread>
 
-#include "properties/judge/worker/channel.h"
+#include "properties/judge/worker/descriptor.h"
 
 namespace backgauge {
 namespace {

@@ -194,7 +194,7 @@ WorkerRunner::Answer WorkerRunner::ask(MessageKind kind, std::span<const std::by
       } catch (const LoadError& error) {
         return {{}, std::string("load: ") + error.what()};
       }
-    } else if (process_->ending()) {
+    } else if (process_->child().ending()) {
       return {{}, give_up(why_no_answer() + (case_began_ ? "" : ", of an earlier case"))};
     }
     const bool fresh = calls_++ == 0;
@@ -225,10 +225,10 @@ WorkerRunner::Answer WorkerRunner::hear() {
     if (process_->wait(std::min(since + limit, Clock::now() + kLook))) {
       std::optional<Channel::Message> message = process_->channel().receive();
       if (message) return {message, ""};
-      process_->ending_soon();
+      process_->child().ending_soon();
       break;
     }
-    if (process_->ending()) break;
+    if (process_->child().ending()) break;
     if (state.turns != turn) {
       turn = state.turns;
       since = Clock::now();
@@ -247,14 +247,13 @@ WorkerRunner::Answer WorkerRunner::hear() {
 std::string WorkerRunner::why_no_answer() {
   const WorkerState& state = process_->channel().state();
   const std::string place = fmt::format("{} {}", state.inside != 0 ? "in" : "after", function_word(state));
-  const std::optional<Ending>& ending = process_->ending();
+  const std::optional<Ending>& ending = process_->child().ending();
   if (!ending) return "connection: closed " + place;
-  if (ending->number < 0) return "exit: the status is unknown because SIGCHLD is ignored; " + place;
-  if (!ending->by_signal) return fmt::format("exit: status {} {}", ending->number, place);
-  const char* name = sigabbrev_np(ending->number);
+  const std::string text = ending_text(*ending, place);
+  if (!ending->by_signal) return text;
   // Nobody but the system sends SIGKILL to a worker that the judge has not ended.
   const char* hint = ending->number == SIGKILL ? " (the system may have run out of memory)" : "";
-  return fmt::format("crash: SIG{} {}{}{}", name == nullptr ? "?" : name, place, fault_text(state), hint);
+  return text + fault_text(state) + hint;
 }
 
 std::string WorkerRunner::nonsense() const {
@@ -274,9 +273,9 @@ std::string WorkerRunner::misbehaviour(const RunResult& result) {
                                bytes_text(options_.memory_limit), result.message));
   }
   const std::size_t allowed = threads_allowed(most_threads_);
-  if (live_threads(process_->id()) > allowed) {
+  if (live_threads(process_->child().id()) > allowed) {
     std::this_thread::sleep_for(kFarewell);
-    const std::size_t live = live_threads(process_->id());
+    const std::size_t live = live_threads(process_->child().id());
     if (live > allowed) {
       return give_up(fmt::format("threads: {} are left after {}, more than the {} allowed", live - kOwnThreads,
                                  result.function, allowed - kOwnThreads));
@@ -286,7 +285,7 @@ std::string WorkerRunner::misbehaviour(const RunResult& result) {
 }
 
 std::string WorkerRunner::give_up(std::string why) {
-  process_->kill();
+  process_->child().kill();
   if (const WorkerProcess::Printed last = process_->take_printed(); last.bytes > 0) {
     why += fmt::format("; it printed {}", quoted(last));
   }

@@ -2,6 +2,7 @@
 #include "properties/judge/worker/testing/misbehaving.h"
 
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -59,9 +60,12 @@ void flush_slowly(std::chrono::milliseconds time) {
   std::fputc('x', file);
 }
 
-// Starts a process in another session, whose parent ends. Its number is written to `path`.
+// Starts a process in another session, whose parent ends when it has written its number to `path`.
 void leave_a_daemon(const std::string& path) {
-  if (fork() != 0) return;
+  if (const pid_t parent = fork(); parent != 0) {
+    waitpid(parent, nullptr, 0);
+    return;
+  }
   setsid();
   if (const pid_t daemon = fork(); daemon != 0) {
     std::ofstream(path) << daemon << std::endl;

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/judge/worker/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
+
+#include "properties/judge/worker/process_tree.h"
+
+namespace backgauge {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The longest time from closing its descriptors to the end of a process, if the kernel writes a core file.
+constexpr std::chrono::milliseconds kGrace{2000};
+
+// How often a process without a handle is checked.
+constexpr std::chrono::milliseconds kLook{1};
+
+constexpr int kNotStarted = 127;
+
+// What the new process needs, made before it exists.
+struct Plan {
+  const ChildProcess::Start& start;
+  std::vector<char*> arguments, environment;
+  pid_t parent = getpid();
+  volatile int error = 0;  // why the program could not be executed
+};
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (std::string& word : words) out.push_back(word.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+std::vector<std::string> merged_environment(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> out;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!variables.contains(std::string(text.substr(0, text.find('='))))) out.emplace_back(text);
+  }
+  for (const auto& [name, value] : variables) out.push_back(name + "=" + value);
+  return out;
+}
+
+// A handler would run in the memory of the parent.
+void forget_handlers() {
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action {};
+    if (sigaction(number, nullptr, &action) != 0) continue;
+    if (action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL) continue;
+    action = {};
+    action.sa_handler = SIG_DFL;
+    sigaction(number, &action, nullptr);
+  }
+}
+
+// Above all numbers that descriptors get, so that duplicating one does not overwrite another.
+bool place_descriptors(const std::vector<std::pair<int, int>>& descriptors) {
+  constexpr int kAbove = 10;
+  int raised[ChildProcess::kDescriptors];
+  std::size_t count = 0;
+  if (descriptors.size() > ChildProcess::kDescriptors) {
+    errno = E2BIG;
+    return false;
+  }
+  for (const auto& [ours, number] : descriptors) {
+    if ((raised[count++] = fcntl(ours, F_DUPFD_CLOEXEC, kAbove)) < 0) return false;
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    if (dup2(raised[k], descriptors[k].second) < 0) return false;
+  }
+  return true;
+}
+
+// In the new process, which has the parent's memory until it executes the program: nothing here may allocate memory,
+// throw or return.
+[[noreturn, gnu::noinline]] void become(Plan& plan) {
+  forget_handlers();
+  setpgid(0, 0);
+  if (plan.start.ends_with_thread) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != plan.parent) _exit(kNotStarted);
+  }
+  if (place_descriptors(plan.start.descriptors)) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    execvpe(plan.start.program.c_str(), plan.arguments.data(), plan.environment.data());
+  }
+  plan.error = errno;
+  _exit(kNotStarted);
+}
+
+// vfork() and not posix_spawn(), which cannot set the signal that ends_with_thread needs, nor fork(), which copies the
+// page tables of a process with gigabytes. The parent's thread waits until the program is executed.
+pid_t start_process(Plan& plan) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t process = vfork();
+  if (process == 0) become(plan);
+  const int error = process < 0 ? errno : plan.error;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error == 0) return process;
+  while (process > 0 && waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  throw std::system_error(error, std::generic_category(), plan.start.program + ": cannot be started");
+}
+
+}  // namespace
+
+std::string ending_text(const Ending& ending, const std::string& place) {
+  if (ending.number < 0) return "exit: the status is unknown because SIGCHLD is ignored; " + place;
+  if (!ending.by_signal) return fmt::format("exit: status {} {}", ending.number, place);
+  const char* name = sigabbrev_np(ending.number);
+  return fmt::format("crash: SIG{} {}", name == nullptr ? "?" : name, place);
+}
+
+ChildProcess::ChildProcess(const Start& start) : mark_(new_worker_mark()) {
+  std::map<std::string, std::string> variables = start.variables;
+  const std::size_t equals = mark_.find('=');
+  variables[mark_.substr(0, equals)] = mark_.substr(equals + 1);
+  std::vector<std::string> words = start.arguments, settings = merged_environment(variables);
+  Plan plan{start, pointers(words), pointers(settings)};
+  process_ = start_process(plan);
+  handle_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process_, 0)));
+}
+
+ChildProcess::~ChildProcess() { kill(); }
+
+const std::optional<Ending>& ChildProcess::ending() {
+  if (ending_) return ending_;
+  siginfo_t seen{};
+  if (waitid(P_PID, static_cast<id_t>(process_), &seen, WEXITED | WNOHANG | WNOWAIT) != 0) {
+    if (errno != ECHILD) return ending_;
+    ending_ = Ending{false, -1};
+  } else if (seen.si_pid == process_) {
+    // Ends the group with it. Until the process is reaped, its number and that of its group cannot be reused.
+    ::kill(-process_, SIGKILL);
+    int status = 0;
+    while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+    ending_ = WIFSIGNALED(status) ? Ending{true, WTERMSIG(status)} : Ending{false, WEXITSTATUS(status)};
+  }
+  if (ending_) end_marked(mark_);
+  return ending_;
+}
+
+const std::optional<Ending>& ChildProcess::ending_by(Clock::time_point deadline) {
+  while (!ending() && Clock::now() < deadline) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    pollfd ended{handle_.get(), POLLIN, 0};
+    const auto patience = handle_.get() < 0 ? std::min(left, kLook) : left;
+    poll(&ended, 1, static_cast<int>(std::min<std::int64_t>(patience.count(), INT_MAX)));
+  }
+  return ending_;
+}
+
+const std::optional<Ending>& ChildProcess::ending_soon() { return ending_by(Clock::now() + kGrace); }
+
+void ChildProcess::kill() {
+  if (ending()) return;
+  // The process may have left its group. Until it is reaped, its number cannot be reused.
+  ::kill(process_, SIGKILL);
+  ::kill(-process_, SIGKILL);
+  if (!ending_soon()) end_marked(mark_);
+}
+
+void ChildProcess::suspend() const {
+  ::kill(-process_, SIGSTOP);
+  ::kill(process_, SIGSTOP);  // it may have left its group
+  // The status is not consumed until the process continues, so that a second call for a stopped one returns at once.
+  siginfo_t seen{};
+  while (waitid(P_PID, static_cast<id_t>(process_), &seen, WSTOPPED | WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+}
+
+void ChildProcess::resume() const {
+  ::kill(-process_, SIGCONT);
+  ::kill(process_, SIGCONT);
+}
+
+}  // namespace backgauge
