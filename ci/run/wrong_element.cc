@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kAround = 3;   // neighbours on either side: a line of seven numbers fits a terminal
 constexpr std::size_t kMostRows = 4;  // of a tensor whose rows the element does not select
 
-// Where an element lies along the dimensions of its output: {"B": 2, "4 * H": 9, "H": 1}.
+// The position of an element along the dimensions of its output: {"B": 2, "4 * H": 9, "H": 1}.
 using Place = std::map<std::string_view, std::int64_t>;
 
 const TensorSpec& tensor_spec(const std::vector<TensorSpec>& specs, const std::string& name) {
@@ -45,9 +45,10 @@ std::string row_text(const std::vector<double>& values, std::int64_t begin, std:
   return text;
 }
 
-// The rows of an input that lie where the element lies, along the dimensions that they share.
-std::string input_text(const Tensor& tensor, const TensorSpec& spec, const Place& place) {
+// The rows of an input at the position of the element, along the dimensions that they share.
+std::string input_text(const Tensor& tensor, const TensorSpec& spec, const Extents& extents, const Place& place) {
   const Shape& shape = tensor.shape;
+  if (spec.rows(extents) <= 0) return fmt::format("  {} is never read in this case\n", tensor.name);
   if (shape.empty()) return fmt::format("  {}{}\n", tensor.name, row_text(tensor.values, 0, 1));
   const std::int64_t width = shape.back(), elements = element_count(shape).value_or(0);
   if (elements == 0) return fmt::format("  {} {} is empty\n", tensor.name, to_string(shape));
@@ -132,7 +133,7 @@ std::string numbers_text(Runner& runner, const Case& c, const Verdict& verdict, 
                                  output_text(*want, got->values, element));
   const Place place = place_of(tensor_spec(spec.outputs, report.name), problem.extents, index_of(want->shape, element));
   for (const Tensor& tensor : problem.inputs) {
-    text += input_text(tensor, tensor_spec(find_op(c.op)->inputs, tensor.name), place);
+    text += input_text(tensor, tensor_spec(find_op(c.op)->inputs, tensor.name), problem.extents, place);
   }
   return text;
 }

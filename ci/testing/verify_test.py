@@ -180,6 +180,7 @@ class FailingRun(CommandTest):
         self.assertGreater(abs(float(want) - float(got)), float(allowed))
         for name in ("cs_prev", "w", "i", "f", "cs_grad"):
             self.assertRegex(shown, rf"(?m)^  {name}\[[\d,]+\](?: on)?(?: \S+)+$")
+        self.assertIn("\n  wci is never read in this case\n", shown)
         passing = self.expect(0, "repro", line, "--impl=plain", "--show").stdout
         self.assertIn(", the element closest to its limit\n", passing)
 
@@ -193,6 +194,7 @@ class OneCase(CommandTest):
     def test_repro_of_a_failing_case(self):
         done = self.expect(1, "repro", CELL, f"--impl={PLUGINS / 'leaves_output_unwritten.so'}")
         self.assertIn("FAILED\n  tensor wcf_grad[0]: never written, want ", done.stdout)
+        self.assertRegex(done.stdout, r"\n  wcf_grad +\[7\] +worst error/allowed - +resolution ")
         self.assertRegex(done.stdout, r"\n  wcf_grad +\[7\] .*  7 of 7 wrong\n")
 
     def test_wrong_checksum_is_not_judged(self):

@@ -13,8 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(Worker, MisbehaviourIsReportedWithItsExtent) {
-  expect_broken("print", "output: 6 bytes on stdout or stderr, \"hello\\n\"");
-  expect_broken("spam", "output: 1000000 bytes on stdout or stderr, \"xxx");
+  expect_broken("print", "output: printed 6 bytes to stdout or stderr, \"hello\\n\"");
+  expect_broken("spam", "output: printed 1000000 bytes to stdout or stderr, \"xxx");
 }
 
 TEST(Worker, WhatItPrintsIsMadePrintable) { expect_broken("evil print", "\"\\x1b[31m\\xff\\n\""); }

@@ -264,7 +264,7 @@ std::string WorkerRunner::nonsense() const {
 std::string WorkerRunner::printed() {
   const WorkerProcess::Printed printed = process_->take_printed();
   if (printed.bytes == 0) return "";
-  return fmt::format("output: {} bytes on stdout or stderr, {}", printed.bytes, quoted(printed));
+  return fmt::format("output: printed {} bytes to stdout or stderr, {}", printed.bytes, quoted(printed));
 }
 
 std::string WorkerRunner::misbehaviour(const RunResult& result) {
