@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of a call as matrices of products. A library may order its sums by how its matrices are aligned; so that the
-// same call gives the same bits wherever its tensors lie, those that do not begin at a multiple of 16 bytes are copied.
-// So are operands that are to be split.
+// Tensors of a call as matrices of products. The order of a library's sums may depend on the alignment of its matrices.
+// Tensors that are not aligned to 16 bytes are copied, so that a call gives the same bits for any placement. Operands
+// that must be split are copied too.
 #pragma once
 
 #include "impl/cuda/operand.h"
@@ -15,7 +15,7 @@ class AlignedInput {
   AlignedInput(Workspace& workspace, const Storage* tensor, std::int64_t count)
       : tensor_(tensor), count_(count), copy_(take_operand<Storage>(workspace, {count})) {}
 
-  // Before anything reads operand().
+  // Must be called before operand() is read.
   void fetch(Queue& queue) const {
     if (copy_.low != 0) {
       const bool wide = is_aligned(count_, sizeof(Storage), tensor_);
@@ -40,7 +40,7 @@ class AlignedOutput {
   AlignedOutput(Workspace& workspace, Storage* tensor, std::int64_t count)
       : tensor_(tensor), count_(count), copy_(workspace.take<Storage>({count})) {}
 
-  // After everything has been written to data().
+  // Must be called after data() has been written completely.
   void deliver(Queue& queue) const {
     if (data() == copy_) queue.copy(tensor_, copy_, count_ * static_cast<std::int64_t>(sizeof(Storage)));
   }

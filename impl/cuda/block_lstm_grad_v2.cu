@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlockLSTMGradV2. Only the gradient of the states is serial: lstm_steps.h. The gate gradients of all steps are kept,
-// in the type of the tensors, and w_grad follows as products over all S * B rows; x_grad in groups of steps, beside the
-// steps still to come. Sums over rows are made of the floats before they are stored.
+// BlockLSTMGradV2. Only the gradient of the states is serial: lstm_steps.h. The gate gradients of all steps are stored
+// in the type of the tensors; w_grad follows as products over all S * B rows, and x_grad in groups of steps, in
+// parallel with the remaining steps. Sums over rows are computed from the floats before they are stored.
 #include <algorithm>
 
 #include "impl/cuda/aligned.h"
@@ -12,10 +12,10 @@
 namespace backgauge::cuda {
 namespace {
 
-// Rows of a product of x_grad: as many as keep a GPU busy.
+// Rows of a product of x_grad: enough to keep a GPU busy.
 constexpr std::int64_t kSideRows = 2048;
 
-// Whether the matrices of every step's product begin at multiples of a vector, where those of the call do.
+// Whether the matrices of every step's product are aligned to vectors if those of the call are.
 template <class S>
 bool steps_are_aligned(const Extents& e) {
   return is_aligned(e.B * 4 * e.H, sizeof(S)) && is_aligned(e.I * 4 * e.H, sizeof(S));
@@ -48,7 +48,7 @@ template <class S>
 class BlockLstmGrad {
   using Real = Compute<S>;
   static constexpr std::int64_t kBytes = sizeof(S);
-  // Whether w_grad's sums over two products need memory of their own.
+  // Whether w_grad's sums over two products need separate memory.
   static constexpr bool kNarrow = !std::is_same_v<S, Real>;
   static constexpr int kSides = 1;
 
@@ -104,12 +104,12 @@ class BlockLstmGrad {
     shape_.indirect = steps_can_be_indirect<S>(shape_);
   }
 
-  // All steps, and x_grad beside them.
+  // Runs all steps, and x_grad in parallel with them.
   void go_back(Work& work) const {
     Queue& queue = work.main();
     const std::shared_ptr<StepGraph<S>> graph =
         c.S < kGraphSteps || work.is_recorded() ? nullptr : find_step_graph<S>(shape_);
-    // Another call may be using it: then this one does without.
+    // If another call is using the graph, this one runs without it.
     std::unique_lock<std::mutex> lock;
     if (graph != nullptr) lock = std::unique_lock(graph->mutex, std::try_to_lock);
     StepArguments<S>* const place = lock.owns_lock() ? graph->place() : place_;
@@ -165,7 +165,7 @@ class BlockLstmGrad {
     return a;
   }
 
-  // x_grad = dgates W_x^T, of `count` steps from `first` on.
+  // x_grad = dgates W_x^T, for `count` steps from `first` on.
   void input_gradient(Queue& queue, std::int64_t first, std::int64_t count) const {
     const Operand<const S> dgates = dgates_ + first * c.B * 4 * c.H, w = w_.operand();
     S* const x_grad = x_grad_.data() + first * c.B * c.I;
@@ -249,7 +249,7 @@ class BlockLstmGrad {
   StepShape shape_;
   std::int64_t rows_, sum_rows_;
   Operand<S> dgates_;  // [S, B, 4H], gates i, f, c, o
-  Real *dh_, *dcs_;    // [B, H]: of the states before the steps done
+  Real *dh_, *dcs_;    // [B, H]: gradients of the states before the finished steps
   Real* sums_;         // [sum_rows_, cell_sums(), H]
   ColumnSums<Real> totals_;
   Real* w_h_grad_;  // [H, 4H], before it is rounded

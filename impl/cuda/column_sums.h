@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the rows of a matrix, in an order that depends on its shape alone.
+// Sums over the rows of a matrix, in an order that depends only on its shape.
 #pragma once
 
 #include "impl/cuda/device/kernel.h"
@@ -8,7 +8,7 @@
 
 namespace backgauge::cuda {
 
-// A block adds up to kRows rows of 32 columns: each of its 8 lanes every eighth row, then the lanes in their order.
+// A block sums up to kRows rows of 32 columns: each of its 8 lanes every eighth row, then the lanes in order.
 template <class Real, class Result, int kOutputs>
 struct ColumnSumsKernel {
   static constexpr int kColumns = 32, kLanes = 8;
@@ -22,7 +22,7 @@ struct ColumnSumsKernel {
 
   const Real* from;  // [rows, columns]
   std::int64_t rows, columns;
-  // [row blocks, columns / kOutputs] each: the columns are dealt out to them in turn, as many to each.
+  // [row blocks, columns / kOutputs] each: equal contiguous shares of the columns.
   Result* to[kOutputs];
 
   static std::int64_t blocks(std::int64_t rows, std::int64_t columns) {
@@ -52,7 +52,7 @@ struct ColumnSumsKernel {
   }
 };
 
-// Takes from the workspace what the sums of so many rows and columns need.
+// Takes from the workspace the memory that the sums of this many rows and columns need.
 template <class Real>
 class ColumnSums {
  public:
@@ -63,7 +63,7 @@ class ColumnSums {
     partial_[1] = workspace.take<Real>({blocks_for(partial_rows, kRows), columns});
   }
 
-  // from[rows, columns]. to: each gets as many columns as the others. Of no rows: zeros.
+  // from[rows, columns]. to: each gets the same number of columns. The sum of no rows is zero.
   template <class Result, int kOutputs>
   void run(Queue& queue, const Real* from, Result* const (&to)[kOutputs]) const {
     std::int64_t rows = rows_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudnnRNNBackprop, from the last layer to the first, the directions of a layer beside each other. Only the product of
-// gate gradients and R is serial. The gradients of the input follow as products over all T * B rows; so do those of the
-// weights, beside the steps of the layer below. reference/semantics.md 3.4.
+// CudnnRNNBackprop, from the last layer to the first, the directions of a layer in parallel. Only the product of gate
+// gradients and R is serial. The gradients of the input follow as products over all T * B rows; so do those of the
+// weights, in parallel with the steps of the layer below. reference/semantics.md 3.4.
 #include <algorithm>
 
 #include "impl/cuda/aligned.h"
@@ -15,7 +15,7 @@
 namespace backgauge::cuda {
 namespace {
 
-// Of each step the h before it.
+// For each step, the h before it.
 template <class S>
 struct StatesBefore {
   const S* initial;  // [B, H]
@@ -34,11 +34,11 @@ struct StatesBefore {
   }
 };
 
-// Values through dropout.
+// Applies dropout to values.
 template <class S>
 struct DroppedValues {
   const S* values;
-  const std::uint8_t* keep;  // nullptr: all is kept
+  const std::uint8_t* keep;  // nullptr: nothing is dropped
   Compute<S> scale;
   std::int64_t stride;
 
@@ -56,7 +56,7 @@ template <class S>
 class RnnBackprop {
   using Real = Compute<S>;
   static constexpr std::int64_t kBytes = sizeof(S);
-  // Whether products read and leave other types than what is computed in.
+  // Whether products read and write other types than the type of the computation.
   static constexpr bool kNarrow = !std::is_same_v<S, Real>;
 
  public:
@@ -103,7 +103,7 @@ class RnnBackprop {
       if (n.D == 2) second.wait_for(main);
       for (std::int64_t d = 0; d < n.D; ++d) go_back(d == 0 ? main : second, layer, d);
       if (n.D == 2) main.wait_for(second);
-      main.wait_for(weights);  // of the layer above: its gate gradients lie where those of the layer below will
+      main.wait_for(weights);  // of the layer above: its gate gradients use the memory of those of the layer below
       weights.wait_for(main);
       weight_gradients(weights, layer);
       input_gradient(main, layer);
@@ -126,7 +126,7 @@ class RnnBackprop {
   // A GRU's candidate comes first on the recurrent side.
   std::int64_t recurrent_gate(std::int64_t column) const { return gru() ? (column + n.G - 1) % n.G : column; }
 
-  // All steps of one pseudo-layer.
+  // Runs all steps of one pseudo-layer.
   void go_back(Queue& queue, std::int64_t layer, std::int64_t d) const {
     const std::int64_t size = n.B * n.H, at = state(layer, d), pseudo_layer = layer * n.D + d;
     const Operand<const S> R = recurrent_weights(queue, layer, d);
@@ -188,7 +188,7 @@ class RnnBackprop {
     return recurrent_[d];
   }
 
-  // dh[B, H] = dgates[B, G*H] R; a GRU adds it to what passes its gates.
+  // dh[B, H] = dgates[B, G*H] R; a GRU adds it to the part that bypasses its gates.
   void state_product(Queue& queue, const Operand<const S>& dgates, const Operand<const S>& R, Real* dh) const {
     multiply(queue,
              {.rows = n.B,
@@ -299,7 +299,7 @@ class RnnBackprop {
     }
   }
 
-  // Of a layer above the first, as products read it.
+  // The input of a layer above the first, as products read it.
   Operand<const S> input_of(Queue& queue, std::int64_t layer) const {
     const S* const y = trace_.y(layer - 1);
     if (!kNarrow && !n.has_masks && inputs_.low == 0 && is_aligned(0, kBytes, y)) return {y};
@@ -317,13 +317,13 @@ class RnnBackprop {
   std::int64_t gradients_, sum_rows_;
   ColumnSums<Real> totals_;
   Operand<S> states_before_;  // [T, B, H]
-  Operand<S> inputs_;         // [T, B, D*H]: of a layer above the first, where it is not y itself
+  Operand<S> inputs_;         // [T, B, D*H]: input of a layer above the first, if it is not y itself
   Real* input_grad_;          // [T, B, I], before it is rounded
   int sides_;
-  // Of each direction; the first index is that of the layer, modulo 2.
+  // For each direction; the first index is that of the layer, modulo 2.
   Operand<S> dgates_[2][2] = {};    // [T, B, gradients * H]
   Real* sums_[2][2] = {};           // [sum_rows_, gradients * H]
-  Real *dh_[2] = {}, *dc_[2] = {};  // [B, H]: of the states before the steps done
+  Real *dh_[2] = {}, *dc_[2] = {};  // [B, H]: gradients of the states before the finished steps
   Operand<S> recurrent_[2] = {};    // gru: recurrent_weights()
   Real* gate_sums_[2] = {};         // [T, B, H]
   Real* dx_[2] = {};                // [T, B, D*H]: of y of a layer, modulo 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudnnRNN in training, layer by layer, the directions of a layer beside each other. W x of all steps is one product; a
-// step is R h and a kernel. reference/semantics.md 3.3.
+// CudnnRNN in training, layer by layer, the directions of a layer in parallel. W x of all steps is one product; a step
+// is R h and a kernel. reference/semantics.md 3.3.
 #include <algorithm>
 
 #include "impl/cuda/aligned.h"
@@ -66,12 +66,12 @@ class RnnForward {
   bool skips(std::int64_t layer) const { return layer == 0 && params_.skip_input; }
   const S* biases(std::int64_t layer, std::int64_t d) const { return c.params + params_.bW(layer, d, 0); }
 
-  // y of a layer as the products read it: of the last one the output itself, unless operands are split.
+  // y of a layer as the products read it: for the last layer the output itself, unless operands are split.
   Operand<S> operand(std::int64_t layer) const {
     return layer == n.L - 1 && !operands_are_split<S>() ? Operand<S>{output_.data()} : inputs_[layer % 2];
   }
 
-  // The input of the layer above: y through dropout.
+  // The input of the layer above: y after dropout.
   Operand<const S> input_above(Queue& queue, std::int64_t layer) const {
     const Operand<S> x = operand(layer);
     if (!n.has_masks) return x;
@@ -151,7 +151,7 @@ class RnnForward {
     });
   }
 
-  // The bytes after the masks, which fill up the last element.
+  // Clears the bytes after the masks, up to the end of the last element.
   void clear_rest(Queue& queue) const {
     const std::int64_t used = n.values() * static_cast<std::int64_t>(sizeof(Real)) + n.masks();
     queue.zero(reinterpret_cast<std::byte*>(c.reserve_space) + used, reserve_length<S>(n) * kBytes - used);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For callers whose tensors lie in host memory: the same call with the memory of the device. It allocates, copies and
-// waits, which no call with device memory does.
+// For callers with tensors in host memory: the same call with device memory. It allocates, copies and waits, unlike
+// calls with device memory.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,16 @@ namespace backgauge::cuda {
 
 class DeviceCopy {
  public:
-  // call: validated. Its description with the memory space of the device, and no memory yet.
+  // call: validated. Copies its description with the memory space of the device, without memory.
   DeviceCopy(const backgauge_call& call, backgauge_memory_space space);
   DeviceCopy(const DeviceCopy&) = delete;
   DeviceCopy& operator=(const DeviceCopy&) = delete;
 
   const backgauge_call& call() const { return call_; }
 
-  // Gives every tensor memory, inputs with their values, and a workspace of so many bytes.
+  // Allocates all tensors, copies the inputs, and allocates a workspace of this size.
   void fill(std::uint64_t workspace_bytes);
-  // Outputs of the call on the device, when it is done, to those of the call it was made from.
+  // Copies the outputs, once they have been computed, to those of the original call.
   void fetch_outputs();
 
  private:

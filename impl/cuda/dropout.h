@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that draw dropout masks (impl/dropout_philox.h) and send values and gradients through them.
+// Kernels that draw dropout masks (impl/dropout_philox.h) and apply them to values and gradients.
 #pragma once
 
 #include "impl/cuda/operand.h"
@@ -8,13 +8,13 @@
 
 namespace backgauge::cuda {
 
-// What an element that is kept is multiplied with.
+// The factor of a kept element.
 template <class Real>
 Real dropout_scale(float dropout) {
   return static_cast<Real>(1 / (1 - static_cast<double>(dropout)));
 }
 
-// Draws the mask of a gap, and sends y through it. A thread takes the elements of one draw.
+// Draws the mask of a gap, and applies it to y. A thread computes the elements of one draw.
 template <class Storage>
 struct DropoutKernel {
   using Real = Compute<Storage>;
@@ -50,7 +50,7 @@ struct DropoutKernel {
   }
 };
 
-// Sends gradients back through a mask, in place.
+// Applies a mask to gradients, in place.
 template <class Real>
 struct DropBackKernel {
   static constexpr int kThreads = 256, kPhases = 1;

@@ -27,7 +27,7 @@ void execute_as(const backgauge_call& call, const Extents& extents, Workspace& w
   }
 }
 
-// The cell has no products: its floats are never stored in half.
+// The cell has no products, so its floats are never stored as half.
 bool is_widened(const backgauge_call& call) {
   if (call.dtype == BACKGAUGE_BFLOAT16) return true;  // no op has kernels for it
   return call.dtype == BACKGAUGE_HALF && call.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD && !math().half_operands;

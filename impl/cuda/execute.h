@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a call to its op, with the types that it is computed in: half as it is only where nothing of it is narrowed by
-// that, or where BACKGAUGE_CUDA_MATH asks for it; bfloat16 always as float32.
+// Runs the op of a call in the types of its computation: half directly only if that narrows nothing, or if
+// BACKGAUGE_CUDA_MATH requests it; bfloat16 always as float32.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace backgauge::cuda {
 
-// As the ops of ops.h.
+// Like the ops of ops.h.
 void execute(const backgauge_call& call, const Extents& extents, Workspace& workspace);
 
-// What execute() needs beside the workspace for nothing but speed. Allocates.
+// Prepares what execute() uses, in addition to the workspace, only for speed. Allocates.
 void prepare_graphs(const backgauge_call& call, const Extents& extents);
 
-// Elements of reserve_space: 0 for ops without, -1 if too many to count.
+// Elements of reserve_space: 0 for ops without it, -1 if too many to count.
 std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extents);
 
 // body: called with a value of the storage type of a dtype.

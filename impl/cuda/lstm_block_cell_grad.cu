@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTMBlockCellGrad: one kernel, and with peepholes the sums of its blocks. No output is written before all that it may
-// share memory with has been read: an element of cs_grad by the thread that writes cs_prev_grad there, the peephole
-// weights by the kernel before.
+// LSTMBlockCellGrad: one kernel, and with peepholes the sums of its blocks. No output is written before the inputs that
+// it may share memory with have been read: an element of cs_grad by the thread that writes cs_prev_grad there, the
+// peephole weights by the previous kernel.
 #include "impl/cuda/cell_kernel.h"
 #include "impl/cuda/column_sums.h"
 #include "impl/cuda/ops.h"
@@ -25,8 +25,8 @@ void launch_cell(const LstmBlockCellGradCall<S>& c, const CellTensors<S>& tensor
   queue.launch(Kernel::blocks(c.B, c.H, rows_each), Kernel{{tensors}, c.B, c.H, rows_each});
 }
 
-// Rows of a block in fours. From 2^20 elements on there are blocks for every processor of a GPU several times over, so
-// that fewer and longer ones write fewer sums.
+// Groups of four rows per block. From 2^20 elements on there are several times as many blocks as processors of a GPU,
+// so that fewer and longer blocks write fewer sums.
 std::int64_t rows_each(std::int64_t B, std::int64_t H) {
   constexpr std::int64_t kMany = 1 << 20;
   return B >= kMany / H ? 4 : 1;

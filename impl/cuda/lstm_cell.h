@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One element of an LSTM step backward: reference/semantics.md 1.3. No memory here.
+// One element of an LSTM step backward: reference/semantics.md 1.3. Accesses no memory.
 #pragma once
 
 #include "impl/cuda/device/kernel.h"
 
 namespace backgauge::cuda {
 
-// What a step saved, and the gradients that come into it.
+// The saved values of a step, and its upstream gradients.
 template <class Real>
 struct CellValues {
   Real cs_prev, i, f, o, ci, co, cs_grad, h_grad;
@@ -17,7 +17,7 @@ struct PeepholeWeights {
   Real wci, wcf, wco;
 };
 
-// With respect to the pre-activations, and to cs_prev.
+// Gradients with respect to the pre-activations and cs_prev.
 template <class Real>
 struct CellGradients {
   Real i, f, ci, o, cs_prev;

@@ -26,7 +26,7 @@ struct SetArgumentsKernel {
   }
 };
 
-// Of one block: no other one may look at steps_left while it changes.
+// A kernel of one block, since no other block may read steps_left while it changes.
 template <class S>
 struct NextChunkKernel {
   static constexpr int kThreads = kGraphSteps, kPhases = 2;
@@ -54,7 +54,7 @@ struct NextChunkKernel {
   }
 };
 
-// The slot'th step of the chunk at hand, for CellKernel.
+// Step number `slot` of the current chunk, for CellKernel.
 template <class S, bool kPeephole>
 struct StepOfChunk {
   using Storage = S;
@@ -101,7 +101,7 @@ void launch_step(Queue& queue, const StepShape& shape, std::int64_t slot, const 
       Kernel{{place, slot, shape.B, shape.H, cell_row_blocks(shape.B, kRowsEach)}, shape.B, shape.H, kRowsEach});
 }
 
-// Whether graphs are wanted at all: BACKGAUGE_CUDA_GRAPH=off enqueues every step, with the same results.
+// Whether graphs are enabled: BACKGAUGE_CUDA_GRAPH=off enqueues every step, with the same results.
 bool graphs_are_on() {
   const char* word = std::getenv("BACKGAUGE_CUDA_GRAPH");
   return word == nullptr || std::string_view(word) != "off";
@@ -128,14 +128,14 @@ class StepGraphs {
   }
 
  private:
-  // Of 4 MiB of device memory each.
+  // Each takes 4 MiB of device memory.
   static constexpr std::size_t kMost = 8;
 
   std::mutex mutex_;
-  std::list<std::pair<std::pair<int, StepShape>, std::shared_ptr<StepGraph<S>>>> kept_;  // the last used first
+  std::list<std::pair<std::pair<int, StepShape>, std::shared_ptr<StepGraph<S>>>> kept_;  // most recently used first
 };
 
-// Never destroyed: at the end of the process the driver may be gone before it.
+// Never destroyed, because the driver may already be unloaded at the end of the process.
 template <class S>
 StepGraphs<S>& step_graphs() {
   static StepGraphs<S>& the = *new StepGraphs<S>;
@@ -164,7 +164,7 @@ template <class S>
 bool steps_can_be_indirect(const StepShape& shape) {
   Product product = step_product<S>(shape);
   if (!can_be_indirect(product)) return false;
-  product.added = true;  // as all but the first of split operands are
+  product.added = true;  // like all products of split operands but the first
   return !operands_are_split<S>() || can_be_indirect(product);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices as operands of products. Where float products are three of TF32 (device/math.h), a float operand lies in two
-// parts that TF32 holds: x = high + low, but for 2^-22 of x. reference/arithmetic/bounds.md 2.1.
+// Matrices as operands of products. If float products are three products of TF32 (device/math.h), a float operand is
+// stored in two parts that TF32 can represent: x = high + low, up to 2^-22 of x. reference/arithmetic/bounds.md 2.1.
 #pragma once
 
 #include <concepts>
@@ -14,8 +14,8 @@ namespace backgauge::cuda {
 
 template <class Element>
 struct Operand {
-  Element* data = nullptr;  // the matrix; of a split one the upper parts
-  std::int64_t low = 0;     // elements from each upper part to its lower one; 0: it is not split
+  Element* data = nullptr;  // the matrix, or the upper parts of a split matrix
+  std::int64_t low = 0;     // elements from each upper part to its lower part; 0: not split
 
   BACKGAUGE_BOTH Operand operator+(std::int64_t elements) const { return {data + elements, low}; }
   BACKGAUGE_BOTH Element* lower() const { return data + low; }
@@ -25,7 +25,7 @@ struct Operand {
   }
 };
 
-// Whether operands of this type are to be split.
+// Whether operands of this type must be split.
 template <class Storage>
 bool operands_are_split() {
   return std::is_same_v<Storage, float> && math().floats == FloatProducts::kThreeTf32;
@@ -38,7 +38,7 @@ Operand<Storage> take_operand(Workspace& workspace, std::initializer_list<std::i
   return {data, workspace.take<Storage>(shape) - data};
 }
 
-// As store(), of an operand.
+// Like store(), to an operand.
 template <int count, class Storage>
 BACKGAUGE_BOTH void store_operand(const Compute<Storage> (&from)[count], const Operand<Storage>& to) {
   if constexpr (std::is_same_v<Storage, float>) {
@@ -56,7 +56,7 @@ BACKGAUGE_BOTH void store_operand(const Compute<Storage> (&from)[count], const O
   store(from, to.data);
 }
 
-// One product, or of split operands three, the smaller ones first. Addresses: Matrices or IndirectMatrices.
+// One product, or three for split operands, the smaller ones first. Addresses: Matrices or IndirectMatrices.
 template <class Addresses, class Left, class Right, class To>
 void multiply_parts(Queue& queue, Product product, bool split, Left a, Left a_low, Right b, Right b_low, To result) {
   if (split) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops. Each first takes its memory from the workspace; if that only counts, it does nothing else and looks at the
-// sizes and attributes of the call alone. Otherwise the call is validated, its tensors lie in the memory of the
-// backend, and all is done in the order of `stream`.
+// The ops. Each first takes its memory from the workspace; if that only counts, it does nothing else, and reads only
+// the sizes and attributes of the call. Otherwise the call has been validated, its tensors are in memory of the
+// backend, and all work is done in the order of `stream`.
 #pragma once
 
 #include "impl/cuda/device/work.h"
@@ -16,7 +16,7 @@ void lstm_block_cell_grad(const LstmBlockCellGradCall<Storage>& call, Workspace&
 template <class Storage>
 void block_lstm_grad_v2(const BlockLstmGradV2Call<Storage>& call, Workspace& workspace, void* stream);
 
-// What it allocates for calls of these extents on the current device, and keeps: they need it for nothing but speed.
+// Allocates and keeps what calls of these extents on the current device use only for speed.
 template <class Storage>
 void prepare_block_lstm_grad_v2(const Extents& extents);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops give the same bits wherever their tensors lie, in vectors or one by one, and with graphs or without: what the
-// judge's bounds cannot see.
+// The ops give the same bits for any placement of their tensors, with vector or scalar accesses, and with or without
+// graphs. The judge's bounds cannot check that.
 #include "impl/cuda/ops.h"
 
 #include <gtest/gtest.h>
@@ -128,7 +128,7 @@ void expect_same_bits() {
   }
 }
 
-// What is random here is no state of any network, but as good as one for where things lie.
+// The random values are not states of a network, but that does not matter for placement.
 template <class Storage>
 void expect_same_bits_of_rnn() {
   for (const std::int32_t mode : {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU}) {
@@ -158,7 +158,7 @@ TEST(Ops, GiveTheSameBitsInHalfOfRnn) { expect_same_bits_of_rnn<Half>(); }
 TEST(Ops, GiveTheSameBitsInFloatOfRnn) { expect_same_bits_of_rnn<float>(); }
 TEST(Ops, GiveTheSameBitsInDoubleOfRnn) { expect_same_bits_of_rnn<double>(); }
 
-// `plain` has a Philox of its own.
+// `plain` has its own Philox.
 TEST(Dropout, DrawsTheMaskOfPlain) {
   constexpr std::int64_t kCount = 1027;
   const std::vector<float> y(kCount, 1);

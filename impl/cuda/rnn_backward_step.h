@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pointwise part of a step of CudnnRNNBackprop: from the gradients of the states after the step to those of its
-// gates. A block takes 4 rows of as many columns as a warp reads in vectors, and leaves the sums of its rows, which
-// column_sums.h adds up.
+// The pointwise part of a step of CudnnRNNBackprop: computes the gradients of the gates from those of the states after
+// the step. A block computes 4 rows of as many columns as a warp reads in vectors, and writes the sums of its rows,
+// which column_sums.h adds.
 #pragma once
 
 #include "impl/cuda/operand.h"
@@ -10,18 +10,19 @@
 
 namespace backgauge::cuda {
 
-// One step of one pseudo-layer. Rows of y and dy are y_stride elements apart, all others dense.
+// One step of one pseudo-layer. Rows of y and dy are y_stride elements apart; all others are dense.
 template <class Storage>
 struct RnnBackwardStep {
   using Real = Compute<Storage>;
 
   const Storage *kept, *y;  // values
-  // The states before: at the first step of the forward the initial ones, else nullptr, and values of the step before.
+  // The previous states: at the first step in forward order the initial ones, else nullptr; and those of the step
+  // before.
   const Storage *initial_h, *initial_c;
   const Storage *y_before, *kept_before;
-  const Storage* output_backprop;  // of the last layer, else nullptr
-  const Real* dy;                  // of the others
-  Real *dh, *dc;                   // [B, H], from the step after to the step before
+  const Storage* output_backprop;  // for the last layer, else nullptr
+  const Real* dy;                  // for other layers
+  Real *dh, *dc;                   // [B, H]: on input after the step, on output before it
   Operand<Storage> dgates;         // [B, gradients * H]
   Real* sums;                      // [row blocks, gradients, H]
   Real* gate_sums;                 // with skip_input [B, H]: of the input side, else nullptr

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One element of a step of CudnnRNN, forward and backward, for each of the four modes: reference/semantics.md 3.3, 3.4.
-// No memory here. A cell says
-//   kGates      how many gates it has, of W x + bW and of R h + bR alike, in the order of params
-//   kKept       values that the backward needs beside h
+// Accesses no memory. A cell defines
+//   kGates      the number of gates of W x + bW, and of R h + bR, in the order of params
+//   kKept       values that the backward pass needs in addition to h
 //   kGradients  gate gradients of a step: the first kGates are those of the recurrent side, the last kGates those of
 //               the input side
 //   kReadsH, kReadsHPrev  which states its backward reads; kHasState  whether it has a cell state, kept at kState
@@ -14,14 +14,14 @@
 
 namespace backgauge::cuda {
 
-// What enters a step backward, and what is left for the one before it in time.
+// The gradients that enter a step backward; on return those for the previous step in time.
 template <class Real>
 struct RnnGradient {
-  Real dh;  // of h; left: what reaches the h before past the gates
-  Real dc;  // lstm: of cs; left: of the cs before
+  Real dh;  // of h; on return the part of that of h_prev that bypasses the gates
+  Real dc;  // lstm: of cs; on return of cs_prev
 };
 
-// States: h, of the step itself; lstm: cs_prev; gru: h_prev.
+// States: h of the step itself; lstm: cs_prev; gru: h_prev.
 template <class Real>
 struct RnnStates {
   Real h, h_prev, cs_prev;
@@ -32,7 +32,7 @@ BACKGAUGE_BOTH Real sigmoid(Real v) {
   return 1 / (1 + std::exp(-v));
 }
 
-// forward: from both sides of each gate to h. backward: from what is kept to the gate gradients.
+// forward: computes h from both sides of each gate. backward: computes the gate gradients from the kept values.
 struct ReluCell {
   static constexpr int kGates = 1, kKept = 0, kGradients = 1;
   static constexpr bool kReadsH = true, kReadsHPrev = false, kHasState = false;
@@ -66,7 +66,7 @@ struct TanhCell {
   }
 };
 
-// Gates i, f, n, o. Kept: these, then cs and its tanh.
+// Gates i, f, n, o. Kept: the gates, then cs and its tanh.
 struct LstmCell {
   static constexpr int kGates = 4, kKept = 6, kGradients = 4;
   static constexpr bool kReadsH = false, kReadsHPrev = false, kHasState = true;
@@ -95,8 +95,8 @@ struct LstmCell {
   }
 };
 
-// Gates r, z, n. Kept: these, then R_n h + bR_n. The gradient of n has two sides, between which the reset gate stands:
-// they are the first and the last.
+// Gates r, z, n. Kept: the gates, then R_n h + bR_n. The gradient of n has a recurrent side, which includes the factor
+// r, and an input side: they are the first and the last.
 struct GruCell {
   static constexpr int kGates = 3, kKept = 4, kGradients = 4;
   static constexpr bool kReadsH = false, kReadsHPrev = true, kHasState = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pointwise part of a step of CudnnRNN: from the products with W and R to the state, what is kept for the backward,
-// and the output.
+// The pointwise part of a step of CudnnRNN: computes the state, the values kept for the backward pass, and the output
+// from the products with W and R.
 #pragma once
 
 #include "impl/cuda/operand.h"
@@ -9,16 +9,16 @@
 
 namespace backgauge::cuda {
 
-// One step of one pseudo-layer. Rows of y and of what is made of it are y_stride elements apart, all others dense.
+// One step of one pseudo-layer. Rows of y and its operand are y_stride elements apart; all others are dense.
 template <class Storage>
 struct RnnForwardStep {
   using Real = Compute<Storage>;
 
   const Real* input_side;      // [B, G*H]: W x; nullptr with skip_input
-  const Storage* x;            // [B, H], with skip_input: what every gate has on its input side
+  const Storage* x;            // [B, H], with skip_input: the input side of every gate
   const Real* recurrent_side;  // [B, G*H]: R h
   const Storage *bW, *bR;      // [G*H]
-  // The states before: at the first step the initial ones, later nullptr, and values of the step before.
+  // The previous states: at the first step the initial ones; later nullptr, and the values of the previous step.
   const Storage *initial_h, *initial_c;
   const Storage *y_before, *kept_before;
   Storage *kept, *y;         // values

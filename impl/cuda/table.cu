@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table, as a plug-in: checks, choice of op and storage type, and the exceptions that must not leave.
+// The table of the plug-in: checks, selects op and storage type, and turns exceptions into a status.
 #include <algorithm>
 #include <atomic>
 #include <string>
@@ -28,13 +28,13 @@ backgauge_status plan(const backgauge_call& call, const Extents& extents, backga
   return BACKGAUGE_OK;
 }
 
-// Of an op with products of matrices.
+// The claims for an op with matrix products.
 backgauge_op_claims claims_with_products(backgauge_op op) {
   backgauge_op_claims claims = complete_claims(op);
   if (math().floats == FloatProducts::kTf32) claims.numerical_contract = BACKGAUGE_FP32_TF32;
   if (math().floats == FloatProducts::kThreeTf32) claims.numerical_contract = BACKGAUGE_FP32_3XTF32;
   if (math().half_operands) {
-    // Gate gradients of steps are kept as the operands of products that they are.
+    // Gate gradients of steps are stored as operands of products.
     claims.half_class = BACKGAUGE_CLASS_A_PRIME;
     claims.half_contract = BACKGAUGE_FP16_ACC32;
   }
@@ -46,7 +46,7 @@ const backgauge_op_claims kClaims[] = {complete_claims(BACKGAUGE_LSTM_BLOCK_CELL
                                        claims_with_products(BACKGAUGE_CUDNN_RNN_BACKPROP)};
 const TableChecks kChecks = {kClaims, plan, kBackend.memory_space};
 
-// Whether it is to be done on a copy.
+// Whether the call must be run on a copy in device memory.
 bool is_from_host(const backgauge_call* call) {
   return kBackend.memory_space != BACKGAUGE_HOST && call != nullptr && call->memory_space == BACKGAUGE_HOST &&
          validate_shapes(*call).ok();
@@ -70,7 +70,7 @@ backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, bac
   });
 }
 
-// body(call, extents): does it on memory of the backend.
+// Calls body(call, extents) with a call in memory of the backend.
 template <class Body>
 backgauge_status with_checks(const backgauge_call* call, bool forward, backgauge_message* message, Body body) {
   return guarded(message, [&] {

@@ -41,7 +41,7 @@ WidenedCall::WidenedCall(const backgauge_call& call, const Extents& extents, Wor
 void* WidenedCall::take(const backgauge_tensor& tensor, Workspace& workspace) const {
   if (is_widened(tensor)) return workspace.take<float>({backgauge_elements(&tensor)});
   if (!is_reserve_space(tensor)) return tensor.data;
-  // As it lies, if floats may lie there in vectors.
+  // Used in place, if it is aligned for vectors of floats.
   std::byte* const copy = workspace.take<std::byte>({reserve_bytes_});
   return is_aligned(0, 1, tensor.data) ? tensor.data : copy;
 }

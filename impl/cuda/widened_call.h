@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A half or bfloat16 call as the float call that it is computed as where nothing is narrowed: its tensors widened into
-// the workspace, its outputs rounded once when all is done. So outputs may share memory with inputs as the contract has
-// it, and nothing depends on where tensors lie. reserve_space holds floats in either call.
+// The float call that computes a half or bfloat16 call without narrowing: its tensors are widened into the workspace,
+// its outputs rounded once at the end. So outputs may share memory with inputs as the contract allows, and nothing
+// depends on the placement of tensors. reserve_space holds floats in both calls.
 #pragma once
 
 #include <vector>
@@ -14,14 +14,14 @@ namespace backgauge::cuda {
 
 class WidenedCall {
  public:
-  // call: of half or bfloat16 tensors; it and extents as for ops.h.
+  // call: with half or bfloat16 tensors; call and extents as in ops.h.
   WidenedCall(const backgauge_call& call, const Extents& extents, Workspace& workspace);
   WidenedCall(const WidenedCall&) = delete;
   WidenedCall& operator=(const WidenedCall&) = delete;
 
   const backgauge_call& call() const { return call_; }
 
-  // Before and after the work of call(), on its stream.
+  // To be called before and after the work of call(), on its stream.
   void widen_inputs() const;
   void round_outputs() const;
 

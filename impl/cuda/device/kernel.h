@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel is made of, for nvcc and for a C++ compiler alike. A kernel is a struct that can be copied byte by
+// The definition of a kernel, for nvcc as well as a C++ compiler. A kernel is a struct that can be copied byte by
 // byte:
 //
 //   struct Example {
 //     static constexpr int kThreads = 128;            // of a block
-//     static constexpr int kPhases = 2;               // a barrier of the block stands between each two
-//     struct Shared { float sums[128]; };             // of a block; holds nothing in particular at first
-//     struct Local { float sum; };                    // of a thread, from phase to phase; likewise
+//     static constexpr int kPhases = 2;               // a barrier of the block separates them
+//     struct Shared { float sums[128]; };             // of a block; uninitialized at first
+//     struct Local { float sum; };                    // of a thread, kept from phase to phase; uninitialized
 //     const float* from;                              // parameters: pointers to device memory, numbers
 //     template <int kPhase>
 //     BACKGAUGE_BOTH void run(const Thread& thread, Shared& shared, Local& local) const;
 //   };
 //
-// Whatever a thread reads of `shared` or of global memory must have been written by itself, in an earlier phase by its
-// block, or by an earlier launch. Blocks run in any order.
+// A thread may only read parts of `shared` or of global memory that were written by itself, by its block in an earlier
+// phase, or by an earlier launch. Blocks run in any order.
 #pragma once
 
 #include <cstdint>
@@ -42,10 +42,10 @@ struct Thread {
   std::int64_t block;  // in 0 .. blocks - 1
 };
 
-// For kernels that need none.
+// For kernels without Shared or Local data.
 struct Nothing {};
 
-// The type that values of a storage type are computed in.
+// The type of computations with values of a storage type.
 template <class Storage>
 using Compute = std::conditional_t<sizeof(Storage) == 2, float, Storage>;
 
@@ -71,7 +71,7 @@ BACKGAUGE_BOTH float wide(Bfloat16 value) {
 BACKGAUGE_BOTH float wide(float value) { return value; }
 BACKGAUGE_BOTH double wide(double value) { return value; }
 
-// Rounded once, to nearest even.
+// Rounds once, to nearest even.
 template <class Storage>
 BACKGAUGE_BOTH Storage narrow(Compute<Storage> value) {
   if constexpr (std::is_same_v<Storage, Half>) {
@@ -95,7 +95,7 @@ BACKGAUGE_BOTH Storage narrow(Compute<Storage> value) {
   }
 }
 
-// `count` neighbours as one access of 16 bytes, or one element alone. `from` and `to` are aligned accordingly.
+// Accesses `count` adjacent elements as 16 bytes at once, or one element. `from` and `to` are aligned accordingly.
 template <int count, class Storage>
 BACKGAUGE_BOTH void load(const Storage* from, Compute<Storage> (&to)[count]) {
   static_assert(count == 1 || count == kVector<Storage>);
@@ -130,7 +130,7 @@ BACKGAUGE_BOTH void store(const Compute<Storage> (&from)[count], Storage* to) {
   }
 }
 
-// `count` neighbours of float or double that need not be one access: carries beside vectors of half.
+// `count` adjacent floats or doubles, not necessarily in one access: carried values next to vectors of half.
 template <int count, class Real>
 BACKGAUGE_BOTH void load_each(const Real* from, Real (&to)[count]) {
   if constexpr (count * sizeof(Real) % kVectorBytes == 0) {
@@ -165,7 +165,7 @@ BACKGAUGE_BOTH void store_each(const Real (&from)[count], Real* to) {
   }
 }
 
-// Whether all of these may be accessed as vectors, and so may rows of `columns` elements of the given size.
+// Whether all of these can be accessed as vectors, including rows of `columns` elements of the given size.
 template <class... Pointer>
 bool is_aligned(std::int64_t columns, std::size_t element_bytes, const Pointer*... pointers) {
   const bool rows = static_cast<std::uint64_t>(columns) * element_bytes % kVectorBytes == 0;

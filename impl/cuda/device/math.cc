@@ -12,7 +12,7 @@ struct Request {
   std::string refusal;
 };
 
-// Whether the word is known, and says nothing that was said before.
+// Whether the word is known, and sets nothing that was set before.
 bool take(std::string_view word, Math& math) {
   if (word == "fp16") return !math.half_operands && (math.half_operands = true);
   if (math.floats != FloatProducts::kAsTheyAre) return false;

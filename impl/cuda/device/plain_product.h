@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product by one thread per element of the result: for what a library has no algorithm for. Slow, and right for every
-// type, size and alignment.
+// A product with one thread per element of the result, for products that the library has no algorithm for. Slow, and
+// correct for every type, size and alignment.
 #pragma once
 
 #include "impl/cuda/device/kernel.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine as an op sees it: work in queues, recorded work, and memory that outlives a call. Two backends: CUDA's
+// The machine as an op uses it: work in queues, recorded work, and memory that outlives a call. Two backends: CUDA's
 // runtime and cuBLASLt (cuda/), and the processor (host/), which runs work as late or as early as its order allows and
-// watches over the rules. Everything here throws CallError.
+// checks the rules. Everything here throws CallError.
 //
-// Between the making and the end of a Work nothing may allocate device memory or wait for the device.
+// During the lifetime of a Work, nothing may allocate device memory or wait for the device.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 namespace backgauge::cuda {
 
 class Graph;
-struct WorkState;  // of a backend, likewise EventState and Stream
+struct WorkState;  // defined by a backend, like EventState and Stream
 struct GraphState;
 
 // Marks a place in a queue that queues of later calls can wait for.
@@ -39,33 +39,33 @@ class Event {
   std::unique_ptr<EventState> state_;
 };
 
-// Does one thing after the other, in the order of these calls.
+// Runs its work sequentially, in the order of these calls.
 class Queue {
  public:
   explicit Queue(Stream& stream) : stream_(stream) {}
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  // Device code: kernel.h. Nothing if `blocks` is 0.
+  // Launches device code: kernel.h. Does nothing if `blocks` is 0.
   template <class Kernel>
   void launch(std::int64_t blocks, const Kernel& kernel) {
     if (blocks > 0) launch_on(stream_, blocks, kernel);
   }
 
-  // Of no depth: zeros, unless added. Nothing if the result has no element.
+  // With depth 0 the result is zero, or unchanged if added. Does nothing if the result has no element.
   void multiply(const Product& product, const Matrices& matrices);
   // Only where can_be_indirect().
   void multiply(const Product& product, const IndirectMatrices& matrices);
 
   void zero(void* to, std::int64_t bytes);
-  // Both in device memory, not overlapping.
+  // Both must be in device memory, and must not overlap.
   void copy(void* to, const void* from, std::int64_t bytes);
 
-  // What follows here starts after all that is in `other` now has ended. Nothing if it is the same queue.
+  // Later work of this queue starts after all current work of `other` has ended. Does nothing for the same queue.
   void wait_for(Queue& other);
 
   void record(Event& event);
-  // For the last record() of it; nothing if there was none.
+  // Waits for the last record() of the event; does nothing if there was none.
   void wait_for(const Event& event);
 
   void replay(const Graph& graph);
@@ -74,14 +74,14 @@ class Queue {
   Stream& stream_;
 };
 
-// Whether multiply() takes this one with IndirectMatrices. The same answer for the same product, always.
+// Whether multiply() accepts this product with IndirectMatrices. Always the same for the same product.
 bool can_be_indirect(const Product& product);
 
 // The work of one call, or of one recording. Side queues start with a wait_for() and end in one.
 class Work {
  public:
   static constexpr int kMostSides = 2;
-  // Device memory that the products of the queues need together, aligned to 256 bytes.
+  // Bytes of device memory, aligned to 256 bytes, that the products of all queues need together.
   static constexpr std::int64_t scratch_bytes(int sides) { return (1 + sides) * kProductScratchBytes; }
 
   // stream: of the call. scratch: of scratch_bytes(sides), or nullptr without products.
@@ -94,10 +94,10 @@ class Work {
   // index in 0 .. sides - 1. May be the main one.
   Queue& side(int index);
 
-  // Whether the caller records this call into a graph of his own; graphs cannot be replayed then.
+  // Whether the caller records this call into its own graph; graphs cannot be replayed then.
   bool is_recorded() const;
 
-  // After the last of it. Throws if side queues have not been waited for.
+  // To be called after the last work. Throws if a side queue has not been waited for.
   void finish();
 
  private:
@@ -110,10 +110,10 @@ class Work {
   std::unique_ptr<Queue> sides_[kMostSides];
 };
 
-// Work that can be done again and again with one call; at one time once only.
+// Work that can be repeated with one call, but not concurrently.
 class Graph {
  public:
-  // body: puts its work into the queues. scratch, sides: as for Work; the graph keeps the scratch.
+  // body: enqueues the work. scratch, sides: as for Work; the graph keeps the scratch.
   Graph(void* scratch, int sides, const std::function<void(Work&)>& body);
   ~Graph();
   Graph(const Graph&) = delete;
