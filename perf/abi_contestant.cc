@@ -11,7 +11,6 @@
 #include "perf/signs.h"
 #include "properties/device/runtime.h"
 #include "properties/judge/adjoint/mask_free_reference.h"
-#include "properties/judge/call/run.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/judge.h"
@@ -155,8 +154,7 @@ Verdict AbiContestant::judge(WorkloadInputs& workload_inputs) {
 std::optional<Verdict> AbiContestant::refuse(WorkloadInputs& workload_inputs) {
   if (!on_cpu() && !device::absence().empty()) return Verdict{Status::kSkipped, device::absence(), {}};
   const Problem& problem = workload_inputs.filled.problem;
-  std::string reason = refusal_of(problem);
-  if (reason.empty()) reason = unclaimed(claims_of(runner_.table(), problem.op), problem, workload_inputs.filled.facts);
+  std::string reason = unclaimed(claims_of(runner_.table(), problem.op), problem, workload_inputs.filled.facts);
   if (reason.empty()) return std::nullopt;
   return Verdict{Status::kSkipped, std::move(reason), {}};
 }

@@ -67,6 +67,16 @@ TEST_F(AbiContestantTest, PassesBeforeAndAfterOnEveryOp) {
   }
 }
 
+TEST_F(AbiContestantTest, RefusesWhatItCannotRunWithoutRunningIt) {
+  EXPECT_FALSE(contest(kCell).refuse(*workload_inputs));
+  scripted.claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
+  const std::optional<Verdict> unclaimed = contest(kCell).refuse(*workload_inputs);
+  ASSERT_TRUE(unclaimed);
+  EXPECT_EQ(unclaimed->status, Status::kSkipped);
+  EXPECT_EQ(unclaimed->reason, "dtype f32 is not claimed");
+  EXPECT_EQ(scripted.runs, 0);
+}
+
 TEST_F(AbiContestantTest, IsCaughtWhenItTurnsWrong) {
   EXPECT_EQ(contest(kCell).judge(*workload_inputs).status, Status::kPassed);
   const std::unique_ptr<Launch> sly = contestant->launch(*workload_inputs);

@@ -3,8 +3,8 @@
 //   {"schema":..., "context":{...}}                                               the first line
 //   {"workload", "suite", "implementation", "verdict", "error_over_bound", "tensors":{<name>: ratio}, "reason", ...}
 //   {"workload", "suite", "implementation", "version", "round", "seconds", "calls", "fma_gflops", "disturbed"}
-// A workload is identified by its case line. A pair that did not pass has no samples. Numbers that are not finite are
-// null.
+// A workload is identified by its case line. A pair that did not pass has no samples; one whose verdict is UNJUDGED has
+// samples and no error. Numbers that are not finite are null.
 #pragma once
 
 #include <map>

@@ -2,19 +2,17 @@
 #include "ci/command/python.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 
 #include "ci/options/command_error.h"
-
-extern char** environ;
+#include "properties/judge/worker/child_process.h"
 
 namespace backgauge::cli {
 namespace {
@@ -41,14 +39,12 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   return pointers;
 }
 
-bool succeeds(const std::vector<std::string>& words) {
-  pid_t process = 0;
-  if (posix_spawnp(&process, words[0].c_str(), nullptr, nullptr, pointers_to(words).data(), environ) != 0) return false;
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0) {
-    if (errno != EINTR) return false;
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+bool succeeds(const std::vector<std::string>& words) try {
+  ChildProcess process({.program = words.at(0), .arguments = words, .ends_with_thread = true});
+  const auto& ending = process.ending_by(std::chrono::steady_clock::time_point::max());
+  return ending && !ending->by_signal && ending->number == 0;
+} catch (const std::system_error&) {
+  return false;
 }
 
 // Searches for the libraries without importing them, which would take seconds.
