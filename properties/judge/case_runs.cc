@@ -10,7 +10,7 @@
 namespace backgauge {
 namespace {
 
-// The forward, and what can be known of its masks.
+// Runs the forward, and determines whether its masks are available.
 std::optional<Verdict> make_forward(CaseSession& session, CaseRuns& runs) {
   const backgauge_op op = session.problem().op;
   if (session.runner().table().forward == nullptr) {

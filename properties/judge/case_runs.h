@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls that one case is judged by. They are all made before anything is compared.
+// The calls by which one case is judged. All are made before anything is compared.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace backgauge {
 
 struct CaseRuns {
-  // Set if the forward or its masks fail, or if masks are needed and not to be had: nothing is compared then, and the
+  // Set if the forward or its masks fail, or if masks are needed and not available: nothing is compared then, and the
   // calls after it are not made.
   std::optional<Verdict> verdict;
   RunResult forward;               // if the op has one

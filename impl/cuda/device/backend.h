@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which machine this library was built for.
+// The machine that this library was built for.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,23 @@ struct Backend {
 };
 extern const Backend kBackend;
 
-// Versions of what the work is done with, in one line. Only where refusal() is "".
+// The versions of the libraries and of the device, in one line. Only if refusal() is "".
 std::string backend_version();
 
-// What this machine lacks to run anything, or "".
+// What is missing on this machine, or "".
 std::string refusal();
 
-// Number of the current one; plans are made for one each.
+// The number of the current device; plans are made per device.
 int current_device();
 
-// Before any Work on the current one, which allocates nothing: makes what works on it take turns with.
+// To be called before any Work on the current device: creates the objects that works share, since works allocate
+// nothing.
 void prepare_device();
 
-// From device memory to that of the host, after all that is in the stream now. Returns when it is done.
+// Copies from device memory to the host, after all current work of the stream. Returns when the copy is complete.
 void read_back(void* stream, void* to, const void* from, std::int64_t bytes);
 
-// From host memory to that of the device. Returns when it is done.
+// Copies from host memory to the device. Returns when the copy is complete.
 void write_through(void* to, const void* from, std::int64_t bytes);
 
 }  // namespace backgauge::cuda

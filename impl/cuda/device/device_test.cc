@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backend of the host watches over, on kernels and queues that break one rule each.
+// The checks of the host backend, with kernels and queues that each break one rule.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -27,7 +27,7 @@ std::string error_of(Body body) {
   return "";
 }
 
-// to[block] = the sum of `from` over the threads of the block; with one phase fewer, before they have all put theirs.
+// to[block] = the sum of `from` over the threads of the block; with one phase less, before all have written their part.
 template <bool kBarrier>
 struct SumKernel {
   static constexpr int kThreads = 8, kPhases = kBarrier ? 2 : 1;
@@ -88,7 +88,7 @@ struct TwiceKernel {
   }
 };
 
-// What value a -> b -> c -> d has at its end, b -> c on a side queue, over two works.
+// The value at the end of a -> b -> c -> d, with b -> c on a side queue, over two works.
 std::set<float> results_of_chain(bool fork, bool join_before_last) {
   std::set<float> results;
   for (int run = 0; run < 2; ++run) {
@@ -128,7 +128,7 @@ TEST(Work, RefusesASideThatNobodyWaitsFor) {
               work.finish();
             }),
             "side queue 1 is not waited for");
-  EXPECT_EQ(error_of([&] {  // by way of the other one
+  EXPECT_EQ(error_of([&] {  // through the other one
               Work work(nullptr, nullptr, 2);
               work.side(0).launch(1, TwiceKernel{&x[0], &x[1]});
               work.side(1).wait_for(work.side(0));
@@ -198,7 +198,7 @@ TEST(Memory, HoldsNanAtFirst) {
   EXPECT_TRUE(std::isnan(static_cast<const float*>(memory.data())[1]));
 }
 
-// Small whole numbers: exact in every type and order.
+// Small integers: exact in every type and order.
 template <class Storage, class Result>
 void expect_product(bool a_transposed, bool b_transposed, bool added) {
   constexpr std::int64_t kRows = 3, kColumns = 5, kDepth = 4, kGap = 2;

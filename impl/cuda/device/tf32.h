@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TF32: floats of 11 significant bits, which is what tensor cores take of a float.
+// TF32: floats with 11 significant bits, the precision at which tensor cores read floats.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace backgauge::cuda {
 
-// To the nearest, ties to even. Above the largest of them, 0x1.ffcp127, infinity; what is not finite stays as it is.
+// Rounds to nearest, ties to even. Infinity above the largest TF32 number, 0x1.ffcp127; non-finite values do not
+// change.
 BACKGAUGE_BOTH float to_tf32(float value) {
   constexpr std::uint32_t kDropped = 13, kInfinity = 0x7f800000;
   std::uint32_t bits = 0;

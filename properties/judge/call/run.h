@@ -43,7 +43,7 @@ struct Output {
 struct RunResult {
   std::string refusal;  // why the contract refuses the call; "" if it accepts it
   backgauge_status status = BACKGAUGE_INTERNAL;
-  std::string function;  // that answered: prepare, run, forward, dropout_mask
+  std::string function;  // that returned last: prepare, run, forward, dropout_mask
   std::string message;
   std::vector<Output> outputs;          // empty if prepare did not succeed
   std::vector<std::string> violations;  // of rules about memory and exceptions, and plans that cannot be met
@@ -58,7 +58,7 @@ std::vector<RawTensor> absent_inputs(const Problem& problem);
 // Why the contract refuses a problem, absent inputs not considered; "" if it accepts it.
 std::string refusal_of(const Problem& problem);
 
-// What an implementation answers when it is asked for the dropout masks of the problem of a stacked op:
+// The answer of an implementation that is asked for the dropout masks of a stacked op's problem:
 // keep[gap] [T, B, D*H], or why not in `result`.
 struct DropoutMasks {
   RunResult result;

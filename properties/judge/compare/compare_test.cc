@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 const double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kAllowed = 0x1p-20;  // of a want of 1: resolution 2^20
+constexpr double kAllowed = 0x1p-20;  // for a want of 1: resolution 2^20
 
 Wanted wanted(std::vector<long double> value, std::vector<double> allowed) {
   return {"x_grad", {static_cast<std::int64_t>(value.size())}, std::move(value), std::move(allowed)};

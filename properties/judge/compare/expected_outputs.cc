@@ -11,7 +11,7 @@ auto fields(const backgauge_attributes& a) {
   return std::tie(a.use_peephole, a.rnn_mode, a.input_mode, a.direction, a.seed, a.seed2, a.dropout);
 }
 
-// Half classes make no difference to other dtypes, so most contestants share an answer.
+// Half classes do not matter for other dtypes, so most contestants share one evaluation.
 Declared effective(Declared declared, const Problem& problem) {
   if (!is_narrow(problem.dtype)) declared.half_class = BACKGAUGE_CLASS_A;
   return declared;

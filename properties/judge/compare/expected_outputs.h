@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The correct outputs of one case: of its gradient, and of the forward that comes before it. Computing them takes
-// longer than most calls that are judged, so every answer of the oracle is kept.
+// longer than most calls that are judged, so every result of the oracle is kept.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@ class ExpectedOutputs {
  public:
   using Oracle = std::function<std::vector<Wanted>(const Problem&, const Declared&, RoundingErrors)>;
 
-  // `facts`: of the inputs of the case. How its rounding errors are related follows from them, here and nowhere else.
+  // `facts`: about the inputs of the case. They decide, only here, how its rounding errors are related.
   explicit ExpectedOutputs(const DataFacts& facts, Oracle oracle = backgauge::oracle);
 
   // The problem has the inputs of the case; its attributes and dropout masks may be others. The outputs are in the
   // order of the op's table. References stay valid as long as this object.
   const std::vector<Wanted>& gradient(const Problem& problem, const Declared& declared);
 
-  // Of the forward of that problem, with the same masks. Throws std::bad_optional_access if the op has no forward.
+  // Those of its forward, with the same masks. Throws std::bad_optional_access if the op has no forward.
   const std::vector<Wanted>& forward(const Problem& problem, const Declared& declared);
 
   // Both, those of the forward first, if the op has one.

@@ -11,7 +11,7 @@ namespace {
 using testing::cell_case;
 using testing::net_case;
 
-// Counts what the oracle is asked, and answers with one element that says what it was.
+// An oracle that counts its calls, and returns one element that identifies the call.
 struct Asked {
   int times = 0;
   std::vector<RoundingErrors> roundings;
@@ -34,7 +34,7 @@ TEST(ExpectedOutputs, TheOracleIsAskedOnceForTheSameQuestion) {
   EXPECT_EQ(&expected.gradient(problem, {.half_class = BACKGAUGE_CLASS_B}), &first);  // float32: the class is no matter
   EXPECT_EQ(asked.times, 1);
 
-  // Everything that changes the answer is a question of its own.
+  // Everything that changes the result needs a separate evaluation.
   Problem other = problem;
   other.keep = {{0, 1}};
   EXPECT_EQ(expected.gradient(other, {}).front().value[0], 2);

@@ -43,7 +43,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   const struct sigaction& previous = signal == SIGBUS ? handlers().previous_bus : handlers().previous_segv;
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
-  // On return the instruction faults again, now with the default action. Ignoring a fault would repeat it for ever.
+  // On return the instruction faults again, now with the default action. Ignoring a fault would repeat it forever.
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   sigaction(signal, &standard, nullptr);

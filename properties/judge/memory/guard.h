@@ -33,7 +33,7 @@ class GuardWatch {
   GuardWatch(const GuardWatch&) = delete;
   GuardWatch& operator=(const GuardWatch&) = delete;
 
-  // Installs the handlers again if somebody has installed others since. Throws std::runtime_error.
+  // Installs the handlers again if others have been installed since. Throws std::runtime_error.
   static void arm();
 
   // The first hits, in order of arrival. A page reports its first read and its first write; two threads may report the

@@ -7,7 +7,7 @@
 namespace backgauge::cuda {
 namespace {
 
-// Of the oldest devices that this library holds code for: 8.0.
+// The compute capability of the oldest devices that this library contains code for: 8.0.
 constexpr int kLeastMajor = 8;
 
 std::string version_text(int version) {  // 13010 for 13.1

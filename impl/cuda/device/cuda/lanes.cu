@@ -8,7 +8,7 @@
 namespace backgauge::cuda {
 namespace {
 
-// Works at once that have side queues of their own; the next ones do without.
+// How many concurrent works have side queues; further ones run without.
 constexpr std::size_t kStock = 4;
 
 struct Shelf {
@@ -17,7 +17,7 @@ struct Shelf {
   std::map<int, std::size_t> made;
 };
 
-// Never destroyed: at the end of the process the driver may be gone before it.
+// Never destroyed, because the driver may already be unloaded at the end of the process.
 Shelf& shelf() {
   static Shelf& the = *new Shelf;
   return the;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events for side queues, lent to one work at a time. They are made beforehand: a call makes none.
+// Streams and events for side queues, each used by one Work at a time. They are created beforehand, not during calls.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,19 +15,19 @@ struct Lanes {
   cudaStream_t streams[Work::kMostSides] = {};
   cudaEvent_t events[Work::kMostSides] = {};
 
-  // Makes them on the current device.
+  // Creates them on the current device.
   Lanes();
   ~Lanes();
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 };
 
-// So that as many works as usual find lanes on this device.
+// Ensures that the usual number of works find lanes on this device.
 void stock_lanes(int device);
 
-// nullptr if all are lent.
+// nullptr if all are in use.
 std::unique_ptr<Lanes> borrow_lanes(int device);
-// What is still going on in their streams comes before what the next work puts there.
+// Work that is still running in their streams comes before the work of the next user.
 void return_lanes(int device, std::unique_ptr<Lanes> lanes);
 
 }  // namespace backgauge::cuda

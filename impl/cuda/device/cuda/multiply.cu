@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row-major matrices are their own transposes in columns, which is what cuBLASLt takes: so it is asked for
-// result^T[columns, rows] = b^T a^T.
+// cuBLASLt takes column-major matrices. A row-major matrix is its own transpose in column-major order, so the product
+// is computed as result^T[columns, rows] = b^T a^T.
 #include <cublasLt.h>
 
 #include <map>
@@ -23,7 +23,7 @@ void check_blas(cublasStatus_t status, const char* what) {
                   std::string("cuBLASLt: ") + what + ": " + cublasLtGetStatusName(status));
 }
 
-// Owns one of cuBLASLt's descriptions.
+// Owns a cuBLASLt descriptor.
 template <class Handle, cublasStatus_t (*destroy)(Handle)>
 struct Owned {
   Handle handle = nullptr;
@@ -47,7 +47,7 @@ cublasComputeType_t compute_type(Type operands) {
   return operands == Type::kFloat && math().takes_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
-// As it lies in memory: `rows` rows of `columns` elements, row-major.
+// The layout in memory: `rows` rows of `columns` elements, row-major.
 Layout layout_of(Type type, std::int64_t rows, std::int64_t columns, std::int64_t stride, bool indirect) {
   Layout layout;
   check_blas(cublasLtMatrixLayoutCreate(&layout.handle, data_type(type), static_cast<std::uint64_t>(columns),
@@ -65,7 +65,7 @@ Layout layout_of(Type type, std::int64_t rows, std::int64_t columns, std::int64_
   return layout;
 }
 
-// A product in cuBLASLt's words: its A is our b.
+// A product in cuBLASLt's terms: its A is our b.
 struct Words {
   Description description;
   Layout a, b, result;
@@ -99,7 +99,7 @@ std::optional<cublasLtMatmulAlgo_t> best_algorithm(cublasLtHandle_t handle, cons
   Preference preference;
   check_blas(cublasLtMatmulPreferenceCreate(&preference.handle), "preference");
   prefer(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(kProductScratchBytes));
-  // Parts of a sum are never stored in half.
+  // Partial sums are never stored in half.
   prefer(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
          static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
   const auto alignment = [&](Type type) {
@@ -119,7 +119,7 @@ std::optional<cublasLtMatmulAlgo_t> best_algorithm(cublasLtHandle_t handle, cons
   return best.algo;
 }
 
-// What a product needs of cuBLASLt, made once.
+// The cuBLASLt objects of a product, created once.
 struct Recipe {
   Words words;
   std::optional<cublasLtMatmulAlgo_t> algorithm;
@@ -145,7 +145,7 @@ class Library {
   }
 
  private:
-  // Far more than a program has shapes; it only keeps a stream of ever new ones from filling the memory.
+  // Far more than the shapes of a program; the limit only keeps a stream of new shapes from filling the memory.
   static constexpr std::size_t kMostRecipes = 4096;
 
   cublasLtHandle_t handle_under_lock(int device) {
@@ -159,7 +159,7 @@ class Library {
   std::map<std::tuple<int, bool, Product>, std::shared_ptr<const Recipe>> recipes_;
 };
 
-// Never destroyed: at the end of the process the driver may be gone before it.
+// Never destroyed, because the driver may already be unloaded at the end of the process.
 Library& library() {
   static Library& the = *new Library;
   return the;
@@ -191,7 +191,7 @@ bool cublaslt_multiply(const Stream& stream, const Product& product, const Matri
 }
 
 bool cublaslt_multiply(const Stream& stream, const Product& product, const IndirectMatrices& m) {
-  // The library's types for pointers and for pointers to them are the same.
+  // The library has the same type for pointers and for pointers to pointers.
   return multiply(stream, product, true, m.a, m.b, const_cast<void**>(m.result));
 }
 

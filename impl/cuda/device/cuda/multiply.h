@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products by cuBLASLt. The algorithm for a product is chosen once, by its heuristic, and depends on nothing else.
+// Products by cuBLASLt. Its heuristic chooses the algorithm for a product once, depending only on the product.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace backgauge::cuda {
 
-// false, and nothing done, where the library has no algorithm: the same answer for the same product, always.
+// Returns false, and does nothing, if the library has no algorithm. Always the same for the same product.
 bool cublaslt_multiply(const Stream& stream, const Product& product, const Matrices& matrices);
 bool cublaslt_multiply(const Stream& stream, const Product& product, const IndirectMatrices& matrices);
 bool cublaslt_can_be_indirect(const Product& product);
 
-// Makes the library's handle on the current device, which takes memory.
+// Creates the library's handle on the current device, which allocates memory.
 void prepare_cublaslt();
 
 std::string cublaslt_version();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues on an NVIDIA GPU: a stream each, and an event to order it against others.
+// Queues on an NVIDIA GPU: each is a stream, with an event that orders it relative to others.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,11 +13,11 @@
 
 namespace backgauge::cuda {
 
-// For cuBLASLt's sums in parts: those of a step with B = 64 and H = 4096 in four parts.
+// For cuBLASLt's partial sums: enough for a step with B = 64 and H = 4096 in four parts.
 inline constexpr std::int64_t kProductScratchBytes = 4 << 20;
-// Steps of a graph: enough that starting one counts for little, and few enough to be made quickly.
+// Steps of a graph: enough for the launch to cost little, and few enough to create it quickly.
 inline constexpr int kGraphSteps = 16;
-// Arrays of a workspace follow each other.
+// Arrays of a workspace are adjacent.
 inline constexpr std::int64_t kGuardBytes = 0;
 
 struct Stream {

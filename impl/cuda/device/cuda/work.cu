@@ -34,7 +34,7 @@ namespace {
 
 bool is_empty(const Product& p) { return p.rows == 0 || p.columns == 0; }
 
-// Whether the stream is being recorded by whoever made it.
+// Whether the caller is recording the stream.
 bool is_recording(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(stream, &status), "stream");
@@ -103,7 +103,7 @@ Work::Work(void* stream, void* scratch, int sides) : state_(std::make_unique<Wor
   state_->device = current_device();
   state_->main.stream = static_cast<cudaStream_t>(stream);
   state_->recorded = is_recording(state_->main.stream);
-  // A side stream would be recorded until the caller's recording ends, and with it whatever other calls put there.
+  // A side stream would be recorded until the caller's recording ends, including work of other calls in that stream.
   state_->use_lanes(state_->recorded || sides == 0 ? nullptr : borrow_lanes(state_->device), sides, scratch);
   state_->borrowed = state_->lanes != nullptr;
   for (int k = 0; k < sides; ++k) sides_[k] = std::make_unique<Queue>(state_->sides[k]);
@@ -123,7 +123,7 @@ Queue& Work::side(int index) { return state_->lanes == nullptr ? main_ : *sides_
 
 bool Work::is_recorded() const { return state_->recorded; }
 
-// What is not joined would race; the backend of the host finds it.
+// Queues that are not joined would race; the host backend detects that.
 void Work::finish() {}
 
 Graph::Graph(void* scratch, int sides, const std::function<void(Work&)>& body)

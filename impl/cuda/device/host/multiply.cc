@@ -16,7 +16,7 @@ void expect(bool holds, const char* what) {
   if (!holds) throw CallError(BACKGAUGE_INTERNAL, std::string("product: ") + what);
 }
 
-// As [rows, columns] without gaps, of a matrix that lies so or transposed.
+// A copy as [rows, columns] without gaps of a matrix that is stored that way or transposed.
 template <class Storage>
 std::vector<Compute<Storage>> widened(const void* data, std::int64_t rows, std::int64_t columns, std::int64_t stride,
                                       bool transposed) {

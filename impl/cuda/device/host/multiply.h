@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products on the processor, where cuBLASLt stands in for nothing but their result.
+// Products on the processor, with the same results as cuBLASLt up to rounding.
 #pragma once
 
 #include "impl/cuda/device/product.h"
 
 namespace backgauge::cuda {
 
-// Throws CallError if rows overlap or types do not go together.
+// Throws CallError if rows overlap or types do not match.
 void check(const Product& product);
 
 // Throws CallError if a matrix that is declared aligned is not.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues on the processor: what is put into them is kept, and done when the work is finished, by any order that the
-// waits between them allow. Of two orders, sides first and main first, works take turns; so do the blocks of a kernel
-// and the threads of a block, first to last and last to first. Memory that a kernel may not count on holds NaN.
+// Queues on the processor: their work is stored, and done when the Work finishes, in an order that the waits between
+// queues allow. Works alternate between two orders, side queues first and main queue first; so do the blocks of a
+// kernel and the threads of a block, first to last and last to first. Memory with undefined contents holds NaN.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@
 namespace backgauge::cuda {
 
 inline constexpr std::int64_t kProductScratchBytes = 256;
-// Steps of a graph: few, so that short sequences have several.
+// Steps of a graph: few, so that short sequences have several chunks.
 inline constexpr int kGraphSteps = 4;
-// Between any two arrays of a workspace: to be found as it was.
+// Bytes between two arrays of a workspace, which must not change.
 inline constexpr std::int64_t kGuardBytes = 64;
 
-// A NaN of every type, an address of nothing, and no step of any sequence.
+// A NaN in every type, an invalid address, and an invalid step number.
 inline constexpr int kPoison = 0xff;
 
 struct Stream {
@@ -40,9 +40,9 @@ struct Stream {
 
 struct EventState {};
 
-// Everything in the streams; the later ones first where there is a choice, if `backwards`.
+// Runs everything in the streams; if `backwards`, later streams first where the order is free.
 void do_all(std::span<const Stream> streams, bool backwards);
-// Throws if one of the others does anything that the first does not wait for.
+// Throws if another stream has work that the first does not wait for.
 void expect_joined(std::span<const Stream> streams);
 
 template <class Kernel, int kPhase = 0>

@@ -20,7 +20,7 @@ struct GraphState {
 
 namespace {
 
-// Works of this thread that are not ended.
+// Works of this thread that have not ended.
 thread_local int works = 0;
 
 void expect_no_work(const char* what) {
@@ -62,7 +62,7 @@ void do_all(std::span<const Stream> streams, bool backwards) {
 }
 
 void expect_joined(std::span<const Stream> streams) {
-  // How far into each stream one gets by going back from the end of the first.
+  // The last position of each stream that precedes the end of the first stream.
   std::vector<std::size_t> reached(streams.size(), 0), visited(streams.size(), 0);
   reached[0] = streams[0].entries.size();
   for (bool again = true; again;) {
@@ -112,7 +112,7 @@ void Queue::wait_for(Queue& other) {
   }
 }
 
-// Works of other calls have ended before they return.
+// Works of other calls end before those calls return.
 void Queue::record(Event&) {}
 void Queue::wait_for(const Event&) {}
 
@@ -151,7 +151,7 @@ Graph::Graph(void* scratch, int sides, const std::function<void(Work&)>& body) {
   expect_joined(work.state_->streams);
   state_ = std::make_unique<GraphState>();
   state_->streams = work.state_->streams;
-  // Waits point into the streams of the work.
+  // Waits refer to positions in the streams of the work.
   for (Stream& stream : state_->streams) {
     for (auto& entry : stream.entries) {
       if (auto* wait = std::get_if<Stream::Wait>(&entry)) {
