@@ -8,7 +8,7 @@
  *   - it overwrites every element of every output, and writes nothing else except the workspace;
  *   - it refuses every call that backgauge_host.validate refuses, with BACKGAUGE_INVALID_ARGUMENT, before anything is
  *     written;
- *   - several threads may call it at once with different calls.
+ *   - several threads may call it concurrently, with different calls.
  * Tensors are dense and row-major. `backgauge list` prints the names, shapes and legal values of all tensors, and which
  * elements are read.
  */
@@ -137,7 +137,7 @@ typedef struct backgauge_call {
   int32_t num_outputs;
   void* workspace;          /* contents undefined before and after; at least as large as prepare asked for */
   uint64_t workspace_bytes; /* in bytes */
-  int32_t num_threads;      /* how many threads it may use at once, the caller's included; >= 1 */
+  int32_t num_threads;      /* how many threads it may use, including the caller's; >= 1 */
   int32_t reserved;         /* 0 */
   void* stream;             /* CUDA: the cudaStream_t on which all work is ordered; host: NULL */
 } backgauge_call;
@@ -150,13 +150,14 @@ typedef struct backgauge_plan {
   int64_t reserve_space_length; /* CudnnRNN*: elements of the call's dtype */
 } backgauge_plan;
 
-/* Why a call did not succeed: one NUL-terminated line. A refusal names the tensor, what was expected and what came. */
+/* Why a call did not succeed: one NUL-terminated line. A refusal names the tensor, what was expected and what it got.
+ */
 typedef struct backgauge_message {
   char text[BACKGAUGE_MESSAGE_BYTES];
 } backgauge_message;
 
-/* What an implementation declares about one op. Sets consist of BACKGAUGE_BIT(enumerator). Legal calls outside the
- * claim are not made (the case is SKIPPED); legal calls inside it must succeed. */
+/* The claims of an implementation about one op. Sets consist of BACKGAUGE_BIT(enumerator). Legal calls outside the
+ * claims are not made (the case is SKIPPED); legal calls inside them must succeed. */
 typedef struct backgauge_op_claims {
   int32_t op;                    /* backgauge_op */
   uint32_t dtypes;               /* set of backgauge_dtype */
@@ -200,7 +201,7 @@ typedef struct backgauge_implementation {
   /* Reads the dropout mask out of reserve_space. The call is a BACKGAUGE_CUDNN_RNN_BACKPROP call with its inputs; `gap`
    * in 0..L-2 is the connection of layers gap and gap+1. keep[T,B,D*H] (host memory) becomes 1 where the element is
    * kept and scaled by 1/(1-dropout), and 0 where it is dropped; keep may be NULL if it has no element. The function
-   * may be NULL, or answer BACKGAUGE_UNSUPPORTED (then keep is ignored): cases with 0 < dropout < 1 are then judged by
+   * may be NULL, or return BACKGAUGE_UNSUPPORTED (then keep is ignored): cases with 0 < dropout < 1 are then judged by
    * the adjoint identity between forward and gradient. The forward must use the same mask in every call with the same
    * seeds, dropout, dtype and extents, whatever the values of its tensors, and a different one for a different seed or
    * seed2 (with a negative seed2, seed may have no effect). An implementation that claims dropout_has_state need not,
@@ -208,7 +209,7 @@ typedef struct backgauge_implementation {
   backgauge_status (*dropout_mask)(const backgauge_call* call, int32_t gap, uint8_t* keep, backgauge_message* message);
 } backgauge_implementation;
 
-/* What backgauge offers to an implementation. Lives as long as the library is loaded. */
+/* The functions that backgauge provides. Lives as long as the library is loaded. */
 typedef struct backgauge_host {
   uint32_t abi;         /* BACKGAUGE_ABI */
   uint32_t struct_size; /* sizeof(backgauge_host) */
