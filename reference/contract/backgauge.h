@@ -150,8 +150,7 @@ typedef struct backgauge_plan {
   int64_t reserve_space_length; /* CudnnRNN*: elements of the call's dtype */
 } backgauge_plan;
 
-/* Why a call did not succeed: one NUL-terminated line. A refusal names the tensor, what was expected and what it got.
- */
+/* Why a call did not succeed: one NUL-terminated line. A refusal names the tensor, what was expected, what it got. */
 typedef struct backgauge_message {
   char text[BACKGAUGE_MESSAGE_BYTES];
 } backgauge_message;
