@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,7 +15,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <system_error>
 
@@ -54,7 +57,7 @@ std::vector<std::string> merged_environment(const std::map<std::string, std::str
     const std::string_view text = *entry;
     if (!variables.contains(std::string(text.substr(0, text.find('='))))) out.emplace_back(text);
   }
-  for (const auto& [name, value] : variables) out.push_back(name + "=" + value);
+  for (const auto& [name, value] : variables) out.push_back(fmt::format("{}={}", name, value));
   return out;
 }
 
@@ -88,14 +91,15 @@ bool place_descriptors(const std::vector<std::pair<int, int>>& descriptors) {
   return true;
 }
 
-// In the new process, which has the parent's memory until it executes the program: nothing here may allocate memory,
-// throw or return.
-[[noreturn, gnu::noinline]] void become(Plan& plan) {
+// In the new process, which has the parent's memory until it executes the program: nothing here may allocate memory or
+// throw. Returns if the program could not be executed; the process then ends with this status.
+int become(void* argument) {
+  Plan& plan = *static_cast<Plan*>(argument);
   forget_handlers();
   setpgid(0, 0);
   if (plan.start.ends_with_thread) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != plan.parent) _exit(kNotStarted);
+    if (getppid() != plan.parent) return kNotStarted;
   }
   if (place_descriptors(plan.start.descriptors)) {
     sigset_t none;
@@ -104,17 +108,18 @@ bool place_descriptors(const std::vector<std::pair<int, int>>& descriptors) {
     execvpe(plan.start.program.c_str(), plan.arguments.data(), plan.environment.data());
   }
   plan.error = errno;
-  _exit(kNotStarted);
+  return kNotStarted;
 }
 
-// vfork() and not posix_spawn(), which cannot set the signal that ends_with_thread needs, nor fork(), which copies the
-// page tables of a process with gigabytes. The parent's thread waits until the program is executed.
+// As posix_spawn() does it, which cannot set the signal that ends_with_thread needs; fork() would copy the page tables
+// of a process with gigabytes. The parent's thread waits until the program is executed.
 pid_t start_process(Plan& plan) {
+  constexpr std::size_t kStack = 1 << 16;  // execvpe() needs some paths on it
+  const auto stack = std::make_unique_for_overwrite<std::byte[]>(kStack);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t process = vfork();
-  if (process == 0) become(plan);
+  const pid_t process = clone(become, stack.get() + kStack, CLONE_VM | CLONE_VFORK | SIGCHLD, &plan);
   const int error = process < 0 ? errno : plan.error;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error == 0) return process;
