@@ -36,7 +36,7 @@ stage_quick() {
   for folder in "${folders[@]}"; do targets+=("$folder/all"); done
   if printf '%s\n' "${files[@]}" | grep -qE '^(reference|impl|properties|ci)/.*\.(cc|h|inc)$'; then
     targets+=(backgauge)
-    # The implementations that were changed; for everything else, `cpu` stands for all.
+    # The implementations that were changed; for any other change, only `cpu`.
     implementations=$(printf '%s\n' "${files[@]}" | sed -nE 's#^impl/(plain|cpu|eigen)/.*#\1#p' | sort -u)
     implementations=${implementations:-cpu}
   fi

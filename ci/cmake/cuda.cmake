@@ -39,7 +39,7 @@ set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_EXTENSIONS OFF)
 set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
-# The runtime inside each plug-in, so that a machine without CUDA can open it and be told why it cannot run.
+# The runtime inside each plug-in, so that a machine without CUDA can open it and report why it cannot run.
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 find_package(CUDAToolkit REQUIRED)
 message(STATUS "CUDA: ${BACKGAUGE_NVCC}, for ${CMAKE_CUDA_ARCHITECTURES}")

@@ -22,8 +22,8 @@ struct Shard {
 //   GTEST_SHARD_INDEX (from 0), GTEST_TOTAL_SHARDS
 //   SLURM_ARRAY_TASK_ID (from SLURM_ARRAY_TASK_MIN in steps of SLURM_ARRAY_TASK_STEP), SLURM_ARRAY_TASK_COUNT
 //   CI_NODE_INDEX (from 1), CI_NODE_TOTAL
-// Throws CommandError(kUsage) for anything else, for an incomplete pair, and if two of the three disagree: nobody would
-// notice a case that is in no shard.
+// Throws CommandError(kUsage) for anything else, for an incomplete pair, and if two of the three disagree: a case
+// that is in no shard would not be noticed.
 Shard chosen_shard(const std::string& flag);
 
 }  // namespace backgauge::cli

@@ -130,7 +130,7 @@ class Words(CommandTest):
 
 
 class Settings(unittest.TestCase):
-    """Every BACKGAUGE_* variable that a program or script reads stands in one list."""
+    """Every BACKGAUGE_* variable that a program or script reads is in one list."""
 
     def test_are_all_in_the_list(self):
         listed = set(LISTED)

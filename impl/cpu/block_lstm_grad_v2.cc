@@ -55,7 +55,7 @@ class BlockLstmGrad {
       c.peephole ? go_back<true>(member) : go_back<false>(member);
       weight_gradient(member);
       hwy::FlushStream();
-      member.wait();  // until nobody needs W_h any more
+      member.wait();  // until no member needs W_h any more
       pack(member, c.w, c.I, amx_.use().weights);
       member.wait();
       input_gradient(member);
@@ -240,7 +240,7 @@ class BlockLstmGrad {
     const Rows<S> x{c.x, I, rows}, h_first{c.h_prev, H, B}, h{c.h, H, rows - B};
     if constexpr (Amx::kCompiled) {
       if (amx_.use().inputs) {
-        member.wait();  // until nobody needs W_h any more
+        member.wait();  // until no member needs W_h any more
         amx_.pack_gradients(member);
         member.wait();
         amx_.multiply_inputs(member, I, x, x, 0, dgates_.chunks(), output);

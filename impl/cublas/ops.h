@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The op, and the memory it needs beside its tensors.
+// The op, and the memory it needs in addition to its tensors.
 #pragma once
 
 #include <cstddef>

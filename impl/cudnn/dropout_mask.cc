@@ -113,7 +113,7 @@ class Teller {
   DeviceMemory x_, y_, hx_, hy_, weights_, workspace_, reserve_, states_;
 };
 
-// 0 or 1; anything that is neither means that the network did not do what it was made for, and tells nothing.
+// 0 or 1; any other value means that the network did not work as intended, and gives no answer.
 std::uint8_t bit_of(double told, double dropout) {
   const double kept = told * (1 - dropout);
   if (std::fabs(kept) < 0.25) return 0;

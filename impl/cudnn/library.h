@@ -58,7 +58,7 @@ class DeviceMemory {
   std::size_t bytes_;
 };
 
-// The handle of the calling thread: cuDNN's may not be used by two threads at once, and takes long to make.
+// The handle of the calling thread: two threads must not use one cuDNN handle concurrently, and creating one is slow.
 cudnnHandle_t thread_handle();
 
 struct Settings {

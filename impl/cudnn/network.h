@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One RNN as cuDNN sees it: descriptors, sizes, and where its weights lie. reference/semantics.md section 5.
+// One RNN in cuDNN's terms: descriptors, sizes, and the layout of its weights. reference/semantics.md section 5.
 #pragma once
 
 #include <compare>
@@ -13,7 +13,7 @@
 
 namespace backgauge::cudnn {
 
-// Everything that decides what cuDNN needs and does, but for values.
+// Everything that determines what cuDNN needs and does, except values.
 struct NetworkShape {
   std::int32_t mode, dtype, direction;  // of the contract
   bool skip;                            // auto_select resolved
@@ -43,7 +43,7 @@ struct DropoutStates {
   bool draw_anew;  // the forward: states begin with the seed; else they are only named
 };
 
-// What the contract has no word for. The default is what the implementation uses.
+// Settings that the contract does not have. The defaults are those of the implementation.
 struct NetworkVariant {
   cudnnRNNDataLayout_t layout = CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED;
   std::uint32_t flags = CUDNN_RNN_PADDED_IO_DISABLED;

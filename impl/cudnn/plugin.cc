@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table, as a plug-in: only who asks for cuDNN loads it.
+// The table of the plug-in. cuDNN is loaded only with it.
 #include <algorithm>
 
 #include "impl/cudnn/ops.h"

@@ -69,7 +69,7 @@ class BlockLstmGrad {
   }
 
  private:
-  // oneDNN has no layer without inputs: there one input stands in that is 0.
+  // oneDNN has no layer without inputs: it gets one input that is 0.
   LayerShape shape(std::int64_t steps) const {
     return {BACKGAUGE_LSTM, steps, c.B, std::max<std::int64_t>(c.I, 1), c.H, 1, c.peephole, c.num_threads};
   }
@@ -114,7 +114,7 @@ class BlockLstmGrad {
     std::fill_n(c.b_grad, 4 * H, 0.0f);
   }
 
-  // The steps of the plan, from step t on; dh and dcs are what the steps after them hand back.
+  // Runs the steps of the plan, from step t on; dh and dcs are the gradients carried from later steps.
   void execute(const Plan& plan, std::int64_t t, const float* dh, const float* dcs) const {
     const std::int64_t at = t * c.B * c.H, last = at + (plan.layer.shape.T - 1) * c.B * c.H;
     Arguments arguments = {{DNNL_ARG_SRC_LAYER, x(t)},
@@ -187,7 +187,7 @@ void clear_outputs(const BlockLstmGradV2Call<float>& c) {
 }  // namespace
 
 void block_lstm_grad_v2(const BlockLstmGradV2Call<float>& call, MemoryPlan& memory, unsigned phases) {
-  if (call.S == 0 || call.B == 0) {  // oneDNN has no empty sequence
+  if (call.S == 0 || call.B == 0) {  // oneDNN does not support empty sequences
     if (!memory.counts_only()) clear_outputs(call);
     return;
   }

@@ -9,7 +9,7 @@
 namespace backgauge::onednn {
 namespace {
 
-// What both passes need beside the tensors of the call.
+// What both passes need in addition to the tensors of the call.
 struct Buffers {
   Buffers(const RnnLayers& n, Pass pass, MemoryPlan& memory)
       : input(memory.bytes(n.most_bytes(pass, DNNL_ARG_WEIGHTS_LAYER))),
@@ -21,7 +21,7 @@ struct Buffers {
                                         : nullptr) {}
 
   void *input, *recurrent, *scratchpad;
-  void* workspace;  // in place of one in reserve_space, where that is not aligned
+  void* workspace;  // replaces that in reserve_space, if that is not aligned
   float *bias, *zeros;
 };
 
@@ -41,7 +41,7 @@ void load(const RnnLayers& n, Pass pass, std::int64_t l, const float* params, co
   layer.load_bias(params, n.params, l, b.bias);
 }
 
-// What a layer sees: the input, or what dropout leaves of the output below.
+// The input of a layer: the input of the call, or the output of the layer below after dropout.
 const float* layer_input(const RnnLayers& n, std::int64_t l, const float* input, const std::byte* reserve,
                          const Buffers& b) {
   if (l == 0) return n.e.I == 0 ? b.zeros : input;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of sizes alone and is expensive to make: oneDNN generates code for it. It holds no data of any call.
+// Objects that depend only on sizes and are expensive to create, because oneDNN generates code. They hold no call's
+// data.
 #pragma once
 
 #include <map>
@@ -8,7 +9,7 @@
 
 namespace backgauge::onednn {
 
-// Value(key), made now or before. What it throws leaves nothing behind. Several threads may ask at once.
+// Value(key), created now or earlier. If that throws, nothing is stored. May be called concurrently.
 template <class Value, class Key>
 std::shared_ptr<const Value> kept(const Key& key) {
   constexpr std::size_t kMost = 64;  // a suite of benchmarks has fewer shapes; a long campaign has thousands

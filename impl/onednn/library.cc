@@ -27,7 +27,7 @@ const char* threading(unsigned runtime) {
 const dnnl::engine& engine() {
   static const dnnl::engine cpu = [] {
 #ifdef BACKGAUGE_ONEDNN_OPENCL
-    // Where SYCL finds its CPU, unless somebody has said it.
+    // Where SYCL finds its CPU device, unless that is already set.
     setenv("OCL_ICD_FILENAMES", BACKGAUGE_ONEDNN_OPENCL, 0);
 #endif
     return dnnl::engine(dnnl::engine::kind::cpu, 0);

@@ -214,7 +214,7 @@ WorkspaceLayout find_with(const Layer& layer, unsigned seed) {
                {known.gates[0].data(), known.gates[1].data(), known.gates[2].data(), known.gates[3].data()},
                dst_layer.data(),
                known.cs.data()});
-  // The contract lets nobody read h of the last step.
+  // The contract does not allow reading h of the last step.
   std::fill(dst_layer.end() - s.B * s.H, dst_layer.end(), std::numeric_limits<float>::quiet_NaN());
   const Floats got = backward(layer, known, dst_layer, dst_iter_c, weights_layer, weights_iter, filled.data());
   float largest = 0, distance = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where oneDNN's LSTM keeps what its forward leaves to its backward. The layout of that workspace is its own affair, so
-// it is found out: the forward runs on numbers that can be told apart, and they are looked for. A layout counts as
-// found when the backward gives the same on a workspace that was filled by it, and holds NaN everywhere else.
+// The layout of the workspace in which oneDNN's LSTM stores values for the backward pass. It is not documented, so it
+// is detected: the forward pass runs on distinguishable numbers, which are searched for in the workspace. A layout is
+// accepted if the backward pass gives the same results with a workspace filled by it, with NaN everywhere else.
 #pragma once
 
 #include <array>

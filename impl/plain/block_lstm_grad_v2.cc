@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlockLSTMGradV2, reference/semantics.md section 2: gates in the order i, f, ci, o. Nothing of the steps from
-// seq_len_max on is read, nor h of the step before.
+// BlockLSTMGradV2, reference/semantics.md section 2: gates in the order i, f, ci, o. Steps from seq_len_max on are not
+// read, and neither is h of the last step before them.
 #include "impl/plain/lstm_cell.h"
 #include "impl/plain/ops.h"
 #include "impl/plain/tensors.h"
@@ -48,7 +48,7 @@ void block_lstm_grad_v2(const backgauge_call& call) {
       }
       const Real* x_row = x.data() + (t * B + b) * I;
       const Real* h_row = h_before + b * H;
-      for (std::int64_t row = 0; row < I + H; ++row) {  // of w: inputs, then states
+      for (std::int64_t row = 0; row < I + H; ++row) {  // rows of w: inputs, then states
         const Real value = row < I ? x_row[row] : h_row[row - I];
         Real sum = 0;
         for (std::int64_t g = 0; g < 4 * H; ++g) {

@@ -23,7 +23,7 @@ Real dot(const Real* a, const Real* b, std::int64_t count) {
   return sum;
 }
 
-// One pseudo-layer, whose weights these are.
+// The weights of one pseudo-layer.
 template <class Real>
 struct Cell {
   const RnnNet& net;
@@ -43,7 +43,7 @@ struct Cell {
     return input_side(x, g, j) + recurrent_side(h, g, j);
   }
 
-  // One step of one example, into its record. cs is updated.
+  // Computes one step of one example into its record. Updates cs.
   void step(const Real* x, const Real* h_prev, Real* cs, Real* record) const {
     const std::int64_t H = net.H;
     const auto row = [&](std::int64_t which) { return record + which * H; };

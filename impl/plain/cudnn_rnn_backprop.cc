@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudnnRNNBackprop, reference/semantics.md 3.4: layers from the last to the first, steps against the order of the
-// forward. States come from reserve_space, which is only read.
+// CudnnRNNBackprop, reference/semantics.md 3.4: layers from the last to the first, steps in the reverse order of the
+// forward pass. States come from reserve_space, which is only read.
 #include <algorithm>
 
 #include "impl/plain/lstm_cell.h"
@@ -15,11 +15,11 @@ namespace {
 template <class Real>
 struct StepGradients {
   std::vector<Real> input_side, recurrent_side;  // [gates * H], with respect to W x + bW and R h + bR
-  std::vector<Real> h_prev;                      // [H], past the gates: gru only, else zeros
+  std::vector<Real> h_prev;                      // [H], the part that bypasses the gates: gru only, else zeros
 };
 
-// dh is the whole gradient of h; dc is that of cs and becomes that of the cs before. record, h_prev and cs_prev: [H]
-// rows.
+// dh: the complete gradient of h. dc: on input the gradient of cs, on output that of cs_prev. record, h_prev and
+// cs_prev: rows of H.
 template <class Real>
 void step_backward(const RnnNet& net, const Real* record, const Real* h_prev, const Real* cs_prev, const Real* dh,
                    Real* dc, StepGradients<Real>& d) {
@@ -59,7 +59,7 @@ void step_backward(const RnnNet& net, const Real* record, const Real* h_prev, co
         const Real dr = dn * hn * r * (1 - r);
         set(0, dr, dr);
         set(1, dz, dz);
-        set(2, dn, dn * r);  // the reset gate stands between n and R_n h + bR_n
+        set(2, dn, dn * r);  // n contains r times R_n h + bR_n
         d.h_prev[j] = dh[j] * z;
         break;
       }
@@ -67,8 +67,8 @@ void step_backward(const RnnNet& net, const Real* record, const Real* h_prev, co
   }
 }
 
-// One example of one pseudo-layer at one step: adds to the gradients of the weights and of the layer's input x_grad,
-// and makes h_grad that of h_prev.
+// One example of one pseudo-layer at one step: adds to the gradients of the weights and of the layer's input, x_grad,
+// and turns h_grad into the gradient of h_prev.
 template <class Real>
 void accumulate(const RnnNet& net, std::int64_t layer, std::int64_t direction, const std::vector<Real>& params,
                 const StepGradients<Real>& d, const Real* x, const Real* h_prev, Real* x_grad, Real* h_grad,
@@ -122,7 +122,7 @@ void cudnn_rnn_backprop(const backgauge_call& call) {
       for (std::int64_t step = 0; step < T; ++step) {
         const std::int64_t t = direction == 0 ? T - 1 - step : step;
         const std::int64_t before = direction == 0 ? t - 1 : t + 1;
-        const bool first = step == T - 1;  // of the forward: the state before is the initial one
+        const bool first = step == T - 1;  // in forward order: the previous state is the initial one
         for (std::int64_t b = 0; b < B; ++b) {
           const std::int64_t state = (pseudo_layer * B + b) * H;
           const Real* h_prev = first ? &input_h[state] : trace.row(net, pseudo_layer, before, b, net.h_row());

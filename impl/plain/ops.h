@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops, each on a validated call in host memory. Real is what is computed in: double for float64, float for all
-// others. They throw std::bad_alloc and std::length_error.
+// The ops, each for a validated call in host memory. Real is the type of the computation: double for float64, float for
+// all others. They throw std::bad_alloc and std::length_error.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which elements dropout keeps, as a function of the seeds and the element alone. impl/README.md defines it.
+// Which elements dropout keeps, as a function of the seeds and the element only. impl/README.md defines it.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ inline std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> c, std::
   return c;
 }
 
-// semantics.md 3.6: seed above, seed2 below, where a negative seed2 fills the upper half with ones.
+// semantics.md 3.6: seed in the upper half, seed2 in the lower. A negative seed2 sets the upper half to ones.
 inline std::uint64_t seed_of(std::int64_t seed, std::int64_t seed2) {
   return (static_cast<std::uint64_t>(seed) << 32) | static_cast<std::uint64_t>(seed2);
 }

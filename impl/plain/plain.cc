@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table: checks, choice of the type to compute in, and the C++ exceptions that must not leave.
+// The table: checks calls, selects the type of the computation, and turns C++ exceptions into a status.
 #include "impl/plain/plain.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ backgauge_status fail(backgauge_message* message, backgauge_status status, const
   return status;
 }
 
-// Runs `body`, which returns a status, and turns what it throws into one.
+// Runs `body`, which returns a status, and turns its exceptions into one.
 template <class Body>
 backgauge_status guarded(backgauge_message* message, Body body) noexcept {
   try {
@@ -43,7 +43,7 @@ backgauge_status guarded(backgauge_message* message, Body body) noexcept {
 
 bool is_cudnn(std::int32_t op) { return op == BACKGAUGE_CUDNN_RNN || op == BACKGAUGE_CUDNN_RNN_BACKPROP; }
 
-// The contract's checks, then the memory space, which a table has only one of. How long reserve_space must be follows
+// Checks the contract, then the memory space, since a table supports only one. The length of reserve_space is computed
 // from a call that is known to be legal otherwise.
 backgauge_status check(const backgauge_call* call, backgauge_message* message) {
   const backgauge_host& host = *the_host.load();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The readable implementation, linked in; as a shared library it exports backgauge_entry() instead.
+// The readable implementation, linked into a program. As a shared library it exports backgauge_entry() instead.
 #pragma once
 
 #include "reference/contract/backgauge.h"

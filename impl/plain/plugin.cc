@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a shared library of the implementation: the one symbol it exports.
+// The one symbol that the shared library of this implementation exports.
 #include "impl/plain/plain.h"
 
 extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(

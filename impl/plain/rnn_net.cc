@@ -7,7 +7,7 @@
 namespace backgauge::plain {
 namespace {
 
-// Where the matrices of a layer begin.
+// The offset of the matrices of a layer.
 std::int64_t matrices_before(const RnnNet& net, std::int64_t layer, std::int64_t direction) {
   std::int64_t offset = 0;
   for (std::int64_t l = 0; l < layer; ++l) offset += net.D * net.gates * net.H * (net.columns(l) + net.H);
@@ -85,7 +85,7 @@ std::optional<RnnNet> rnn_net(const backgauge_call& call, std::string& error) {
     net.H = input_h->shape[2];
     net.skip_input = a.input_mode == BACKGAUGE_SKIP_INPUT || (a.input_mode == BACKGAUGE_AUTO_SELECT && net.I == net.H);
     net.dropout = a.dropout;
-    // 16 bytes bound a real and its share of the masks; 2^60 bytes is more than there is.
+    // 16 bytes bound a value and its share of the masks; 2^60 bytes is more than any machine has.
     const double bytes = 16.0 * static_cast<double>(input_h->shape[0]) * static_cast<double>(net.T) *
                          static_cast<double>(net.B) * static_cast<double>(net.record_rows()) *
                          static_cast<double>(net.H);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of a CudnnRNN* call, and where things lie in params (reference/semantics.md 4.2) and in reserve_space.
+// Sizes of a CudnnRNN* call, and the layouts of params (reference/semantics.md 4.2) and of reserve_space.
 //
-// reserve_space: for every pseudo-layer, step and example a record of rows of H reals, kept in the type that is
-// computed in: the gates after the activation, h, then cs and co (lstm) or R_n h + bR_n (gru). After all records one
-// byte for every element of every gap between two layers: 1 where dropout keeps it. No gaps are stored if dropout is 0.
+// reserve_space: for every pseudo-layer, step and example a record of rows of H values in the type of the computation:
+// the gates after the activation, h, then cs and co (lstm) or R_n h + bR_n (gru). After all records one byte for every
+// element of every gap between two layers: 1 where dropout keeps it. No gaps are stored if dropout is 0.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct RnnNet {
   bool skip_input;
   float dropout;
 
-  // Width of what enters a layer.
+  // Width of the input of a layer.
   std::int64_t width(std::int64_t layer) const { return layer == 0 ? I : D * H; }
   bool skips(std::int64_t layer) const { return layer == 0 && skip_input; }
   // Width of its W.
@@ -47,11 +47,11 @@ struct RnnNet {
   std::int64_t reserve_length(std::int32_t dtype) const;                                  // elements
 };
 
-// The sizes of a call, or in `error` why it has none. Looks at dtype, attributes and
-// the shapes of input and input_h only, and takes any call.
+// The sizes of any call, or in `error` why it has none. Reads only dtype, attributes,
+// and the shapes of input and input_h.
 std::optional<RnnNet> rnn_net(const backgauge_call& call, std::string& error);
 
-// What the forward leaves to the backward.
+// The values that the forward pass stores for the backward pass.
 template <class Real>
 struct Trace {
   std::vector<Real> records;
@@ -65,7 +65,7 @@ struct Trace {
   Real* row(const RnnNet& net, std::int64_t pseudo_layer, std::int64_t t, std::int64_t b, std::int64_t which) {
     return &records[(((pseudo_layer * net.T + t) * net.B + b) * net.record_rows() + which) * net.H];
   }
-  // What dropout multiplies element [t, b, k] of the output of `gap` with.
+  // The factor of dropout for element [t, b, k] of the output of layer `gap`.
   Real factor(const RnnNet& net, std::int64_t gap, std::int64_t t, std::int64_t b, std::int64_t k) const {
     if (keep.empty()) return 1;
     const bool kept = keep[((gap * net.T + t) * net.B + b) * net.D * net.H + k] != 0;
@@ -73,7 +73,7 @@ struct Trace {
   }
 };
 
-// Input [T, B, width(layer)] of a layer; dropout included.
+// Input [T, B, width(layer)] of a layer, with dropout applied.
 template <class Real>
 std::vector<Real> layer_input(const RnnNet& net, Trace<Real>& trace, std::int64_t layer,
                               const std::vector<Real>& input);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of a call as vectors of the type that is computed in: double for float64, float for all others. Reading
-// copies and writing rounds once per element, so outputs may share memory with inputs.
+// Tensors of a call as vectors in the type of the computation: double for float64, float for all others. Reading
+// copies, and writing rounds once per element, so outputs may share memory with inputs.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline const backgauge_tensor& output(const backgauge_call& call, const char* na
   return *backgauge_find(call.outputs, call.num_outputs, name);
 }
 
-// The first `count` elements.
+// Reads the first `count` elements.
 template <class Real>
 std::vector<Real> read(const backgauge_call& call, const char* name, std::int64_t count) {
   const backgauge_tensor& tensor = input(call, name);

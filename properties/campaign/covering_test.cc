@@ -45,7 +45,7 @@ TEST(Covering, RowsAreFew) {
 
 TEST(Covering, RowsAreLegalAndWhatIsImpossibleIsNotAskedFor) {
   // The values of the first two factors differ, and 2 of the first forces 0 of the third; so 1 of the third never
-  // stands beside 2 of the first, which only a completed row shows.
+  // occurs with 2 of the first, which only a completed row shows.
   const Factors factors{{3, 3, 2, 2}, [](const Row& row) {
                           if (row[0] != kUnset && row[0] == row[1]) return false;
                           if (row[0] == 2 && row[3] == 0) return false;

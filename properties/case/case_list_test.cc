@@ -66,7 +66,7 @@ TEST_F(CaseList, SaysWhatIsWrongAndWhere) {
   file("one.txt", "@two.txt\n");
   EXPECT_TRUE(read_case_list(file("two.txt", "@one.txt\n"), error).empty());
   EXPECT_NE(error.find("includes itself"), std::string::npos) << error;
-  // Twice in a row is no cycle.
+  // Including a file twice in a row is not a cycle.
   file("case.txt", "lstm_block_cell_grad b1i1h1 dt=f32 data=strat:0x3\n");
   EXPECT_EQ(read_case_list(file("twice.txt", "@case.txt\n@case.txt\n"), error).size(), 2u);
 }

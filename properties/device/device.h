@@ -10,7 +10,7 @@ namespace backgauge::device {
 
 class Stream {
  public:
-  Stream();  // one that does not wait for the default stream: who forgets his stream is not in order
+  Stream();  // does not wait for the default stream, so that work on a wrong stream is not ordered
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

@@ -60,7 +60,7 @@ void damage_tensor(FuzzedDataProvider& bytes, OwnedCall& call) {
   }
 }
 
-// The same size wherever it stands: what is legal again, with other dims.
+// Changes a size everywhere, which gives a legal call with other dims.
 void change_size_everywhere(FuzzedDataProvider& bytes, OwnedCall& call) {
   const std::int64_t from = bytes.ConsumeIntegralInRange<std::int64_t>(0, 16);
   const std::int64_t to = bytes.ConsumeIntegralInRange<std::int64_t>(0, 9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What judge_case varies between runs, and what it notices besides values: memory, threads, environment, time.
+// What judge_case varies between runs, and what it detects in addition to values: memory, threads, environment, time.
 #include <gtest/gtest.h>
 
 #include <cfenv>

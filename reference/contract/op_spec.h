@@ -72,8 +72,8 @@ struct OpSpec {
 // All four ops, the gradients first; BACKGAUGE_CUDNN_RNN is the forward of the third.
 const std::vector<OpSpec>& op_specs();
 
-// The table of an op.
-// nullptr for a number that is not an op.
+// The table of an op, or nullptr
+// for a number that is not an op.
 const OpSpec* find_op(std::int32_t op);
 const OpSpec* find_op(std::string_view word);
 

@@ -39,7 +39,7 @@ class NarrowFormat : public testing::Test {
   static constexpr std::uint16_t kInfinityBits =
       static_cast<std::uint16_t>(Format::kEndExponent - Format::kLeastExponent + 1) << Format::kMantissaBits;
 
-  // The value from its fields; infinity stands at its place in the grid.
+  // The value from its fields; infinity has the next value of the grid.
   static long double grid_value(std::uint16_t magnitude) {
     constexpr int kBits = Format::kMantissaBits;
     const int exponent = magnitude >> kBits, unit = 1 << kBits;
@@ -111,7 +111,7 @@ TYPED_TEST(NarrowFormat, RoundsAroundEveryTie) {
 TYPED_TEST(NarrowFormat, DoublesNextToATieAreNotRoundedTwice) {
   for (std::uint16_t below = 0; below < this->kInfinityBits; ++below) {
     const auto tie = static_cast<double>((this->grid()[below] + this->grid()[below + 1]) / 2);
-    // From one unit of the double to just below what a float could still tell from the tie.
+    // From one unit of the double to just below the distance that float can distinguish from the tie.
     for (const double distance : {0x1p-52, 0x1p-40, 0x1p-26, 0x1p-24}) {
       for (const double value : {tie * (1 - distance), tie * (1 + distance)}) {
         ASSERT_EQ(this->rounded(value), this->nearest(value)) << value;

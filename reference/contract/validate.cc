@@ -174,7 +174,7 @@ class Validator {
     return true;
   }
 
-  // Tensor k is missing, or another stands in its place.
+  // Tensor k is missing, or another tensor is in its place.
   bool refuse_tensor(std::string_view list, const std::vector<TensorSpec>& specs,
                      std::span<const backgauge_tensor> given, std::size_t k, const std::string& wanted) {
     const std::string expected = "tensor " + text(static_cast<std::int64_t>(k)) + " to be " + wanted;
@@ -185,7 +185,7 @@ class Validator {
                   shown(given[k].name) + remark(specs, given, k) + (missing ? "; " + wanted + " is missing" : ""));
   }
 
-  // What is odd about the name of a tensor that stands in the wrong place.
+  // A remark about the name of a tensor that is in the wrong place.
   std::string remark(const std::vector<TensorSpec>& specs, std::span<const backgauge_tensor> given, std::size_t k) {
     const char* name = given[k].name;
     if (name == nullptr) return "";

@@ -135,7 +135,7 @@ TEST(Validate, NamesShapesAsTheTableDoes) {
   EXPECT_EQ(refusal(call), "cs: expected fewer than 2^60 elements, got [1048576, 1099511627776]");
 }
 
-// What a program gets wrong at once in several tensors is told by those that it got right.
+// If several tensors are wrong in the same way, the correct ones decide the message.
 TEST(Validate, SaysWhereSizesCameFrom) {
   OwnedCall call({BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_FLOAT32, {}, {.B = 3, .I = 5, .H = 7}});
   named(call, "x").shape[0] = 4;
@@ -285,7 +285,7 @@ TEST(Validate, InputsMayShareMemory) {
 }
 
 TEST(Validate, ReadsNoValuesButSeqLenMax) {
-  // Addresses that nobody could read, far from each other.
+  // Addresses that cannot be read, far from each other.
   OwnedCall call(block_setup({.T = 4, .B = 3, .I = 5, .H = 2, .S = 3}));
   std::uintptr_t address = 0x10000;
   for (auto* list : {&call.inputs, &call.outputs}) {

@@ -61,7 +61,7 @@ void draw_masks(Problem& problem, Random& random) {
   }
 }
 
-// Unit 0 of the first pseudo-layer hears nothing, so its relu stands exactly at 0.
+// Unit 0 of the first pseudo-layer gets no input, so its relu is exactly at 0.
 void kill_first_unit(Problem& problem) {
   const Extents& e = problem.extents;
   const RnnParams layout = rnn_params(problem.attributes, e.I, e.H, e.L);

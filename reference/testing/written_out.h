@@ -14,9 +14,9 @@
 namespace backgauge::testing {
 
 struct Forms {
-  // Of g (1-t^2): as it stands, g ((1-t)(1+t)), g - g t t, (g + g t)(1-t).
+  // Forms of g (1-t^2): this one, g ((1-t)(1+t)), g - g t t, (g + g t)(1-t).
   enum class Tanh { kSquare, kFactors, kSquareTimesG, kFactorsTimesG } tanh = Tanh::kSquare;
-  // Of g s(1-s): as it stands, g (s - s s), g s - g s s, (g - g s) s.
+  // Forms of g s(1-s): this one, g (s - s s), g s - g s s, (g - g s) s.
   enum class Sigmoid { kFactors, kSquare, kSquareTimesG, kFactorsTimesG } sigmoid = Sigmoid::kFactors;
   bool differences_times_g = false;  // g x - g y, and n + z (h - n) forwards
   bool choices = false;              // masks and gates of relu choose between 0 and a value instead of multiplying it

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reverse-mode differentiation of scalar expressions, recorded on a tape while they are evaluated.
 //
-// Beside every value stands its magnitude: what the value would be if no term of any sum were taken away from another,
-// to first order in the difference. Where k operations of relative error u led to a value or derivative, it is off by
-// at most a small multiple of k * u * magnitude. The magnitude is never below |value|, and 0 for exact zeros only.
+// Every value has a magnitude: what the value would be if no terms of any sum cancelled, to first order in the
+// difference. If k operations of relative error u led to a value or derivative, its error is at most a small multiple
+// of k * u * magnitude. The magnitude is never below |value|, and is 0 only for exact zeros.
 #pragma once
 
 #include <array>

@@ -20,7 +20,7 @@ using Facts = std::vector<Fact>;
 
 using Tell = std::function<void(const Fact&)>;
 
-// All of them in order; each is told as soon as it is known.
+// All facts in order; each is reported as soon as it is known.
 Facts probe_all(const Tell& tell);
 
 // {"schema": "backgauge.cudnn-probe/1", "version": ..., "facts": [{"question", "subject", "answer"}, ...]}

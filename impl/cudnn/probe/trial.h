@@ -40,7 +40,7 @@ class Trial {
   }
 
   const NetworkShape shape;
-  NetworkSizes sizes;  // what cuDNN is told
+  NetworkSizes sizes;  // the sizes that cuDNN gets
   NetworkVariant variant{};
   bool has_states = true;  // else hx, cx, dhy, dcy are NULL
   DeviceMemory x, hx, cx, weights, y, hy, cy, dy, dhy, dcy, dx, dhx, dcx, dw, workspace, reserve, states;

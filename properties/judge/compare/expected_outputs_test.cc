@@ -31,7 +31,8 @@ TEST(ExpectedOutputs, TheOracleIsAskedOnceForTheSameQuestion) {
   Problem problem = fill(net_case(BACKGAUGE_RNN_RELU, 0.5)).problem;
   problem.keep = {{1, 0}};
   const std::vector<Wanted>& first = expected.gradient(problem, {});
-  EXPECT_EQ(&expected.gradient(problem, {.half_class = BACKGAUGE_CLASS_B}), &first);  // float32: the class is no matter
+  EXPECT_EQ(&expected.gradient(problem, {.half_class = BACKGAUGE_CLASS_B}),
+            &first);  // float32: the class does not matter
   EXPECT_EQ(asked.times, 1);
 
   // Everything that changes the result needs a separate evaluation.
