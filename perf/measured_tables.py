@@ -67,7 +67,9 @@ def _mistrusted(pair):
 
 
 def _seconds(pair):
-    return float(np.median([sample.seconds for sample in pair.samples])) if pair.samples and not pair.unjudged else None
+    if not pair.samples or pair.unjudged:
+        return None
+    return float(np.median([sample.seconds for sample in pair.samples]))
 
 
 def _name(workload):

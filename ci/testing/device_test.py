@@ -66,8 +66,9 @@ class Calls(unittest.TestCase):
     """perf/device_call_test, which needs a device, on the fake one."""
 
     def passed_and_failed(self, plugin, tests):
-        done = subprocess.run([os.environ["BACKGAUGE_TEST_DEVICE_CALL"], f"--gtest_filter={tests}"], capture_output=True, text=True,
-                              env={**os.environ, **FAKE, "BACKGAUGE_TEST_DEVICE_IMPL": str(PLUGINS / f"{plugin}.so")}, timeout=120)
+        environment = {**os.environ, **FAKE, "BACKGAUGE_TEST_DEVICE_IMPL": str(PLUGINS / f"{plugin}.so")}
+        done = subprocess.run([os.environ["BACKGAUGE_TEST_DEVICE_CALL"], f"--gtest_filter={tests}"], env=environment,
+                              capture_output=True, text=True, timeout=120)
         return [sorted(set(re.findall(rf"^\[ +{word} +\] \w+/DeviceCallTest\.(\w+)/", done.stdout, re.MULTILINE)))
                 for word in ("OK", "FAILED")]
 

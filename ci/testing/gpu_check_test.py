@@ -79,8 +79,8 @@ class GpuCheck(unittest.TestCase):
         block = "block_lstm_grad_v2 t25b64i512h512 peep=0 order=ifco seq=25 dt={}"
         rnn = "cudnn_rnn_backprop t25b64i512h512 mode=lstm dir=uni layers=1 in=linear dt=f16"
         for name, text in (
-                ("bench-block", 'a warning of a library\n{"schema": "backgauge.samples/1"}\n' + line("cuda", block.format("f16"), 100, 200, 900)
-                 + line("cublas", block.format("f16"), 1300)
+                ("bench-block", 'a warning of a library\n{"schema": "backgauge.samples/1"}\n'
+                 + line("cuda", block.format("f16"), 100, 200, 900) + line("cublas", block.format("f16"), 1300)
                  + line("cuda", "lstm_block_cell_grad b1024i4096h4096 peep=0 dt=f32", 60) + '{"cut off'),
                 ("bench-block-in-float", line("cuda", block.format("f16"), 400)),
                 ("bench-block-tf32", line("cuda", block.format("f32"), 300)),

@@ -50,7 +50,8 @@ def main():
             try:
                 for k, seconds in enumerate(measure(*sizes, dtype, tf32)):
                     print(json.dumps({**head, "round": k, "seconds": seconds, "fma_gflops": None, "disturbed": False}))
-                print(json.dumps({**head, "verdict": "UNJUDGED", "reason": "", "error_over_bound": None, "tensors": {}}), flush=True)
+                unjudged = {"verdict": "UNJUDGED", "reason": "", "error_over_bound": None, "tensors": {}}
+                print(json.dumps({**head, **unjudged}), flush=True)
             except RuntimeError as error:
                 print(json.dumps({**head, "verdict": "BROKEN", "reason": str(error).splitlines()[0]}), flush=True)
     return 0
