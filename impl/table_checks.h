@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "impl/call_error.h"
+#include "impl/workspace.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge {
@@ -53,6 +54,20 @@ backgauge_status guarded(backgauge_message* message, Body body) noexcept {
   } catch (const std::exception& e) {
     return fail(message, BACKGAUGE_INTERNAL, e.what());
   }
+}
+
+// On input the memory that an op has counted, and the length of reserve_space, negative if it is too large. On output
+// the plan, or BACKGAUGE_OUT_OF_MEMORY.
+template <std::uint64_t kAlignment>
+backgauge_status fill_plan(const Workspace<kAlignment>& count, std::int64_t reserve_length, backgauge_plan& plan,
+                           backgauge_message* message) {
+  if (reserve_length < 0 || !count.countable()) {
+    return fail(message, BACKGAUGE_OUT_OF_MEMORY, "needs more than 2^60 bytes");
+  }
+  plan.workspace_alignment = kAlignment;
+  plan.workspace_bytes = count.bytes();
+  plan.reserve_space_length = reserve_length;
+  return BACKGAUGE_OK;
 }
 
 struct TableChecks {

@@ -55,11 +55,7 @@ backgauge_status plan(const backgauge_call& call, const Extents& extents, backga
   Workspace count;
   const std::int64_t length = reserve_length_of(call, extents);
   if (length >= 0) execute(call, extents, count);
-  if (length < 0 || !count.countable()) return fail(message, BACKGAUGE_OUT_OF_MEMORY, "needs more than 2^60 bytes");
-  needed.workspace_alignment = Workspace::kAlignment;
-  needed.workspace_bytes = count.bytes();
-  needed.reserve_space_length = length;
-  return BACKGAUGE_OK;
+  return fill_plan(count, length, needed, message);
 }
 
 constexpr backgauge_op_claims kClaims[] = {complete_claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),

@@ -15,7 +15,6 @@ namespace backgauge::cublas {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kProductBytes = std::size_t{32} << 20;  // what cuBLAS asks for on the newest devices
 
 void check(cudaError_t error, const char* what) {
@@ -48,39 +47,22 @@ cublasHandle_t thread_handle() {
   return handle.get();
 }
 
-// Temporaries of a step, one after the other.
-struct Temporaries {
-  explicit Temporaries(void* base) : base_(static_cast<std::byte*>(base)) {}
-
-  void* take(std::size_t bytes) {
-    const std::size_t begin = used;
-    used += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    return base_ == nullptr ? nullptr : base_ + begin;
-  }
-
-  std::size_t used = 0;
-
- private:
-  std::byte* base_;
-};
-
 // Open: an extended lambda may not stand in a private function.
 template <class S>
 struct Loop {
-  Loop(const backgauge_call& call, const Extents& extents)
+  // Where the memory only counts, run() must not be called.
+  Loop(const backgauge_call& call, const Extents& extents, Workspace& memory)
       : c_(BlockLstmGradV2Call<S>::bind(call, extents)),
         stream_(static_cast<cudaStream_t>(call.stream)),
         rows_(c_.B),
         width_(c_.H),
         area_(c_.B * c_.H) {
-    Temporaries memory(call.workspace);
     S** const arrays[] = {&C_, &Hh_, &do_, &dcs_, &dci_, &df_, &di_};
-    for (S** array : arrays) *array = take(memory, area_);
-    gates_ = take(memory, 4 * area_);
-    xh_ = take(memory, rows_ * (c_.I + width_));
-    xh_grad_ = take(memory, rows_ * (c_.I + width_));
-    product_ = memory.take(kProductBytes);
-    workspace_bytes = memory.used;
+    for (S** array : arrays) *array = memory.take<S>({area_});
+    gates_ = memory.take<S>({4, area_});
+    xh_ = memory.take<S>({rows_, c_.I + width_});
+    xh_grad_ = memory.take<S>({rows_, c_.I + width_});
+    product_ = memory.take_bytes(kProductBytes);
   }
 
   void run() {
@@ -89,12 +71,6 @@ struct Loop {
     check(cublasSetStream(thread_handle(), stream_), "cublasSetStream");
     check(cublasSetWorkspace(thread_handle(), product_, kProductBytes), "cublasSetWorkspace");
     for (std::int64_t t = c_.S - 1; t >= 0; --t) step(t);
-  }
-
-  std::size_t workspace_bytes = 0;
-
-  static S* take(Temporaries& memory, std::int64_t count) {
-    return static_cast<S*>(memory.take(static_cast<std::size_t>(count) * sizeof(S)));
   }
 
   void zero(S* data, std::int64_t count) const {
@@ -211,15 +187,12 @@ struct Loop {
 
 }  // namespace
 
-std::size_t workspace_bytes(const backgauge_call& call, const Extents& extents) {
-  backgauge_call counted = call;
-  counted.workspace = nullptr;
-  return call.dtype == BACKGAUGE_HALF ? Loop<__half>(counted, extents).workspace_bytes
-                                      : Loop<float>(counted, extents).workspace_bytes;
-}
-
-void block_lstm_grad_v2(const backgauge_call& call, const Extents& extents) {
-  return call.dtype == BACKGAUGE_HALF ? Loop<__half>(call, extents).run() : Loop<float>(call, extents).run();
+void block_lstm_grad_v2(const backgauge_call& call, const Extents& extents, Workspace& memory) {
+  const auto execute = [&](auto loop) {
+    if (!memory.counts_only()) loop.run();
+  };
+  return call.dtype == BACKGAUGE_HALF ? execute(Loop<__half>(call, extents, memory))
+                                      : execute(Loop<float>(call, extents, memory));
 }
 
 }  // namespace backgauge::cublas

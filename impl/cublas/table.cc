@@ -7,8 +7,6 @@
 namespace backgauge::cublas {
 namespace {
 
-constexpr std::uint32_t kAlignment = 256;  // what cudaMalloc gives
-
 backgauge_op_claims claims() {
   backgauge_op_claims claims{};
   claims.op = BACKGAUGE_BLOCK_LSTM_GRAD_V2;
@@ -20,10 +18,11 @@ backgauge_op_claims claims() {
   return claims;
 }
 
-backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan, backgauge_message*) {
-  plan.workspace_alignment = kAlignment;
-  plan.workspace_bytes = workspace_bytes(call, extents);
-  return BACKGAUGE_OK;
+backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
+                      backgauge_message* message) {
+  Workspace count;
+  block_lstm_grad_v2(call, extents, count);
+  return fill_plan(count, 0, plan, message);
 }
 
 const backgauge_op_claims kClaims[] = {claims()};
@@ -38,7 +37,8 @@ backgauge_status run(const backgauge_call* call, backgauge_message* message) {
     Extents extents;
     const backgauge_status status = kChecks.before(false, call, extents, message);
     if (status != BACKGAUGE_OK) return status;
-    block_lstm_grad_v2(*call, extents);
+    Workspace memory(call->workspace);
+    block_lstm_grad_v2(*call, extents, memory);
     return BACKGAUGE_OK;
   });
 }

@@ -21,11 +21,7 @@ backgauge_status plan(const backgauge_call& call, const Extents& extents, backga
   Workspace count;
   const std::int64_t length = reserve_length_of(call, extents);
   if (length >= 0) execute(call, extents, count);
-  if (length < 0 || !count.countable()) return fail(message, BACKGAUGE_OUT_OF_MEMORY, "needs more than 2^60 bytes");
-  plan.workspace_alignment = Workspace::kAlignment;
-  plan.workspace_bytes = count.bytes();
-  plan.reserve_space_length = length;
-  return BACKGAUGE_OK;
+  return fill_plan(count, length, plan, message);
 }
 
 // The claims for an op with matrix products.

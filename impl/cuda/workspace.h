@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands out the memory of a workspace, or only counts it: an op takes all it needs in one place, which serves prepare
-// and run alike, so that the two cannot disagree. On the host arrays hold NaN at first, and what lies between them is
-// watched.
+// The memory of a call. On the host arrays hold NaN at first, and what lies between them is watched.
 #pragma once
 
 #include <cstddef>
@@ -13,39 +11,25 @@
 
 #include "impl/call_error.h"
 #include "impl/cuda/device/work.h"
+#include "impl/workspace.h"
 
 namespace backgauge::cuda {
 
-class Workspace {
+// Aligned to what cuBLASLt requires of its own part.
+class Workspace : public backgauge::Workspace<256> {
  public:
-  // What cuBLASLt wants of its own part.
-  static constexpr std::uint64_t kAlignment = 256;
+  using backgauge::Workspace<256>::Workspace;
 
-  // Counts only, and hands out nullptr.
-  Workspace() = default;
-  // base: aligned to kAlignment; nullptr where nothing is needed.
-  explicit Workspace(void* base) : base_(static_cast<std::byte*>(base)), counts_only_(false) {}
-
-  // An array of so many elements, aligned to kAlignment. Dimensions of at least 0.
+  // As in impl/workspace.h.
   template <class T>
   T* take(std::initializer_list<std::int64_t> shape) {
-    std::uint64_t size = sizeof(T);
-    for (const std::int64_t dimension : shape) {
-      overflow_ |= __builtin_mul_overflow(size, static_cast<std::uint64_t>(dimension), &size);
+    const std::uint64_t size = size_of<T>(shape);
+    std::byte* const array = take_bytes(size, kGuardBytes);
+    if constexpr (kGuardBytes > 0) {
+      if (!counts_only()) watch(array, size, end());
     }
-    const std::uint64_t begin = bytes_;
-    std::uint64_t padded = 0;
-    overflow_ |= __builtin_add_overflow(size, static_cast<std::uint64_t>(kGuardBytes) + kAlignment - 1, &padded);
-    overflow_ |= __builtin_add_overflow(begin, padded / kAlignment * kAlignment, &bytes_);
-    if (counts_only_) return nullptr;
-    if constexpr (kGuardBytes > 0) watch(base_ + begin, size, base_ + bytes_);
-    return reinterpret_cast<T*>(base_ + begin);
+    return reinterpret_cast<T*>(array);
   }
-
-  bool counts_only() const { return counts_only_; }
-  std::uint64_t bytes() const { return bytes_; }
-  // Whether bytes() is the truth: no sum or product was too large.
-  bool countable() const { return !overflow_ && bytes_ < (std::uint64_t{1} << 60); }
 
   // After the work. Throws CallError if something was written between two arrays.
   void expect_untouched_guards() const {
@@ -66,10 +50,6 @@ class Workspace {
     std::memset(array + size, static_cast<int>(kGuard), static_cast<std::size_t>(end - (array + size)));
   }
 
-  std::byte* base_ = nullptr;
-  bool counts_only_ = true;
-  std::uint64_t bytes_ = 0;
-  bool overflow_ = false;
   std::vector<std::span<const std::byte>> guards_;
 };
 

@@ -58,12 +58,12 @@ struct Pass {
         staging(call, memory),
         widened(shape, staging.stream()),
         no_input(extents.I == 0),
-        workspace(memory.bytes(sizes.workspace)),
-        states(memory.bytes(sizes.states)),
-        x(no_input ? memory.bytes(input_bytes()) : staging.input("input")),
+        workspace(memory.take_bytes(sizes.workspace)),
+        states(memory.take_bytes(sizes.states)),
+        x(no_input ? memory.take_bytes(input_bytes()) : staging.input("input")),
         hx(staging.input("input_h")),
         cx(staging.input("input_c")),
-        weights(no_input ? memory.bytes(widened.bytes()) : staging.input("params")) {}
+        weights(no_input ? memory.take_bytes(widened.bytes()) : staging.input("params")) {}
 
   std::size_t input_bytes() const { return static_cast<std::size_t>(shape.T * shape.B) * shape.element_bytes(); }
 
@@ -127,8 +127,8 @@ void cudnn_rnn_backprop(const backgauge_call& call, const Extents& extents, Work
              *dhy = p.staging.input("output_h_backprop"), *dcy = p.staging.input("output_c_backprop");
   void *reserve = p.staging.changed_input("reserve_space"), *dhx = p.staging.output("input_h_backprop"),
        *dcx = p.staging.output("input_c_backprop"),
-       *dx = p.no_input ? memory.bytes(p.input_bytes()) : p.staging.output("input_backprop"),
-       *dw = p.no_input ? memory.bytes(p.widened.bytes()) : p.staging.output("params_backprop");
+       *dx = p.no_input ? memory.take_bytes(p.input_bytes()) : p.staging.output("input_backprop"),
+       *dw = p.no_input ? memory.take_bytes(p.widened.bytes()) : p.staging.output("params_backprop");
   if (memory.counts_only()) return;
   const Network n = p.begin(call, false);
   // The gradient of the weights is added to what is there.

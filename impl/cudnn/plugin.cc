@@ -14,13 +14,11 @@ void execute(const backgauge_call& call, const Extents& extents, Workspace& memo
                                         : cudnn_rnn_backprop(call, extents, memory);
 }
 
-backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan, backgauge_message*) {
-  plan.reserve_space_length = reserve_length(call, extents);
+backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
+                      backgauge_message* message) {
   Workspace count;
   execute(call, extents, count);
-  plan.workspace_alignment = Workspace::kAlignment;
-  plan.workspace_bytes = count.used();
-  return BACKGAUGE_OK;
+  return fill_plan(count, reserve_length(call, extents), plan, message);
 }
 
 backgauge_op_claims claims() {

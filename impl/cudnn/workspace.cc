@@ -16,8 +16,8 @@ void* Staging::changed_input(const char* name) {
   const backgauge_tensor* tensor = backgauge_find(call_.inputs, call_.num_inputs, name);
   if (tensor == nullptr) return nullptr;
   if (!memory_.counts_only() && is_aligned(tensor->data)) return tensor->data;
-  void* copy = memory_.bytes(bytes_of(*tensor));
-  if (copy != nullptr) {
+  void* copy = memory_.take_bytes(bytes_of(*tensor));
+  if (!memory_.counts_only() && bytes_of(*tensor) > 0) {
     check(cudaMemcpyAsync(copy, tensor->data, bytes_of(*tensor), cudaMemcpyDeviceToDevice, stream()),
           "cudaMemcpyAsync");
   }
@@ -28,8 +28,8 @@ void* Staging::output(const char* name) {
   const backgauge_tensor* tensor = backgauge_find(call_.outputs, call_.num_outputs, name);
   if (tensor == nullptr) return nullptr;
   if (!memory_.counts_only() && is_aligned(tensor->data)) return tensor->data;
-  void* copy = memory_.bytes(bytes_of(*tensor));
-  if (copy != nullptr) back_.push_back({tensor->data, copy, bytes_of(*tensor)});
+  void* copy = memory_.take_bytes(bytes_of(*tensor));
+  if (!memory_.counts_only() && bytes_of(*tensor) > 0) back_.push_back({tensor->data, copy, bytes_of(*tensor)});
   return copy;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workspace of a call, handed out piece by piece or only counted, and the tensors of the call as cuDNN wants them:
-// where one is aligned to its elements alone, a copy in the workspace takes its place.
+// The memory of a call, and its tensors as cuDNN wants them: where one is aligned to its elements alone, a copy in the
+// workspace takes its place.
 #pragma once
 
 #include <cstddef>
@@ -8,34 +8,13 @@
 #include <vector>
 
 #include "impl/cudnn/library.h"
+#include "impl/workspace.h"
 #include "reference/contract/backgauge.h"
 
 namespace backgauge::cudnn {
 
-class Workspace {
- public:
-  // What cudaMalloc gives; cuDNN promises to work with no less.
-  static constexpr std::size_t kAlignment = 256;
-
-  // Counts only, and hands out nullptr.
-  Workspace() = default;
-  // base: aligned to kAlignment.
-  explicit Workspace(void* base) : base_(static_cast<std::byte*>(base)), counts_only_(false) {}
-
-  void* bytes(std::size_t size) {
-    const std::size_t begin = used_;
-    used_ += (size + kAlignment - 1) / kAlignment * kAlignment;
-    return counts_only_ || size == 0 ? nullptr : base_ + begin;
-  }
-
-  bool counts_only() const { return counts_only_; }
-  std::size_t used() const { return used_; }
-
- private:
-  std::byte* base_ = nullptr;
-  bool counts_only_ = true;
-  std::size_t used_ = 0;
-};
+// Aligned to what cudaMalloc gives; cuDNN promises to work with no less.
+using Workspace = backgauge::Workspace<256>;
 
 // Copies are enqueued on the call's stream. A tensor that the call does not have is nullptr. Where the workspace only
 // counts, every tensor is counted as if it had to be copied: prepare sees no addresses.

@@ -32,7 +32,7 @@ struct Plan {
 
 class BlockLstmGrad {
  public:
-  BlockLstmGrad(const BlockLstmGradV2Call<float>& call, MemoryPlan& memory)
+  BlockLstmGrad(const BlockLstmGradV2Call<float>& call, Workspace& memory)
       : c(call),
         sequence_(kept<Plan>(shape(c.S))),
         step_(kept<Plan>(shape(1))),
@@ -42,13 +42,13 @@ class BlockLstmGrad {
         recurrent_grad_(take(memory, DNNL_ARG_DIFF_WEIGHTS_ITER)),
         workspace_(take(memory, DNNL_ARG_WORKSPACE)),
         scratchpad_(take(memory, DNNL_ARG_SCRATCHPAD)),
-        bias_(memory.floats(4 * c.H)),
-        peephole_(memory.floats(3 * c.H)),
-        peephole_grad_(memory.floats(3 * c.H)),
-        no_grad_(memory.floats(c.B * c.H)),
-        dcs_(memory.floats(c.B * c.H)),
-        no_inputs_(c.I == 0 ? memory.floats(c.S * c.B) : nullptr),
-        no_inputs_grad_(c.I == 0 ? memory.floats(c.S * c.B) : nullptr) {}
+        bias_(memory.take<float>({4 * c.H})),
+        peephole_(memory.take<float>({3 * c.H})),
+        peephole_grad_(memory.take<float>({3 * c.H})),
+        no_grad_(memory.take<float>({c.B * c.H})),
+        dcs_(memory.take<float>({c.B * c.H})),
+        no_inputs_(c.I == 0 ? memory.take<float>({c.S * c.B}) : nullptr),
+        no_inputs_grad_(c.I == 0 ? memory.take<float>({c.S * c.B}) : nullptr) {}
 
   void run(unsigned phases) {
     const bool whole = only_last_step_has_cs_grad();
@@ -74,8 +74,8 @@ class BlockLstmGrad {
     return {BACKGAUGE_LSTM, steps, c.B, std::max<std::int64_t>(c.I, 1), c.H, 1, c.peephole, c.num_threads};
   }
 
-  void* take(MemoryPlan& memory, int argument) const {
-    return memory.bytes(std::max(sequence_->bytes(argument), step_->bytes(argument)));
+  void* take(Workspace& memory, int argument) const {
+    return memory.take_bytes(std::max(sequence_->bytes(argument), step_->bytes(argument)));
   }
 
   bool only_last_step_has_cs_grad() const {
@@ -186,7 +186,7 @@ void clear_outputs(const BlockLstmGradV2Call<float>& c) {
 
 }  // namespace
 
-void block_lstm_grad_v2(const BlockLstmGradV2Call<float>& call, MemoryPlan& memory, unsigned phases) {
+void block_lstm_grad_v2(const BlockLstmGradV2Call<float>& call, Workspace& memory, unsigned phases) {
   if (call.S == 0 || call.B == 0) {  // oneDNN does not support empty sequences
     if (!memory.counts_only()) clear_outputs(call);
     return;

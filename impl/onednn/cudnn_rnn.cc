@@ -11,13 +11,13 @@ namespace {
 
 // What both passes need in addition to the tensors of the call.
 struct Buffers {
-  Buffers(const RnnLayers& n, Pass pass, MemoryPlan& memory)
-      : input(memory.bytes(n.most_bytes(pass, DNNL_ARG_WEIGHTS_LAYER))),
-        recurrent(memory.bytes(n.most_bytes(pass, DNNL_ARG_WEIGHTS_ITER))),
-        scratchpad(memory.bytes(n.most_bytes(pass, DNNL_ARG_SCRATCHPAD))),
-        workspace(memory.bytes(n.most_bytes(pass, DNNL_ARG_WORKSPACE))),
-        bias(memory.floats(static_cast<std::int64_t>(n.most_bytes(pass, DNNL_ARG_BIAS) / sizeof(float)))),
-        zeros(n.drops_all || n.e.I == 0 ? memory.floats(n.e.T * n.e.B * std::max<std::int64_t>(n.e.D * n.e.H, 1))
+  Buffers(const RnnLayers& n, Pass pass, Workspace& memory)
+      : input(memory.take_bytes(n.most_bytes(pass, DNNL_ARG_WEIGHTS_LAYER))),
+        recurrent(memory.take_bytes(n.most_bytes(pass, DNNL_ARG_WEIGHTS_ITER))),
+        scratchpad(memory.take_bytes(n.most_bytes(pass, DNNL_ARG_SCRATCHPAD))),
+        workspace(memory.take_bytes(n.most_bytes(pass, DNNL_ARG_WORKSPACE))),
+        bias(memory.take<float>({static_cast<std::int64_t>(n.most_bytes(pass, DNNL_ARG_BIAS) / sizeof(float))})),
+        zeros(n.drops_all || n.e.I == 0 ? memory.take<float>({n.e.T * n.e.B * std::max<std::int64_t>(n.e.D * n.e.H, 1)})
                                         : nullptr) {}
 
   void *input, *recurrent, *scratchpad;
@@ -54,7 +54,7 @@ void clear(const RnnLayers& n, const Buffers& b) {
 
 }  // namespace
 
-void cudnn_rnn_forward(const CudnnRnnCall<float>& c, MemoryPlan& memory) {
+void cudnn_rnn_forward(const CudnnRnnCall<float>& c, Workspace& memory) {
   const ThreadScope threads(c.num_threads);
   const RnnLayers n(c, c.attributes, c.num_threads);
   if (n.is_empty()) return;
@@ -89,7 +89,7 @@ void cudnn_rnn_forward(const CudnnRnnCall<float>& c, MemoryPlan& memory) {
   }
 }
 
-void cudnn_rnn_backprop(const CudnnRnnBackpropCall<float>& c, MemoryPlan& memory) {
+void cudnn_rnn_backprop(const CudnnRnnBackpropCall<float>& c, Workspace& memory) {
   const ThreadScope threads(c.num_threads);
   const RnnLayers n(c, c.attributes, c.num_threads);
   if (n.is_empty()) {
@@ -97,13 +97,13 @@ void cudnn_rnn_backprop(const CudnnRnnBackpropCall<float>& c, MemoryPlan& memory
     return;
   }
   const Buffers b(n, Pass::kBackward, memory);
-  void* input_grad = memory.bytes(n.most_bytes(Pass::kBackward, DNNL_ARG_DIFF_WEIGHTS_LAYER));
-  void* recurrent_grad = memory.bytes(n.most_bytes(Pass::kBackward, DNNL_ARG_DIFF_WEIGHTS_ITER));
+  void* input_grad = memory.take_bytes(n.most_bytes(Pass::kBackward, DNNL_ARG_DIFF_WEIGHTS_LAYER));
+  void* recurrent_grad = memory.take_bytes(n.most_bytes(Pass::kBackward, DNNL_ARG_DIFF_WEIGHTS_ITER));
   const std::size_t bias_bytes = n.most_bytes(Pass::kBackward, DNNL_ARG_DIFF_BIAS);
-  auto* bias_grad = static_cast<float*>(memory.bytes(bias_bytes));
+  auto* bias_grad = reinterpret_cast<float*>(memory.take_bytes(bias_bytes));
   float* gap_grads[2];  // of the outputs of two layers
-  for (float*& grad : gap_grads) grad = memory.floats(c.L > 1 ? c.T * n.step() : 0);
-  float* no_input_grad = memory.floats(c.I == 0 ? c.T * c.B : 0);
+  for (float*& grad : gap_grads) grad = memory.take<float>({c.L > 1 ? c.T * n.step() : 0});
+  float* no_input_grad = memory.take<float>({c.I == 0 ? c.T * c.B : 0});
   if (memory.counts_only()) return;
 
   // The claims say that reserve_space is changed: the gradients of the states lie in oneDNN's workspace too.

@@ -3,10 +3,13 @@
 // and looks at the sizes, attributes and num_threads of the call alone. Otherwise the call is validated.
 #pragma once
 
-#include "impl/onednn/memory_plan.h"
+#include "impl/workspace.h"
 #include "reference/contract/call.h"
 
 namespace backgauge::onednn {
+
+// Aligned to what oneDNN lays out its workspace for.
+using Workspace = backgauge::Workspace<4096>;
 
 // The parts of BlockLSTMGradV2, so that they can be timed one by one. What a part leaves in the workspace, the next
 // one finds there.
@@ -18,10 +21,10 @@ enum Phase : unsigned {
   kAllPhases = 15
 };
 
-void block_lstm_grad_v2(const BlockLstmGradV2Call<float>& call, MemoryPlan& memory, unsigned phases);
+void block_lstm_grad_v2(const BlockLstmGradV2Call<float>& call, Workspace& memory, unsigned phases);
 
-void cudnn_rnn_forward(const CudnnRnnCall<float>& call, MemoryPlan& memory);
-void cudnn_rnn_backprop(const CudnnRnnBackpropCall<float>& call, MemoryPlan& memory);
+void cudnn_rnn_forward(const CudnnRnnCall<float>& call, Workspace& memory);
+void cudnn_rnn_backprop(const CudnnRnnBackpropCall<float>& call, Workspace& memory);
 
 // Elements of reserve_space.
 std::int64_t reserve_length(const Extents& extents, const backgauge_attributes& attributes, int num_threads);

@@ -22,7 +22,7 @@ backgauge_status guarded_by_status(backgauge_message* message, Body body) noexce
   });
 }
 
-void execute(const backgauge_call& call, const Extents& extents, MemoryPlan& memory, unsigned phases) {
+void execute(const backgauge_call& call, const Extents& extents, Workspace& memory, unsigned phases) {
   switch (call.op) {
     case BACKGAUGE_BLOCK_LSTM_GRAD_V2:
       return block_lstm_grad_v2(BlockLstmGradV2Call<float>::bind(call, extents), memory, phases);
@@ -34,13 +34,10 @@ void execute(const backgauge_call& call, const Extents& extents, MemoryPlan& mem
 backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
                       backgauge_message* message) {
   if (const std::string other = other_library(); !other.empty()) return fail(message, BACKGAUGE_UNSUPPORTED, other);
-  const bool cudnn = call.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2;
-  if (cudnn) plan.reserve_space_length = reserve_length(extents, call.attributes, call.num_threads);
-  MemoryPlan count;
+  const bool stacked = call.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2;
+  Workspace count;
   execute(call, extents, count, kAllPhases);
-  plan.workspace_alignment = count.used() == 0 ? 1 : MemoryPlan::kAlignment;
-  plan.workspace_bytes = count.used();
-  return BACKGAUGE_OK;
+  return fill_plan(count, stacked ? reserve_length(extents, call.attributes, call.num_threads) : 0, plan, message);
 }
 
 backgauge_op_claims claims_of(backgauge_op op) {
@@ -75,7 +72,7 @@ backgauge_status execute_checked(const backgauge_call* call, bool forward, unsig
     Extents extents;
     const backgauge_status status = kChecks.before(forward, call, extents, message);
     if (status != BACKGAUGE_OK) return status;
-    MemoryPlan memory(call->workspace);
+    Workspace memory(call->workspace);
     execute(*call, extents, memory, phases);
     return BACKGAUGE_OK;
   });
