@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of values and their error bounds: every element carries v, the exact value, and e, so that no IEEE
 // evaluation of the same formulas, in any order of its sums and products, with or without FMA, with or without flushing
-// subnormals, is further than e from v; what values that are not finite mean is in nonfinite.h. Derivations: bounds.md,
-// whose section numbers stand beside the operations.
+// subnormals, is further than e from v. nonfinite.h says what values that are not finite mean. Derivations: bounds.md;
+// comments name its sections.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace backgauge {
 
-// Of a sum; error and size are those of the finite ones.
+// What the error of a sum is made of. error and size: sums over the finite terms.
 template <class V>
 struct BoundedTerms {
   double error = 0, size = 0, count = 0;
@@ -65,14 +65,14 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
     return out;
   }
 
-  // bounds.md 3.3, of split operands 2.1
+  // bounds.md 3.3; for split operands 2.1
   Matrix matmul(const Matrix& x, const Matrix& y) const {
     Dot dot(model_);
     dot.add(x, y);
     return total_of(std::move(dot));
   }
 
-  // bounds.md 3.4: c joins the sum anywhere, or is added to a product that has passed through storage.
+  // bounds.md 3.4: c is a term of the sum at any place, or is added to a product that has been rounded to storage.
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const {
     Dot dot(model_);
     dot.add(x, y);
@@ -161,21 +161,21 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
     Matrix out{exact_.relu(x.v), x.e};
     for (Index k = 0; k < out.size(); ++k) {
       NonFinite nonfinite = nonfinite_of(x, k);
-      nonfinite = {false, nonfinite.open || nonfinite.nan};  // the larger of 0 and a NaN is not settled: semantics.md
+      nonfinite = {false, nonfinite.open || nonfinite.nan};  // relu of a NaN may be 0 or a NaN: semantics.md
       const double v = static_cast<double>(x.v.data()[k]), e = x.e.data()[k];
       store(out, k, v > 0 ? e : std::max(0.0, v + e), nonfinite);
     }
     return out;
   }
 
-  // bounds.md 3.5: one operation each, whichever of its forms is computed; exact at 0 and at saturation.
+  // bounds.md 3.5: one operation each, in any of its forms; exact at 0 and at saturation.
   Matrix sigmoid_slope(const Matrix& s) const {
     Matrix out{exact_.sigmoid_slope(s.v), s.e, s.e};
     for (Index k = 0; k < out.size(); ++k) {
       const double v = magnitude(s.v.data()[k]), e = s.e.data()[k];
       const bool exactly = e == 0 && (v == 0 || s.v.data()[k] == V(1));
       NonFinite nonfinite = nonfinite_of(s, k);
-      // s - s s is a NaN where s(1-s) is infinite
+      // where s(1-s) is infinite, s - s s is a NaN
       nonfinite.open = nonfinite.open || (is_infinite(s, k) && s.v.data()[k] > 0);
       out.reach.data()[k] = reach_of_sigmoid_slope(static_cast<double>(s.v.data()[k]), e);
       store(
@@ -212,7 +212,7 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
     return out;
   }
 
-  // bounds.md 3.8: (1-z) n + z h and n + z (h - n) alike.
+  // bounds.md 3.8: both as (1-z) n + z h and as n + z (h - n).
   Matrix blend(const Matrix& z, const Matrix& h, const Matrix& n) const {
     Matrix out{exact_.blend(z.v, h.v, n.v), z.e};
     for (Index k = 0; k < out.size(); ++k) {
@@ -224,7 +224,7 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
       const double error = magnitude(h.v.data()[k] - n.v.data()[k]) * ez + zs * eh + (rest + ez) * en + ez * (eh + en) +
                            model_.gamma(4) * roundings + 4 * model_.least_normal;
       NonFinite nonfinite = nonfinite_of(z, k).joined(nonfinite_of(h, k)).joined(nonfinite_of(n, k));
-      // the forms treat infinities differently; only a NaN goes through all of them
+      // infinities give different results in the two forms; a NaN gives a NaN in both
       nonfinite.open = nonfinite.open || is_infinite(z, k) || is_infinite(h, k) || is_infinite(n, k);
       const double met = std::max({rest + ez, hs + ns, roundings}) * model_.growth(4);
       store(out, k, hs + ns == 0 ? 0 : error, nonfinite, nonfinite.nan || nonfinite.open ? 0 : met);
@@ -292,8 +292,8 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
     return out;
   }
 
-  // Of a product. error and exact_size are those of the finite ones, met and least the largest and the least number
-  // that any of them make together, differences multiplied out.
+  // What the error of a product is made of. error, exact_size: of the product of the finite factors. met, least: the
+  // largest and the least product of any subset of them, differences multiplied out.
   struct Factors {
     double error = 0, exact_size = 1, underflow, met = 1, least = 1;
     bool zero = false, infinite = false, difference = false, dropped = false;
@@ -325,11 +325,11 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
       Factors factors{.underflow = roundings * model_.least_normal};
       for (const Matrix* part : parts) factors.add(*part, k);
       NonFinite nonfinite = factors.nonfinite;
-      // What is exactly 0 makes a NaN of an infinity in every form.
+      // A factor that is exactly 0 and an infinity give a NaN in every form.
       if (factors.infinite && !factors.zero) {
         nonfinite.open = nonfinite.open || factors.difference || !(factors.least > 2 * model_.least_normal);
       }
-      // Three more roundings of a factor that is multiplied out.
+      // A factor that is multiplied out has three more roundings.
       const double met = factors.met * model_.growth(4 * roundings);
       if (factors.dropped && (factors.infinite || nonfinite.nan)) nonfinite = {false, true};
       const double e = factors.error + model_.gamma(roundings) * (factors.exact_size + factors.error);

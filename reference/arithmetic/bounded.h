@@ -14,11 +14,11 @@ struct Bounded {
   Plane<V> v;
   Plane<double> e;
 
-  // What it is as a factor of a product, where an implementation has more than one way to write that: a difference,
-  // with the largest of what the other factors are multiplied by on the way (range.h), or a choice between 0 and them.
-  Plane<double> reach{};  // empty: no difference
+  // For factors of a product that an implementation may write in more than one way: a difference, with the largest
+  // number that the other factors are multiplied by in any of its forms (range.h), or a choice between 0 and them.
+  Plane<double> reach{};  // empty: not a difference
   bool choice = false;
-  Cached<DotOperand> operand{};  // as the right one of a product
+  Cached<DotOperand> operand{};  // as the right factor of a product of matrices
 
   Index rows() const { return v.rows(); }
   Index cols() const { return v.cols(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices of values with error bounds, of rows that may come one after the other: what the error of every
-// element is made of, and what becomes of those that are not finite. bounds.md 3.3, 3.10
+// Products of matrices of values with error bounds, whose rows may be added piece by piece: the parts of the error of
+// every element, and which elements are not finite. bounds.md 3.3, 3.10
 #pragma once
 
 #include <utility>
@@ -41,15 +41,15 @@ class BoundedDot {
   }
 
   Plane<V> take_value() { return std::move(value_); }
-  // from the errors of the operands
+  // errors that follow from those of the operands
   Plane<double> take_propagated() {
     if (propagated_.size() == 0) propagated_ = Plane<double>::Zero(rows_, columns_);
     return std::move(propagated_);
   }
-  // Of element k:
-  // sum of |terms|, errors included, of those that are finite
+  // The functions below describe element k.
+  // Sum of |term| over the finite terms, errors included.
   double size(Index k) const { return sizes_.data()[k]; }
-  // how many of them are not exactly zero
+  // Number of finite terms that are not exactly zero.
   double terms(Index k) const { return all_terms_ + (some_terms_.size() > 0 ? some_terms_.data()[k] : 0); }
   double underflow(Index k) const {
     const double n = terms(k), eta = model_.operand_underflow;
@@ -64,7 +64,7 @@ class BoundedDot {
     if (!column_lines_.empty()) out = out.joined(column_lines_[static_cast<std::size_t>(k % columns_)].nonfinite);
     return out;
   }
-  // relative, from narrower operands
+  // Relative error that narrower operands add.
   double operands() const {
     const double u = model_.operand_roundoff;
     return 2 * u + u * u + model_.left_out();
@@ -80,7 +80,7 @@ class BoundedDot {
     if (lines.empty()) lines.resize(others.size());
     for (std::size_t k = 0; k < others.size(); ++k) lines[k].nonfinite = lines[k].nonfinite.joined(others[k].nonfinite);
   }
-  // Whether an infinity meets what may be 0 or of either sign.
+  // Finds the elements in which an infinity is multiplied by a number that may be 0 or of either sign.
   void add_infinities(const Bounded<V>& x, const DotOperand& left, const Bounded<V>& y, const DotOperand& right) {
     infinities_.resize(static_cast<std::size_t>(value_.size()));
     for (Index row = 0; row < x.rows(); ++row) {
@@ -107,7 +107,7 @@ class BoundedDot {
   Index rows_ = 0, columns_ = 0;
   Plane<double> row_largest_, column_largest_;
   std::vector<DotLine> row_lines_, column_lines_;  // empty: all is finite
-  std::vector<bool> infinities_;                   // elements that an infinity has opened; empty: none
+  std::vector<bool> infinities_;                   // elements that may be anything for that reason; empty: none
 };
 
 }  // namespace backgauge

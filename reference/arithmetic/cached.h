@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made of a matrix when it is first asked for, and asked for again at every step of a sequence: of weights.
+// A value derived from a matrix, computed once. Weights need theirs at every step of a sequence.
 #pragma once
 
 #include <memory>
 
 namespace backgauge {
 
-// A copy of the matrix does not take it along, since its values may change. Not for several threads.
+// A copy of the matrix does not copy it, since the values of the copy may change. Not for several threads.
 template <class T>
 class Cached {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices, where the oracle spends its time on large cases.
+// Products of matrices, in which the oracle spends most of its time on large cases.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ struct Product {
   V* out;      // [rows, cols]
   std::ptrdiff_t rows, inner, cols;
   bool x_transposed = false;  // x^T y
-  bool add = false;           // to what `out` holds, instead of in its place
+  bool add = false;           // to what `out` holds, instead of replacing it
 };
 
 // out = x y, or out += x y; an empty sum is 0. Large ones with fused multiply-add in AVX2 or AVX-512 where the machine
 // has them, with the same bits in both; without them the last bits may differ.
-// V: double, or float where a factor of 2 in time is worth more than digits.
+// V: double, or float where half the time is worth more than digits.
 template <class V>
 void dense_product(const Product<V>& product);
 extern template void dense_product(const Product<double>&);

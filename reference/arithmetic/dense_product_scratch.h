@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a blocked product of matrices needs beside its matrices: room for the parts that it has copied into the order in
-// which they are read.
+// Memory of a blocked product of matrices, for the parts of its operands that it copies into the order in which they
+// are read.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace backgauge {
 
-// Terms of a block: two panels of so many rows, of x and of y, stay in a first cache of 32 KiB.
+// Number of terms in a block: two panels of so many rows, of x and of y, fit into an L1 cache of 32 KiB.
 inline constexpr std::ptrdiff_t kBlockTerms = 256;
 // Rows of x that are copied at once: with so many terms 768 KiB of float, read panel by panel for every tile of
 // columns, while the panel of y that they meet stays where it has just been copied to. y is copied once for so many
 // rows.
 inline constexpr std::ptrdiff_t kBlockRows = 768;
-// Of any instruction set: tiles at the edge are filled up with zeros.
+// The largest of any instruction set; tiles at the edge are padded with zeros.
 inline constexpr std::ptrdiff_t kMostTileRows = 12, kMostTileColumns = 32;
 
 template <class V>

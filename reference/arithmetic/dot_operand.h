@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a product of matrices reads of an operand with error bounds. Of weights it is asked for at every step.
+// What a product of matrices reads of an operand with error bounds. It is cached, for weights, which every step reads.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace backgauge {
 
 enum class Side { kLeft, kRight };
 
-// What went into a row of a left operand, or into a column of a right one.
+// Values that are not finite in a row of a left operand, or in a column of a right one.
 struct DotLine {
   NonFinite nonfinite{};
   bool infinite = false;
@@ -21,7 +21,7 @@ struct DotLine {
 
 struct DotOperand {
   Plane<double> magnitudes;    // |v|; empty where there are no errors
-  Plane<double> sizes;         // |v| + e, and 0 of what is infinite: it is in no finite sum
+  Plane<double> sizes;         // |v| + e; 0 where that is infinite, which no finite sum contains
   bool exact;                  // there are no errors
   bool full;                   // no size is 0
   Plane<double> largest;       // of each row, [m, 1], or column, [1, n]
@@ -60,7 +60,7 @@ struct DotOperand {
       line.nonfinite = line.nonfinite.joined(nonfinite_of(x, k));
       if (is_infinite(x, k)) {
         line.infinite = true;
-        // The lower part of an infinite operand is a NaN, or that of the other one is 0.
+        // Where operands are split, the lower part of an infinity is a NaN, or is multiplied by a lower part that is 0.
         line.nonfinite.open = line.nonfinite.open || model.part_roundoff > 0;
         sizes.data()[k] = 0;
       } else if (is_finite(x.v.data()[k])) {

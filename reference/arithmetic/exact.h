@@ -34,8 +34,8 @@ class Exact : public PlaneArithmetic<Exact<V>, Plane<V>, V> {
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const { return c + plane_product<V>(x, y); }
   Matrix column_sums(const Matrix& x) const { return x.colwise().sum(); }
 
-  // The same of rows that come one after the other: matmul of all x and y, whose inner dimension has been cut into
-  // pieces, and column_sums of all x.
+  // The same for rows that are added piece by piece: matmul of all x and y, whose inner dimension has been cut, and
+  // column_sums of all x.
   struct Dot {
     Matrix value;
     void add(const Matrix& x, const Matrix& y) { add_product(value, x, y); }
@@ -103,7 +103,7 @@ class Exact : public PlaneArithmetic<Exact<V>, Plane<V>, V> {
     return out;
   }
 
-  // Without overflow on either side; the complex form keeps exp's argument in the left half plane too.
+  // exp of an argument in the left half plane does not overflow, with complex numbers either.
   static V sigmoid_of(const V& a) {
     if (std::real(a) >= 0) return V(1) / (V(1) + std::exp(-a));
     const V e = std::exp(a);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of random rounding: plain values and, beside them, several runs in which each result of an operation
-// is disturbed as a rounding would. They show how far roundings carry together through shared sub-expressions, which
+// The arithmetic of random rounding: plain values and several runs, in each of which every result of an operation is
+// disturbed as a rounding would. They show the joint effect of roundings through shared sub-expressions, which
 // variance.h takes as independent. bounds.md 6.
 //
-// Every operation says what it makes of what its operands are off by, up to the order that matters, and adds its own
-// rounding: nothing is lost by taking differences of nearly equal numbers, so floats are enough. How large a rounding
-// is comes from the undisturbed result. All runs go through an operation at once: a product with a matrix that no run
-// disturbs is one product. What Variance has made of the same problem without disturbances is not made again.
+// Every operation computes the disturbance of its result from those of its operands, up to the order that matters, and
+// adds its own rounding. No differences of nearly equal numbers are taken, so floats are enough. The size of a rounding
+// follows from the undisturbed result. An operation handles all runs at once: a product with a matrix that no run
+// disturbs is one product. Undisturbed products that Variance has computed for the same problem are used again.
 #pragma once
 
 #include <cmath>
@@ -29,8 +29,8 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
   using ProductOverSteps = NoisyProductOverSteps;
   using SumOverSteps = NoisySumOverSteps;
 
-  // As RandomRounding. dots: of Variance, for the problem that is evaluated, once, and the same model; nullptr: they
-  // are computed again.
+  // As RandomRounding. dots: those of Variance for the same problem and model; an object evaluates the problem once
+  // then. nullptr: they are computed again.
   Noise(const RoundingModel& model, Index runs, std::uint64_t first_run,
         const std::vector<UndisturbedDot>* dots = nullptr)
       : RandomRounding(model, runs, first_run), dots_(dots) {}
@@ -62,8 +62,8 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
     return with_noise(std::move(out), variance.sqrt());
   }
 
-  // Of the undisturbed values only slopes and sizes of roundings are taken: forms that compilers make vectors of, whose
-  // errors of 2^-52 are none.
+  // The undisturbed values serve only for slopes and for sizes of roundings, so their errors of 2^-52 do not matter.
+  // They are computed in forms that compilers vectorize.
   Matrix sigmoid(const Matrix& x) const {
     Matrix out = activated(
         x, 1 / (1 + (-x.v).exp()), [](const Plane<double>& at) { return exact_.sigmoid(at); },
@@ -145,7 +145,7 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
   }
   Matrix carried(const Matrix& x) const { return rounded(x, model().carry_roundoff, model().carry_underflow); }
 
-  // Nothing but the squares is wanted of an output.
+  // Only the squares of the disturbances of an output are needed.
   Matrix output(Matrix x) const {
     x.square = Plane<double>::Zero(x.rows(), x.cols());
     for (Index r = 0; r < runs() && !x.is_exact(); ++r) x.square += block(x, r).cast<double>().square();
@@ -207,13 +207,13 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
   }
   const UndisturbedDot& next_dot() const { return dots_->at(dots_done_++); }
 
-  // f of every run, from the value and the derivatives of f where no run is disturbed.
+  // f for every run, from the undisturbed value and derivatives of f.
   template <class Function, class Slopes>
   Matrix activated(const Matrix& x, Plane<double> value, Function function, Slopes derivatives) const {
     Matrix out = std::move(value);
     if (x.is_exact()) return out;
-    // What follows the third derivative is below 2^-39 of the first: (2^-13)^3, both functions having derivatives of
-    // about the size of their slope at most.
+    // The terms after the third derivative are below 2^-39 = (2^-13)^3 of the first: the higher derivatives of both
+    // functions are at most about as large as their slope.
     constexpr double kNear = 0x1p-13;
     spread(out, x, x.unit);
     if (out.off.abs().maxCoeff<Eigen::PropagateNaN>() * static_cast<float>(x.unit / kNear) <= 1) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix and several runs of it that random roundings have moved. Runs are kept by what they are off by, as floats: a
-// disturbance need not be known to more digits.
+// A matrix and several runs of it that random roundings have disturbed. A run is stored as its difference from the
+// undisturbed matrix, in floats: a disturbance need not be known to more digits.
 #pragma once
 
 #include "reference/arithmetic/cached.h"
@@ -10,12 +10,12 @@ namespace backgauge {
 
 struct Noisy {
   Plane<double> v;       // undisturbed
-  Plane<float> off;      // of one run below the other, [runs * rows, cols], in units; empty where no run is off
-  double unit = 0;       // a power of two; 0 where no run is off
-  Plane<double> square;  // of an output, which has no `off`: sum over runs of what they are off by, squared
+  Plane<float> off;      // one run after the other, [runs * rows, cols], in units; empty where no run differs
+  double unit = 0;       // a power of two; 0 where no run differs
+  Plane<double> square;  // for an output, which has no `off`: sum of the squares of its differences
 
   Noisy() = default;
-  Noisy(Plane<double> values) : v(std::move(values)) {}  // NOLINT(google-explicit-constructor): a certain matrix
+  Noisy(Plane<double> values) : v(std::move(values)) {}  // NOLINT(google-explicit-constructor): an exact matrix
   Noisy(Plane<double> values, Plane<float> offs, double its_unit)
       : v(std::move(values)), off(std::move(offs)), unit(its_unit) {}
 
@@ -24,7 +24,7 @@ struct Noisy {
   Index size() const { return v.size(); }
   bool is_exact() const { return off.size() == 0; }
   const float* off_run(Index r) const { return off.data() + r * v.size(); }
-  // Run r itself.
+  // The disturbed matrix of run r.
   Plane<double> run(Index r) const {
     if (is_exact()) return v;
     return v + unit * Eigen::Map<const Plane<float>>(off_run(r), rows(), cols()).cast<double>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over steps in the arithmetic of random rounding (over_steps.h): what every run makes of a step is added to one
-// sum, so that steps need not be kept for all runs.
+// Sums over steps in the arithmetic of random rounding (over_steps.h): each step is added to one sum per run, so that
+// steps need not be kept for all runs.
 #pragma once
 
 #include <memory>
@@ -41,7 +41,7 @@ class NoisyProductOverSteps {
   }
 
  private:
-  // x'^T y' - x^T y = (x' - x)^T y' + x^T (y' - y): two rows of the queue for one.
+  // x'^T y' - x^T y = (x' - x)^T y' + x^T (y' - y): each row becomes two rows of the queue.
   void enqueue(const Noisy& x, const Noisy& y) {
     if ((x.is_exact() && y.is_exact()) || m_ == 0 || n_ == 0) return;
     const ScaledPlane x_floats(x.v);
@@ -118,7 +118,7 @@ class NoisySumOverSteps {
   }
 
  private:
-  // Row by row as they lie in memory, which compilers make vectors of.
+  // Row by row, in the order of memory, so that compilers vectorize the loop.
   template <class V, class Rows>
   static void add_rows(Plane<V>& sum, const Rows& rows) {
     for (Index r = 0; r < rows.rows(); ++r) sum += rows.row(r);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to the runs of a Noisy without a rounding: they are moved about with their matrix, put together with
-// those of others, and walked through.
+// Operations on the runs of a Noisy that round nothing: rearranging and joining matrices with their runs, and visiting
+// all elements.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class NoisyRuns {
   static Block block(const Matrix& x, Index r) { return Block(x.off_run(r), x.rows(), x.cols()); }
   static float scale(const Matrix& from, const Matrix& to) { return static_cast<float>(from.unit / to.unit); }
 
-  // Gives `out` what the runs of `like` are off by, in another unit; 0: any.
+  // Copies the differences of the runs of `like` to `out`, in another unit; 0: any unit.
   void spread(Matrix& out, const Matrix& like, double unit) const {
     out.unit = unit > 0 ? unit : 1;
     if (like.is_exact()) {
@@ -34,7 +34,7 @@ class NoisyRuns {
       out.off = like.off * scale(like, out);
     }
   }
-  // Room for what the runs of `out` are off by, being put together of `parts`; false where none of them is off.
+  // Allocates the differences of `out`, which is joined from `parts`; false if all of these are exact.
   bool unite(Matrix& out, const std::vector<const Matrix*>& parts) const {
     for (const Matrix* part : parts) out.unit = std::max(out.unit, part->unit);
     if (std::all_of(parts.begin(), parts.end(), [](const Matrix* part) { return part->is_exact(); })) return false;
@@ -65,7 +65,7 @@ class NoisyRuns {
     }
     return out;
   }
-  // change(off, k, r) for element k of run r, where runs are off at all.
+  // change(off, k, r) for element k of run r; not called if the matrix is exact.
   template <class Change>
   void for_each(Matrix& out, Change change) const {
     if (out.is_exact()) return;

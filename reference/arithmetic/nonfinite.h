@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of elements that are not finite, or may not be: bounds.md 3.10 and 3.11. Of every element it is known
+// Elements that are not finite, or may not be: bounds.md 3.10 and 3.11. What v and e say of an element:
 //
 //   v          e
-//   finite     finite   how far an implementation may be from it
-//   infinite   0        that it is this infinity
-//   NaN        0        that it is a NaN
-//   any        inf      nothing: it may be anything, a NaN too
+//   finite     finite   no implementation is further than e from v
+//   infinite   0        it is this infinity
+//   NaN        0        it is a NaN
+//   any        inf      it may be anything, also a NaN
 #pragma once
 
 #include <cmath>
@@ -24,10 +24,10 @@ bool is_infinite(const Bounded<V>& x, Index k) {
   return std::isinf(static_cast<double>(x.v.data()[k]));
 }
 
-// What went into an element.
+// Values that are not finite, among those that an element is computed from.
 struct NonFinite {
-  bool nan = false;   // a NaN, which comes out in every order
-  bool open = false;  // something that may be anything
+  bool nan = false;   // a NaN: the result is one in every order
+  bool open = false;  // a value that may be anything
 
   NonFinite joined(const NonFinite& other) const { return {nan || other.nan, open || other.open}; }
 };
@@ -38,7 +38,7 @@ NonFinite nonfinite_of(const Bounded<V>& x, Index k) {
   return {!open && std::isnan(static_cast<double>(x.v.data()[k])), open};
 }
 
-// An infinity that meets what may be 0 or of either sign is anything; what is exactly 0 makes a NaN in every order.
+// An infinity times a number that may be 0 or of either sign may be anything; times exactly 0 it is always a NaN.
 template <class V>
 bool may_vanish(const RoundingModel& model, const Bounded<V>& x, Index k) {
   if (!is_finite(x.v.data()[k])) return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the steps of a sequence: what the gradients of weights and biases are. A product x^T y of all rows of a
-// sequence is the sum of those of its steps, so the rows need not be held: an arithmetic has `Dot` and `RowSum`, to
-// which they are added (exact.h), or classes of its own, `ProductOverSteps` and `SumOverSteps`. For one with neither,
-// which looks at sums as a whole, the steps are kept.
+// Sums over the steps of a sequence: the gradients of weights and biases. A product x^T y of all rows of a sequence is
+// the sum of those of its steps, so the rows need not be kept. An arithmetic has `Dot` and `RowSum`, to which they are
+// added (exact.h), or classes of its own, `ProductOverSteps` and `SumOverSteps`. For an arithmetic with neither, which
+// needs sums as a whole, the steps are kept.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace backgauge {
 
-// Rows that are multiplied at once: a product of so many terms is fast, and two of them still fit into a cache.
+// Number of rows that are multiplied at once: enough for a fast product, few enough for two operands to fit a cache.
 inline constexpr Index kQueuedRows = 256;
 
 template <class A, class M>
@@ -35,7 +35,7 @@ class QueuedProduct {
 
   explicit QueuedProduct(const A& arithmetic) : a_(arithmetic), dot_(arithmetic.new_dot()) {}
 
-  // Each step once, in any order, one at least.
+  // Each step is added once, in any order; there is at least one.
 
   void add(std::size_t step, Kept x, Kept y) {
     rows_ += x->rows();
@@ -53,7 +53,7 @@ class QueuedProduct {
     Kept x, y;
   };
 
-  // In the order of the steps: a short sequence has the same bits whichever way it is walked.
+  // In the order of the steps: a short sequence gives the same bits in whichever order its steps are added.
   void multiply_queue() {
     if (steps_.empty()) return;
     std::sort(steps_.begin(), steps_.end(), [](const Step& s, const Step& t) { return s.number < t.number; });
@@ -89,7 +89,7 @@ class AddedRows {
   typename A::RowSum sum_;
 };
 
-// Both for an arithmetic that gets all rows at once, in the order of the steps.
+// Both for an arithmetic that receives all rows at once, in the order of the steps.
 template <class A>
 class GatheredProduct {
  public:
@@ -153,7 +153,7 @@ using ProductOverSteps = typename OverSteps<A>::Product;
 template <class A>
 using SumOverSteps = typename OverSteps<A>::Sum;
 
-// An output: nothing is computed from it any more, so an arithmetic may forget how it came about.
+// For an output, from which nothing else is computed: an arithmetic may drop what only later operations need.
 template <class A, class M = typename A::Matrix>
 M output(const A& a, M matrix) {
   if constexpr (requires { a.output(matrix); }) {

@@ -43,7 +43,7 @@ void add_product(Plane<V>& sum, const Plane<V>& x, const Plane<V>& y) {
   }
 }
 
-// A loop without an early end, which compilers make vectors of.
+// A loop that does not end early, so that compilers vectorize it.
 inline Index zeros_of(const Plane<double>& x) {
   Index count = 0;
   for (Index k = 0; k < x.size(); ++k) count += x.data()[k] == 0 ? 1 : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results that every run rounds in its own way: uniformly within what the undisturbed result may be rounded by, from
-// random numbers of the run.
+// Results that every run rounds in its own way: by a random number of the run, uniform within the largest rounding of
+// the undisturbed result.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace backgauge {
 
 class RandomRounding : public NoisyRuns {
  protected:
-  // `runs` of a larger number of them, from `first_run` on. A run is disturbed by its own numbers: equal ones for equal
-  // numbers of a run, whichever runs are made together.
+  // Runs first_run to first_run + runs - 1 of a larger number. The random numbers of a run depend only on its number,
+  // not on which runs are computed together.
   RandomRounding(const RoundingModel& model, Index runs, std::uint64_t first_run) : NoisyRuns(runs), model_(model) {
     for (Index r = 0; r < runs; ++r) generators_.emplace_back(first_run + static_cast<std::uint64_t>(r));
   }
@@ -73,7 +73,7 @@ class RandomRounding : public NoisyRuns {
     const Plane<double> size = relative * x.v.abs() + absolute;
     return with_noise(std::move(x), size);
   }
-  // An operand is rounded alike by every product that reads it: the disturbance is a function of the number.
+  // Every product rounds an operand in the same way, so the disturbance is a function of its value.
   Matrix narrowed(const Matrix& x) const {
     Matrix out = x.v;
     const ScaledPlane to =
@@ -93,16 +93,16 @@ class RandomRounding : public NoisyRuns {
  private:
   static constexpr std::array<float, Uniform::kMost> kZeros{};
 
-  // How far results are rounded at most, in units. The unit is that of the roundings, not of what the operands bring
-  // in: through many steps it would move away from what runs are off by, by the size of the weights in each. Floats
-  // have room for what is 2^60 of it and for its squares.
+  // The largest roundings of results, in units. The unit follows from the roundings, not from the disturbances of the
+  // operands: over many steps it would drift away from the differences, by the size of the weights in each step.
+  // Floats can hold 2^60 units, and their squares.
   static ScaledPlane rounding_of(ScaledPlane size, double of_operands) {
     const double scale = size.scale, unit = std::max(of_operands * 0x1p-60, scale);
     if (unit > scale) size.values *= static_cast<float>(scale / unit);
     size.scale = unit;
     return size;
   }
-  // change(to, from, random, most, at, count) for pieces of every run, `from` being what `other` is off by there.
+  // change(to, from, random, most, at, count) for pieces of every run; `from`: the differences of `other` there.
   template <class Change>
   void disturb(Matrix& out, const Matrix& other, const ScaledPlane& rounding, Change change) const {
     if (out.is_exact()) out.off = Plane<float>::Zero(runs() * out.rows(), out.cols());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large the numbers are that an implementation may meet on its way to a product with a factor that is a difference,
-// where it multiplies the difference out: the largest of what g is multiplied by in g s(1-s), g s - g s s and so on.
+// The largest numbers that occur in a product with a factor that is a difference, where an implementation multiplies
+// the difference out: the largest number that g is multiplied by in g s(1-s), g s - g s s and so on.
 // Sizes: bounds.md 3; forms: 3.11.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the arithmetics of error bounds and of random errors know of an implementation.
+// The rounding model of an implementation, for the arithmetics of error bounds and of random errors.
 #pragma once
 
 #include <cmath>
@@ -28,8 +28,8 @@ struct RoundingModel {
   double activation_relative() const { return 4 * unit_roundoff; }
   double sigmoid_absolute() const { return 2 * unit_roundoff; }
 
-  // Of a term of a product of matrices: how many products it is, and how much of it is the one that is left out, where
-  // operands are in two parts. bounds.md 2.1
+  // For a term of a product of matrices: the number of products that it is computed as, and the relative size of the
+  // product that is left out, where operands are in two parts. bounds.md 2.1
   double products_of_term() const { return part_roundoff > 0 ? 3 : 1; }
   double left_out() const { return part_roundoff * part_roundoff; }
 
@@ -38,12 +38,12 @@ struct RoundingModel {
     const double nu = n * unit_roundoff;
     return nu < 1 ? nu / (1 - nu) : std::numeric_limits<double>::infinity();
   }
-  // How much larger n roundings in a row make a number at most.
+  // The largest factor by which n roundings in a row enlarge a number.
   double growth(double n) const {
     const double nu = n * unit_roundoff;
     return nu < 1 ? 1 + nu + nu * nu : std::exp(nu);  // both are at least exp(nu)
   }
-  // The same of the sum of n terms of a product of matrices, and `more` roundings.
+  // gamma for the sum of n terms of a product of matrices, and `more` roundings.
   double dot_gamma(double n, double more) const {
     const double size_of_parts = (1 + 2 * part_roundoff) * (1 + 2 * part_roundoff);
     return gamma(products_of_term() * n + more) * size_of_parts;

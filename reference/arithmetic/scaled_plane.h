@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as floats beside a power of two.
+// Values as floats, with a power of two as their common factor.
 #pragma once
 
 #include <cmath>
@@ -9,12 +9,12 @@
 
 namespace backgauge {
 
-// The largest power of two that is not above x; 0 of what has none.
+// The largest power of two that is not above x; 0 if there is none.
 inline double power_of_two_below(double x) {
   return x > 0 && x <= std::numeric_limits<double>::max() ? std::ldexp(1, std::ilogb(x)) : 0;
 }
 
-// |x| of the largest finite element, 0 where there is none.
+// |x| of the largest finite element; 0 if there is none.
 inline double largest_of(const Plane<double>& x) {
   double largest = 0;
   for (Index k = 0; k < x.size(); ++k) {
@@ -24,7 +24,7 @@ inline double largest_of(const Plane<double>& x) {
   return largest;
 }
 
-// Divided by a power of two, so that the largest is about 1. Those 2^-126 times smaller vanish.
+// Values divided by a power of two, so that the largest is about 1. Those 2^-126 times smaller become 0.
 struct ScaledPlane {
   double scale;
   Plane<float> values;

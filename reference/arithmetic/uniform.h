@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many uniform random numbers at a time: eight xoshiro128+ generators side by side, in a form that compilers turn into
-// vector instructions. Equal seeds, equal numbers, on any compiler.
+// Many uniform random numbers at a time: eight xoshiro128+ generators, in a form that compilers turn into vector
+// instructions. Equal seeds give equal numbers with any compiler.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class Uniform {
     return out;
   }
 
-  // A number in [-1, 1) that depends on nothing but the seed, the value and the stream.
+  // A number in [-1, 1) that depends only on the seed, the value and the stream.
   double of(double value, std::uint64_t stream) const {
     std::uint64_t state = std::bit_cast<std::uint64_t>(value) ^ seed_;
     state = splitmix64(state) ^ stream;
@@ -36,7 +36,7 @@ class Uniform {
 
  private:
   static constexpr int kLanes = 8;
-  typedef std::uint32_t Lanes __attribute__((vector_size(4 * kLanes)));  // gcc and clang alike
+  typedef std::uint32_t Lanes __attribute__((vector_size(4 * kLanes)));  // gcc and clang have both
 
   void refill() {
     Lanes a = state_[0], b = state_[1], c = state_[2], d = state_[3];

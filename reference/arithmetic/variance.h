@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of values and the variances of their errors: roundings taken as independent, bounded and of mean zero,
-// propagated to first order. One of the two statistical twins of bound.h; the other is noise.h. bounds.md 6. An element
-// whose variance is infinite may be anything: a number on the way to it may overflow within 8 deviations.
+// propagated to first order. One of the two statistical counterparts of bound.h; the other is noise.h. bounds.md 6. An
+// element whose variance is infinite may be anything: a number in its computation may overflow within 8 deviations.
 // bounds.md 3.11
 #pragma once
 
@@ -23,8 +23,8 @@ namespace backgauge {
 struct WithVariance {
   Plane<double> v;
   Plane<double> q;  // variance
-  // Of a factor that is a difference, for all of its elements: the largest of what the other factors are multiplied by
-  // on the way (range.h). 0: it is none.
+  // For a factor that is a difference: the largest number that the other factors are multiplied by in any of its forms
+  // (range.h), over all elements. 0: it is not a difference.
   double reach = 0;
   Cached<Plane<double>> squares{};  // of v
 
@@ -33,20 +33,20 @@ struct WithVariance {
   Index size() const { return v.size(); }
 };
 
-// What a sum of m terms, whose squares have the sum `squares`, adds to the variance by its own roundings.
+// Variance of the roundings of a sum of m terms. squares: the sum of the squares of the terms.
 inline Plane<double> sum_variance(const RoundingModel& model, double m, const Plane<double>& squares,
                                   const Plane<double>& value) {
   const double u = model.unit_roundoff, eta = model.least_normal;
   return std::max(m - 1, 0.0) * (u * u * (squares + value.square()) + eta * eta);
 }
 
-// A product of matrices where nothing is disturbed, and what its own roundings add to the variance.
+// An undisturbed product of matrices, and the deviation of its own roundings.
 struct UndisturbedDot {
   Plane<double> value;
-  ScaledPlane deviation;  // the root of that
+  ScaledPlane deviation;  // scaled by a power of two
 };
 
-// The sums of such a product, n products and sums, each rounding at most of the size of the terms or of their sum. The
+// The sums of such a product: n products and n sums, each of which rounds by at most u times a term or the sum. The
 // square of the sum is needed for terms of one sign.
 struct UndisturbedSums {
   Plane<double> value, squares;
@@ -73,7 +73,7 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
  public:
   using Matrix = WithVariance;
 
-  // dots: gets every product of matrices, in the order in which the equations ask for them; or nullptr.
+  // dots: receives every product of matrices, in the order in which the equations compute them; or nullptr.
   explicit Variance(const RoundingModel& model, std::vector<UndisturbedDot>* dots = nullptr)
       : model_(model),
         uu_(model.unit_roundoff * model.unit_roundoff),
@@ -101,7 +101,7 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
   // Rows that come one after the other, as in exact.h.
   class Dot {
    public:
-    // negligible: sums of sizes of terms that are below it need not be known, bounds.md 3.11.
+    // negligible: sums of sizes of terms are not computed while they are below it, bounds.md 3.11.
     Dot(const RoundingModel& model, double negligible) : model_(model), negligible_(negligible) {}
 
     void add(const Matrix& x, const Matrix& y) {
@@ -157,7 +157,7 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
     Plane<double> value_, squares_, propagated_, met_;
     double rows_ = 0;
   };
-  // What is added up before sums of sizes are first looked at is less than 2^-20 of what matters.
+  // The terms added before sums of sizes are first computed come to less than 2^-20 of the largest number.
   Dot new_dot() const { return {model_, 0x1p-20 * model_.largest}; }
   RowSum new_row_sum() const { return {}; }
   Matrix total_of(const Dot& dot) const {
@@ -222,7 +222,7 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
     out.reach = reach_of_tanh_slope(size_of(t), 0);
     return out.reach <= model_.largest ? out : opened(std::move(out), sizes_of(t).square(), model_.largest);
   }
-  // Where the sign of h is within 8 deviations of 0 either side is right: the deviation covers both.
+  // Where h is within 8 deviations of 0, either side is correct: the deviation covers both.
   Matrix where_positive(const Matrix& h, const Matrix& x) const {
     Matrix out{exact_.where_positive(h.v, x.v), x.q};
     for (Index k = 0; k < out.size(); ++k) {
@@ -300,7 +300,7 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
     return open_products(std::move(out), factors);
   }
 
-  // bounds.md 3.11, sizes being |v| and 8 deviations. First of a whole matrix, which nearly always is enough.
+  // bounds.md 3.11; a size is |v| and 8 deviations. Computed first for a whole matrix, which is nearly always enough.
   static constexpr double kOpen = std::numeric_limits<double>::infinity();
   static double size_of(const Matrix& x) {
     if (x.size() == 0) return 0;
