@@ -17,7 +17,7 @@ SANITIZED = os.environ["BACKGAUGE_TEST_SANITIZE"] != ""
 
 CELL = "lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37"
 
-# What users set must not steer the tests.
+# Settings of the user must not influence the tests.
 SETTINGS = ("IMPL", "OPS", "TIER", "SEED", "OUT", "JOBS", "THREADS", "ISOLATE", "TIMEOUT", "MEMORY_LIMIT", "GOLDENS",
             "SHARD", "MAX_TIME", "REGRESSIONS", "SUITE", "REPS", "CACHE", "SHAPES", "PEERS", "PEERS_HOME", "CUDART")
 SHARDS = ("GTEST_SHARD_INDEX", "GTEST_TOTAL_SHARDS", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
@@ -26,7 +26,7 @@ ENVIRONMENT = {key: value for key, value in os.environ.items()
                if key not in SHARDS and key not in ["BACKGAUGE_" + word for word in SETTINGS]}
 
 
-# What stderr says every ten seconds of a run that takes longer: on a busy machine any may.
+# The progress lines of runs longer than ten seconds; on a busy machine any run may be.
 HEARTBEAT = re.compile(r"^backgauge: \[\d+/\d+\] .*\n", re.MULTILINE)
 
 
@@ -45,16 +45,16 @@ class CommandTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def expect(self, exit_code, *arguments, **options):
-        """Runs the command; its exit code must be `exit_code`, and stderr speaks exactly where there is trouble."""
+        """Runs the command; its exit code must be `exit_code`, and stderr must be empty unless that is an error."""
         done = run(*arguments, **options)
-        told = f"backgauge {' '.join(map(str, arguments))}\n{done.stdout}\n{done.stderr}"
-        self.assertEqual(done.returncode, exit_code, told)
+        shown = f"backgauge {' '.join(map(str, arguments))}\n{done.stdout}\n{done.stderr}"
+        self.assertEqual(done.returncode, exit_code, shown)
         if exit_code in (0, 1, 5):
-            self.assertEqual(done.stderr, "", told)
+            self.assertEqual(done.stderr, "", shown)
         return done
 
     def expect_complaint(self, exit_code, word, *arguments, **options):
-        """The same for a command that must refuse: it says so on stderr, names `word`, and does nothing."""
+        """The same for a command that must refuse: stderr says so and contains `word`, and stdout is empty."""
         done = self.expect(exit_code, *arguments, **options)
         self.assertTrue(done.stderr.startswith("backgauge: "), done.stderr)
         self.assertIn(word, done.stderr)

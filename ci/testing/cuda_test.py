@@ -53,8 +53,8 @@ class OnHost(CommandTest):
                                         ("fp16", "fp32_strict", ("A'", "fp16_acc32")),
                                         ("fp16,tf32", "fp32_tf32", ("A'", "fp16_acc32")),
                                         ("3xtf32,fp16", "fp32_3xtf32", ("A'", "fp16_acc32"))):
-            told = self.expect(0, "list", "--impl=cuda-on-host", "--format=json", environment={"BACKGAUGE_CUDA_MATH": math})
-            for claim in json.loads(told.stdout)["implementations"][0]["claims"]:
+            listed = self.expect(0, "list", "--impl=cuda-on-host", "--format=json", environment={"BACKGAUGE_CUDA_MATH": math})
+            for claim in json.loads(listed.stdout)["implementations"][0]["claims"]:
                 said = (claim["contract"], (claim["half_class"], claim.get("half_contract") or claim["contract"]))
                 cell = claim["op"] == "lstm_block_cell_grad"
                 self.assertEqual(said, ("fp32_strict", ("A", "fp32_strict")) if cell else (of_float, of_half), math)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Implementations in device memory, without a device: a libcudart that is none (properties/device/testing) stands for it."""
+"""Implementations in device memory, without a device: a fake libcudart (properties/device/testing) replaces it."""
 
 import json
 import os
@@ -88,7 +88,7 @@ class Calls(unittest.TestCase):
 class BuiltIn(CommandTest):
     """What needs a device, on machines that may have one or not."""
 
-    def test_a_machine_without_one_is_told_what_is_missing(self):
+    def test_a_machine_without_one_reports_what_is_missing(self):
         listed = json.loads(self.expect(0, "list", "--format=json").stdout)
         here = [implementation["name"] for implementation in listed["implementations"]]
         absent = {entry["name"]: entry["reason"] for entry in listed["unavailable"]}

@@ -54,7 +54,7 @@ class Limits(CommandTest):
         limit = limited(resource.RLIMIT_STACK, 256 << 10, resource.getrlimit(resource.RLIMIT_STACK)[1])
         self.expect(0, "verify", f"--impl={PLAIN}", "--case", CELL, **limit)
 
-    def test_files_that_may_not_grow_are_told_of(self):
+    def test_files_that_may_not_grow_are_reported(self):
         limit = limited(resource.RLIMIT_FSIZE, 64 << 10)
         done = self.expect(6, "verify", f"--impl={PLAIN}", "--case", CELL, **limit)
         self.assertIn("ulimit -f", done.stderr)

@@ -16,14 +16,14 @@ class SelfTest(command.CommandTest):
     def test_correct_ones_pass_in_this_process_and_in_others(self):
         variant = VARIANTS / "pairwise_sums.so"
         done = self.expect(0, "self", "--correct", *FEW, "--seeds=1,2", f"--impl=plain,{variant}", "--json")
-        told = json.loads(done.stdout)
-        self.assertEqual(told["schema"], "backgauge.correct/1")
-        self.assertTrue(told["holds"])
-        self.assertEqual((told["cases"], told["false_alarms"], told["seeds"]), (60, 0, [1, 2]))
-        self.assertEqual([each["name"] for each in told["implementations"]], ["plain", "pairwise_sums"])
-        for each in told["implementations"]:
+        result = json.loads(done.stdout)
+        self.assertEqual(result["schema"], "backgauge.correct/1")
+        self.assertTrue(result["holds"])
+        self.assertEqual((result["cases"], result["false_alarms"], result["seeds"]), (60, 0, [1, 2]))
+        self.assertEqual([each["name"] for each in result["implementations"]], ["plain", "pairwise_sums"])
+        for each in result["implementations"]:
             self.assertEqual(each["runs"] + each["skipped"], 60)
-        self.assertEqual(told["runs"], sum(each["runs"] for each in told["implementations"]))
+        self.assertEqual(result["runs"], sum(each["runs"] for each in result["implementations"]))
 
     def test_a_wrong_one_turns_it_red(self):
         wrong = command.PLUGINS / "leaves_output_unwritten.so"

@@ -104,13 +104,13 @@ BROKEN_ARGUMENTS = [
 ]
 
 
-# Of an option that its help shows as INT, UINT, SIZE or FLOAT.
+# Invalid values of options that the help shows as INT, UINT, SIZE or FLOAT.
 NO_NUMBERS = ("nan", "-nan", "inf", "-1", "1e999", "99999999999999999999999", "x", "1x")
 NUMBER = re.compile(r"^ +(?:-\w,)?(--[a-z-]+) (?:U?INT|FLOAT)\b(?:.*Needs: (--[a-z-]+))?", re.MULTILINE)
 
 
 class Numbers(CommandTest):
-    def test_no_option_of_any_subcommand_takes_what_is_none(self):
+    def test_no_option_of_any_subcommand_accepts_them(self):
         seen = set()
         for subcommand in re.findall(r"^  (\w+) {2,}", self.expect(0, "--help").stdout, re.MULTILINE):
             for option, needed in NUMBER.findall(self.expect(0, subcommand, "--help").stdout):

@@ -134,9 +134,9 @@ class Misbehaving(CommandTest):
 
 
 class FailingRun(CommandTest):
-    """What is told of a run in which hundreds of cases fail for one reason."""
+    """The output of a run in which hundreds of cases fail for one reason."""
 
-    # The gradient that is carried on lacks a factor: all but the first step of it is wrong.
+    # The carried gradient lacks a factor: it is wrong in all steps but the last.
     FAULTY = "--impl=saboteur:A21.block"
     HINT = "hint: all outputs match those of a known error: dcs' lacks f (saboteur:A21.block)\n"
 

@@ -68,7 +68,7 @@ def plugin_path():
         found = folder / "libbackgauge_onednn.so"
         if found.exists():
             return str(found)
-    raise OSError("no libbackgauge_onednn.so beside the program; BACKGAUGE_ONEDNN_PLUGIN may name one")
+    raise OSError("no libbackgauge_onednn.so next to the program; BACKGAUGE_ONEDNN_PLUGIN may name one")
 
 
 class Loaded:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """oneDNN's LSTM backward with the reorders of weights and their gradients, on a workspace that its own forward might
-have left: what --impl=onednn costs where nobody has to fill that workspace from saved tensors."""
+have left: what --impl=onednn costs if that workspace need not be filled from saved tensors."""
 
 import sys
 

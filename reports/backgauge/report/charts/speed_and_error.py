@@ -5,7 +5,7 @@ from .. import look
 from .chart import Chart, families, finite
 from .shape_rows import dots, limit_line, row_labels, shape_figure
 
-SECTION = "Error beside speed"
+SECTION = "Error and speed"
 
 
 def charts(material):
