@@ -135,7 +135,10 @@ class BlockLstmGrad {
         with_x_grad = left;
       }
     }
-    if (lock.owns_lock()) queue.record(graph->last_use);
+    if (lock.owns_lock()) {
+      queue.record(graph->last_use);
+      queue.keep(graph);
+    }
     convert(queue, dh_, c.h_prev_grad, c.B * c.H);
     convert(queue, dcs_, c.cs_prev_grad, c.B * c.H);
   }

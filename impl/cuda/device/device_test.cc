@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <future>
+#include <memory>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "impl/cuda/device/host/multiply.h"
 #include "impl/cuda/device/plain_product.h"
@@ -191,6 +195,61 @@ TEST(Graph, IsDoneOncePerReplayAndSeesWhatItsAddressesHold) {
     work.finish();
     EXPECT_EQ(result[1], run == 0 ? 42 : 86);
   }
+}
+
+// Sets *to to *from, which only one thread has set when it is done.
+struct CopyKernel {
+  static constexpr int kThreads = 1, kPhases = 1;
+  using Shared = Nothing;
+  using Local = Nothing;
+
+  const float* from;
+  float* to;
+
+  template <int kPhase>
+  BACKGAUGE_BOTH void run(const Thread&, Shared&, Local&) const {
+    *to = *from;
+  }
+};
+
+TEST(Event, IsWaitedForByTheCallOfAnotherThread) {
+  const float one = 1;
+  float between = 0, last = 0;
+  Event event;
+  Work first(nullptr, nullptr, 0);
+  first.main().launch(1, CopyKernel{&one, &between});
+  first.main().record(event);
+  std::promise<void> begins;
+  std::thread other([&] {
+    Work second(nullptr, nullptr, 0);
+    second.main().wait_for(event);
+    second.main().launch(1, CopyKernel{&between, &last});
+    begins.set_value();
+    second.finish();
+  });
+  begins.get_future().wait();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // without a wait, the other one is done by then
+  first.finish();
+  other.join();
+  EXPECT_EQ(last, 1);
+}
+
+TEST(Event, OfWorkThatEndedEarlyIsNotWaitedFor) {
+  Event event;
+  Work(nullptr, nullptr, 0).main().record(event);
+  Work second(nullptr, nullptr, 0);
+  second.main().wait_for(event);
+  second.finish();
+}
+
+TEST(Queue, KeepsAnObjectUntilItsWorkIsDone) {
+  auto object = std::make_shared<int>(0);
+  const std::weak_ptr<int> seen = object;
+  Work work(nullptr, nullptr, 0);
+  work.main().keep(std::move(object));
+  EXPECT_FALSE(seen.expired());
+  work.finish();
+  EXPECT_TRUE(seen.expired());
 }
 
 TEST(Memory, HoldsNanAtFirst) {

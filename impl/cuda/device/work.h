@@ -70,6 +70,9 @@ class Queue {
 
   void replay(const Graph& graph);
 
+  // Keeps an object that the work so far uses until that work has ended.
+  void keep(std::shared_ptr<const void> object);
+
  private:
   Stream& stream_;
 };

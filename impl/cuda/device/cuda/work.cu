@@ -95,6 +95,10 @@ void Queue::wait_for(const Event& event) { check(cudaStreamWaitEvent(stream_.str
 
 void Queue::replay(const Graph& graph) { check(cudaGraphLaunch(graph.state_->exec, stream_.stream), "graph"); }
 
+// Nothing needs to be kept: a graph that is running ends before the driver frees it, and cudaFree() waits for the
+// device.
+void Queue::keep(std::shared_ptr<const void>) {}
+
 bool can_be_indirect(const Product& product) {
   return product.depth > 0 && !is_empty(product) && cublaslt_can_be_indirect(product);
 }

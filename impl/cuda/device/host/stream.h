@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <future>
 #include <span>
 #include <type_traits>
 #include <variant>
@@ -38,7 +39,10 @@ struct Stream {
   void add(Action action) { entries.emplace_back(std::move(action)); }
 };
 
-struct EventState {};
+// Ready when the work before the last record() has ended, in the thread of its call.
+struct EventState {
+  std::shared_future<void> done;
+};
 
 // Runs everything in the streams; if `backwards`, later streams first where the order is free.
 void do_all(std::span<const Stream> streams, bool backwards);

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <utility>
 
 #include "impl/cuda/device/host/multiply.h"
 
@@ -84,7 +85,7 @@ void expect_joined(std::span<const Stream> streams) {
   }
 }
 
-Event::Event() = default;
+Event::Event() : state_(std::make_unique<EventState>()) {}
 Event::~Event() = default;
 
 void Queue::multiply(const Product& product, const Matrices& matrices) {
@@ -112,9 +113,22 @@ void Queue::wait_for(Queue& other) {
   }
 }
 
-// Works of other calls end before those calls return.
-void Queue::record(Event&) {}
-void Queue::wait_for(const Event&) {}
+// The calls of other threads do their work at the same time. If a work ends early, by an exception, its promise is
+// broken, which ends the waiting too.
+void Queue::record(Event& event) {
+  const auto promise = std::make_shared<std::promise<void>>();
+  event.state_->done = promise->get_future().share();
+  stream_.add([promise](bool) { promise->set_value(); });
+}
+
+void Queue::wait_for(const Event& event) {
+  const std::shared_future<void> done = event.state_->done;
+  if (done.valid()) stream_.add([done](bool) { done.wait(); });
+}
+
+void Queue::keep(std::shared_ptr<const void> object) {
+  stream_.add([object = std::move(object)](bool) {});
+}
 
 void Queue::replay(const Graph& graph) {
   const GraphState* state = graph.state_.get();
