@@ -19,6 +19,8 @@ inline constexpr const char* kWorkConvention =
 
 enum class LimitedBy { kArithmetic, kBandwidth };  // the limit that the time is compared with
 
+inline constexpr double kGiga = 1e9;
+
 struct Work {
   double flops = 0;  // 0: the op has no products
   double bytes = 0;

@@ -69,7 +69,6 @@ Run named(Run run, const std::string& name, int family) {
 }
 
 void add_counters(Run& run, const WorkloadResult& result, const Entry& entry, double seconds, double fma_gflops) {
-  constexpr double kGiga = 1e9;
   const Case& c = result.workload.c;
   const double gflops = result.work.flops / seconds / kGiga, gbps = result.work.bytes / seconds / kGiga;
   const bool arithmetic = result.work.limited_by == LimitedBy::kArithmetic;

@@ -9,7 +9,7 @@ namespace backgauge {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view kPrefix = "peer_", kSuffix = ".py";
+constexpr std::string_view kPeerPrefix = "peer_", kPeerSuffix = ".py";
 
 std::string setting(const char* name) {
   const char* value = std::getenv(name);
@@ -38,8 +38,8 @@ std::vector<std::string> peer_names() {
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder(), none)) {
     const std::string file = entry.path().filename();
-    if (!file.starts_with(kPrefix) || !file.ends_with(kSuffix)) continue;
-    names.push_back(file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size()));
+    if (!file.starts_with(kPeerPrefix) || !file.ends_with(kPeerSuffix)) continue;
+    names.push_back(file.substr(kPeerPrefix.size(), file.size() - kPeerPrefix.size() - kPeerSuffix.size()));
   }
   std::ranges::sort(names);
   return names;
@@ -48,7 +48,7 @@ std::vector<std::string> peer_names() {
 std::optional<std::vector<std::string>> peer_command(const std::string& name) {
   const std::vector<std::string> names = peer_names();
   if (std::ranges::find(names, name) == names.end()) return std::nullopt;
-  const fs::path script = folder() / (std::string(kPrefix) + name + std::string(kSuffix));
+  const fs::path script = folder() / (std::string(kPeerPrefix) + name + std::string(kPeerSuffix));
   return std::vector<std::string>{interpreter_of(name), script.string()};
 }
 

@@ -8,8 +8,6 @@
 namespace backgauge {
 namespace {
 
-constexpr double kGiga = 1e9;
-
 bool multiply_adds_are_the_limit(const Machine& machine, backgauge_dtype dtype) {
   switch (dtype) {
     case BACKGAUGE_HALF:

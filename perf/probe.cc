@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "perf/cost_model.h"
 #include "perf/probe_kernels.h"
 
 namespace backgauge {
@@ -17,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kTrials = 5;
+constexpr int kTrialsOfProbe = 5;
 constexpr std::chrono::microseconds kTrial{4000};
 constexpr std::int64_t kSteps = 4096;  // FMA steps between two readings of the clock: about 10 us
 
@@ -59,7 +60,7 @@ double rate_of(int threads, const WorkOfThread& work) {
 template <class Repeated>
 double best_of(const Repeated& rate) {
   double best = 0;
-  for (int trial = 0; trial < kTrials; ++trial) best = std::max(best, rate());
+  for (int trial = 0; trial < kTrialsOfProbe; ++trial) best = std::max(best, rate());
   return best;
 }
 
@@ -86,7 +87,6 @@ class Buffers {
 // Repeats `pass` for the time of a trial, at least once; returns GB/s.
 template <class Pass>
 double trial(int threads, const Pass& pass) {
-  constexpr double kGiga = 1e9;
   return rate_of(threads,
                  [&](int thread) {
                    double bytes = 0;
@@ -158,7 +158,6 @@ Limits probe_limits(const Machine& machine, int threads) {
 }
 
 double fma_rate(backgauge_dtype dtype, int threads, std::chrono::microseconds duration) {
-  constexpr double kGiga = 1e9;
   const auto loop = dtype == BACKGAUGE_FLOAT64 ? fma_loop_f64 : fma_loop_f32;
   return rate_of(threads,
                  [&](int) {

@@ -7,10 +7,6 @@
 #include "perf/statistics.h"
 
 namespace backgauge {
-namespace {
-constexpr double kGiga = 1e9;
-}
-
 double Entry::seconds() const {
   std::vector<double> all;
   for (const Sample& sample : samples) all.push_back(sample.seconds);

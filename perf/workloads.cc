@@ -10,7 +10,7 @@ namespace backgauge {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view kPrefix = "shapes_", kSuffix = ".txt";
+constexpr std::string_view kShapesPrefix = "shapes_", kShapesSuffix = ".txt";
 
 void replace(std::string& text, char from, char to) { std::ranges::replace(text, from, to); }
 
@@ -46,8 +46,8 @@ std::vector<std::string> suite_names(const fs::path& folder) {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     std::string name = entry.path().filename().string();
-    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
-    name = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+    if (!name.starts_with(kShapesPrefix) || !name.ends_with(kShapesSuffix)) continue;
+    name = name.substr(kShapesPrefix.size(), name.size() - kShapesPrefix.size() - kShapesSuffix.size());
     replace(name, '_', '-');
     names.push_back(std::move(name));
   }
@@ -72,7 +72,7 @@ std::vector<Workload> suite(const fs::path& folder, const std::string& name, std
     std::string file = one;
     replace(file, '-', '_');
     const std::vector<ListedCase> listed =
-        read_case_list(folder / (std::string(kPrefix) + file + std::string(kSuffix)), error);
+        read_case_list(folder / (std::string(kShapesPrefix) + file + std::string(kShapesSuffix)), error);
     if (!error.empty()) return {};
     for (const ListedCase& entry : listed) {
       if (!has(out, entry.c)) out.push_back({one, entry.c});

@@ -25,12 +25,18 @@ set(BACKGAUGE_KNOWN_TO_ci contract reference impl explain judge laws campaign sa
 # For what takes no time to run: the command and the tests. At -O3 gcc spends a third to half of their compile time on the
 # parts of CLI11, nlohmann-json and GoogleTest that they instantiate. Under sanitizers, where most of the compile time is
 # the optimizer's, only the tests run.
-set(BACKGAUGE_QUICK_LAYERS ci campaign)
+set(BACKGAUGE_QUICK_LAYERS ci campaign laws perf)
 set(BACKGAUGE_COMPILED_QUICKLY $<$<CONFIG:Release>:-O1>)
 if(BACKGAUGE_SANITIZE)
-  list(APPEND BACKGAUGE_QUICK_LAYERS laws perf saboteurs)
+  list(APPEND BACKGAUGE_QUICK_LAYERS saboteurs)
   set(BACKGAUGE_COMPILED_QUICKLY -O0)
 endif()
+
+# The headers of most sources take longer to compile than the sources, so with BACKGAUGE_UNITY eight sources share them.
+# A change then takes longer, so it is off where people work.
+option(BACKGAUGE_UNITY "Compile eight sources at once: quicker from nothing, slower after a change" OFF)
+set(CMAKE_UNITY_BUILD ${BACKGAUGE_UNITY})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
 # backgauge_library(<target> LAYER <layer> SOURCES <files...> [LINKS <targets...>])
 #   Reference and judge never let the compiler contract or reassociate floating point.
@@ -73,6 +79,7 @@ function(backgauge_test target)
   endif()
   cmake_parse_arguments(arg "" "LABELS" "SOURCES;LINKS" ${ARGN})
   add_executable(${target} ${arg_SOURCES})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # tests of several files use the same short names
   target_link_libraries(${target} PRIVATE ${arg_LINKS} backgauge_options GTest::gtest GTest::gtest_main)
   target_compile_options(${target} PRIVATE -ffp-contract=off ${BACKGAUGE_COMPILED_QUICKLY})
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${arg_LABELS}")

@@ -32,7 +32,7 @@
 namespace backgauge::cli {
 namespace {
 
-struct Options {
+struct BenchArguments {
   std::string impl = "cpu", suite, cache = "hot", out;
   std::vector<std::string> lines;
   std::string T, B, I, H, dtype;
@@ -59,7 +59,7 @@ constexpr int kMostRounds = 10'000;
 // Nobody waits for more; ranges whose product is larger are a slip of the keyboard, and would fill the memory.
 constexpr std::size_t kMostWorkloads = 100'000;
 
-Ranges ranges_of(const Options& options) {
+Ranges ranges_of(const BenchArguments& options) {
   Ranges ranges;
   const auto numbers = [](const std::string& name, const std::string& text) {
     if (text.empty()) return std::vector<std::int64_t>{};
@@ -87,7 +87,7 @@ Ranges ranges_of(const Options& options) {
   return ranges;
 }
 
-std::vector<Workload> named_workloads(const Options& options) {
+std::vector<Workload> named_workloads(const BenchArguments& options) {
   std::vector<Workload> out;
   for (const std::string& line : options.lines) {
     out.push_back({"case", parse_case_or_throw(line)});
@@ -105,7 +105,7 @@ std::vector<Workload> named_workloads(const Options& options) {
   return out;
 }
 
-std::vector<Workload> chosen_workloads(const Options& options) {
+std::vector<Workload> chosen_workloads(const BenchArguments& options) {
   const Ranges ranges = ranges_of(options);
   std::vector<Workload> out;
   std::unordered_set<std::string> seen;
@@ -123,7 +123,7 @@ std::vector<Workload> chosen_workloads(const Options& options) {
 }
 
 // Where the JSON goes: --out, or the library's own flag.
-std::string json_file(const Options& options) {
+std::string json_file(const BenchArguments& options) {
   if (!options.out.empty()) return options.out;
   return options.google.out_format.empty() || options.google.out_format == "json" ? options.google.out : "";
 }
@@ -134,9 +134,9 @@ void write_file(const std::string& path, const std::string& text, bool append = 
   if (!file.flush()) throw CommandError{kUsage, path + ": cannot be written"};
 }
 
-class Run {
+class BenchRun {
  public:
-  explicit Run(const Options& options)
+  explicit BenchRun(const BenchArguments& options)
       : options_(options),
         build_(this_build()),
         workloads_(chosen_workloads(options)),
@@ -238,7 +238,7 @@ class Run {
     return options_.strict && !(all_certain && timed) ? kInconclusive : kGood;
   }
 
-  const Options& options_;
+  const BenchArguments& options_;
   const Build build_;
   const std::vector<Workload> workloads_;
   Contestants contestants_;
@@ -248,7 +248,7 @@ class Run {
   BenchOptions bench_options_;
 };
 
-int bench(const Options& options) {
+int bench(const BenchArguments& options) {
   if (const std::string why = unfit_for_timing(this_build()); !why.empty()) {
     throw CommandError{kUsage, why + ": its times would be meaningless; configure with -DCMAKE_BUILD_TYPE=Release"};
   }
@@ -256,11 +256,11 @@ int bench(const Options& options) {
     for (const Workload& workload : chosen_workloads(options)) fmt::print("{}\n", workload.name());
     return kGood;
   }
-  return Run(options)();
+  return BenchRun(options)();
 }
 
 // The settings of --quick, unless they were given explicitly.
-void settle(Options& options, const Subcommand& command) {
+void settle(BenchArguments& options, const Subcommand& command) {
   std::string error;
   for (const std::string& extra : command.unknown_options()) {
     if (!extra.starts_with("--benchmark_"))
@@ -302,7 +302,7 @@ void settle(Options& options, const Subcommand& command) {
 }  // namespace
 
 void add_bench(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchArguments>();
   Subcommand command = line.subcommand("bench", "check and time implementations side by side");
   command.allow_unknown_options();
   command.footer(

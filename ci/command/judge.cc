@@ -20,13 +20,13 @@
 namespace backgauge::cli {
 namespace {
 
-struct Options {
+struct JudgeArguments {
   std::string directory, outputs;
   DeclarationOptions declaration{};
   bool strict = false;
 };
 
-int judge_files(const Options& options) {
+int judge_files(const JudgeArguments& options) {
   const Declared declared = options.declaration.declared();
   std::string error;
   Bundle bundle;
@@ -60,7 +60,7 @@ int judge_files(const Options& options) {
 }  // namespace
 
 void add_judge(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JudgeArguments>();
   Subcommand command =
       line.subcommand("judge", "check outputs that another program computed for a case of `backgauge oracle`");
   command.option("--dir", options->directory, "folder written by `backgauge oracle`").required();

@@ -28,7 +28,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ListArguments {
   std::string ops, impl, tier = "ci", format = "text";
   std::uint64_t seed = 1;
   bool cases = false, as_planned = false, coverage = false;
@@ -190,13 +190,13 @@ void print_text(const Json& ops, const Json& implementations, const Json& unavai
   }
 }
 
-Tier chosen_tier(const Options& options) {
+Tier chosen_tier(const ListArguments& options) {
   const std::optional<Tier> tier = parse_tier(options.tier);
   if (!tier) throw CommandError{kUsage, fmt::format("--tier={}: expected {}", options.tier, kTierWords)};
   return *tier;
 }
 
-int list_coverage(const Options& options) {
+int list_coverage(const ListArguments& options) {
   const std::vector<backgauge_op> ops = parse_ops(options.ops);
   const std::vector<Case> cases = plan({.tier = chosen_tier(options), .seed = options.seed, .ops = ops});
   for (const backgauge_op op : ops) {
@@ -220,7 +220,7 @@ int list_coverage(const Options& options) {
 }
 
 // The lines that verify judges, in its order. The oracle must evaluate them to decide which are redrawn.
-int list_cases(const Options& options) {
+int list_cases(const ListArguments& options) {
   const Declared declared = options.declaration.declared();
   const std::vector<Case> cases =
       plan({.tier = chosen_tier(options), .seed = options.seed, .ops = parse_ops(options.ops)});
@@ -251,7 +251,7 @@ int list_cases(const Options& options) {
   return kGood;
 }
 
-int run(const Options& options) {
+int run(const ListArguments& options) {
   if (options.cases) return list_cases(options);
   if (options.coverage) return list_coverage(options);
   Json ops = Json::array(), implementations = Json::array();
@@ -293,7 +293,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_list(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ListArguments>();
   Subcommand command =
       line.subcommand("list", "list ops with their tensors, implementations with their claims, or cases");
   command.option("--ops", options->ops, "comma-separated ops (default: all)").envname("BACKGAUGE_OPS");

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct MergeArguments {
   std::vector<std::string> parts;
   std::string out;
   bool partial = false, strict = false;
@@ -129,7 +129,7 @@ class Merger {
   std::vector<Record> checks_;
 };
 
-int merge(const Options& options) {
+int merge(const MergeArguments& options) {
   Merger merger;
   for (const std::string& part : options.parts) merger.add(part);
   if (merger.records().empty()) throw CommandError{kUsage, "merge: no records in " + options.parts.front()};
@@ -163,7 +163,7 @@ int merge(const Options& options) {
 }  // namespace
 
 void add_merge(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MergeArguments>();
   Subcommand command = line.subcommand("merge", "merge the records of the shards of one run");
   command.option("parts", options->parts, "folders written by verify --out, or their records.jsonl files")
       .default_text("")

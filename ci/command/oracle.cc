@@ -18,7 +18,7 @@
 namespace backgauge::cli {
 namespace {
 
-struct Options {
+struct OracleArguments {
   std::string line, directory;
   bool profile = false;
 };
@@ -38,7 +38,7 @@ void print_profile(const Problem& problem) {
   }
 }
 
-int write_oracle(const Options& options) {
+int write_oracle(const OracleArguments& options) {
   if (options.directory.empty() && !options.profile) throw CommandError{kUsage, "--dir: expected a folder to write"};
   const Case c = parse_case_or_throw(options.line);
   require_makeable(c);
@@ -62,7 +62,7 @@ int write_oracle(const Options& options) {
 }  // namespace
 
 void add_oracle(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<OracleArguments>();
   Subcommand command =
       line.subcommand("oracle", "write the inputs, expected outputs and allowed errors of a case as .npy files");
   command.option("--case", options->line, "the case line").required();

@@ -22,7 +22,7 @@
 namespace backgauge::cli {
 namespace {
 
-struct Options {
+struct ReproArguments {
   std::string impl = "cpu", line;
   int threads = 1;
   bool strict = false, shrink = false, show = false;
@@ -32,7 +32,7 @@ struct Options {
 };
 
 // Returns false if the case cannot be added to the regressions.
-bool print_smallest(Candidate& candidate, const Options& options, const Record& record) {
+bool print_smallest(Candidate& candidate, const ReproArguments& options, const Record& record) {
   std::string line = record.id;
   if (options.shrink && !failure_of(record.verdict).empty()) {
     const InterruptGuard guard;
@@ -49,7 +49,7 @@ bool print_smallest(Candidate& candidate, const Options& options, const Record& 
 }
 
 // Runs the case and others concurrently, each in its own thread.
-int repro_at_once(Candidate& candidate, const Options& options) {
+int repro_at_once(Candidate& candidate, const ReproArguments& options) {
   std::vector<Case> cases{parse_case_or_throw(options.line)};
   for (const std::string& line : options.concurrent) cases.push_back(parse_case_or_throw(line));
   for (const Case& c : cases) fmt::print("{}\n", to_string(c));
@@ -65,7 +65,7 @@ int repro_at_once(Candidate& candidate, const Options& options) {
   }
 }
 
-int repro(const Options& options) {
+int repro(const ReproArguments& options) {
   Candidate candidate(options.impl, options.isolation);
   if (!options.concurrent.empty()) return repro_at_once(candidate, options);
   const Case c = parse_case_or_throw(options.line);
@@ -91,7 +91,7 @@ int repro(const Options& options) {
 }  // namespace
 
 void add_repro(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReproArguments>();
   Subcommand command = line.subcommand("repro", "run one case line again and show its verdict in full");
   command.option("case", options->line, "the case line, in quotes").required();
   command.flag("--shrink", options->shrink, "search for a smaller case that fails in the same way");

@@ -33,7 +33,7 @@ constexpr std::size_t kFullCalibration = 400, kShortCalibration = 20;
 
 constexpr std::size_t kOracleStep = 10;  // one in this many cases is evaluated again with more digits
 
-struct Options {
+struct SelfArguments {
   bool full = false, json = false, calibrate = false, correct = false;
   std::string ops, only, readme;
   std::uint64_t seed = 1;
@@ -73,7 +73,7 @@ struct OracleCheck {
 };
 
 // Tests the rounding model on all correct implementations: reference/arithmetic/bounds.md.
-int calibrate(const Options& options) {
+int calibrate(const SelfArguments& options) {
   std::vector<CalibrationSubject> subjects;
   for (const Correct& each : correct_implementations()) subjects.push_back({each.name, each.implementation});
 
@@ -102,7 +102,7 @@ int calibrate(const Options& options) {
   return acceptable && check.worst <= kMostOracleError ? kGood : kSelfCheck;
 }
 
-void require_saboteurs(const Options& options) {
+void require_saboteurs(const SelfArguments& options) {
   const std::vector<backgauge_op> ops = parse_ops(options.ops);
   const auto chosen = [&](const saboteurs::Variant& variant) {
     return variant.kind != saboteurs::Kind::kCorrect && variant.id.starts_with(options.only) &&
@@ -117,7 +117,7 @@ void require_saboteurs(const Options& options) {
 }
 
 // The other half of the proof: no correct implementation fails.
-int try_correct_ones(const Options& options) {
+int try_correct_ones(const SelfArguments& options) {
   const InterruptGuard guard;
   CorrectTrialOptions asked = options.trial;
   asked.ops = options.ops;
@@ -138,7 +138,7 @@ int try_correct_ones(const Options& options) {
   return trial.holds() ? kGood : kSelfCheck;
 }
 
-int self(const Options& options) {
+int self(const SelfArguments& options) {
   if (options.calibrate) return calibrate(options);
   if (options.correct) return try_correct_ones(options);
   require_saboteurs(options);
@@ -166,7 +166,7 @@ int self(const Options& options) {
 }  // namespace
 
 void add_self(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SelfArguments>();
   Subcommand command =
       line.subcommand("self", "test the checker: wrong implementations must fail, correct ones must pass");
   command.flag("--full", options->full,

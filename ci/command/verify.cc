@@ -35,7 +35,7 @@
 namespace backgauge::cli {
 namespace {
 
-struct Options {
+struct VerifyArguments {
   std::string impl = "cpu", ops, tier = "ci", out;
   std::vector<std::string> lines;
   std::uint64_t seed = 1;
@@ -49,18 +49,18 @@ struct Options {
   IsolationOptions isolation{};
 };
 
-RunPlan chosen_plan(const Options& options) {
+RunPlan chosen_plan(const VerifyArguments& options) {
   return options.lines.empty() ? plan_of_tier(options.tier, options.seed, options.ops) : plan_of_lines(options.lines);
 }
 
 // Case lines given by the user are all judged here, even in one job of an array.
-Shard shard_of(const Options& options) {
+Shard shard_of(const VerifyArguments& options) {
   return options.lines.empty() || !options.shard.empty() ? chosen_shard(options.shard) : Shard{};
 }
 
-class Run {
+class VerifyRun {
  public:
-  explicit Run(const Options& options)
+  explicit VerifyRun(const VerifyArguments& options)
       : options_(options),
         candidate_(options.impl, options.isolation),
         plan_(chosen_plan(options)),
@@ -271,7 +271,7 @@ class Run {
     return summary_.exit_code(options_.strict, missing == 0, !shard_.is_whole());
   }
 
-  const Options& options_;
+  const VerifyArguments& options_;
   Candidate candidate_;
   const RunPlan plan_;
   const Shard shard_;
@@ -289,7 +289,7 @@ class Run {
 }  // namespace
 
 void add_verify(CommandLine& line) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyArguments>();
   Subcommand command = line.subcommand("verify", "check an implementation on recorded and generated cases");
   add_implementation_options(command, options->impl, options->threads, options->strict);
   add_isolation_options(command, options->isolation);
@@ -330,7 +330,7 @@ void add_verify(CommandLine& line) {
   command.action([options] {
     if (options->resume && options->out.empty())
       throw CommandError{kUsage, "--resume: expected --out=FOLDER too, the folder of the run to resume"};
-    return Run(*options)();
+    return VerifyRun(*options)();
   });
 }
 

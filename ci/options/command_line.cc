@@ -45,11 +45,24 @@ std::string unknown_argument(const CLI::App& command, const std::string& argumen
   return option + ": not an option" + where + did_you_mean(option, names);
 }
 
+// The first required argument that is missing, unless it is one with a name that starts with dashes.
+const CLI::Option* missing_positional(const CLI::App& command) {
+  const std::vector<const CLI::Option*> options = command.get_options([](const CLI::Option* option) {
+    return option->get_required() && option->get_positional() && option->count() == 0;
+  });
+  return options.empty() ? nullptr : options.front();
+}
+
 // What is wrong with the arguments, for people. `app` has parsed them.
 std::string complaint(const CLI::App& app, const CLI::Error& error) {
   const std::vector<std::string> unknown = app.remaining(true);
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || unknown.empty()) return error.what();
   const std::vector<CLI::App*> chosen = app.get_subcommands();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !chosen.empty()) {
+    if (const CLI::Option* option = missing_positional(*chosen.front())) {
+      return "missing argument: " + option->get_name(true) + ": " + option->get_description();
+    }
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || unknown.empty()) return error.what();
   if (!chosen.empty()) return unknown_argument(*chosen.front(), unknown.front());
   const auto word = std::ranges::find_if(unknown, [](const std::string& each) { return !each.starts_with('-'); });
   return word == unknown.end() ? unknown_argument(app, unknown.front()) : unknown_subcommand(app, *word);

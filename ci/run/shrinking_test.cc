@@ -14,6 +14,10 @@
 namespace backgauge::cli {
 namespace {
 
+// Every seventh saboteur: all 800 take four minutes, and a seventh is enough for a median. Prime, because the list
+// repeats with the ops and with the rules.
+constexpr std::size_t kStride = 7;
+
 std::int64_t largest_dimension(const Case& c) { return std::max({c.T, c.B, c.I, c.H}); }
 
 TEST(Shrinking, LeadsKnownFaultsToSmallPlainCases) {
@@ -24,7 +28,7 @@ TEST(Shrinking, LeadsKnownFaultsToSmallPlainCases) {
   std::vector<std::int64_t> largest;
   std::ptrdiff_t plain = 0;
   int flaky = 0;
-  for (std::size_t variant = 0; variant < saboteurs::variants().size(); ++variant) {
+  for (std::size_t variant = 0; variant < saboteurs::variants().size(); variant += kStride) {
     if (saboteurs::variants()[variant].kind != saboteurs::Kind::kSaboteur) continue;
     const backgauge_implementation& implementation = saboteurs::implementation(variant);
     InProcessRunner runner(implementation);

@@ -56,6 +56,8 @@ BROKEN_ARGUMENTS = [
     (["verify", "--bogus"], "--bogus: not an option of `backgauge verify`\nSee `backgauge verify --help`"),
     (["verify", "--implementation=cpu"], "; did you mean --impl?"),
     (["list", "--case"], "; did you mean --cases?"),
+    (["repro"], "missing argument: case: the case line, in quotes"),
+    (["merge"], "missing argument: parts: folders written by verify --out"),
     (["verify", "extra"], "extra: unexpected argument of `backgauge verify`"),
     (["verify", "--ops=lstm"], '"lstm"'),
     (["verify", "--ops=cudnn_rnn"], '"cudnn_rnn"'),

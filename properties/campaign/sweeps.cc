@@ -18,11 +18,11 @@ Dims range(std::int64_t first, std::int64_t last, std::initializer_list<std::int
 }
 
 const Dims kWidths = range(1, 33, {47, 48, 49, 63, 64, 65, 127, 128, 129, 255, 256, 257});
-const Dims kBatches = range(1, 18, {31, 32, 33, 64, 65});
-const Dims kSteps = range(1, 9, {31, 32, 33});
+const Dims kSweptBatches = range(1, 18, {31, 32, 33, 64, 65});
+const Dims kSweptSteps = range(1, 9, {31, 32, 33});
 constexpr std::int64_t kWide = 33;
 
-constexpr backgauge_rnn_mode kModes[] = {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU};
+constexpr backgauge_rnn_mode kSweptModes[] = {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU};
 
 // A case of the op with only the settings that it must have.
 Case plain_case(backgauge_op op, backgauge_dtype dtype) { return {.op = op, .dtype = dtype}; }
@@ -32,7 +32,7 @@ std::vector<Case> variants(const Case& base) {
   std::vector<Case> out;
   Case c = base;
   if (traits_of(base.op).is_stacked) {
-    for (const backgauge_rnn_mode mode : kModes) {
+    for (const backgauge_rnn_mode mode : kSweptModes) {
       c.rnn_mode = mode;
       out.push_back(c);
     }
@@ -99,18 +99,18 @@ std::vector<Case> size_sweeps(backgauge_op op, backgauge_dtype dtype, bool thoro
       shapes.add(2, 3, kWidths[k] == 5 ? 7 : 5, kWidths[k], 2);
       shapes.add(2, 3, kWidths[k], 5, 2);
     }
-    for (std::size_t k = 0; k < kBatches.size(); ++k) {
+    for (std::size_t k = 0; k < kSweptBatches.size(); ++k) {
       direction(k);
-      shapes.add(2, kBatches[k], 3, 5, 2);
+      shapes.add(2, kSweptBatches[k], 3, 5, 2);
     }
     if (!traits_of(op).has_steps) {
       append(shapes.take(), out);
       continue;
     }
-    for (std::size_t k = 0; k < kSteps.size(); ++k) {
-      if (!stays_tame(all[v], kSteps[k])) continue;
+    for (std::size_t k = 0; k < kSweptSteps.size(); ++k) {
+      if (!stays_tame(all[v], kSweptSteps[k])) continue;
       direction(k);
-      shapes.add(kSteps[k], 2, 3, 5, kSteps[k]);
+      shapes.add(kSweptSteps[k], 2, 3, 5, kSweptSteps[k]);
     }
     append(shapes.take(), out);
   }

@@ -15,16 +15,16 @@ struct Size {
 };
 
 // Above H = 768 the weights allow one row at one step.
-constexpr std::pair<std::int64_t, bool> kHidden[] = {
+constexpr std::pair<std::int64_t, bool> kTrainingHidden[] = {
     {192, false}, {320, false}, {384, false}, {511, false},  {512, true},  {513, false},  {640, false},  {650, false},
     {767, false}, {768, false}, {769, false}, {1023, false}, {1024, true}, {1025, false}, {1500, false}, {2048, true}};
-constexpr std::pair<std::int64_t, bool> kInputs[] = {{300, false},  {511, false},  {512, true},  {513, false},
-                                                     {768, false},  {1023, false}, {1024, true}, {1025, false},
-                                                     {1500, false}, {2048, false}};
-constexpr std::pair<std::int64_t, bool> kBatches[] = {
+constexpr std::pair<std::int64_t, bool> kTrainingInputs[] = {{300, false},  {511, false},  {512, true},  {513, false},
+                                                             {768, false},  {1023, false}, {1024, true}, {1025, false},
+                                                             {1500, false}, {2048, false}};
+constexpr std::pair<std::int64_t, bool> kTrainingBatches[] = {
     {20, false},  {63, false},  {64, true},   {65, false}, {96, false},  {127, false}, {128, true},
     {129, false}, {200, false}, {255, false}, {256, true}, {257, false}, {512, false}, {1024, false}};
-constexpr std::pair<std::int64_t, bool> kSteps[] = {
+constexpr std::pair<std::int64_t, bool> kTrainingSteps[] = {
     {15, false},  {16, false},  {17, false},  {34, false},   {35, true},   {63, false},  {64, false},
     {65, true},   {100, true},  {127, false}, {128, false},  {129, false}, {200, false}, {255, false},
     {256, false}, {257, false}, {512, false}, {1023, false}, {1024, true}, {1025, false}};
@@ -36,7 +36,7 @@ constexpr Size kTwoLarge[] = {
 constexpr Size kTwoLargeStacked[] = {
     {65, 2, 3, 5, 4, false}, {2, 2, 3, 256, 4, false}, {2, 128, 3, 5, 5, false}, {35, 20, 3, 16, 3, false}};
 
-constexpr backgauge_rnn_mode kModes[] = {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU};
+constexpr backgauge_rnn_mode kTrainingModes[] = {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU};
 
 // Nets of many steps need weights with which no state grows: case/README.md.
 constexpr std::int64_t kManySteps = 13;
@@ -77,11 +77,12 @@ double work_of(const Case& c) {
 std::vector<Size> sizes_of(backgauge_op op) {
   std::vector<Size> out;
   const bool steps = traits_of(op).has_steps;
-  for (const auto& [H, frequent] : kHidden) out.push_back({H > 768 ? 1 : 2, H > 768 ? 1 : 2, 4, H, 1, frequent});
-  for (const auto& [I, frequent] : kInputs) out.push_back({2, 2, I, 4, 1, frequent});
-  for (const auto& [B, frequent] : kBatches) out.push_back({2, B, 3, 5, 1, frequent});
+  for (const auto& [H, frequent] : kTrainingHidden)
+    out.push_back({H > 768 ? 1 : 2, H > 768 ? 1 : 2, 4, H, 1, frequent});
+  for (const auto& [I, frequent] : kTrainingInputs) out.push_back({2, 2, I, 4, 1, frequent});
+  for (const auto& [B, frequent] : kTrainingBatches) out.push_back({2, B, 3, 5, 1, frequent});
   if (steps) {
-    for (const auto& [T, frequent] : kSteps) out.push_back({T, T < 256 ? 2 : 1, 3, 5, 1, frequent});
+    for (const auto& [T, frequent] : kTrainingSteps) out.push_back({T, T < 256 ? 2 : 1, 3, 5, 1, frequent});
   }
   for (const Size& size : kTwoLarge) {
     if (steps || size.T == 2) out.push_back(size);
@@ -101,7 +102,7 @@ Case shaped(backgauge_op op, const Size& size) {
   return c;
 }
 
-std::size_t variants_of(backgauge_op op) { return traits_of(op).is_stacked ? std::size(kModes) : 2; }
+std::size_t variants_of(backgauge_op op) { return traits_of(op).is_stacked ? std::size(kTrainingModes) : 2; }
 
 // Variant v of an op: its mode or peephole setting; directions and input modes take turns.
 void choose(Case& c, std::size_t variant, std::size_t turn, double enough) {
@@ -109,7 +110,7 @@ void choose(Case& c, std::size_t variant, std::size_t turn, double enough) {
     c.use_peephole = variant == 0;
     return;
   }
-  c.rnn_mode = kModes[variant];
+  c.rnn_mode = kTrainingModes[variant];
   c.direction = (turn + variant) % 2 == 0 ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL;
   c.input_mode = turn % 3 == 2 ? BACKGAUGE_AUTO_SELECT : BACKGAUGE_LINEAR_INPUT;
   if (work_of(c) > enough) c.direction = BACKGAUGE_UNIDIRECTIONAL;  // half the weights

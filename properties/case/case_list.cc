@@ -18,9 +18,9 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
-class Reader {
+class ListReader {
  public:
-  explicit Reader(std::string& error) : error_(error) {}
+  explicit ListReader(std::string& error) : error_(error) {}
 
   bool read(const fs::path& path, const std::string& from) {
     const fs::path file = fs::weakly_canonical(path);
@@ -79,7 +79,7 @@ class Reader {
 
 std::vector<ListedCase> read_case_list(const fs::path& path, std::string& error) {
   error.clear();
-  Reader reader(error);
+  ListReader reader(error);
   if (!reader.read(path, "")) return {};
   return std::move(reader.cases);
 }

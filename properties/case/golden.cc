@@ -87,9 +87,9 @@ Golden golden_of(const json& entry) {
   return golden;
 }
 
-class Reader {
+class GoldenReader {
  public:
-  Reader(const Golden& golden, std::map<std::string, NpyArray>& arrays) : golden_(golden), arrays_(arrays) {}
+  GoldenReader(const Golden& golden, std::map<std::string, NpyArray>& arrays) : golden_(golden), arrays_(arrays) {}
 
   void run(GoldenData& data) {
     const Case& c = golden_.case_line;
@@ -177,7 +177,7 @@ bool read_golden(const fs::path& directory, const Golden& golden, GoldenData& da
   std::map<std::string, NpyArray> arrays;
   if (!read_npz(directory / golden.file, arrays, error)) return false;
   try {
-    Reader(golden, arrays).run(data);
+    GoldenReader(golden, arrays).run(data);
   } catch (const std::exception& problem) {
     error = (directory / golden.file).string() + ": " + problem.what();
     return false;

@@ -7,9 +7,9 @@ namespace backgauge {
 namespace {
 
 // Compares runs of the gradient with the first one.
-class Comparison {
+class RunsComparison {
  public:
-  Comparison(const CaseSession& session, const CaseRuns& runs, ExpectedOutputs& expected)
+  RunsComparison(const CaseSession& session, const CaseRuns& runs, ExpectedOutputs& expected)
       : session_(session),
         runs_(runs),
         declared_(session.declared()),
@@ -63,7 +63,7 @@ Verdict compare_runs(CaseSession& session, const CaseRuns& runs, ExpectedOutputs
     if (verdict.status == Status::kFailed) return verdict;
   }
   if (runs.failure) return *runs.failure;
-  Verdict gradient = Comparison(session, runs, expected).verdict();
+  Verdict gradient = RunsComparison(session, runs, expected).verdict();
   if (!session.has_forward() || gradient.tensors.empty()) return gradient;  // without tensors the reason says why
   verdict.tensors.insert(verdict.tensors.end(), gradient.tensors.begin(), gradient.tensors.end());
   verdict = conclude(std::move(verdict.tensors));

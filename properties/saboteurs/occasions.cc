@@ -8,15 +8,12 @@
 #include <utility>
 
 #include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/op_set.h"
 #include "reference/contract/rnn_params.h"
 #include "reference/contract/validate.h"
 
 namespace backgauge::saboteurs {
 namespace {
-
-enum Ops : std::uint32_t { CELL = 1, BLOCK = 2, RNN = 4 };
-constexpr std::pair<Ops, backgauge_op> kOps[] = {
-    {CELL, BACKGAUGE_LSTM_BLOCK_CELL_GRAD}, {BLOCK, BACKGAUGE_BLOCK_LSTM_GRAD_V2}, {RNN, BACKGAUGE_CUDNN_RNN_BACKPROP}};
 
 using Values = std::vector<double>;
 using S = const Scene&;
@@ -354,13 +351,13 @@ backgauge_status run_on(const Row& row, const backgauge_call* call, backgauge_me
 }
 
 template <std::size_t N>
-backgauge_status run(const backgauge_call* call, backgauge_message* message) {
+backgauge_status run_row(const backgauge_call* call, backgauge_message* message) {
   return run_on(kRows[N], call, message);
 }
 using Run = decltype(backgauge_implementation::run);
 template <std::size_t... N>
 constexpr std::array<Run, sizeof...(N)> runs_of(std::index_sequence<N...>) {
-  return {run<N>...};
+  return {run_row<N>...};
 }
 constexpr std::array<Run, std::size(kRows)> kRuns = runs_of(std::make_index_sequence<std::size(kRows)>());
 

@@ -3,15 +3,12 @@
 #include <string_view>
 #include <utility>
 
+#include "properties/saboteurs/op_set.h"
 #include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge::saboteurs {
 namespace {
-
-enum Ops : std::uint32_t { CELL = 1, BLOCK = 2, RNN = 4 };
-constexpr std::pair<Ops, backgauge_op> kOps[] = {
-    {CELL, BACKGAUGE_LSTM_BLOCK_CELL_GRAD}, {BLOCK, BACKGAUGE_BLOCK_LSTM_GRAD_V2}, {RNN, BACKGAUGE_CUDNN_RNN_BACKPROP}};
 
 // "A1.cell"
 std::string id_for(std::string_view name, Ops op) {

@@ -27,7 +27,7 @@ struct Symbol {
   std::int64_t Extents::*member;
 };
 constexpr Symbol kSymbols[] = {{'T', &Extents::T}, {'B', &Extents::B}, {'I', &Extents::I}, {'H', &Extents::H}};
-constexpr std::string_view kStates = "L * D", kReserveSpace = "reserve_space";
+constexpr std::string_view kStateRows = "L * D", kReserveSpace = "reserve_space";
 
 std::string text(std::int64_t value) { return std::to_string(value); }
 
@@ -262,7 +262,7 @@ class Validator {
         const std::string_view name = spec->dimensions[k];
         const std::int64_t dimension = tensor->shape[k];
         if (name.size() != 1) {
-          if (states_known || name != kStates) continue;
+          if (states_known || name != kStateRows) continue;
           if (dimension % extents_.D != 0 || dimension == 0) {
             return refuse(
                 spec->name,

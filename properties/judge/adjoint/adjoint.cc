@@ -139,10 +139,10 @@ long double forward_error(const Problem& problem, const MaskFreeReference& refer
 }
 
 // Compares both sides of the identity for one slope.
-class Comparison {
+class SlopeComparison {
  public:
-  Comparison(const Slope& slope, const Problem& problem, const std::vector<Output>& gradient,
-             const MaskFreeReference& reference, RoundingErrors roundings)
+  SlopeComparison(const Slope& slope, const Problem& problem, const std::vector<Output>& gradient,
+                  const MaskFreeReference& reference, RoundingErrors roundings)
       : slope_(slope),
         problem_(problem),
         reference_(reference),
@@ -256,7 +256,7 @@ bool AlongSlope::conclusive() const { return determined || resolution >= kLeastR
 
 AlongSlope along(const Slope& slope, const Problem& problem, const std::vector<Output>& gradient,
                  const MaskFreeReference& reference, RoundingErrors roundings) {
-  return Comparison(slope, problem, gradient, reference, roundings).result();
+  return SlopeComparison(slope, problem, gradient, reference, roundings).result();
 }
 
 std::string changed(const RunResult& first, const RunResult& second, const MaskFreeReference& reference, bool bitwise,

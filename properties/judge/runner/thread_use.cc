@@ -31,7 +31,7 @@ constexpr int kQuietLooks = 3;
 // Enough for a mean: if there is one thread too many half of the time, 40 samples all miss it less than once in 10^12.
 constexpr int kSamples = 40;
 constexpr std::chrono::milliseconds kBetweenLooks{1};
-constexpr std::chrono::seconds kLongest{5};
+constexpr std::chrono::seconds kLongestWatch{5};
 
 struct Look {
   bool running = false;     // or ready to run
@@ -161,7 +161,7 @@ ThreadUse measure_thread_use(const backgauge_implementation& implementation, con
   Watcher watcher;
   bool good = true;
   call.guarded([&] {
-    for (const auto deadline = Clock::now() + kLongest; good && !watcher.enough() && Clock::now() < deadline;) {
+    for (const auto deadline = Clock::now() + kLongestWatch; good && !watcher.enough() && Clock::now() < deadline;) {
       watcher.enter();
       good = implementation.run(&call.c(), &message) == BACKGAUGE_OK;
       watcher.leave();

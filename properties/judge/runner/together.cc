@@ -32,7 +32,7 @@ using Masks = std::vector<std::vector<std::uint8_t>>;
 
 // On a single processor, threads are switched every few milliseconds, and each switch makes one call overlap. This is
 // several times what 32 of each of four threads take there under load.
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kLongestRound{10};
 
 // What the threads share: their start, and counts of calls.
 class Meeting {
@@ -48,7 +48,7 @@ class Meeting {
   void stop() { stopped_ = true; }
   bool over() const {
     const Clock::duration time = Clock::now() - begin_;
-    return stopped_ || (fewest() >= end_.overlaps && time >= end_.time) || time >= kPatience;
+    return stopped_ || (fewest() >= end_.overlaps && time >= end_.time) || time >= kLongestRound;
   }
 
   std::uint64_t calls() const { return std::accumulate(begun_.begin(), begun_.end(), std::uint64_t{0}); }

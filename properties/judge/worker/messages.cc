@@ -90,7 +90,7 @@ Writer written(const V&... values) {
 }
 
 template <class T>
-std::optional<T> read(std::span<const std::byte> bytes) {
+std::optional<T> read_message(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   T value;
   reader(value);
@@ -218,7 +218,7 @@ Writer to_wire(const DropoutMasks& masks) { return written(masks); }
 Writer to_wire(const std::vector<std::string>& texts) { return written(texts); }
 
 std::optional<Introduction> introduction_from(std::span<const std::byte> bytes) {
-  std::optional<Introduction> introduction = read<Introduction>(bytes);
+  std::optional<Introduction> introduction = read_message<Introduction>(bytes);
   if (!introduction) return std::nullopt;
   introduction->name = printable(introduction->name, kShownOfName);
   introduction->version = printable(introduction->version, kShownOfName);
@@ -234,45 +234,45 @@ std::optional<Request> request_from(std::span<const std::byte> bytes) {
 }
 
 std::optional<std::vector<TogetherCall>> together_calls_from(std::span<const std::byte> bytes) {
-  return read<std::vector<TogetherCall>>(bytes);
+  return read_message<std::vector<TogetherCall>>(bytes);
 }
 
 std::optional<Together> together_from(std::span<const std::byte> bytes, const std::vector<TogetherCall>& calls) {
-  std::optional<Together> together = read<Together>(bytes);
+  std::optional<Together> together = read_message<Together>(bytes);
   if (together) together->fault = printable(together->fault);
   return together && complete(*together, calls) ? std::move(together) : std::nullopt;
 }
 
 std::optional<ThreadUse> thread_use_from(std::span<const std::byte> bytes) {
-  std::optional<ThreadUse> use = read<ThreadUse>(bytes);
+  std::optional<ThreadUse> use = read_message<ThreadUse>(bytes);
   if (!use) return use;
   use->fault = printable(use->fault);
   use->unmeasured = printable(use->unmeasured);
   return use;
 }
 
-std::optional<Malformed> malformed_from(std::span<const std::byte> bytes) { return read<Malformed>(bytes); }
+std::optional<Malformed> malformed_from(std::span<const std::byte> bytes) { return read_message<Malformed>(bytes); }
 
 std::optional<RunResult> refusal_from(std::span<const std::byte> bytes) {
-  std::optional<RunResult> result = read<RunResult>(bytes);
+  std::optional<RunResult> result = read_message<RunResult>(bytes);
   if (result) make_printable(*result);
   return result && result->outputs.empty() ? std::move(result) : std::nullopt;
 }
 
 std::optional<RunResult> run_result_from(std::span<const std::byte> bytes, const Problem& problem) {
-  std::optional<RunResult> result = read<RunResult>(bytes);
+  std::optional<RunResult> result = read_message<RunResult>(bytes);
   if (result) make_printable(*result);
   return result && complete(*result, problem) ? std::move(result) : std::nullopt;
 }
 
 std::optional<DropoutMasks> dropout_masks_from(std::span<const std::byte> bytes, const Problem& problem) {
-  std::optional<DropoutMasks> masks = read<DropoutMasks>(bytes);
+  std::optional<DropoutMasks> masks = read_message<DropoutMasks>(bytes);
   if (masks) make_printable(masks->result);
   return masks && complete(*masks, problem.extents) ? std::move(masks) : std::nullopt;
 }
 
 std::optional<std::vector<std::string>> texts_from(std::span<const std::byte> bytes) {
-  std::optional<std::vector<std::string>> texts = read<std::vector<std::string>>(bytes);
+  std::optional<std::vector<std::string>> texts = read_message<std::vector<std::string>>(bytes);
   if (texts) std::ranges::transform(*texts, texts->begin(), [](const std::string& text) { return printable(text); });
   return texts;
 }

@@ -104,8 +104,6 @@ backgauge_status wakes_its_pool(Call call, Message message) {
   return right(call, message);
 }
 
-void not_deterministic(backgauge_op_claims& claims) { claims.determinism = BACKGAUGE_NOT_DETERMINISTIC; }
-
 }  // namespace
 
 std::vector<Habit> crowded_habits() {

@@ -30,8 +30,6 @@ backgauge_status seed_state(Call call, Message message) {
   return forward_with(call, call->attributes.seed, ++calls, message);
 }
 
-void not_deterministic(backgauge_op_claims& claims) { claims.determinism = BACKGAUGE_NOT_DETERMINISTIC; }
-
 void has_state(backgauge_op_claims& claims) { claims.dropout_has_state = 1; }
 
 backgauge_status mask_unsupported(Call, std::int32_t, std::uint8_t*, Message) { return BACKGAUGE_UNSUPPORTED; }

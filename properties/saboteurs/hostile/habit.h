@@ -41,6 +41,9 @@ std::vector<Habit> refusing_habits();     // refusing.cc: refused calls
 std::vector<Habit> crowded_habits();      // crowd.cc: concurrent calls, numbers of threads
 std::vector<Habit> dying_habits();        // death.cc: the process
 
+// A value of Habit::claim.
+inline void not_deterministic(backgauge_op_claims& claims) { claims.determinism = BACKGAUGE_NOT_DETERMINISTIC; }
+
 inline std::size_t bytes_of(const backgauge_tensor& tensor) {
   return static_cast<std::size_t>(backgauge_elements(&tensor)) * backgauge_dtype_bytes(tensor.dtype);
 }

@@ -28,7 +28,7 @@ backgauge_status refused_but_for(Call call, Message message) {
 
 bool has_inputs(Call call) { return call->inputs != nullptr && call->num_inputs > 0; }
 
-backgauge_status overruns_the_message(Call call, Message message) {
+backgauge_status overruns_the_message_of_a_refusal(Call call, Message message) {
   return once_refused(call, message, [message] {
     volatile char* text = message->text;
     text[sizeof message->text] = '\0';  // where the terminator of 512 characters goes
@@ -69,7 +69,7 @@ backgauge_status restores_a_name(Call call, Message message) {
   });
 }
 
-backgauge_status restores_inputs(Call call, Message message) {
+backgauge_status restores_inputs_of_a_refusal(Call call, Message message) {
   return once_refused(call, message, [call] {
     for (std::int32_t k = 0; has_inputs(call) && k < call->num_inputs; ++k) {
       auto* byte = static_cast<volatile unsigned char*>(call->inputs[k].data);
@@ -94,7 +94,7 @@ backgauge_status writes_late(Call call, Message message) {
 backgauge_status leaves_a_thread(Call call, Message message) {
   return once_refused(call, message, [] {
     std::thread([] {
-      for (std::atomic<int> turns{0};; ++turns) {
+      for (std::atomic<int> rounds{0};; ++rounds) {
       }
     }).detach();
   });
@@ -111,7 +111,7 @@ std::vector<Habit> refusing_habits() {
       {"refused_leaves_x87_stack", "leaves a value on the x87 stack when it refuses", kRefused, kFailed,
        "floating-point environment", refused_but_for<leave_x87_stack>},
       {"refused_overruns_the_message", "writes a NUL after the message when it refuses", kRefused, kFailed,
-       "wrote past the end of the message", overruns_the_message},
+       "wrote past the end of the message", overruns_the_message_of_a_refusal},
       {"refused_underruns_the_message", "writes before the message when it refuses", kRefused, kFailed,
        "wrote before the beginning of the message", underruns_the_message},
       {"refused_corrects_the_call", "sets the number of threads in a call that it refuses", kRefused, kFailed,
@@ -121,7 +121,7 @@ std::vector<Habit> refusing_habits() {
       {"refused_restores_a_name", "changes a name of a call that it refuses, and restores it", kRefused, kFailed,
        "wrote to the name of", restores_a_name},
       {"refused_restores_inputs", "overwrites each input of a call that it refuses, and restores it", kRefused, kFailed,
-       "wrote to the input", restores_inputs},
+       "wrote to the input", restores_inputs_of_a_refusal},
       {"refused_writes_late", "starts a thread that writes to the message after a refusal", kRefused, kFailed,
        "after the call had returned", writes_late},
       {"refused_leaves_a_thread", "leaves a spinning thread after each call that it refuses", kRefused, kBroken,

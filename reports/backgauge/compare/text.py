@@ -17,7 +17,7 @@ def heading(comparison):
     rule = comparison.rule
     how = "rounds of both interleaved" if comparison.interleaved else "one run after the other"
     return (f"base {comparison.base.name}, head {comparison.head.name}: {how}; effects from {100 * rule.min_effect:g} %, "
-            f"alpha {rule.alpha:g} after Holm, {100 * (1 - rule.alpha):g} % intervals")
+            f"alpha {rule.alpha:g} with Holm's correction, {100 * (1 - rule.alpha):g} % intervals")
 
 
 def summary(rows):

@@ -21,7 +21,7 @@ class Row:
     workload: str
     estimates: tuple[Estimate, ...] = ()
     seconds: tuple[float, float] | None = None  # medians of base and head
-    adjusted: tuple[float, ...] = ()  # p-values after Holm, one per estimate
+    adjusted: tuple[float, ...] = ()  # p-values with Holm's correction, one per estimate
     effect: float = 0.0  # the difference that is needed here, at least min_effect
     effect_source: str = ""  # why it is more than min_effect; then SAME is impossible
     missing: str = ""  # why there is nothing to compare
