@@ -41,7 +41,7 @@ stage_quick() {
     implementations=${implementations:-cpu}
   fi
   [[ " ${folders[*]} " != *" ci "* ]] || targets+=(impl/testing/all backgauge_plain_plugin)
-  cmake --preset dev -Wno-dev >/dev/null
+  configure_dev
   build dev "${targets[@]}"
 
   for folder in "${folders[@]}"; do

@@ -264,24 +264,24 @@ class AmxProducts {
     for (std::int64_t begin = 0; begin < rows; begin += kTileRows) {
       const std::int64_t tall = std::min<std::int64_t>(kTileRows, rows - begin);
       const auto out = output(first + begin, panel);
-      for (std::int64_t row = 0; row < tall; ++row) {
-        const float* from = sums + (begin + row) * kSide;
-#if HWY_TARGET == HWY_SCALAR
-        out.row(row, from);
-#else
-        const FloatTag d;
-        out.row(row, hn::LoadU(d, from), hn::LoadU(d, from + L / kSide * kSums + L % kSide));
-#endif
+      if constexpr (std::decay_t<decltype(out)>::kDirect) {
+        write_rows(sums + begin * kSide, tall, out);
+      } else {
+        alignas(64) float copy[kTileRows * P];
+        write_rows(sums + begin * kSide, tall, Partial<float>{copy});
+        out.write(tall, copy);
       }
-      end_of(tall, out);
     }
   }
-  template <class Out, int kRows = kTileRows>
-  static void end_of(std::int64_t rows, const Out& out) {
-    if (rows == kRows) {
-      out.template end<kRows>();
-    } else if constexpr (kRows > 1) {
-      end_of<Out, kRows - 1>(rows, out);
+  template <class Out>
+  static void write_rows(const float* sums, std::int64_t rows, const Out& out) {
+    for (std::int64_t row = 0; row < rows; ++row, sums += kSide) {
+#if HWY_TARGET == HWY_SCALAR
+      out.row(row, sums);
+#else
+      const FloatTag d;
+      out.row(row, hn::LoadU(d, sums), hn::LoadU(d, sums + L / kSide * kSums + L % kSide));
+#endif
     }
   }
 

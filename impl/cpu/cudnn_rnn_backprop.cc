@@ -303,7 +303,7 @@ class RnnBackprop {
     const auto output = [=, this](T* to, std::int64_t columns, std::int64_t column, std::int64_t chunk,
                                   std::int64_t gate) {
       const std::int64_t unit = chunk % panels_ * P;
-      return TransposedOutput<T>{to + (gate * H + unit) * columns + column, columns, std::min(P, H - unit), {}};
+      return TransposedOutput<T>{to + (gate * H + unit) * columns + column, columns, std::min(P, H - unit)};
     };
     T *const dW = params_grad_ + params_.W(layer, direction, 0), *const dR =
                                                                      params_grad_ + params_.R(layer, direction, 0);

@@ -11,7 +11,7 @@
 #endif
 // clang-format on
 
-#include "impl/cpu/state-inl.h"
+#include "impl/cpu/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {

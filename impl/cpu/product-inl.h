@@ -66,7 +66,7 @@ HWY_INLINE void multiply_block(const Blocks& rows, std::int64_t tiles, std::int6
           const T* before = piece == 0 ? nullptr : sums;
           const std::int64_t tall = rows[k].size;
           if (last) {
-            tile_of<kLayout>(tall, x, before, output(k, panel));
+            write_tile<kLayout>(tall, x, before, output(k, panel));
           } else {
             tile_of<kLayout>(tall, x, before, Partial<T>{sums});
           }

@@ -53,15 +53,15 @@ constexpr std::int64_t wide_panels(std::int64_t columns) {
 // Destinations of the sums of a tile: kept for the next part of the depth, or written out.
 //   fetch(r)    before the first sum, for each row
 //   chunk()     before each chunk of the depth
-//   row(r, ...) the sums of a row; end<rows>() after the last
+//   row(r, ...) the sums of a row
+// A tile is compiled for each of its numbers of rows, so it is compiled for few destinations. Those with write(rows,
+// sums) and not kDirect are written from sums [rows, kPanel] that a tile has left in L1, see write_tile().
 template <class T>
 struct Partial {
   T* to;  // [rows, kPanel]
 
   void fetch(std::int64_t) const {}
   void chunk() const {}
-  template <int kRows>
-  void end() const {}
 
 #if HWY_TARGET == HWY_SCALAR
   void row(std::int64_t r, const T* sums) const {
@@ -78,6 +78,8 @@ struct Partial {
 
 template <class T, class S>
 struct Output {
+  static constexpr bool kDirect = std::is_same_v<S, T>;
+
   S* to;  // [rows, live], rounded to S
   std::int64_t stride, live;
   bool add = false;      // to the previous contents
@@ -90,8 +92,6 @@ struct Output {
     hwy::Prefetch(to + r * stride + live - 1);
   }
   void chunk() const {}
-  template <int kRows>
-  void end() const {}
 
 #if HWY_TARGET == HWY_SCALAR
   void row(std::int64_t r, const T* sums) const {
@@ -124,6 +124,17 @@ struct Output {
     }
   }
 #endif
+
+  HWY_INLINE void write(std::int64_t rows, const T* sums) const {
+    for (std::int64_t r = 0; r < rows; ++r, sums += kPanel<T>) {
+#if HWY_TARGET == HWY_SCALAR
+      row(r, sums);
+#else
+      const Tag<T> d;
+      row(r, load(d, sums), load(d, sums + kLanes<T>));
+#endif
+    }
+  }
 };
 
 #if HWY_TARGET != HWY_SCALAR
@@ -151,37 +162,30 @@ HWY_INLINE void store_pair(const double* row, const double* next, double* to, st
 // The same with rows and columns exchanged, in the type of the computation.
 template <class T>
 struct TransposedOutput {
+  static constexpr bool kDirect = false;
+
   T* to;  // [live, rows]
   std::int64_t stride, live;
 
   void fetch(std::int64_t) const {}
-  void chunk() const {}
-  Partial<T> buffered() const { return {buffer}; }
-#if HWY_TARGET == HWY_SCALAR
-  void row(std::int64_t r, const T* sums) const { buffered().row(r, sums); }
-#else
-  HWY_INLINE void row(std::int64_t r, Vector<T> low, Vector<T> high) const { buffered().row(r, low, high); }
-#endif
-  template <int kRows>
-  HWY_INLINE void end() const {
+
+  HWY_INLINE void write(std::int64_t rows, const T* sums) const {
     constexpr std::int64_t P = kPanel<T>;
     std::int64_t column = 0;
 #if HWY_TARGET != HWY_SCALAR
     for (; column + 4 <= live; column += 4) {
       T* const out = to + column * stride;
-      const T* const from = buffer + column;
-      for (int r = 0; r + 2 <= kRows; r += 2) store_pair(from + r * P, from + (r + 1) * P, out + r, stride);
-      if constexpr (kRows % 2 != 0) {
-        for (std::int64_t j = 0; j < 4; ++j) out[j * stride + kRows - 1] = from[(kRows - 1) * P + j];
+      const T* const from = sums + column;
+      for (std::int64_t r = 0; r + 2 <= rows; r += 2) store_pair(from + r * P, from + (r + 1) * P, out + r, stride);
+      if (rows % 2 != 0) {
+        for (std::int64_t j = 0; j < 4; ++j) out[j * stride + rows - 1] = from[(rows - 1) * P + j];
       }
     }
 #endif
     for (; column < live; ++column) {
-      for (int r = 0; r < kRows; ++r) to[column * stride + r] = buffer[r * P + column];
+      for (std::int64_t r = 0; r < rows; ++r) to[column * stride + r] = sums[r * P + column];
     }
   }
-
-  mutable T buffer[kTileRows * kPanel<T>];
 };
 
 #if HWY_TARGET == HWY_SCALAR
@@ -205,7 +209,6 @@ void tile(const Operands<T>& x, const T* before, const Sums& sums) {
     }
   }
   for (int r = 0; r < kRows; ++r) sums.row(r, sum[r]);
-  sums.template end<kRows>();
 }
 
 #else
@@ -268,7 +271,6 @@ HWY_NOINLINE void tile(const Operands<T>& x, const T* before, const Sums& sums) 
     }
   }
   BACKGAUGE_FOR_ROWS(BACKGAUGE_END)
-  sums.template end<kRows>();
 }
 
 #undef BACKGAUGE_FOR_ROWS
@@ -289,6 +291,19 @@ HWY_INLINE void tile_of(std::int64_t rows, const Operands<T>& x, const T* before
     }
   } else if constexpr (kRows > 1) {
     tile_of<kLayout, T, Sums, kRows - 1>(rows, x, before, sums);
+  }
+}
+
+// The same for the last part of the depth: the sums are written to `out`.
+template <Layout kLayout, class T, class Out>
+HWY_INLINE void write_tile(std::int64_t rows, const Operands<T>& x, const T* before, const Out& out) {
+  if constexpr (Out::kDirect) {
+    tile_of<kLayout>(rows, x, before, out);
+  } else {
+    for (std::int64_t r = 0; r < rows; ++r) out.fetch(r);
+    alignas(64) T sums[kTileRows * kPanel<T>];
+    tile_of<kLayout>(rows, x, before, Partial<T>{sums});
+    out.write(rows, sums);
   }
 }
 

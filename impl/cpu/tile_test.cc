@@ -19,7 +19,7 @@
 #include "impl/cpu/pack-inl.h"
 #include "impl/cpu/path.h"
 #include "impl/cpu/testing/paths.h"
-#include "impl/cpu/tile-inl.h"
+#include "impl/cpu/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
@@ -57,10 +57,10 @@ void expect_tile(std::int64_t rows, std::int64_t tail, std::int64_t live) {
   std::vector<T> out(static_cast<std::size_t>(rows * stride), kBefore);
   std::vector<T> transposed(static_cast<std::size_t>(live * down), kBefore);
   x.narrow = wide_panels<T>(live) == 0;
-  tile_of<kLayout>(rows, x, part.data(), Output<T, T>{out.data(), stride, live});
-  tile_of<kLayout>(rows, x, part.data(), TransposedOutput<T>{transposed.data(), down, live, {}});
+  write_tile<kLayout>(rows, x, part.data(), Output<T, T>{out.data(), stride, live});
+  write_tile<kLayout>(rows, x, part.data(), TransposedOutput<T>{transposed.data(), down, live});
   std::vector<T> twice = out;
-  tile_of<kLayout>(rows, x, part.data(), Output<T, T>{twice.data(), stride, live, true});
+  write_tile<kLayout>(rows, x, part.data(), Output<T, T>{twice.data(), stride, live, true});
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t j = 0; j < stride; ++j) {
       double want = 0;
@@ -105,7 +105,8 @@ void expect_streams() {
   for (const bool streams : {false, true}) {
     alignas(64) T out[kRows * kStride] = {};
     const Operands<T> x{a.data(), kRows * P, b.data(), {0, 1, 1, P}, b.data(), 0};
-    tile_of<Layout::kAcross>(kRows, x, static_cast<const T*>(nullptr), Output<T, T>{out, kStride, P, false, streams});
+    write_tile<Layout::kAcross>(kRows, x, static_cast<const T*>(nullptr),
+                                Output<T, T>{out, kStride, P, false, streams});
     hwy::FlushStream();
     for (std::int64_t k = 0; k < kRows * kStride; ++k) {
       const std::int64_t column = k % kStride;
