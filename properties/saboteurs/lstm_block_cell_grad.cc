@@ -8,6 +8,8 @@
 namespace backgauge::saboteurs {
 namespace {
 
+using Index = std::int64_t;
+
 // cs_grad, which may share its memory with cs_prev_grad.
 template <class Real>
 std::vector<Real> read_cs_grad(const Work<Real>& work, const Tensors<Real>& tensors) {
@@ -23,7 +25,6 @@ std::vector<Real> read_cs_grad(const Work<Real>& work, const Tensors<Real>& tens
 
 template <class Real>
 void lstm_block_cell_grad(const Context& context) {
-  using Index = std::int64_t;
   const Work<Real> work(context.variant, context.call.dtype);
   const Tensors<Real> tensors(context.variant, context.call);
   const Index B = context.extents.B, H = context.extents.H;

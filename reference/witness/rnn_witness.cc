@@ -64,7 +64,7 @@ std::vector<Cell<Scalar>> cut_params(const Problem& problem, const Variables<Sca
 }
 
 template <class Scalar>
-struct State {
+struct RnnState {
   Variables<Scalar> h, c;  // [H]; c: of an LSTM
 };
 
@@ -75,9 +75,9 @@ Variable<Scalar> add_product(Variable<Scalar> sum, const Variables<Scalar>& row,
 }
 
 template <class Scalar>
-State<Scalar> step(std::int32_t mode, const Cell<Scalar>& cell, const Variables<Scalar>& x,
-                   const State<Scalar>& before) {
-  State<Scalar> after = before;
+RnnState<Scalar> step(std::int32_t mode, const Cell<Scalar>& cell, const Variables<Scalar>& x,
+                      const RnnState<Scalar>& before) {
+  RnnState<Scalar> after = before;
   for (std::size_t unit = 0; unit < before.h.size(); ++unit) {
     const auto from_input = [&](std::size_t gate) {
       const auto bias = cell.bW[gate][unit];
@@ -151,7 +151,7 @@ Forward<Scalar>::Forward(Tape<Scalar>& tape, const Problem& problem) {
       for (std::int64_t direction = 0; direction < e.D; ++direction) {
         const std::int64_t cell = layer * e.D + direction;
         const std::int64_t first = (cell * e.B + batch) * e.H;
-        State<Scalar> state;
+        RnnState<Scalar> state;
         state.h.assign(input_h.begin() + first, input_h.begin() + first + e.H);
         if (e.lstm) state.c.assign(input_c.begin() + first, input_c.begin() + first + e.H);
         for (std::int64_t done = 0; done < e.T; ++done) {
