@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "properties/campaign/modes.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge {
@@ -17,7 +18,6 @@ constexpr DataClass kDataClasses[] = {
 constexpr int kDrawnClasses = 11;
 static_assert(kDataClasses[kDrawnClasses] == DataClass::kBlank);
 
-constexpr backgauge_rnn_mode kModes[] = {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU};
 constexpr backgauge_direction kDirections[] = {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL};
 constexpr backgauge_input_mode kInputModes[] = {BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT, BACKGAUGE_AUTO_SELECT};
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/campaign/structured_cases.h"
 
+#include "properties/campaign/modes.h"
 #include "properties/case/structures.h"
 
 namespace backgauge {
 namespace {
 
 constexpr DataClass kStructured[] = {DataClass::kBlank, DataClass::kAlike, DataClass::kExact, DataClass::kLone};
-constexpr backgauge_rnn_mode kStructuredModes[] = {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH,
-                                                   BACKGAUGE_RNN_RELU};
 
 // Shapes take turns by k: one in which all sizes differ, one in which I = H.
 void choose_lstm(Case& c, std::size_t k) {
@@ -40,7 +39,7 @@ std::vector<Case> structured_cases(backgauge_op op, const Dtypes& dtypes, bool t
   std::vector<Case> out;
   const bool stacked = traits_of(op).is_stacked;
   // LSTM ops: both shapes with each dtype; cases with and without peepholes alternate over the dtypes.
-  const std::size_t variants = stacked ? std::size(kStructuredModes) : 2;
+  const std::size_t variants = stacked ? kModesByUse.size() : 2;
   for (const DataClass data : kStructured) {
     const std::size_t count = structures_of(op, data).size();
     for (std::size_t number = 0; number < count; ++number) {
@@ -50,7 +49,7 @@ std::vector<Case> structured_cases(backgauge_op op, const Dtypes& dtypes, bool t
         Case c{.op = op, .dtype = dtypes[(thorough ? k : number + k) % dtypes.size()], .data = data};
         if (stacked) {
           const std::size_t mode = thorough ? k / dtypes.size() : k == 0 ? 0 : 1 + number % (variants - 1);
-          choose_stacked(c, kStructuredModes[mode], number + k);
+          choose_stacked(c, kModesByUse[mode], number + k);
         } else {
           choose_lstm(c, thorough ? k / dtypes.size() + 2 * k : 0);
         }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "properties/campaign/modes.h"
 #include "properties/campaign/settings.h"
 
 namespace backgauge {
@@ -22,8 +23,6 @@ const Dims kSweptBatches = range(1, 18, {31, 32, 33, 64, 65});
 const Dims kSweptSteps = range(1, 9, {31, 32, 33});
 constexpr std::int64_t kWide = 33;
 
-constexpr backgauge_rnn_mode kSweptModes[] = {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU};
-
 // A case of the op with only the settings that it must have.
 Case plain_case(backgauge_op op, backgauge_dtype dtype) { return {.op = op, .dtype = dtype}; }
 
@@ -32,7 +31,7 @@ std::vector<Case> variants(const Case& base) {
   std::vector<Case> out;
   Case c = base;
   if (traits_of(base.op).is_stacked) {
-    for (const backgauge_rnn_mode mode : kSweptModes) {
+    for (const backgauge_rnn_mode mode : kModes) {
       c.rnn_mode = mode;
       out.push_back(c);
     }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "properties/campaign/modes.h"
 #include "reference/contract/rnn_params.h"
 
 namespace backgauge {
@@ -35,8 +36,6 @@ constexpr Size kTwoLarge[] = {
 };
 constexpr Size kTwoLargeStacked[] = {
     {65, 2, 3, 5, 4, false}, {2, 2, 3, 256, 4, false}, {2, 128, 3, 5, 5, false}, {35, 20, 3, 16, 3, false}};
-
-constexpr backgauge_rnn_mode kTrainingModes[] = {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU};
 
 // Nets of many steps need weights with which no state grows: case/README.md.
 constexpr std::int64_t kManySteps = 13;
@@ -102,7 +101,7 @@ Case shaped(backgauge_op op, const Size& size) {
   return c;
 }
 
-std::size_t variants_of(backgauge_op op) { return traits_of(op).is_stacked ? std::size(kTrainingModes) : 2; }
+std::size_t variants_of(backgauge_op op) { return traits_of(op).is_stacked ? kModesByUse.size() : 2; }
 
 // Variant v of an op: its mode or peephole setting; directions and input modes take turns.
 void choose(Case& c, std::size_t variant, std::size_t turn, double enough) {
@@ -110,7 +109,7 @@ void choose(Case& c, std::size_t variant, std::size_t turn, double enough) {
     c.use_peephole = variant == 0;
     return;
   }
-  c.rnn_mode = kTrainingModes[variant];
+  c.rnn_mode = kModesByUse[variant];
   c.direction = (turn + variant) % 2 == 0 ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL;
   c.input_mode = turn % 3 == 2 ? BACKGAUGE_AUTO_SELECT : BACKGAUGE_LINEAR_INPUT;
   if (work_of(c) > enough) c.direction = BACKGAUGE_UNIDIRECTIONAL;  // half the weights
