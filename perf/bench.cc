@@ -30,7 +30,7 @@ constexpr std::chrono::milliseconds kPatience{20};  // how long to wait for a qu
 constexpr int kMostRetries = 1;                     // repetitions of a disturbed sample
 constexpr int kMostRounds = 10'001;  // above the largest --reps, and odd, so that the next seed has the other parity
 constexpr int kNoiseRounds = 5;
-constexpr int kTrialsOfLaunch = 3;  // samples of each launch, of which the shortest counts: disturbances only add time
+constexpr int kTrialsPerLaunch = 3;  // samples of each launch, of which the shortest counts: disturbances only add time
 
 Entry entry_without_time(const Contestant& contestant, Status status, std::string reason) {
   return {contestant.name(), contestant.version(), {status, std::move(reason), {}}};
@@ -198,7 +198,7 @@ double Bench::trial(TimedContestant& timed, Launch& launch) {
   if (launch.first_call() > kLongCall) return launch.first_call();
   if (timed.warms_up) launch.time(1);
   double least = 0;
-  for (int k = 0; k < kTrialsOfLaunch; ++k) {
+  for (int k = 0; k < kTrialsPerLaunch; ++k) {
     const double seconds = launch.time(timed.calls).seconds / static_cast<double>(timed.calls);
     least = k == 0 ? seconds : std::min(least, seconds);
   }

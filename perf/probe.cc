@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kTrialsOfProbe = 5;
+constexpr int kTrialsPerLimit = 5;
 constexpr std::chrono::microseconds kTrial{4000};
 constexpr std::int64_t kSteps = 4096;  // FMA steps between two readings of the clock: about 10 us
 
@@ -60,7 +60,7 @@ double rate_of(int threads, const WorkOfThread& work) {
 template <class Repeated>
 double best_of(const Repeated& rate) {
   double best = 0;
-  for (int trial = 0; trial < kTrialsOfProbe; ++trial) best = std::max(best, rate());
+  for (int trial = 0; trial < kTrialsPerLimit; ++trial) best = std::max(best, rate());
   return best;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 // A thread that a call leaves behind may belong to a pool, or may write later. It is given time to do so: 20 ms are
 // long for a thread that has work, and 50 waits cost a run no more than a second.
-constexpr std::chrono::milliseconds kThreadsEndIn{20};
+constexpr std::chrono::milliseconds kWaitForThreads{20};
 constexpr int kMostWaits = 50;
 std::atomic<int> waits{0};
 
@@ -91,7 +91,7 @@ ThreadUse InProcessRunner::thread_use(const Problem& problem, std::span<const Ra
 }
 
 Runner::CaseEnd InProcessRunner::end_case() {
-  if (threads_grew_ && waits.fetch_add(1) < kMostWaits) std::this_thread::sleep_for(kThreadsEndIn);
+  if (threads_grew_ && waits.fetch_add(1) < kMostWaits) std::this_thread::sleep_for(kWaitForThreads);
   threads_grew_ = false;
   CaseEnd end;
   if (refusal_frame_ != nullptr) {

@@ -32,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kGrace{2000};
 
 // How often a process without a handle is checked.
-constexpr std::chrono::milliseconds kLookWithoutHandle{1};
+constexpr std::chrono::milliseconds kPollWithoutHandle{1};
 
 constexpr int kNotStarted = 127;
 
@@ -171,7 +171,7 @@ const std::optional<Ending>& ChildProcess::ending_by(Clock::time_point deadline)
   while (!ending() && Clock::now() < deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     pollfd ended{handle_.get(), POLLIN, 0};
-    const auto patience = handle_.get() < 0 ? std::min(left, kLookWithoutHandle) : left;
+    const auto patience = handle_.get() < 0 ? std::min(left, kPollWithoutHandle) : left;
     poll(&ended, 1, static_cast<int>(std::min<std::int64_t>(patience.count(), INT_MAX)));
   }
   return ending_;

@@ -21,7 +21,7 @@ constexpr std::size_t kBeginning = 120;  // bytes kept of what is printed: one l
 
 // The socket is closed as soon as a process ends, unless its children hold it open. Where the process has no handle, it
 // is checked as often.
-constexpr std::chrono::milliseconds kLookForOutput{50};
+constexpr std::chrono::milliseconds kSocketPoll{50};
 
 [[noreturn]] void fail(int error, const char* what) { throw std::system_error(error, std::generic_category(), what); }
 
@@ -58,7 +58,7 @@ WorkerProcess::Pipe::Pipe() {
 bool WorkerProcess::wait(Clock::time_point deadline) {
   for (;;) {
     const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()), 0ms);
-    const auto patience = child_.handle() < 0 ? std::min(left, kLookForOutput) : left;
+    const auto patience = child_.handle() < 0 ? std::min(left, kSocketPoll) : left;
     pollfd watched[] = {{channel_.socket(), POLLIN, 0}, {child_.handle(), POLLIN, 0}, {printed_pipe_.get(), POLLIN, 0}};
     if (poll(watched, std::size(watched), static_cast<int>(patience.count())) < 0 && errno != EINTR) return false;
     if (watched[2].revents != 0) drain();

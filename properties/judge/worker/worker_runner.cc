@@ -42,7 +42,7 @@ RunResult& result_of(RunResult& result) { return result; }
 RunResult& result_of(DropoutMasks& masks) { return masks.result; }
 
 // How often the state of the worker is checked.
-constexpr std::chrono::milliseconds kLookForAnswer{50};
+constexpr std::chrono::milliseconds kAnswerPoll{50};
 
 // The timeout for what the worker does between calls, placing tensors and comparing them, as a multiple of that for a
 // call: filling a workspace of gigabytes takes seconds, which the implementation is not charged for.
@@ -222,7 +222,7 @@ WorkerRunner::Answer WorkerRunner::hear() {
   Clock::time_point since = Clock::now();
   for (;;) {
     const auto limit = state.inside != 0 ? options_.timeout : kOwnShare * options_.timeout;
-    if (process_->wait(std::min(since + limit, Clock::now() + kLookForAnswer))) {
+    if (process_->wait(std::min(since + limit, Clock::now() + kAnswerPoll))) {
       std::optional<Channel::Message> message = process_->channel().receive();
       if (message) return {message, ""};
       process_->child().ending_soon();
