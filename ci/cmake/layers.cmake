@@ -22,9 +22,8 @@ set(BACKGAUGE_KNOWN_TO_saboteurs contract saboteurs)
 set(BACKGAUGE_KNOWN_TO_perf contract reference judge perf)
 set(BACKGAUGE_KNOWN_TO_ci contract reference impl explain judge laws campaign saboteurs perf ci)
 
-# For what takes no time to run: the command and the tests. At -O3 gcc spends a third to half of their compile time on the
-# parts of CLI11, nlohmann-json and GoogleTest that they instantiate. Under sanitizers, where most of the compile time is
-# the optimizer's, only the tests run.
+# The layers whose code takes no time to run. At -O3, gcc spends a third to half of their compile time on the templates of
+# CLI11, nlohmann-json and GoogleTest. Under sanitizers most of the compile time is the optimizer's, and only tests run.
 set(BACKGAUGE_QUICK_LAYERS ci campaign laws perf)
 set(BACKGAUGE_COMPILED_QUICKLY $<$<CONFIG:Release>:-O1>)
 if(BACKGAUGE_SANITIZE)
@@ -32,8 +31,8 @@ if(BACKGAUGE_SANITIZE)
   set(BACKGAUGE_COMPILED_QUICKLY -O0)
 endif()
 
-# The headers of most sources take longer to compile than the sources, so with BACKGAUGE_UNITY eight sources share them.
-# A change then takes longer, so it is off where people work.
+# The headers of most sources take longer to compile than the sources themselves, so with BACKGAUGE_UNITY eight sources are
+# compiled as one. After a change all eight are compiled again, so the preset for developers turns it off.
 option(BACKGAUGE_UNITY "Compile eight sources at once: quicker from nothing, slower after a change" OFF)
 set(CMAKE_UNITY_BUILD ${BACKGAUGE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
