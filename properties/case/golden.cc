@@ -19,17 +19,12 @@ using nlohmann::json;
 
 constexpr const char* kManifest = "manifest.json";
 
-// The enumerator of a word of the manifest; enumerators count from 1 in the order of `words`.
-template <class Enumeration, std::size_t N>
-Enumeration enumerator_at(const std::array<const char*, N>& words, const json& word) {
-  const auto found = std::ranges::find(words, word.get<std::string>());
-  if (found == words.end()) throw std::runtime_error("unknown word \"" + word.get<std::string>() + "\"");
-  return static_cast<Enumeration>(found - words.begin() + 1);
+template <class Enumeration>
+Enumeration enumerator_at(std::string_view (*word_of)(std::int32_t), const json& word) {
+  const std::int32_t found = enumerator_of(word_of, word.get<std::string>());
+  if (found == 0) throw std::runtime_error("unknown word \"" + word.get<std::string>() + "\"");
+  return static_cast<Enumeration>(found);
 }
-
-constexpr std::array<const char*, 4> kModes = {"rnn_relu", "rnn_tanh", "lstm", "gru"};
-constexpr std::array<const char*, 3> kInputModes = {"linear_input", "skip_input", "auto_select"};
-constexpr std::array<const char*, 2> kDirections = {"unidirectional", "bidirectional"};
 
 backgauge_dtype dtype_at(const std::string& word) {
   for (const backgauge_dtype dtype : kFloatDtypes) {
@@ -59,9 +54,9 @@ Case case_of(const json& entry) {
   if (op.has_steps) read_whole(dims.at("T"), c.T);
   if (op.is_stacked) {
     read_whole(dims.at("L"), c.layers);
-    c.rnn_mode = enumerator_at<backgauge_rnn_mode>(kModes, attributes.at("rnn_mode"));
-    c.input_mode = enumerator_at<backgauge_input_mode>(kInputModes, attributes.at("input_mode"));
-    c.direction = enumerator_at<backgauge_direction>(kDirections, attributes.at("direction"));
+    c.rnn_mode = enumerator_at<backgauge_rnn_mode>(rnn_mode_attribute, attributes.at("rnn_mode"));
+    c.input_mode = enumerator_at<backgauge_input_mode>(input_mode_attribute, attributes.at("input_mode"));
+    c.direction = enumerator_at<backgauge_direction>(direction_attribute, attributes.at("direction"));
     c.dropout = attributes.at("dropout");
     return c;
   }

@@ -144,6 +144,18 @@ std::string_view input_mode_word(std::int32_t mode) { return word_at<3>({"linear
 
 std::string_view direction_word(std::int32_t direction) { return word_at<2>({"uni", "bi"}, direction); }
 
+std::string_view rnn_mode_attribute(std::int32_t mode) {
+  return word_at<4>({"rnn_relu", "rnn_tanh", "lstm", "gru"}, mode);
+}
+
+std::string_view input_mode_attribute(std::int32_t mode) {
+  return word_at<3>({"linear_input", "skip_input", "auto_select"}, mode);
+}
+
+std::string_view direction_attribute(std::int32_t direction) {
+  return word_at<2>({"unidirectional", "bidirectional"}, direction);
+}
+
 std::string_view accuracy_class_word(std::int32_t cls) { return word_at<3>({"A", "A'", "B"}, cls); }
 
 std::string_view numerical_contract_word(std::int32_t contract) {

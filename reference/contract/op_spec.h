@@ -107,6 +107,11 @@ std::string_view numerical_contract_word(std::int32_t contract);
 std::string_view determinism_word(std::int32_t determinism);
 std::string_view call_status_word(std::int32_t status);
 
+// The same enumerators as values of TensorFlow's attributes: "rnn_tanh", "linear_input", "bidirectional".
+std::string_view rnn_mode_attribute(std::int32_t mode);
+std::string_view input_mode_attribute(std::int32_t mode);
+std::string_view direction_attribute(std::int32_t direction);
+
 // The enumerator for which `word_of` (one of the functions above) returns `word`; 0 if there is none.
 std::int32_t enumerator_of(std::string_view (*word_of)(std::int32_t), std::string_view word);
 
