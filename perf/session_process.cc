@@ -23,7 +23,10 @@ constexpr std::chrono::seconds kAnswer{900};
 
 enum class SessionProcess::Kind : std::uint32_t { kOpened = 1, kOptions, kLoad, kTurn, kTime, kComputed, kError };
 
-SessionProcess::SessionProcess(const std::string& implementation) : process_({kWord, implementation}) { hear(); }
+SessionProcess::SessionProcess(const std::string& implementation, const WorkerProgram& program)
+    : process_(program, {kWord, implementation}) {
+  hear();
+}
 
 double SessionProcess::load(const Problem& problem, const LoadOptions& options) {
   ask(Kind::kOptions, bytes_of(options));

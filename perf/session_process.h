@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session in a process of its own: this program started again, as `<program> worker --time IMPLEMENTATION`. Whatever
+// A session in a process of its own: a worker, started as `<program> worker --time IMPLEMENTATION`. Whatever
 // an implementation does to its process (spinning threads, a changed floating-point environment, a crash at its end)
 // does not affect the others or the results.
 #pragma once
@@ -18,7 +18,7 @@ namespace backgauge {
 class SessionProcess : public Session {
  public:
   // Throws ContestantError if the implementation cannot be loaded.
-  explicit SessionProcess(const std::string& implementation);
+  explicit SessionProcess(const std::string& implementation, const WorkerProgram& program = {});
 
   double load(const Problem& problem, const LoadOptions& options) override;
   void turn(std::uint64_t seed) override;

@@ -83,7 +83,7 @@ TEST(Worker, GoesWithTheJudge) {
   const pid_t judge_process = fork();
   if (judge_process == 0) {
     close(ends[0]);
-    WorkerProcess worker({"loop while loading", "0"});
+    WorkerProcess worker(WorkerProgram{}, {"loop while loading", "0"});
     worker.wait(std::chrono::steady_clock::now() + 200ms);
     raise(SIGKILL);
   }

@@ -25,9 +25,9 @@ constexpr std::chrono::milliseconds kSocketPoll{50};
 
 [[noreturn]] void fail(int error, const char* what) { throw std::system_error(error, std::generic_category(), what); }
 
-ChildProcess::Start start_of(const std::vector<std::string>& arguments, const Channel::Ends& ends,
-                             const Descriptor& input, const Descriptor& printed) {
-  ChildProcess::Start start{.program = "/proc/self/exe", .arguments = {"backgauge", "worker"}};
+ChildProcess::Start start_of(const WorkerProgram& program, const std::vector<std::string>& arguments,
+                             const Channel::Ends& ends, const Descriptor& input, const Descriptor& printed) {
+  ChildProcess::Start start{.program = program.program, .arguments = program.words, .variables = program.variables};
   start.arguments.insert(start.arguments.end(), arguments.begin(), arguments.end());
   start.descriptors = {{input.get(), STDIN_FILENO},
                        {printed.get(), STDOUT_FILENO},
@@ -39,13 +39,14 @@ ChildProcess::Start start_of(const std::vector<std::string>& arguments, const Ch
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::vector<std::string>& arguments)
-    : WorkerProcess(arguments, Channel::Ends(), Pipe()) {}
+WorkerProcess::WorkerProcess(const WorkerProgram& program, const std::vector<std::string>& arguments)
+    : WorkerProcess(program, arguments, Channel::Ends(), Pipe()) {}
 
-WorkerProcess::WorkerProcess(const std::vector<std::string>& arguments, Channel::Ends other, Pipe pipe)
+WorkerProcess::WorkerProcess(const WorkerProgram& program, const std::vector<std::string>& arguments,
+                             Channel::Ends other, Pipe pipe)
     : channel_(Channel::open(other)),
       printed_pipe_(std::move(pipe.read)),
-      child_(start_of(arguments, other, Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)), pipe.write)) {}
+      child_(start_of(program, arguments, other, Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)), pipe.write)) {}
 
 WorkerProcess::Pipe::Pipe() {
   int ends[2];

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One worker: this program, started again as `<program> worker ...`, with a channel to it. Everything that it prints is
-// collected.
+// One worker: this program, started again as `<program> worker ...`, or another one that serves the same messages, with
+// a channel to it. Everything that it prints is collected.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,17 @@
 
 namespace backgauge {
 
+// The program that becomes a worker.
+struct WorkerProgram {
+  std::string program = "/proc/self/exe";                    // as ChildProcess::Start
+  std::vector<std::string> words = {"backgauge", "worker"};  // the name that it gets, and what precedes its arguments
+  std::map<std::string, std::string> variables{};            // added to its environment
+};
+
 class WorkerProcess {
  public:
-  // Starts it with `arguments` after the word `worker`. Throws std::system_error.
-  explicit WorkerProcess(const std::vector<std::string>& arguments);
+  // Starts the program with `arguments` after its own words. Throws std::system_error.
+  WorkerProcess(const WorkerProgram& program, const std::vector<std::string>& arguments);
 
   Channel& channel() { return channel_; }
   ChildProcess& child() { return child_; }
@@ -41,7 +49,8 @@ class WorkerProcess {
     Descriptor read, write;
     Pipe();
   };
-  WorkerProcess(const std::vector<std::string>& arguments, Channel::Ends other, Pipe pipe);
+  WorkerProcess(const WorkerProgram& program, const std::vector<std::string>& arguments, Channel::Ends other,
+                Pipe pipe);
   void drain();
 
   Channel channel_;

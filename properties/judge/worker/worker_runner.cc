@@ -76,7 +76,7 @@ void WorkerRunner::start() {
     throw LoadError(options_.implementation + ": " + why);
   };
   process_ = std::make_unique<WorkerProcess>(
-      std::vector<std::string>{options_.implementation, std::to_string(options_.memory_limit)});
+      options_.program, std::vector<std::string>{options_.implementation, std::to_string(options_.memory_limit)});
   const Answer answer = hear();
   if (!answer.message) fail(answer.broken);
   const auto kind = static_cast<MessageKind>(answer.message->kind);

@@ -18,6 +18,7 @@ namespace backgauge {
 
 struct WorkerOptions {
   std::string implementation;  // what the worker opens
+  WorkerProgram program{};
 
   // Per call. The slowest call of the ci tier takes well below a second with the example implementation. This allows
   // for a busy machine and for sanitizers, which are up to 20 times slower.
