@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // backgauge compare: verdicts on times, by the Python package of reports/, which knows the options.
 
-#include "ci/command/python.h"
 #include "ci/command/subcommands.h"
 #include "ci/options/command_error.h"
+#include "ci/run/python.h"
 
 namespace backgauge::cli {
 

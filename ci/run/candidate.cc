@@ -9,6 +9,7 @@
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
 #include "ci/run/load_implementation.h"
+#include "ci/run/python.h"
 #include "impl/registry.h"
 #include "perf/session_process.h"
 #include "properties/case/memory_budget.h"
@@ -48,10 +49,18 @@ void add_isolation_options(Subcommand& command, IsolationOptions& options) {
       .check(memory_size())
       .default_text("half of the machine's memory")
       .envname("BACKGAUGE_MEMORY_LIMIT");
+  command
+      .option("--python", options.python, "interpreter of an implementation that is a Python file (--impl=kernel.py)")
+      .envname("BACKGAUGE_PYTHON");
+}
+
+WorkerProgram worker_program(const std::string& implementation, const IsolationOptions& options) {
+  return is_python_file(implementation) ? python_worker(options.python) : WorkerProgram{};
 }
 
 Candidate::Candidate(const std::string& name, const IsolationOptions& options)
     : name_(name), options_(options), isolated_(is_isolated(name, options.isolate)) {
+  if (isolated_) program_ = worker_program(name, options);
   runners_.push_back(open());
   if (!isolated_) return;
   const std::string refusal = table_refusal(&table());
@@ -67,6 +76,7 @@ std::unique_ptr<Runner> Candidate::open() const {
   if (!isolated_) return std::make_unique<InProcessRunner>(load_implementation(name_));
   try {
     return std::make_unique<WorkerRunner>(WorkerOptions{.implementation = name_,
+                                                        .program = program_,
                                                         .timeout = options_.timeout,
                                                         .memory_limit = options_.memory_limit,
                                                         .patience = patience_});

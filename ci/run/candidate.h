@@ -11,6 +11,7 @@
 #include "ci/options/command_line.h"
 #include "properties/judge/runner/runner.h"
 #include "properties/judge/worker/patience.h"
+#include "properties/judge/worker/worker_process.h"
 
 namespace backgauge::cli {
 
@@ -18,11 +19,15 @@ struct IsolationOptions {
   std::string isolate = "auto";  // on, off; auto: on unless it is built in
   std::chrono::seconds timeout;  // per call, isolated
   std::uint64_t memory_limit;    // of an isolated implementation, in bytes (WorkerOptions); 0: none
+  std::string python;            // interpreter of an implementation in Python; "": python_worker() chooses
 
   IsolationOptions();
 };
 
-// --isolate, --timeout, --memory-limit.
+// The program that opens an implementation in a process of its own. Throws CommandError(kNotLoaded).
+WorkerProgram worker_program(const std::string& implementation, const IsolationOptions& options);
+
+// --isolate, --timeout, --memory-limit, --python.
 void add_isolation_options(Subcommand& command, IsolationOptions& options);
 
 class Candidate {
@@ -41,6 +46,7 @@ class Candidate {
 
   std::string name_;
   IsolationOptions options_;
+  WorkerProgram program_;
   std::shared_ptr<Patience> patience_ = std::make_shared<Patience>();
   bool isolated_;
   std::vector<std::unique_ptr<Runner>> runners_;

@@ -64,8 +64,10 @@ Contestants open_contestants(const std::string& list, int threads, const Isolati
     }
     Candidate& candidate = *out.candidates.emplace_back(open_candidate(given, isolation));
     const std::string name = given.starts_with(kSaboteurPrefix) ? given : candidate.table().name;
-    out.all.push_back(std::make_unique<AbiContestant>(distinct(name), candidate.runner(),
-                                                      [given] { return std::make_unique<SessionProcess>(given); }));
+    const auto session = [given, program = worker_program(given, isolation)] {
+      return std::make_unique<SessionProcess>(given, program);
+    };
+    out.all.push_back(std::make_unique<AbiContestant>(distinct(name), candidate.runner(), session));
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ci/options/command_error.h"
+#include "ci/run/python.h"
 #include "impl/registry.h"
 #include "properties/saboteurs/hostile/hostile.h"
 #include "properties/saboteurs/variant.h"
@@ -25,6 +26,7 @@ const backgauge_implementation& load_implementation(const std::string& name) {
     }
     throw CommandError{kNotLoaded, name + ": unknown hostile plug-in; see properties/saboteurs/hostile"};
   }
+  if (is_python_file(name)) throw CommandError{kNotLoaded, name + ": a Python file runs in processes of its own only"};
   std::string error;
   const backgauge_implementation* implementation = open_implementation(name, error);
   if (implementation == nullptr) throw CommandError{kNotLoaded, error};

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Presents the runs of backgauge: `backgauge.report` (charts, page, summary) and `backgauge.compare` (verdicts).
-
-A pure function of files: nothing here runs an implementation or judges one.
+"""backgauge in Python: `oracle` and `assert_conforms` judge outputs for inputs of your own; `implements` declares an
+implementation that `backgauge verify --impl=FILE.py` judges;
+`backgauge.report` draws charts, pages and summaries of runs, `backgauge.compare` compares them.
 """
+from backgauge.errors import InputError
+from backgauge.implementation import implements
+from backgauge.reference import assert_conforms, oracle
+
+__all__ = ["InputError", "assert_conforms", "implements", "oracle"]

@@ -22,6 +22,10 @@ class CommandError(Exception):
         self.exit_code = exit_code
 
 
+class InputError(ValueError):
+    """Something that was given to a function of this package is wrong, or missing on this machine."""
+
+
 def run_command(main):
     """Exits with what `main(arguments)` returns; an error is one line on stderr."""
     try:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ci/command/python.h"
+#include "ci/run/python.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 #include "ci/options/command_error.h"
@@ -39,8 +40,10 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   return pointers;
 }
 
-bool succeeds(const std::vector<std::string>& words) try {
-  ChildProcess process({.program = words.at(0), .arguments = words, .ends_with_thread = true});
+using Variables = std::map<std::string, std::string>;
+
+bool succeeds(const std::vector<std::string>& words, const Variables& variables) try {
+  ChildProcess process({.program = words.at(0), .arguments = words, .variables = variables, .ends_with_thread = true});
   const auto& ending = process.ending_by(std::chrono::steady_clock::time_point::max());
   return ending && !ending->by_signal && ending->number == 0;
 } catch (const std::system_error&) {
@@ -48,22 +51,31 @@ bool succeeds(const std::vector<std::string>& words) try {
 }
 
 // Searches for the libraries without importing them, which would take seconds.
-bool has_libraries(const std::string& python, const std::vector<std::string>& libraries) {
+bool has_libraries(const std::string& python, const std::vector<std::string>& libraries, const Variables& variables) {
   const std::string program = fmt::format(
       "import importlib.util, sys; sys.exit(sys.version_info < (3, 11) or any(importlib.util.find_spec(name) is None "
       "for name in '{}'.split()))",
       fmt::join(libraries, " "));
-  return succeeds({python, "-c", program});
+  return succeeds({python, "-c", program}, variables);
 }
 
+std::string setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// A folder `numpy` or `backgauge` in the current folder must not be imported instead of the library.
+Variables safe_path() { return {{"PYTHONSAFEPATH", "1"}}; }
+
 std::string find_python(const std::vector<std::string>& libraries) {
-  if (const char* chosen = std::getenv("BACKGAUGE_PYTHON"); chosen != nullptr && *chosen != '\0') {
-    if (has_libraries(chosen, libraries)) return chosen;
+  const Variables variables = safe_path();
+  if (const std::string chosen = setting("BACKGAUGE_PYTHON"); !chosen.empty()) {
+    if (has_libraries(chosen, libraries, variables)) return chosen;
     throw CommandError{kNotLoaded, fmt::format("BACKGAUGE_PYTHON={}: no Python 3.11 or later with {}", chosen,
                                                fmt::join(libraries, ", "))};
   }
   for (const char* python : {"/usr/bin/python3", "python3"}) {
-    if (has_libraries(python, libraries)) return python;
+    if (has_libraries(python, libraries, variables)) return python;
   }
   throw CommandError{
       kNotLoaded, fmt::format("no python3 (3.11 or later) with {0}: install them (Debian: apt install python3-{1}; or "
@@ -77,8 +89,7 @@ void set_environment(const char* name, const std::string& value) { setenv(name, 
 
 void become_python(const std::string& module, const std::vector<std::string>& libraries,
                    const std::vector<std::string>& arguments) {
-  // A folder `numpy` or `backgauge` in the current folder must not be imported instead of the library.
-  set_environment("PYTHONSAFEPATH", "1");
+  for (const auto& [name, value] : safe_path()) set_environment(name.c_str(), value);
   const std::string python = find_python(libraries);
   set_environment("PYTHONPATH", package_root().string());
   set_environment("BACKGAUGE_COMMAND", this_program().string());
@@ -86,6 +97,35 @@ void become_python(const std::string& module, const std::vector<std::string>& li
   words.insert(words.end(), arguments.begin(), arguments.end());
   execvp(python.c_str(), pointers_to(words).data());
   throw CommandError{kNotLoaded, fmt::format("{} cannot be started: {}", python, std::strerror(errno))};
+}
+
+bool is_python_file(const std::string& name) { return name.ends_with(".py"); }
+
+WorkerProgram python_worker(const std::string& chosen) {
+  const fs::path package = package_root();
+  std::string path = package.string();
+  // Next to the installed package, but not to its sources.
+  if (package == BACKGAUGE_REPORTS_SOURCE) path += ":" BACKGAUGE_PYTHON_MODULE_FOLDER;
+  if (const std::string others = setting("PYTHONPATH"); !others.empty()) path += ":" + others;
+
+  WorkerProgram worker{.words = {"python", "-m", "backgauge.worker"}, .variables = safe_path()};
+  worker.variables["PYTHONPATH"] = path;
+  worker.variables["PYTHONDONTWRITEBYTECODE"] = "1";
+  for (const char* pool : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"}) worker.variables[pool] = "1";
+
+  const std::string named = chosen.empty() ? setting("BACKGAUGE_PYTHON") : chosen;
+  const std::vector<std::string> pythons =
+      named.empty() ? std::vector<std::string>{"python3", "/usr/bin/python3"} : std::vector<std::string>{named};
+  for (const std::string& python : pythons) {
+    if (!has_libraries(python, {"numpy", "_backgauge"}, worker.variables)) continue;
+    worker.program = worker.words.front() = python;  // a virtual environment is recognized by the name
+    return worker;
+  }
+  throw CommandError{
+      kNotLoaded,
+      fmt::format("{}: no Python 3.11 or later with NumPy and the module _backgauge, which is built for one "
+                  "version of Python (ci/install-deps --python, then build again; or --python=PATH)",
+                  fmt::join(pythons, ", "))};
 }
 
 }  // namespace backgauge::cli

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs subcommands written in Python: the package `backgauge` of reports/, with an interpreter that has its libraries.
+// The package `backgauge` of reports/ and an interpreter that has what it needs: for subcommands that are written in
+// Python, and for implementations that are.
 #pragma once
 
 #include <string>
 #include <vector>
+
+#include "properties/judge/worker/worker_process.h"
 
 namespace backgauge::cli {
 
@@ -14,5 +17,13 @@ namespace backgauge::cli {
 // or no package.
 [[noreturn]] void become_python(const std::string& module, const std::vector<std::string>& libraries,
                                 const std::vector<std::string>& arguments);
+
+// Whether the name of an implementation is that of a Python file.
+bool is_python_file(const std::string& name);
+
+// The worker for such a file: `python -m backgauge.worker`. The interpreter is `chosen`; "": BACKGAUGE_PYTHON, else the
+// first of python3 and /usr/bin/python3 with NumPy for which the native module was built. Libraries that NumPy uses are
+// limited to one thread, because their pools do not follow num_threads. Throws CommandError with kNotLoaded.
+WorkerProgram python_worker(const std::string& chosen);
 
 }  // namespace backgauge::cli

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/python/python_implementation.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string_view>
+
+#include "ci/python/python_error.h"
+#include "ci/python/refuse.h"
+#include "impl/cpu/cpu.h"
+#include "impl/table_checks.h"
+#include "reference/contract/op_spec.h"
+#include "reference/contract/validate.h"
+
+namespace nb = nanobind;
+
+namespace backgauge::python {
+namespace {
+
+// The memory of a tensor as an array of NumPy, read-only for an input. NumPy has no bfloat16: the package views these
+// 16 bits as one.
+nb::object array_of(const backgauge_tensor& tensor, bool is_input) {
+  constexpr auto kFloat = static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float);
+  const nb::dlpack::dtype dtype =
+      tensor.dtype == BACKGAUGE_BFLOAT16
+          ? nb::dtype<std::uint16_t>()
+          : nb::dlpack::dtype{kFloat, static_cast<std::uint8_t>(8 * backgauge_dtype_bytes(tensor.dtype)), 1};
+  static double nothing = 0;  // the address of an array without elements
+  void* const data = tensor.data == nullptr ? &nothing : tensor.data;
+  std::size_t shape[BACKGAUGE_MAX_RANK];
+  std::copy_n(tensor.shape, tensor.rank, shape);
+  const auto rank = static_cast<std::size_t>(tensor.rank);
+  const auto as_array = [&]<class... Flags>() {
+    return nb::cast(nb::ndarray<nb::numpy, Flags...>(data, rank, shape, nb::handle(), nullptr, dtype),
+                    nb::rv_policy::reference);
+  };
+  return is_input ? as_array.template operator()<nb::ro>() : as_array.template operator()<>();
+}
+
+// The dropout masks of all gaps, [L-1, T, B, D*H], bytes of 1 and 0; None where nothing is dropped.
+constexpr std::string_view kKeep = "dropout_keep";
+constexpr std::string_view kOut = "out";
+
+// Everything besides tensors that a function may take.
+nb::dict attributes_of(const backgauge_call& call) {
+  const backgauge_attributes& a = call.attributes;
+  const auto word = [](std::string_view text) { return nb::str(text.data(), text.size()); };
+  nb::dict out;
+  if (traits_of(static_cast<backgauge_op>(call.op)).is_stacked) {
+    out["rnn_mode"] = word(rnn_mode_attribute(a.rnn_mode));
+    out["input_mode"] = word(input_mode_attribute(a.input_mode));
+    out["direction"] = word(direction_attribute(a.direction));
+    out["dropout"] = a.dropout;
+    out["seed"] = a.seed;
+    out["seed2"] = a.seed2;
+  } else {
+    out["use_peephole"] = a.use_peephole != 0;
+  }
+  out["num_threads"] = call.num_threads;
+  return out;
+}
+
+nb::dict sizes_of(const Extents& e) {
+  nb::dict out;
+  out["T"] = e.T, out["B"] = e.B, out["I"] = e.I, out["H"] = e.H, out["L"] = e.L, out["D"] = e.D;
+  return out;
+}
+
+// The set of the enumerators of `words`.
+std::uint32_t set_of(std::string_view field, std::string_view (*word_of)(std::int32_t), const nb::handle& words) {
+  std::uint32_t set = 0;
+  for (const auto& word : nb::cast<std::vector<std::string>>(words)) {
+    const std::int32_t enumerator = enumerator_of(word_of, word);
+    if (enumerator == 0) {
+      std::string known;
+      for (std::int32_t k = 1; word_of(k) != "?"; ++k) known += (k == 1 ? "" : ", ") + std::string(word_of(k));
+      refuse(field, ": expected some of ", known, ", got ", word);
+    }
+    set |= BACKGAUGE_BIT(enumerator);
+  }
+  return set;
+}
+
+// The one enumerator of `word`.
+std::int32_t one_of(std::string_view field, std::string_view (*word_of)(std::int32_t), const nb::handle& word) {
+  nb::list words;
+  words.append(word);
+  const std::uint32_t set = set_of(field, word_of, words);
+  return __builtin_ctz(set);
+}
+
+struct Function {
+  std::int32_t op = 0;
+  std::string name;
+  std::vector<std::string> parameters;
+  nb::object compute, reserve_space_length;
+
+  bool takes(std::string_view parameter) const { return std::ranges::find(parameters, parameter) != parameters.end(); }
+};
+
+class Implementation {
+ public:
+  explicit Implementation(const nb::object& description);
+
+  const backgauge_implementation& table() const { return table_; }
+
+  // The functions of the table.
+  backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) const {
+    return guarded(message, [&] { return checks_.prepare(call, plan, message); });
+  }
+  backgauge_status compute(bool forward, const backgauge_call* call, backgauge_message* message) const {
+    return guarded(message, [&] {
+      Extents extents;
+      const backgauge_status status = checks_.before(forward, call, extents, message);
+      if (status != BACKGAUGE_OK) return status;
+      const Function* function = find(call->op);
+      if (function == nullptr) return on_cpu(*call, [&](const auto* with) { return cpu_->forward(with, message); });
+      in_python([&] { call_python(*function, *call, extents); });
+      return BACKGAUGE_OK;
+    });
+  }
+  backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
+                                backgauge_message* message) const {
+    if (own_forward(call->op) != nullptr) return BACKGAUGE_UNSUPPORTED;
+    return guarded(message, [&] { return mask_of_cpu(*call, gap, keep, message); });
+  }
+  std::int64_t reserve_length(const backgauge_call& call, const Extents& extents) const;
+
+ private:
+  void add(const nb::handle& given);
+  backgauge_op_claims claims_of(const Function& function, const OpSpec& spec, const nb::object& words) const;
+  backgauge_plan plan_of_cpu(const backgauge_call& call) const;
+  backgauge_status mask_of_cpu(const backgauge_call& call, std::int32_t gap, std::uint8_t* keep,
+                               backgauge_message* message) const;
+
+  // Calls `function` with the call as `cpu` takes it: with the workspace that it needs.
+  template <class F>
+  backgauge_status on_cpu(const backgauge_call& call, F function) const {
+    const backgauge_plan plan = plan_of_cpu(call);
+    const auto alignment = static_cast<std::align_val_t>(std::max(plan.workspace_alignment, 1u));
+    const auto release = [&](void* memory) { operator delete(memory, alignment); };
+    const std::unique_ptr<void, decltype(release)> workspace(operator new(plan.workspace_bytes, alignment), release);
+    backgauge_call with_workspace = call;
+    with_workspace.workspace = workspace.get();
+    with_workspace.workspace_bytes = plan.workspace_bytes;
+    return function(&with_workspace);
+  }
+  nb::object keep_of(const backgauge_call& call, const Extents& extents) const;
+  void call_python(const Function& function, const backgauge_call& call, const Extents& extents) const;
+
+  const Function* find(std::int32_t op) const {
+    const auto found = std::ranges::find(functions_, op, &Function::op);
+    return found == functions_.end() ? nullptr : &*found;
+  }
+
+  // The file's training forward of an op or of its gradient.
+  const Function* own_forward(std::int32_t op) const {
+    const OpTraits& traits = find_op(op)->traits;
+    return traits.gradient ? find(op) : traits.forward ? find(*traits.forward) : nullptr;
+  }
+
+  std::string name_, version_, description_;
+  std::vector<Function> functions_;
+  std::vector<backgauge_op_claims> claims_;
+  TableChecks checks_;
+  backgauge_implementation table_{};
+  const backgauge_implementation* cpu_ = nullptr;  // makes the training forward where the file has none
+};
+
+const Implementation* the_one = nullptr;
+
+Implementation::Implementation(const nb::object& description)
+    : name_(nb::cast<std::string>(description.attr("name"))),
+      version_(nb::cast<std::string>(description.attr("version"))),
+      description_(nb::cast<std::string>(description.attr("description"))) {
+  std::string error;
+  cpu_ = cpu_implementation(error);
+  if (cpu_ == nullptr) refuse(error);
+  for (const nb::handle given : description.attr("functions")) add(given);
+  std::size_t next = 0;
+  for (const nb::handle given : description.attr("functions")) {
+    const Function& function = functions_[next++];
+    const OpSpec& spec = *find_op(function.op);
+    if (!spec.traits.gradient) {
+      claims_.push_back(claims_of(function, spec, given.attr("claims")));
+    } else if (find(*spec.traits.gradient) == nullptr) {
+      refuse(function.name, ": no function computes the gradient of ", spec.tensorflow);
+    }
+  }
+  if (claims_.empty()) refuse("no function in it is decorated with @backgauge.implements");
+  checks_ = {claims_, [](const backgauge_call& call, const Extents& extents, backgauge_plan& plan, backgauge_message*) {
+               plan.reserve_space_length = has_reserve_space(call) ? the_one->reserve_length(call, extents) : 0;
+               return BACKGAUGE_OK;
+             }};
+  table_ = {.abi = BACKGAUGE_ABI,
+            .struct_size = sizeof(backgauge_implementation),
+            .name = name_.c_str(),
+            .version = version_.c_str(),
+            .description = description_.c_str(),
+            .memory_space = BACKGAUGE_HOST,
+            .num_claims = static_cast<std::int32_t>(claims_.size()),
+            .claims = claims_.data(),
+            .prepare = [](const backgauge_call* call, backgauge_plan* plan,
+                          backgauge_message* message) { return the_one->prepare(call, plan, message); },
+            .run = [](const backgauge_call* call,
+                      backgauge_message* message) { return the_one->compute(false, call, message); },
+            .forward = [](const backgauge_call* call,
+                          backgauge_message* message) { return the_one->compute(true, call, message); },
+            .dropout_mask = [](const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
+                               backgauge_message* message) { return the_one->dropout_mask(call, gap, keep, message); }};
+}
+
+void Implementation::add(const nb::handle& given) {
+  Function function;
+  const std::string op = nb::cast<std::string>(given.attr("op"));
+  const auto& specs = op_specs();
+  const auto spec = std::ranges::find(specs, op, &OpSpec::tensorflow);
+  function.name = nb::cast<std::string>(given.attr("name"));
+  if (spec == specs.end()) {
+    std::string known;
+    for (const OpSpec& each : specs) known += (known.empty() ? "" : ", ") + std::string(each.tensorflow);
+    refuse(function.name, ": op: expected one of ", known, ", got ", op);
+  }
+  function.op = spec->op;
+  if (const Function* other = find(function.op)) {
+    refuse("two functions implement ", op, ": ", other->name, " and ", function.name);
+  }
+  function.compute = nb::borrow(given.attr("compute"));
+  function.reserve_space_length = nb::borrow(given.attr("reserve_space_length"));
+
+  backgauge_call call{};
+  call.op = function.op;
+  std::vector<std::string> known;
+  for (const TensorSpec& tensor : spec->inputs) known.emplace_back(tensor.name);
+  for (const auto& [name, value] : attributes_of(call)) known.push_back(nb::cast<std::string>(name));
+  known.emplace_back(kOut);
+  if (spec->traits.forward) known.emplace_back(kKeep);
+  const nb::object parameters = given.attr("parameters");
+  function.parameters = parameters.is_none() ? known : nb::cast<std::vector<std::string>>(parameters);
+  for (const std::string& parameter : function.parameters) {
+    if (std::ranges::find(known, parameter) != known.end()) continue;
+    std::string list;
+    for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
+    refuse(function.name, ": parameter ", parameter, ": expected names of ", op, ": ", list);
+  }
+  functions_.push_back(std::move(function));
+}
+
+backgauge_op_claims Implementation::claims_of(const Function& function, const OpSpec& spec,
+                                              const nb::object& words) const {
+  const auto field = [&](const char* name) { return words[name]; };
+  backgauge_op_claims claims = complete_claims(spec.op);
+  claims.dtypes = set_of("dtypes", dtype_word, field("dtypes"));
+  if ((claims.dtypes & ~spec.dtypes) != 0) {
+    std::string known;
+    for (const backgauge_dtype dtype : kFloatDtypes) {
+      if ((spec.dtypes & BACKGAUGE_BIT(dtype)) != 0)
+        known += (known.empty() ? "" : ", ") + std::string(dtype_word(dtype));
+    }
+    refuse(function.name, ": dtypes: ", spec.tensorflow, " has ", known);
+  }
+  claims.use_peephole = 0;
+  for (const bool on : nb::cast<std::vector<bool>>(field("use_peephole"))) claims.use_peephole |= BACKGAUGE_BIT(on);
+  claims.rnn_modes = set_of("rnn_modes", rnn_mode_attribute, field("rnn_modes"));
+  claims.input_modes = set_of("input_modes", input_mode_attribute, field("input_modes"));
+  claims.directions = set_of("directions", direction_attribute, field("directions"));
+  claims.half_class = one_of("half_class", accuracy_class_word, field("half_class"));
+  claims.numerical_contract = one_of("numerical_contract", numerical_contract_word, field("numerical_contract"));
+  claims.determinism = one_of("determinism", determinism_word, field("determinism"));
+  claims.recomputes_co = nb::cast<bool>(field("recomputes_co")) ? 1 : 0;
+  // A gradient that is not given the masks of a forward that is not its own cannot apply them.
+  const bool knows_masks = function.takes(kKeep) || own_forward(spec.op) != nullptr;
+  claims.no_dropout = nb::cast<bool>(field("dropout")) && knows_masks ? 0 : 1;
+  return claims;
+}
+
+std::int64_t Implementation::reserve_length(const backgauge_call& call, const Extents& extents) const {
+  const Function* own = own_forward(call.op);
+  if (own == nullptr) return plan_of_cpu(call).reserve_space_length;
+  std::int64_t length = 0;
+  in_python([&] {
+    if (own->reserve_space_length.is_none()) return;
+    nb::dict arguments = sizes_of(extents);
+    arguments.update(attributes_of(call));
+    length = nb::cast<std::int64_t>(own->reserve_space_length(**arguments));
+  });
+  return length;
+}
+
+backgauge_plan Implementation::plan_of_cpu(const backgauge_call& call) const {
+  backgauge_plan plan{};
+  plan.struct_size = sizeof plan;
+  backgauge_message message{};
+  const backgauge_status status = cpu_->prepare(&call, &plan, &message);
+  if (status != BACKGAUGE_OK) throw CallError(status, message.text);
+  return plan;
+}
+
+backgauge_status Implementation::mask_of_cpu(const backgauge_call& call, std::int32_t gap, std::uint8_t* keep,
+                                             backgauge_message* message) const {
+  return on_cpu(call, [&](const auto* with) { return cpu_->dropout_mask(with, gap, keep, message); });
+}
+
+nb::object Implementation::keep_of(const backgauge_call& call, const Extents& e) const {
+  const float dropout = call.attributes.dropout;
+  if (!(dropout > 0) || e.L < 2) return nb::none();
+  const nb::object keep =
+      nb::module_::import_("numpy").attr("zeros")(nb::make_tuple(e.L - 1, e.T, e.B, e.D * e.H), "uint8");
+  if (dropout >= 1) return keep;
+  auto* const masks = nb::cast<nb::ndarray<std::uint8_t, nb::c_contig>>(keep).data();
+  for (std::int64_t gap = 0; gap + 1 < e.L; ++gap) {
+    backgauge_message message{};
+    const backgauge_status status =
+        mask_of_cpu(call, static_cast<std::int32_t>(gap), masks + gap * e.T * e.B * e.D * e.H, &message);
+    if (status != BACKGAUGE_OK) throw CallError(status, message.text);
+  }
+  return keep;
+}
+
+void Implementation::call_python(const Function& function, const backgauge_call& call, const Extents& extents) const {
+  const nb::dict attributes = attributes_of(call);
+  nb::dict arguments, outputs;
+  for (const std::string& name : function.parameters) {
+    const backgauge_tensor* tensor = backgauge_find(call.inputs, call.num_inputs, name.c_str());
+    nb::object value = nb::none();  // for a tensor that this call has not
+    if (tensor != nullptr && tensor->dtype == BACKGAUGE_INT64) {
+      value = nb::cast(*static_cast<const std::int64_t*>(tensor->data));
+    } else if (tensor != nullptr) {
+      value = array_of(*tensor, true);
+    } else if (attributes.contains(name.c_str())) {
+      value = attributes[name.c_str()];
+    } else if (name == kKeep) {
+      value = keep_of(call, extents);
+    }
+    arguments[name.c_str()] = value;
+  }
+  for (std::int32_t k = 0; k < call.num_outputs; ++k) {
+    outputs[call.outputs[k].name] = array_of(call.outputs[k], false);
+  }
+  function.compute(dtype_word(call.dtype).data(), arguments, outputs);
+}
+
+}  // namespace
+
+const backgauge_implementation& make_table(nb::object description) {
+  // As long as the process lives: nothing is freed where others may still call it.
+  the_one = new Implementation(description);
+  return the_one->table();
+}
+
+}  // namespace backgauge::python

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// An implementation whose functions are written in Python, as a table of the contract.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <vector>
+
+#include "reference/contract/backgauge.h"
+
+namespace backgauge::python {
+
+// What a file implements: an object with the attributes
+//   name, version, description   texts of the table
+//   functions                    list of objects with
+//     op                         TensorFlow's name; "CudnnRNN" for a training forward
+//     parameters                 names of the tensors and attributes that the function takes
+//     claims                     dict of the fields of backgauge_op_claims, with their words: {"dtypes": ["f32"], ...}
+//     compute(arguments, outputs)  fills the arrays `outputs`, a dict by name
+//     reserve_space_length       None, or a function of the sizes and attributes: elements of reserve_space
+// The table lives as long as the process, and there is one. The caller holds the GIL. Throws std::invalid_argument with
+// one line, nanobind::python_error.
+const backgauge_implementation& make_table(nanobind::object description);
+
+}  // namespace backgauge::python

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problems, and outputs to be judged, that a user gives as arrays.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "properties/case/inputs.h"
+#include "properties/judge/compare/judge_values.h"
+
+namespace backgauge::python {
+
+using Values = nanobind::ndarray<const double, nanobind::c_contig, nanobind::device::cpu>;
+
+struct UserArray {
+  std::string dtype;  // of the array before its values became double: f16, bf16, f32, f64, i64
+  Values values;
+};
+
+struct UserProblem {
+  std::string op;  // TensorFlow's name
+  std::map<std::string, UserArray> inputs;
+  nanobind::dict attributes;  // TensorFlow's names and words; those left out have TensorFlow's defaults
+  nanobind::object keep;      // masks, uint8 [L-1, T, B, D*H]; None if no element may be dropped
+  bool independent_roundings;
+};
+
+// The problem as fill() makes one. Inputs that the op does not read, and those that its forward computes, may be left
+// out. Throws std::invalid_argument, which names the tensor, what was expected and what it got.
+Filled problem_of(const UserProblem& given);
+
+// The outputs of a problem.
+std::vector<GivenTensor> outputs_of(const std::map<std::string, UserArray>& outputs);
+
+}  // namespace backgauge::python

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package: the oracle and the judge for arrays of one's own. Runs under the interpreter of the native module."""
+
+import json
+import os
+import pathlib
+import unittest
+
+import numpy as np
+
+import backgauge
+
+GOLDENS = pathlib.Path(os.environ["BACKGAUGE_TEST_GOLDENS"])
+SIZES = {"B": 3, "I": 4, "H": 5}
+
+
+def cell(seed=1, dtype=np.float32):
+    """Inputs of LSTMBlockCellGrad."""
+    draw = np.random.default_rng(seed)
+    shapes = {"x": "BI", "cs_prev": "BH", "h_prev": "BH", "w": None, "wci": "H", "wcf": "H", "wco": "H", "b": None,
+              **{name: "BH" for name in ("i", "cs", "f", "o", "ci", "co", "cs_grad", "h_grad")}}
+    sizes = {name: tuple(SIZES[k] for k in shape) for name, shape in shapes.items() if shape}
+    sizes.update(w=(9, 20), b=(20,))
+    return {name: draw.uniform(0.1, 0.9, sizes[name]).astype(dtype) for name in shapes}
+
+
+class Goldens(unittest.TestCase):
+    """What TensorFlow and PyTorch computed conforms, in each of its dtypes; an element that is changed does not."""
+
+    def test_recorded_outputs_conform_and_changed_ones_do_not(self):
+        manifest = json.loads((GOLDENS / "manifest.json").read_text())["cases"]
+        seen = set()
+        for entry in manifest:
+            # One of each op and dtype; `backgauge verify` judges all.
+            if "nan" in entry["name"] or (entry["op"], entry["dtype"]) in seen:
+                continue
+            with np.load(GOLDENS / entry["file"]) as file:
+                arrays = {name: self.array(file[name], entry["dtype"]) for name in file.files}
+            inputs = {name: arrays[name] for name in entry["inputs"]}
+            if "seq_len_max" in inputs:
+                inputs["seq_len_max"] = int(inputs["seq_len_max"])
+            keep = [arrays[name] != 0 for name in entry["extra"] if name.startswith("dropout_mask")]
+            outputs = {name: arrays[name] for name in entry["outputs"]}
+            half_class = "B" if entry["dtype"] in ("float16", "bfloat16") else "A"
+            options = {"half_class": half_class, "dropout_keep": np.array(keep) if keep else None, **entry["attributes"]}
+            with self.subTest(case=entry["name"]):
+                try:
+                    backgauge.assert_conforms(entry["op"], inputs, outputs, **options)
+                except AssertionError as error:
+                    self.assertIn("MISTRUSTED", str(error))  # the rigorous bound of class B may prove nothing
+                    continue
+                seen.add((entry["op"], entry["dtype"]))
+                name = next(name for name in outputs if outputs[name].size)
+                outputs[name] = outputs[name] + np.ones_like(outputs[name])
+                with self.assertRaisesRegex(AssertionError, rf"FAILED\n +tensor {name}\["):
+                    backgauge.assert_conforms(entry["op"], inputs, outputs, **options)
+        for pair in (("LSTMBlockCellGrad", "float16"), ("LSTMBlockCellGrad", "float32"), ("BlockLSTMGradV2", "float32"),
+                     ("CudnnRNNBackprop", "float32"), ("CudnnRNNBackprop", "float64"), ("CudnnRNNBackprop", "bfloat16")):
+            self.assertIn(pair, seen)
+
+    @staticmethod
+    def array(values, dtype):
+        if values.dtype == "V2":
+            import ml_dtypes
+            return values.view(ml_dtypes.bfloat16)
+        return values
+
+
+class Oracle(unittest.TestCase):
+    def test_the_answer_is_that_of_the_equation(self):
+        inputs = cell()
+        want, allowed = backgauge.oracle("LSTMBlockCellGrad", inputs, use_peephole=False)
+        self.assertEqual(list(want), ["cs_prev_grad", "dicfo", "wci_grad", "wcf_grad", "wco_grad"])
+        wide = {name: value.astype(np.float64) for name, value in inputs.items()}
+        dcs = (1 - wide["co"] ** 2) * wide["h_grad"] * wide["o"] + wide["cs_grad"]
+        np.testing.assert_allclose(want["cs_prev_grad"], dcs * wide["f"], rtol=1e-14)
+        self.assertTrue((allowed["cs_prev_grad"] > 0).all() and (allowed["cs_prev_grad"] < 1e-5).all())
+        self.assertTrue((want["wci_grad"] == 0).all() and (allowed["wci_grad"] == 0).all())
+
+    def test_independent_roundings_allow_less(self):
+        draw = np.random.default_rng(2)
+        T, B, H = 30, 4, 16
+        inputs = {"input": draw.normal(size=(T, B, H)), "input_h": draw.normal(size=(1, B, H)),
+                  "params": draw.normal(size=2 * H * H + 2 * H) / 4, "output_backprop": draw.normal(size=(T, B, H)),
+                  "output_h_backprop": draw.normal(size=(1, B, H))}
+        inputs = {name: value.astype(np.float32) for name, value in inputs.items()}
+        _, rigorous = backgauge.oracle("CudnnRNNBackprop", inputs, rnn_mode="rnn_tanh")
+        _, likely = backgauge.oracle("CudnnRNNBackprop", inputs, rnn_mode="rnn_tanh", independent_roundings=True)
+        self.assertLess(np.median(likely["params_backprop"] / rigorous["params_backprop"]), 0.5)
+
+    def test_what_is_not_read_may_be_left_out(self):
+        inputs = cell()
+        want, _ = backgauge.oracle("LSTMBlockCellGrad", inputs)
+        for name in ("x", "h_prev", "w", "b", "wci", "wcf", "wco", "cs"):
+            del inputs[name]
+        again, _ = backgauge.oracle("LSTMBlockCellGrad", inputs)
+        for name in want:
+            np.testing.assert_array_equal(want[name], again[name])
+
+    def test_arrays_of_other_libraries_are_read(self):
+        class OnlyDlpack:
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        want, _ = backgauge.oracle("LSTMBlockCellGrad", cell())
+        again, _ = backgauge.oracle("LSTMBlockCellGrad", {name: OnlyDlpack(value) for name, value in cell().items()})
+        np.testing.assert_array_equal(want["dicfo"], again["dicfo"])
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, expected, change=None, op="LSTMBlockCellGrad", **options):
+        inputs = cell()
+        if change:
+            change(inputs)
+        with self.assertRaisesRegex(backgauge.InputError, expected):
+            backgauge.oracle(op, inputs, **options)
+
+    def test_each_names_the_tensor_what_was_expected_and_what_came(self):
+        def put(name, value):
+            return lambda inputs: inputs.update({name: value})
+
+        f32 = np.float32
+        self.refused("op: expected one of LSTMBlockCellGrad, .*, got LSTM", op="LSTM")
+        self.refused("cs_prev: missing", lambda inputs: inputs.pop("cs_prev"))
+        self.refused(r"i: missing; expected shape \[3, 5\]", lambda inputs: inputs.pop("i"))
+        self.refused(r"i: expected shape \[3, 5\], got \[3, 6\]", put("i", np.zeros((3, 6), f32)))
+        self.refused(r"cs_prev: expected 2 dimensions, got \[3\]", put("cs_prev", np.zeros(3, f32)))
+        self.refused(r"wci: expected shape \[5\], got \[\]", put("wci", f32(1)))
+        self.refused("dtype|expected f32", put("i", np.zeros((3, 5), np.float64)))
+        self.refused("i: expected one of float16, bfloat16, float32, float64, got int32", put("i", np.zeros((3, 5), np.int32)))
+        self.refused("i: expected one of float16, .*, got complex64", put("i", np.zeros((3, 5), np.complex64)))
+        self.refused("i: expected one of float16, .*, got <U1", put("i", np.array("a")))
+        self.refused("hgrad: LSTMBlockCellGrad has no such input", put("hgrad", np.zeros((3, 5), f32)))
+        self.refused("use_peepholes: LSTMBlockCellGrad has no such attribute; it has use_peephole", use_peepholes=True)
+        self.refused("half_class: expected A, A' or B, got C", half_class="C")
+        self.refused("numerical_contract: unknown value fast", numerical_contract="fast")
+        self.refused("has no dtype f64", lambda inputs: inputs.update(cell(dtype=np.float64)))
+
+    def test_those_of_nets(self):
+        draw = np.random.default_rng(3)
+        good = {"input": (2, 3, 4), "input_h": (2, 3, 5), "params": (140,), "output_backprop": (2, 3, 5), "output_h_backprop": (2, 3, 5)}
+
+        def refused(expected, change=(), rnn_mode="rnn_tanh", **attributes):
+            inputs = {name: draw.normal(size=shape).astype(np.float32) for name, shape in {**good, **dict(change)}.items()}
+            with self.assertRaisesRegex(backgauge.InputError, expected):
+                backgauge.oracle("CudnnRNNBackprop", inputs, rnn_mode=rnn_mode, **attributes)
+
+        refused(r"params: expected shape \[115\], got \[140\]")
+        refused(r"input_h: expected layers \* 2 rows, got \[1, 3, 5\]", {"input_h": (1, 3, 5)}, direction="bidirectional")
+        refused("rnn_mode: unknown value elman", rnn_mode="elman")
+        refused("direction: unknown value both", direction="both")
+        refused("dropout: a value of another type was expected, got 'half'", dropout="half")
+        refused("dropout", {"params": (115,)}, dropout=1.5)
+        refused(r"dropout_keep: expected the masks, \[1, 2, 3, 5\], got none", {"params": (115,)}, dropout=0.5)
+        refused("input_c: missing|input_c", {"params": (460,)}, rnn_mode="lstm")
+        refused("input", {"params": (115,)}, input_mode="skip_input")
+
+
+if __name__ == "__main__":
+    unittest.main()

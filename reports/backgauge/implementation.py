@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Implementations that are written in Python.
+
+    import backgauge
+
+    @backgauge.implements("LSTMBlockCellGrad", dtypes=["f32"])
+    def cell(cs_prev, wci, wcf, wco, i, f, o, ci, co, cs_grad, h_grad, use_peephole):
+        ...
+        return {"cs_prev_grad": ..., "dicfo": ..., "wci_grad": ..., "wcf_grad": ..., "wco_grad": ...}
+
+`backgauge verify --impl=FILE.py` judges every function of the file that is decorated so.
+"""
+import inspect
+import pathlib
+
+_ALL = {"use_peephole": (False, True), "rnn_modes": ("rnn_relu", "rnn_tanh", "lstm", "gru"),
+        "input_modes": ("linear_input", "skip_input", "auto_select"), "directions": ("unidirectional", "bidirectional")}
+
+
+class Function:
+    """One decorated function. It can still be called as it was."""
+
+    def __init__(self, function, op, claims, reserve_space_length):
+        self.function, self.op, self.claims, self.reserve_space_length = function, op, claims, reserve_space_length
+        self.name, self.__doc__ = function.__name__, function.__doc__
+
+    def __call__(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+    @property
+    def parameters(self):
+        """The names that the function takes; None: all that there are."""
+        given = inspect.signature(self.function).parameters.values()
+        if any(p.kind is p.VAR_KEYWORD for p in given):
+            return None
+        return [p.name for p in given]
+
+    def compute(self, dtype, arguments, outputs):
+        """Calls the function and fills `outputs`, dict of name to array. bfloat16 arrives as uint16."""
+        if dtype == "bf16":
+            arguments = {name: _as_bfloat16(value) for name, value in arguments.items()}
+            outputs = {name: _as_bfloat16(value) for name, value in outputs.items()}
+        if "out" in arguments:
+            arguments["out"] = outputs
+        store(self.function(**arguments), outputs, written="out" in arguments)
+
+
+def _as_bfloat16(value):
+    import ml_dtypes
+    return value.view(ml_dtypes.bfloat16) if getattr(value, "dtype", None) == "uint16" else value
+
+
+def store(result, outputs, written):
+    """Copies what a function returned into `outputs`: a dict by name, a sequence in the order of the op's outputs, or,
+    for a function that has filled `out` itself (`written`), None."""
+    import numpy
+    if result is None and written:
+        return
+    if not isinstance(result, dict):
+        given = list(result) if isinstance(result, (tuple, list)) else [result]
+        if result is None or len(given) != len(outputs):
+            raise ValueError(f"expected {len(outputs)} outputs: {', '.join(outputs)}; got "
+                             f"{'None' if result is None else len(given)}")
+        result = dict(zip(outputs, given))
+    if result.keys() != outputs.keys():
+        raise ValueError(f"expected the outputs {', '.join(outputs)}; got {', '.join(map(str, result)) or 'none'}")
+    for name, to in outputs.items():
+        value = result[name]
+        value = numpy.from_dlpack(value) if not hasattr(value, "__array__") and hasattr(value, "__dlpack__") else numpy.asarray(value)
+        if value.shape != to.shape:
+            raise ValueError(f"{name}: expected shape {list(to.shape)}, got {list(value.shape)}")
+        # bfloat16 is a kind of its own, to which NumPy thinks nothing can be cast.
+        numpy.copyto(to, value, casting="same_kind" if to.dtype.kind == "f" else "unsafe")
+
+
+def implements(op, *, dtypes, half_class="A", numerical_contract="fp32_strict", determinism="bitwise", recomputes_co=False,
+               dropout=True, reserve_space_length=None, **sets):
+    """Declares that the decorated function computes `op`, and for which calls.
+
+    op      TensorFlow's name: LSTMBlockCellGrad, BlockLSTMGradV2, CudnnRNNBackprop; or CudnnRNN for a training forward that
+            belongs to it. Without one, the forward is that of backgauge's `cpu`.
+    dtypes  some of f16, bf16, f32, f64.
+    use_peephole, rnn_modes, input_modes, directions
+            what else it is restricted to: [False], ["lstm", "gru"], ["linear_input"], ["unidirectional"].
+    half_class, numerical_contract, determinism, recomputes_co
+            how it computes: `backgauge list` and the header backgauge.h explain the words.
+    dropout False: no calls of several layers with 0 < dropout < 1.
+    reserve_space_length
+            of a forward: a function of T, B, I, H, L, D and the attributes, by keyword, that returns the elements of
+            reserve_space; without one it has none.
+
+    The function takes, by keyword, any of the op's inputs (read-only NumPy arrays; seq_len_max is an int), its attributes,
+    `num_threads`, `out` (a dict of arrays to be filled), and for CudnnRNNBackprop `dropout_keep` (the masks, [L-1, T, B, D*H],
+    1 where an element is kept; None where nothing is dropped). A tensor that a call has not is None. It returns the outputs:
+    a dict by name, or a sequence in their order, as anything that NumPy or DLPack reads.
+    """
+    unknown = sets.keys() - _ALL.keys()
+    if unknown:
+        raise TypeError(f"implements: unknown argument {', '.join(sorted(unknown))}; expected {', '.join(_ALL)}")
+    claims = {**_ALL, **sets, "dtypes": dtypes, "half_class": half_class, "numerical_contract": numerical_contract,
+              "determinism": determinism, "recomputes_co": recomputes_co, "dropout": dropout}
+    claims = {name: list(value) if isinstance(value, (tuple, list)) else value for name, value in claims.items()}
+    return lambda function: Function(function, op, claims, reserve_space_length)
+
+
+class Description:
+    """What a file implements, as the native module reads it."""
+
+    def __init__(self, module, file):
+        self.name = pathlib.Path(file).stem
+        self.version = str(getattr(module, "__version__", "0"))
+        self.description = (module.__doc__ or "").strip().partition("\n")[0] or f"implementation in {self.name}.py"
+        self.functions = [value for value in vars(module).values() if isinstance(value, Function)]

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The oracle and the judge for inputs of your own: arrays under TensorFlow's names.
+
+    want, allowed = backgauge.oracle("BlockLSTMGradV2", inputs, use_peephole=False)
+    backgauge.assert_conforms("BlockLSTMGradV2", inputs, outputs, use_peephole=False, half_class="B")
+
+`inputs` is a dict of arrays, NumPy's or of any library that speaks DLPack, all of one dtype: float16, bfloat16 (of ml_dtypes or
+PyTorch), float32 or float64. seq_len_max is an int. Inputs that the op does not read, and for CudnnRNNBackprop `output`, `output_h`,
+`output_c` and `reserve_space`, may be left out. Attributes are keyword arguments with TensorFlow's names, words and defaults.
+"""
+import dataclasses
+import sys
+
+from backgauge.errors import InputError
+
+_WORDS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
+
+
+@dataclasses.dataclass
+class _Problem:
+    op: str
+    inputs: dict
+    attributes: dict
+    dropout_keep: object
+    independent_roundings: bool
+    half_class: str
+    numerical_contract: str
+    recomputes_co: bool
+
+
+def _native():
+    try:
+        import _backgauge
+    except ImportError as error:
+        raise InputError(f"the native module is not here: {error} (ci/install-deps --python, then build)") from None
+    return _backgauge
+
+
+def _as_numpy(name, value):
+    """(word of the dtype, values in float64)."""
+    import numpy
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        value = value.detach().cpu()
+        word = _WORDS.get(str(value.dtype).removeprefix("torch."))
+        value = value.to(torch.float64).numpy() if word else value.numpy()
+    else:
+        if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
+            value = numpy.from_dlpack(value)
+        value = numpy.asarray(value)
+        word = _WORDS.get(value.dtype.name)
+    if name == "seq_len_max" and value.dtype.kind in "iu" and value.ndim == 0:
+        word = "i64"
+    if word is None:
+        raise InputError(f"{name}: expected one of {', '.join(_WORDS)}, got {value.dtype}")
+    return word, numpy.ascontiguousarray(value, dtype=numpy.float64).reshape(value.shape)
+
+
+def _problem(op, inputs, dropout_keep, independent_roundings, half_class, numerical_contract, recomputes_co, attributes):
+    import numpy
+    keep = None if dropout_keep is None else numpy.ascontiguousarray(dropout_keep, dtype=numpy.uint8)
+    return _Problem(op, {name: _as_numpy(name, value) for name, value in inputs.items() if value is not None}, attributes, keep,
+                    independent_roundings, half_class, numerical_contract, recomputes_co)
+
+
+def _asked(function, *arguments):
+    try:
+        return function(*arguments)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def oracle(op, inputs, *, dropout_keep=None, independent_roundings=False, half_class="A", numerical_contract="fp32_strict",
+           recomputes_co=False, **attributes):
+    """The correct outputs, and how far a correct implementation may be from them: two dicts of float64 arrays.
+
+    An allowed error of 0 asks for exactly that value; with inf any value is correct.
+
+    dropout_keep           the masks if 0 < dropout < 1: [L-1, T, B, D*H], 1 where an element is kept
+    independent_roundings  True if the inputs are random: rounding errors are then independent, which allows less than the rigorous
+                           bound does. With few distinct or otherwise special values, leave it False
+    half_class, numerical_contract, recomputes_co
+                           how the implementation computes, as in backgauge.implements
+    Raises InputError, which names the tensor, what was expected and what it got.
+    """
+    native = _native()
+    problem = _problem(op, inputs, dropout_keep, independent_roundings, half_class, numerical_contract, recomputes_co, attributes)
+    answer = _asked(native.oracle, problem)
+    return {name: want for name, want, _ in answer}, {name: allowed for name, _, allowed in answer}
+
+
+def assert_conforms(op, inputs, outputs, *, dropout_keep=None, independent_roundings=False, half_class="A",
+                    numerical_contract="fp32_strict", recomputes_co=False, **attributes):
+    """Raises AssertionError unless every element of `outputs` is within its allowed error. The message says which is the worst, and
+    what may be wrong. Agreement that proves nothing, because almost any number is allowed, is an error too."""
+    native = _native()
+    problem = _problem(op, inputs, dropout_keep, independent_roundings, half_class, numerical_contract, recomputes_co, attributes)
+    given = {name: _as_numpy(name, value) for name, value in outputs.items()}
+    word, text = _asked(native.judge, problem, given)
+    if word != "PASSED":
+        raise AssertionError(f"{op}: {word}\n{text}".rstrip())
