@@ -86,6 +86,8 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
       if (n > 0) {
         e += propagated.data()[k] + model_.dot_gamma(n, 2) * (size + c_size) + dot.operands() * size +
              dot.underflow(k) + model_.carry_roundoff * size + (model_.carry_roundoff > 0 ? model_.carry_underflow : 0);
+      } else if (c_size < model_.least_normal) {
+        e += c_size;  // it may be flushed
       }
       nonfinite.open = nonfinite.open || size * model_.growth(n) > model_.carry_largest;
       store(out, k, e, nonfinite, (size + c_size) * model_.growth(n + 1));
@@ -197,12 +199,12 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
     return out;
   }
 
-  // bounds.md 3.7: where the sign of h is not certain, an implementation may take either side.
+  // bounds.md 3.7: unless h is certainly positive, and certainly not subnormal, an implementation may take either side.
   Matrix where_positive(const Matrix& h, const Matrix& x) const {
     Matrix out{x.v, x.e};
     for (Index k = 0; k < out.size(); ++k) {
       const double value = static_cast<double>(h.v.data()[k]), e = h.e.data()[k];
-      if (value > e) continue;
+      if (value > e && value - e >= model_.least_normal) continue;
       const NonFinite of_h = nonfinite_of(h, k), of_x = nonfinite_of(x, k);
       const NonFinite nonfinite{false, of_h.nan || of_h.open || of_x.nan || of_x.open || is_infinite(x, k)};
       const double either = value > 0 || e > 0 ? size_of(x, k) : 0;

@@ -145,6 +145,24 @@ TEST(Bound, ReluIsEitherSidedOnlyWhereTheSignIsUncertain) {
   EXPECT_EQ(dead.e(0, 0), 0);
 }
 
+// Assumption 3: an implementation that flushes subnormal numbers takes them for 0, one that does not for positive.
+TEST(Bound, ReluGateOfASubnormalNumberMayBeClosed) {
+  const B a(kFloat);
+  const M gated = a.where_positive(row({0x1p-130, 0x1p-126}), row({5, 5}));
+  EXPECT_EQ(gated.v(0, 0), 5);
+  EXPECT_EQ(gated.e(0, 0), 5);
+  EXPECT_EQ(gated.e(0, 1), 0);
+}
+
+TEST(Bound, ASubnormalNumberToWhichNothingIsAddedMayBeFlushed) {
+  const B a(kFloat);
+  const M zero = row({0}), zeros = row({0, 0, 0});
+  const M sum = a.add_matmul(row({0x1p-130, 0x1p-126, 0}), zero, zeros);
+  EXPECT_EQ(sum.e(0, 0), 0x1p-130);
+  EXPECT_EQ(sum.e(0, 1), 0);
+  EXPECT_EQ(sum.e(0, 2), 0);
+}
+
 TEST(Bound, ProductCoversUnderflowInAnyOrder) {
   const B a(kFloat);
   // (1e-30 * 1e-20) * 1e25 loses everything, 1e-30 * (1e-20 * 1e25) nothing.
