@@ -50,6 +50,11 @@ TEST(Worker, ThreadsThatAreLeftAreCounted) {
   EXPECT_GT(cases, 1);  // a pool is not a leak
 }
 
+TEST(Worker, ThreadsThatAreStartedWhileLoadingAreNotLeftByACall) {
+  const Verdict verdict = judge("pool");
+  EXPECT_EQ(verdict.status, Status::kPassed) << verdict.reason;
+}
+
 TEST(Worker, WhatIsWrittenLateIsSeen) {
   const Verdict verdict = judge("late write");
   EXPECT_EQ(verdict.status, Status::kFailed);

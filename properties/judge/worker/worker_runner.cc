@@ -54,11 +54,11 @@ constexpr std::size_t kOwnThreads = 2;
 // Threads that have been joined may still be counted for a moment.
 constexpr std::chrono::milliseconds kFarewell{50};
 
-// The threads that an implementation may keep: a pool with the largest num_threads so far, or one thread per processor,
-// for itself and for one library that it uses.
+// The threads that calls may leave: a pool with the largest num_threads so far, or one thread per processor, for the
+// implementation and for one library that it uses.
 std::size_t threads_allowed(std::int32_t most_threads) {
   const auto processors = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
-  return kOwnThreads + 2 * std::max(processors, static_cast<std::size_t>(std::max(1, most_threads)));
+  return 2 * std::max(processors, static_cast<std::size_t>(std::max(1, most_threads)));
 }
 
 }  // namespace
@@ -91,6 +91,7 @@ void WorkerRunner::start() {
   // Text that is printed while loading does not belong to a call.
   process_->take_printed();
   calls_ = 0;
+  threads_at_start_ = std::max(kOwnThreads, live_threads(process_->child().id()));
   if (table_.abi != 0) return;  // the claims of the first worker count
   introduction_ = std::move(*introduction);
   table_ = table_of(introduction_);
@@ -273,12 +274,12 @@ std::string WorkerRunner::misbehaviour(const RunResult& result) {
                                bytes_text(options_.memory_limit), result.message));
   }
   const std::size_t allowed = threads_allowed(most_threads_);
-  if (live_threads(process_->child().id()) > allowed) {
+  if (live_threads(process_->child().id()) > threads_at_start_ + allowed) {
     std::this_thread::sleep_for(kFarewell);
     const std::size_t live = live_threads(process_->child().id());
-    if (live > allowed) {
-      return give_up(fmt::format("threads: {} are left after {}, more than the {} allowed", live - kOwnThreads,
-                                 result.function, allowed - kOwnThreads));
+    if (live > threads_at_start_ + allowed) {
+      return give_up(fmt::format("threads: {} are left after {}, more than the {} allowed", live - threads_at_start_,
+                                 result.function, allowed));
     }
   }
   return printed();

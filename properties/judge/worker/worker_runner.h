@@ -79,6 +79,7 @@ class WorkerRunner : public Runner {
   std::uint32_t turn_ = 0;   // of the last request
   int calls_ = 0;            // requested from this worker
   std::int32_t most_threads_ = 1;
+  std::size_t threads_at_start_ = 0;  // those of this worker, and of libraries that start theirs when they are loaded
 };
 
 }  // namespace backgauge

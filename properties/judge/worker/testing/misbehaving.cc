@@ -149,6 +149,9 @@ const backgauge_implementation* open_scripted(const std::string& name, std::stri
   }
   if (name == "crash while loading") std::abort();
   if (name == "loop while loading") pause();
+  if (name == "pool") {
+    for (long k = 0; k < 4 * sysconf(_SC_NPROCESSORS_CONF); ++k) std::thread([] { pause(); }).detach();
+  }
   if (name == "nobody") {
     error = "nobody: is not there";
     return nullptr;
