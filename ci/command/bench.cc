@@ -306,9 +306,14 @@ void add_bench(CommandLine& line) {
   Subcommand command = line.subcommand("bench", "check and time implementations side by side");
   command.allow_unknown_options();
   command.footer(
-      "Options of Google Benchmark work too: --benchmark_filter, --benchmark_format, --benchmark_out, ..."
-      "");
-  command.option("--impl", options->impl, "comma-separated: implementations, paths of shared libraries, peers")
+      "A result that FAILED is not timed; nor is one that is MISTRUSTED (the allowed error is too wide to prove\n"
+      "anything), without --mistrusted. IMPLAUSIBLE: the time is shorter than the limits of this machine allow.\n"
+      "Options of Google Benchmark work too: --benchmark_filter, --benchmark_format, --benchmark_out, ...\n"
+      "Exit codes: 0 success; 1 a result FAILED or is BROKEN; 2 wrong usage; 3 an implementation cannot be loaded;\n"
+      "5 see --strict; 6 the checker or the machine failed; 130 interrupted.");
+  command
+      .option("--impl", options->impl,
+              "comma-separated: implementations, paths of shared libraries or Python files, peers")
       .envname("BACKGAUGE_IMPL");
   command
       .option("--suite", options->suite,

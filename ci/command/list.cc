@@ -297,7 +297,8 @@ void add_list(CommandLine& line) {
   Subcommand command =
       line.subcommand("list", "list ops with their tensors, implementations with their claims, or cases");
   command.option("--ops", options->ops, "comma-separated ops (default: all)").envname("BACKGAUGE_OPS");
-  command.option("--impl", options->impl, "only this implementation: a name, or the path of a shared library");
+  command.option("--impl", options->impl,
+                 "only this implementation: a name, or the path of a shared library or of a Python file");
   command.flag("--cases", options->cases, "print the case lines that verify judges, with checksums of their inputs");
   command.flag("--as-planned", options->as_planned,
                "with --cases: print the planned lines, without redrawing inconclusive cases (fast)");

@@ -8,6 +8,7 @@
 
 #include "ci/command/process_start.h"
 #include "ci/command/subcommands.h"
+#include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
 #include "ci/run/candidate.h"
 #include "ci/version.h"
@@ -36,9 +37,7 @@ int main(int argc, char** argv) {
   CommandLine line(
       "backgauge: checks implementations of LSTMBlockCellGrad, BlockLSTMGradV2 and CudnnRNNBackprop, and times them",
       std::string("backgauge ") + kVersion);
-  line.footer(
-      "A case line, such as 'lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37', names one problem with its\n"
-      "inputs. `backgauge list --cases` prints those of a tier. `backgauge SUBCOMMAND --help` shows the options.");
+  line.footer(kCaseLineHelp + std::string(" `backgauge SUBCOMMAND --help`\nshows the options."));
 #define BACKGAUGE_SUBCOMMAND(name) add_##name(line);
 #include "ci/command/subcommands.inc"
 #undef BACKGAUGE_SUBCOMMAND

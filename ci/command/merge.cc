@@ -171,6 +171,7 @@ void add_merge(CommandLine& line) {
   command.option("--out", options->out, "folder for the merged records.jsonl and junit.xml").required();
   command.flag("--partial", options->partial, "merge even if cases are missing");
   command.flag("--strict", options->strict, "exit with code 5 if a case is MISTRUSTED or was not run");
+  command.footer(kVerdictHelp);
   command.action([options] { return merge(*options); });
 }
 

@@ -104,6 +104,7 @@ void add_repro(CommandLine& line) {
   add_regression_option(command, options->add_regression);
   add_implementation_options(command, options->impl, options->threads, options->strict);
   add_isolation_options(command, options->isolation);
+  command.footer(kCaseLineHelp + std::string("\n\n") + kVerdictHelp);
   command.action([options] { return repro(*options); });
 }
 

@@ -195,6 +195,10 @@ void add_self(CommandLine& line) {
   command.option("-j,--jobs", options->workers, "number of cases judged in parallel")
       .check(whole_number_between(1, 1024))
       .envname("BACKGAUGE_JOBS");
+  command.footer(
+      "A saboteur is an implementation that is wrong on purpose; `backgauge verify --impl=saboteur:ID` judges one.\n"
+      "Exit codes: 0 every wrong implementation was caught, and no correct one was accused; 6 otherwise;\n"
+      "2 wrong usage; 3 an implementation cannot be loaded; 130 interrupted.");
   command.action([options] { return self(*options); });
 }
 

@@ -312,21 +312,18 @@ void add_verify(CommandLine& line) {
   command.option("-j,--jobs", options->workers, "number of cases judged in parallel")
       .check(whole_number_between(1, 1024))
       .envname("BACKGAUGE_JOBS");
+  const auto take_failures = [options](const std::string& given) {
+    options->fail_fast = given.empty() ? 1 : std::stoull(given);
+  };
   command
-      .option("--fail-fast", options->fail_fast,
+      .option("--fail-fast", take_failures,
               "stop after this many failures; --fail-fast alone stops after 1 (default: never stop)")
+      .value_name("UINT")
       .optional_value()
-      .check(whole_number())
-      .default_text("1");
+      .check(whole_number_or_none());
   command.flag("-v,--verbose", options->verbosity,
                "print every case with its verdict, every kind of failure, and the cases per setting");
-  command.footer(
-      "Verdicts: PASSED; FAILED; MISTRUSTED: the allowed error is too wide to prove anything; SKIPPED: the\n"
-      "implementation does not claim the case, or its result is undefined; BROKEN: a call crashed, hung or exited,\n"
-      "so that there are no outputs to compare.\n"
-      "Exit codes: 0 nothing failed; 1 FAILED or BROKEN; 2 wrong usage; 3 the implementation cannot be loaded; 5 "
-      "nothing\n"
-      "was judged, or see --strict; 6 the checker or the machine failed; 130 interrupted.");
+  command.footer(kVerdictHelp);
   command.action([options] {
     if (options->resume && options->out.empty())
       throw CommandError{kUsage, "--resume: expected --out=FOLDER too, the folder of the run to resume"};

@@ -56,6 +56,10 @@ Check whole_number() {
   }};
 }
 
+Check whole_number_or_none() {
+  return {[](std::string& text) { return text.empty() ? std::string() : whole_number().refusal(text); }};
+}
+
 Check whole_number_between(int least, int most) {
   return {[least, most](const std::string& text) {
             int number = 0;
@@ -123,7 +127,7 @@ Option add_duration(Subcommand& command, const std::string& name, std::chrono::s
 }
 
 void add_implementation_options(Subcommand& command, std::string& impl, int& threads, bool& strict) {
-  command.option("--impl", impl, "a name from `backgauge list`, or the path of a shared library")
+  command.option("--impl", impl, "a name from `backgauge list`, or the path of a shared library or of a Python file")
       .envname("BACKGAUGE_IMPL");
   command.option("--threads", threads, "number of threads that the implementation may use")
       .check(whole_number_between(1, 1024))

@@ -12,12 +12,24 @@
 
 namespace backgauge::cli {
 
+// The last lines of the help of subcommands that take case lines; and of those that print verdicts.
+inline constexpr char kCaseLineHelp[] =
+    "A case line, such as 'lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37', names one problem with its\n"
+    "inputs. `backgauge list --cases` prints those of a tier.";
+inline constexpr char kVerdictHelp[] =
+    "Verdicts: PASSED; FAILED; MISTRUSTED: the allowed error is too wide to prove anything; SKIPPED: the\n"
+    "implementation does not claim the case, or its result is undefined; BROKEN: a call crashed, hung or exited,\n"
+    "so that there are no outputs to compare.\n"
+    "Exit codes: 0 nothing failed; 1 FAILED or BROKEN; 2 wrong usage; 3 the implementation cannot be loaded;\n"
+    "5 nothing was judged, or see --strict; 6 the checker or the machine failed; 130 interrupted.";
+
 // "block_lstm_grad_v2,CudnnRNNBackprop" -> ops, by either of their names; "" -> all gradient ops. Throws
 // CommandError(kUsage) on an unknown one.
 std::vector<backgauge_op> parse_ops(const std::string& list);
 
 // For options that count: only digits, and at most 64 bits (CLI11 itself reads -1 as 2^64 - 1).
 Check whole_number();
+Check whole_number_or_none();  // "" too, for an option with an optional value
 Check whole_number_between(int least, int most);
 
 // A number of bytes below 2^63, with K, M, G or T for powers of 1024: turned into digits.

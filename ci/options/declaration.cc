@@ -27,8 +27,7 @@ void add_declaration_options(Subcommand& command, DeclarationOptions& options) {
       "--half-class", options.half_class,
       "which values are rounded to half or bfloat16: A (outputs), A' (also carried values) or B (every result)");
   command.option("--contract", options.contract,
-                 "how matrix products are computed: fp32_strict, fp32_tf32, bf16_acc32, ..."
-                 "");
+                 "how matrix products are computed: fp32_strict, fp32_tf32, bf16_acc32, fp16_acc32 or fp32_3xtf32");
   command.flag("--recomputes-co", options.recomputes_co,
                "the program computes tanh(cs) instead of reading the saved co");
 }

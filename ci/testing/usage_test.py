@@ -139,6 +139,24 @@ class Help(CommandTest):
         for default in ("=cpu", "=ci", "=1"):
             self.assertIn(default, help_text)
 
+    def test_a_bare_option_is_not_shown_as_the_default(self):
+        help_text = self.expect(0, "verify", "--help").stdout
+        self.assertIn("--fail-fast UINT  ", help_text)
+        self.assertIn("default: never stop", help_text)
+
+    def test_what_prints_verdicts_explains_them_and_the_exit_codes(self):
+        for subcommand in ("verify", "repro", "merge", "bench", "self"):
+            help_text = self.expect(0, subcommand, "--help").stdout
+            self.assertIn("Exit codes: 0 ", help_text, subcommand)
+        for subcommand in ("verify", "repro", "merge"):
+            self.assertIn("MISTRUSTED: the allowed error", self.expect(0, subcommand, "--help").stdout, subcommand)
+
+    def test_all_contracts_are_in_the_help(self):
+        for subcommand in ("judge", "list"):
+            help_text = self.expect(0, subcommand, "--help").stdout
+            for contract in ("fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32", "fp32_3xtf32"):
+                self.assertIn(contract, help_text)
+
     def test_version(self):
         self.assertEqual(self.expect(0, "--version").stdout, f"backgauge {VERSION}\n")
 
