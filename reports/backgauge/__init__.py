@@ -5,6 +5,7 @@ implementation that `backgauge verify --impl=FILE.py` judges;
 """
 from backgauge.errors import InputError
 from backgauge.implementation import implements
+from backgauge.params import params_layout
 from backgauge.reference import assert_conforms, oracle
 
-__all__ = ["InputError", "assert_conforms", "implements", "oracle"]
+__all__ = ["InputError", "assert_conforms", "implements", "oracle", "params_layout"]

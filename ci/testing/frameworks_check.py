@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Judges real frameworks, through their adapters in impl/. What they compute is right, so whatever the judge says against
+them is a false alarm, but for the limits and bugs that KNOWN lists.
+
+usage: ci/testing/frameworks_check.py [--build=build/dev] [--tier=smoke] [--seed=1] [names...]
+
+What is not installed (ci/install-deps --peers) is SKIPPED. Exit code 1 for a false alarm, or if nothing could be judged
+of a framework that is here.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Infinite upstream gradients that PyTorch, Keras and JAX turn into NaN where the forms of the equations do not.
+INFINITE = [f"cudnn_rnn_backprop {line}" for line in (
+    "t1b5i7h7 mode=gru dir=bi layers=1 in=linear dt=f32 data=inf:0xf054d9a7",
+    "t2b3i3h5 mode=gru dir=uni layers=1 in=linear dt=f64 data=inf:0x29aa576e",
+    "t2b3i3h5 mode=lstm dir=uni layers=1 in=linear dt=f32 data=inf:0xc5912cad")]
+
+
+def unwritten_w_grad(record):
+    """TensorFlow returns before it sets the gradients summed over the batch to 0 if B = 0 (semantics.md, section 7)."""
+    dims = re.match(r"block_lstm_grad_v2 t(\d+)b0i", record["id"])
+    steps = re.search(r" seq=(\d+)", record["id"])
+    wrong = [tensor for tensor in record["tensors"].values() if tensor["bad"] > 0]
+    return bool(dims and (steps is None or int(steps[1]) > 0) and wrong and
+                all(tensor.get("want", 0) == 0 for tensor in wrong))
+
+
+def empty_input(record):
+    """nn.RNN, nn.GRU and nn.LSTM refuse an input size of 0."""
+    return "input_size must be greater than zero" in record.get("reason", "")
+
+
+Framework = collections.namedtuple("Framework", "environment adapter ops lines known")
+BACKPROP = "cudnn_rnn_backprop"
+FRAMEWORKS = {
+    "tensorflow": Framework("tensorflow", "tensorflow/tensorflow_raw_ops.py", "lstm_block_cell_grad,block_lstm_grad_v2", [],
+                            {"w_grad is not written if B = 0": unwritten_w_grad}),
+    "torch": Framework("torch", "torch/torch_nn.py", BACKPROP, INFINITE, {"refuses I = 0": empty_input}),
+    "keras": Framework("tensorflow", "keras/keras_layers.py", BACKPROP, INFINITE, {}),
+    "jax": Framework("jax", "jax/jax_scan.py", BACKPROP, INFINITE, {}),
+    "triton": Framework("torch", "triton/triton_cell.py", "lstm_block_cell_grad", [], {}),
+}
+
+
+def interpreter(environment):
+    for home in (os.environ.get("BACKGAUGE_PEERS_HOME", ""), os.path.expanduser("~/.cache/backgauge-peers"),
+                 "/opt/backgauge-peers"):
+        python = pathlib.Path(home, environment, "bin/python")
+        if home and python.exists():
+            return str(python)
+    return sys.executable
+
+
+def absence(name, python):
+    """Why a framework cannot be judged; "" if it can."""
+    asked = subprocess.run([python, "-c", f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{name}') is None)"],
+                           capture_output=True)
+    return f"{python} has no {name} (ci/install-deps --peers)" if asked.returncode else ""
+
+
+def records_of(options, framework, python, arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([options.command, "verify", f"--impl={ROOT / 'impl' / framework.adapter}", f"--python={python}",
+                               "--no-shrink", f"--out={folder}/out", *arguments], capture_output=True, text=True)
+        file = pathlib.Path(folder, "out/records.jsonl")
+        if not file.exists():
+            sys.exit(f"no records: {(done.stdout + done.stderr)[-300:]}")
+        return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def judge(options, framework, python):
+    """Counts of verdicts, and what must not be."""
+    records = records_of(options, framework, python,
+                         [f"--ops={framework.ops}", f"--tier={options.tier}", f"--seed={options.seed}"])
+    if framework.lines:
+        records += records_of(options, framework, python, [f"--case={line}" for line in framework.lines])
+    counts, alarms = collections.Counter(), []
+    for record in records:
+        verdict = record["status"].split("(")[0].split()[0]
+        if verdict in ("FAILED", "BROKEN"):
+            why = next((why for why, applies in framework.known.items() if applies(record)), None)
+            if why is None:
+                alarms.append(f"{record['id']}: {verdict} {record.get('reason', '')}")
+            else:
+                verdict += f" ({why})"
+        counts[verdict] += 1
+    return counts, alarms
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/dev")
+    parser.add_argument("--tier", default="smoke")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("frameworks", nargs="*", default=list(FRAMEWORKS))
+    options = parser.parse_args()
+    unknown = set(options.frameworks) - set(FRAMEWORKS)
+    if unknown:
+        parser.error(f"{', '.join(sorted(unknown))}: expected some of {', '.join(FRAMEWORKS)}")
+    options.command = str(options.build / "ci/backgauge")
+    wrong = False
+    for name in options.frameworks:
+        python = interpreter(FRAMEWORKS[name].environment)
+        if why := absence(name, python):
+            print(f"SKIPPED {name}: {why}")
+            continue
+        counts, alarms = judge(options, FRAMEWORKS[name], python)
+        for alarm in alarms:
+            print(f"FALSE ALARM {name}: {alarm}")
+        said = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+        nothing = counts["PASSED"] == 0
+        print(f"{'FAILED' if alarms or nothing else 'PASSED'} {name}: {said or 'nothing judged'}", flush=True)
+        wrong = wrong or bool(alarms) or nothing
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

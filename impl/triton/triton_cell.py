@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LSTMBlockCellGrad in Triton: on a GPU if there is one, otherwise interpreted on the CPU.
+
+    backgauge verify --impl=impl/triton/triton_cell.py --python=VENV/bin/python --tier=smoke
+"""
+import os
+
+import torch
+
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"
+import triton  # noqa: E402
+import triton.language as tl  # noqa: E402
+
+import backgauge  # noqa: E402
+
+__version__ = triton.__version__
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+COLUMNS = 64  # of H, by one program
+
+
+@triton.jit
+def cell_kernel(cs_prev_p, wci_p, wcf_p, wco_p, i_p, cs_p, f_p, o_p, ci_p, co_p, cs_grad_p, h_grad_p,
+                cs_prev_grad_p, dicfo_p, wci_grad_p, wcf_grad_p, wco_grad_p, B, H, PEEPHOLE: tl.constexpr, N: tl.constexpr):
+    """All rows of N columns, one row after the other, so that the sums over the batch need no atomics."""
+    column = tl.program_id(0) * N + tl.arange(0, N)
+    inside = column < H
+    wci_grad, wcf_grad, wco_grad = tl.zeros([N], tl.float32), tl.zeros([N], tl.float32), tl.zeros([N], tl.float32)
+    if PEEPHOLE:
+        wci = tl.load(wci_p + column, inside, 0).to(tl.float32)
+        wcf = tl.load(wcf_p + column, inside, 0).to(tl.float32)
+        wco = tl.load(wco_p + column, inside, 0).to(tl.float32)
+    for row in range(B):
+        at = row * H + column
+        cs_prev, cs = tl.load(cs_prev_p + at, inside, 0).to(tl.float32), tl.load(cs_p + at, inside, 0).to(tl.float32)
+        i, f = tl.load(i_p + at, inside, 0).to(tl.float32), tl.load(f_p + at, inside, 0).to(tl.float32)
+        o, ci = tl.load(o_p + at, inside, 0).to(tl.float32), tl.load(ci_p + at, inside, 0).to(tl.float32)
+        co, h_grad = tl.load(co_p + at, inside, 0).to(tl.float32), tl.load(h_grad_p + at, inside, 0).to(tl.float32)
+        do = o * (1 - o) * h_grad * co
+        dcs = (1 - co * co) * h_grad * o + tl.load(cs_grad_p + at, inside, 0).to(tl.float32)
+        if PEEPHOLE:
+            dcs += do * wco
+        dci, df, di = (1 - ci * ci) * dcs * i, f * (1 - f) * dcs * cs_prev, i * (1 - i) * dcs * ci
+        cs_prev_grad = dcs * f
+        if PEEPHOLE:
+            cs_prev_grad += di * wci + df * wcf
+            wci_grad, wcf_grad, wco_grad = wci_grad + di * cs_prev, wcf_grad + df * cs_prev, wco_grad + do * cs
+        tl.store(cs_prev_grad_p + at, cs_prev_grad, inside)
+        gates = dicfo_p + row * 4 * H + column
+        tl.store(gates, di, inside)
+        tl.store(gates + H, dci, inside)
+        tl.store(gates + 2 * H, df, inside)
+        tl.store(gates + 3 * H, do, inside)
+    tl.store(wci_grad_p + column, wci_grad, inside)
+    tl.store(wcf_grad_p + column, wcf_grad, inside)
+    tl.store(wco_grad_p + column, wco_grad, inside)
+
+
+@backgauge.implements("LSTMBlockCellGrad", dtypes=["f16", "f32"])
+def cell(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole):
+    inputs = [torch.from_numpy(value.copy()).to(DEVICE)
+              for value in (cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad)]
+    B, H = cs.shape
+    outputs = [torch.empty(shape, dtype=inputs[0].dtype, device=DEVICE) for shape in ((B, H), (B, 4 * H), (H,), (H,), (H,))]
+    cell_kernel[(triton.cdiv(H, COLUMNS),)](*inputs, *outputs, B, H, PEEPHOLE=use_peephole, N=COLUMNS)
+    return [value.cpu().numpy() for value in outputs]
