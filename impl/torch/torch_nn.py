@@ -61,7 +61,7 @@ def rnn(input, input_h, input_c, params, output_backprop, output_h_backprop, out
         last.append(state if len(states) == 2 else (state,))
         if dropout_keep is not None and layer < L - 1:
             scale = 0 if dropout == 1 else 1 / (1 - float(dropout))
-            x = x * (tensor(dropout_keep[layer]) * scale).to(x.dtype)
+            x = x * (tensor(dropout_keep[layer]).to(x.dtype) * scale)
     outputs = [x, *(torch.cat(states) for states in zip(*last))]
     upstream = [tensor(value) for value in (output_backprop, output_h_backprop, output_c_backprop) if value is not None]
     gradients = torch.autograd.grad(outputs, list(leaves.values()), upstream, materialize_grads=True)
