@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # What an installation holds: the command, the contract header, the reference library for other projects, the example
-# plug-in, and the golden vectors.
+# plug-in, and the golden vectors. The target backgauge_installed builds all of it, and nothing else.
+add_custom_target(backgauge_installed)
+add_dependencies(backgauge_installed backgauge backgauge_plain_plugin backgauge_contract backgauge_reference)
+if(TARGET _backgauge)
+  add_dependencies(backgauge_installed _backgauge)
+endif()
 install(TARGETS backgauge RUNTIME)
 install(FILES reference/contract/backgauge.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES reference/oracle.h reference/declared.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/reference")
@@ -18,6 +23,7 @@ install(DIRECTORY reports/backgauge DESTINATION "${BACKGAUGE_PYTHON_FOLDER}"
 install(TARGETS backgauge_plain_plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
 foreach(plugin backgauge_onednn backgauge_cuda-on-host backgauge_cuda backgauge_cudnn backgauge_cublas)
   if(TARGET ${plugin})
+    add_dependencies(backgauge_installed ${plugin})
     install(TARGETS ${plugin} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
   endif()
 endforeach()
