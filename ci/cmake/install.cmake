@@ -50,6 +50,15 @@ foreach(name cpu plain)
   install(FILES "${PROJECT_BINARY_DIR}/impl/library/backgauge-${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
   add_dependencies(backgauge_installed backgauge_${name}_library)
 endforeach()
+# What is linked into the programs of a portable build comes with its copyright notices.
+if(BACKGAUGE_PORTABLE)
+  foreach(package libbenchmark-dev libcli11-dev libeigen3-dev libfmt-dev libhwy-dev libpugixml-dev libstdc++-12-dev libzip-dev
+                  nlohmann-json3-dev zlib1g-dev)
+    install(FILES /usr/share/doc/${package}/copyright DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge/copyright"
+            RENAME ${package})
+  endforeach()
+endif()
+
 set(backgauge_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/backgauge")
 foreach(export backgaugeTargets backgaugeJudgeTargets)
   install(EXPORT ${export} NAMESPACE backgauge:: DESTINATION "${backgauge_cmake_dir}")

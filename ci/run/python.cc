@@ -73,22 +73,28 @@ std::string setting(const char* name) {
 // A folder `numpy` or `backgauge` in the current folder must not be imported instead of the library.
 Variables safe_path() { return {{"PYTHONSAFEPATH", "1"}}; }
 
+// How to get libraries.
+std::string advice(const std::vector<std::string>& libraries) {
+  if (kInPackage) return "pip install 'backgauge[reports]'";
+  return fmt::format("Debian: apt install python3-{}; or ci/install-deps --reports", fmt::join(libraries, " python3-"));
+}
+
 std::string find_python(std::vector<std::string> libraries) {
   const Variables variables = safe_path();
   if (kInPackage) libraries.emplace_back("backgauge");
   if (const std::string chosen = setting("BACKGAUGE_PYTHON"); !chosen.empty()) {
     if (has_libraries(chosen, libraries, variables)) return chosen;
-    throw CommandError{
-        kNotLoaded, fmt::format("BACKGAUGE_PYTHON={}: no Python 3.11 or later with {}{}", chosen,
-                                fmt::join(libraries, ", "), kInPackage ? " (pip install 'backgauge[reports]')" : "")};
+    throw CommandError{kNotLoaded, fmt::format("BACKGAUGE_PYTHON={}: no Python 3.11 or later with {} ({})", chosen,
+                                               fmt::join(libraries, ", "), advice(libraries))};
   }
   for (const char* python : {"/usr/bin/python3", "python3"}) {
     if (has_libraries(python, libraries, variables)) return python;
   }
   throw CommandError{
-      kNotLoaded, fmt::format("no python3 (3.11 or later) with {0}: install them (Debian: apt install python3-{1}; or "
-                              "ci/install-deps --reports), or name an interpreter that has them in BACKGAUGE_PYTHON",
-                              fmt::join(libraries, ", "), fmt::join(libraries, " python3-"))};
+      kNotLoaded,
+      fmt::format("no python3 (3.11 or later) with {}: install them ({}), or name an interpreter that has them "
+                  "in BACKGAUGE_PYTHON",
+                  fmt::join(libraries, ", "), advice(libraries))};
 }
 
 void set_environment(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
