@@ -40,7 +40,7 @@ stage_quick() {
     implementations=$(printf '%s\n' "${files[@]}" | sed -nE 's#^impl/(plain|cpu|eigen)/.*#\1#p' | sort -u)
     implementations=${implementations:-cpu}
   fi
-  [[ " ${folders[*]} " != *" ci "* ]] || targets+=(impl/testing/all backgauge_plain_plugin)
+  [[ " ${folders[*]} " != *" ci "* ]] || targets+=(impl/testing/all backgauge_plain_library)
   configure_dev
   build dev "${targets[@]}"
 

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "properties/case/data_files.h"
+
 namespace backgauge {
 namespace {
 
@@ -18,7 +20,10 @@ std::string setting(const char* name) {
 
 fs::path folder() {
   if (const std::string chosen = setting("BACKGAUGE_PEERS"); !chosen.empty()) return chosen;
-  return fs::is_directory(BACKGAUGE_PEERS_SOURCE) ? BACKGAUGE_PEERS_SOURCE : BACKGAUGE_PEERS_INSTALLED;
+  for (const fs::path& place : data_places("peers", "perf/peers")) {
+    if (fs::is_directory(place)) return place;
+  }
+  return {};
 }
 
 std::string interpreter_of(const std::string& name) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "properties/case/case_list.h"
+#include "properties/case/data_files.h"
 
 namespace backgauge {
 namespace {
@@ -34,11 +35,11 @@ fs::path shapes_folder(std::string& error) {
     error = std::string("BACKGAUGE_SHAPES=") + chosen + ": no such folder";
     return {};
   }
-  for (const char* known : {BACKGAUGE_SHAPES_SOURCE, BACKGAUGE_SHAPES_INSTALLED}) {
-    if (fs::is_directory(known)) return known;
+  const std::vector<fs::path> places = data_places("shapes", "properties/cases");
+  for (const fs::path& place : places) {
+    if (fs::is_directory(place)) return place;
   }
-  error = "neither " BACKGAUGE_SHAPES_SOURCE " nor " BACKGAUGE_SHAPES_INSTALLED
-          " exists; set BACKGAUGE_SHAPES to the folder";
+  error = "shapes: no " + places_text(places) + "; set BACKGAUGE_SHAPES to the folder";
   return {};
 }
 

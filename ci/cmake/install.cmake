@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# What an installation holds: the command, the contract header, the reference library for other projects, the example
-# plug-in, and the golden vectors.
+# What an installation holds: the command, the contract header, the implementations as libraries, the reference library and
+# the judge for other projects, and the golden vectors. The target backgauge_installed builds all of it, and nothing else.
+add_custom_target(backgauge_installed)
+add_dependencies(backgauge_installed backgauge)
+if(TARGET _backgauge)
+  add_dependencies(backgauge_installed _backgauge)
+endif()
 install(TARGETS backgauge RUNTIME)
-install(FILES reference/contract/backgauge.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES reference/contract/backgauge.h reference/contract/backgauge_library.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES reference/oracle.h reference/declared.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/reference")
 install(DIRECTORY reference/contract DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/reference"
         FILES_MATCHING PATTERN "*.h" PATTERN "ops.inc" PATTERN "malformed.h" EXCLUDE PATTERN "owned_call.h" EXCLUDE
@@ -13,26 +18,51 @@ install(FILES properties/cases/regressions.txt properties/cases/museum.txt DESTI
 install(DIRECTORY properties/cases/ DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge/shapes" FILES_MATCHING
         PATTERN "shapes_*.txt" PATTERN "goldens" EXCLUDE)
 install(DIRECTORY perf/peers DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge" OPTIONAL FILES_MATCHING PATTERN "*.py")
-install(DIRECTORY reports/backgauge DESTINATION "${BACKGAUGE_PYTHON_FOLDER}"
-        FILES_MATCHING PATTERN "*.py" PATTERN "templates/*" PATTERN "__pycache__" EXCLUDE)
-install(TARGETS backgauge_plain_plugin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
+if(NOT BACKGAUGE_WHEEL)
+  install(DIRECTORY reports/backgauge DESTINATION "${BACKGAUGE_PYTHON_FOLDER}"
+          FILES_MATCHING PATTERN "*.py" PATTERN "templates/*" PATTERN "__pycache__" EXCLUDE)
+endif()
 foreach(plugin backgauge_onednn backgauge_cuda-on-host backgauge_cuda backgauge_cudnn backgauge_cublas)
   if(TARGET ${plugin})
+    add_dependencies(backgauge_installed ${plugin})
     install(TARGETS ${plugin} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
   endif()
 endforeach()
 
-set_target_properties(backgauge_contract PROPERTIES EXPORT_NAME contract)
-set_target_properties(backgauge_reference PROPERTIES EXPORT_NAME reference)
-foreach(target backgauge_contract backgauge_reference)
-  target_include_directories(${target} INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/backgauge>"
-                             "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
-  target_compile_features(${target} INTERFACE cxx_std_20)
+# backgauge_install_libraries(<export set> <name>...): the targets backgauge_<name>, for others backgauge::<name>.
+function(backgauge_install_libraries export)
+  foreach(name ${ARGN})
+    set(target backgauge_${name})
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+    target_include_directories(${target} INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/backgauge>"
+                               "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+    target_compile_features(${target} INTERFACE cxx_std_20)
+    install(TARGETS ${target} EXPORT ${export} ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+    add_dependencies(backgauge_installed ${target})
+  endforeach()
+endfunction()
+backgauge_install_libraries(backgaugeTargets contract reference)
+backgauge_install_libraries(backgaugeJudgeTargets judge case device malformed memory)
+install(DIRECTORY properties/case properties/device properties/judge DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/properties"
+        FILES_MATCHING PATTERN "*.h" PATTERN "testing" EXCLUDE PATTERN "worker" EXCLUDE)
+foreach(name cpu plain)
+  install(TARGETS backgauge_${name}_library EXPORT backgaugeTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(FILES "${PROJECT_BINARY_DIR}/impl/library/backgauge-${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  add_dependencies(backgauge_installed backgauge_${name}_library)
 endforeach()
-install(TARGETS backgauge_contract backgauge_reference EXPORT backgaugeTargets
-        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+# What is linked into the programs of a portable build comes with its copyright notices.
+if(BACKGAUGE_PORTABLE)
+  foreach(package libbenchmark-dev libcli11-dev libeigen3-dev libfmt-dev libhwy-dev libpugixml-dev libstdc++-12-dev libzip-dev
+                  nlohmann-json3-dev zlib1g-dev)
+    install(FILES /usr/share/doc/${package}/copyright DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge/copyright"
+            RENAME ${package})
+  endforeach()
+endif()
+
 set(backgauge_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/backgauge")
-install(EXPORT backgaugeTargets NAMESPACE backgauge:: DESTINATION "${backgauge_cmake_dir}")
+foreach(export backgaugeTargets backgaugeJudgeTargets)
+  install(EXPORT ${export} NAMESPACE backgauge:: DESTINATION "${backgauge_cmake_dir}")
+endforeach()
 configure_package_config_file(ci/cmake/backgaugeConfig.cmake.in "${PROJECT_BINARY_DIR}/backgaugeConfig.cmake"
                               INSTALL_DESTINATION "${backgauge_cmake_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/backgaugeConfigVersion.cmake" COMPATIBILITY SameMinorVersion)

@@ -22,15 +22,21 @@ namespace fs = std::filesystem;
 
 fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
 
-// The folder that holds the package.
+// Whether pip has installed this program, as a part of the package.
+constexpr bool kInPackage = std::string_view(BACKGAUGE_PYTHON_FOLDER).empty();
+
+fs::path package_source() { return fs::path(BACKGAUGE_SOURCES) / "reports"; }
+
+// The folder that holds the package; none if it is the interpreter's.
 fs::path package_root() {
+  if (kInPackage) return {};
   const fs::path installed = this_program().parent_path().parent_path() / BACKGAUGE_PYTHON_FOLDER;
-  for (const fs::path& root : {installed, fs::path(BACKGAUGE_REPORTS_SOURCE)}) {
+  for (const fs::path& root : {installed, package_source()}) {
     std::error_code unreadable;
     if (fs::exists(root / "backgauge" / "__init__.py", unreadable)) return root;
   }
   throw CommandError{kNotLoaded, fmt::format("the Python package of reports/ is neither in {} nor in {}",
-                                             installed.string(), BACKGAUGE_REPORTS_SOURCE)};
+                                             installed.string(), package_source().string())};
 }
 
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
@@ -67,20 +73,28 @@ std::string setting(const char* name) {
 // A folder `numpy` or `backgauge` in the current folder must not be imported instead of the library.
 Variables safe_path() { return {{"PYTHONSAFEPATH", "1"}}; }
 
-std::string find_python(const std::vector<std::string>& libraries) {
+// How to get libraries.
+std::string advice(const std::vector<std::string>& libraries) {
+  if (kInPackage) return "pip install 'backgauge[reports]'";
+  return fmt::format("Debian: apt install python3-{}; or ci/install-deps --reports", fmt::join(libraries, " python3-"));
+}
+
+std::string find_python(std::vector<std::string> libraries) {
   const Variables variables = safe_path();
+  if (kInPackage) libraries.emplace_back("backgauge");
   if (const std::string chosen = setting("BACKGAUGE_PYTHON"); !chosen.empty()) {
     if (has_libraries(chosen, libraries, variables)) return chosen;
-    throw CommandError{kNotLoaded, fmt::format("BACKGAUGE_PYTHON={}: no Python 3.11 or later with {}", chosen,
-                                               fmt::join(libraries, ", "))};
+    throw CommandError{kNotLoaded, fmt::format("BACKGAUGE_PYTHON={}: no Python 3.11 or later with {} ({})", chosen,
+                                               fmt::join(libraries, ", "), advice(libraries))};
   }
   for (const char* python : {"/usr/bin/python3", "python3"}) {
     if (has_libraries(python, libraries, variables)) return python;
   }
   throw CommandError{
-      kNotLoaded, fmt::format("no python3 (3.11 or later) with {0}: install them (Debian: apt install python3-{1}; or "
-                              "ci/install-deps --reports), or name an interpreter that has them in BACKGAUGE_PYTHON",
-                              fmt::join(libraries, ", "), fmt::join(libraries, " python3-"))};
+      kNotLoaded,
+      fmt::format("no python3 (3.11 or later) with {}: install them ({}), or name an interpreter that has them "
+                  "in BACKGAUGE_PYTHON",
+                  fmt::join(libraries, ", "), advice(libraries))};
 }
 
 void set_environment(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
@@ -91,7 +105,7 @@ void become_python(const std::string& module, const std::vector<std::string>& li
                    const std::vector<std::string>& arguments) {
   for (const auto& [name, value] : safe_path()) set_environment(name.c_str(), value);
   const std::string python = find_python(libraries);
-  set_environment("PYTHONPATH", package_root().string());
+  if (const fs::path root = package_root(); !root.empty()) set_environment("PYTHONPATH", root.string());
   set_environment("BACKGAUGE_COMMAND", this_program().string());
   std::vector<std::string> words{python, "-m", module};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -102,14 +116,14 @@ void become_python(const std::string& module, const std::vector<std::string>& li
 bool is_python_file(const std::string& name) { return name.ends_with(".py"); }
 
 WorkerProgram python_worker(const std::string& chosen) {
-  const fs::path package = package_root();
-  std::string path = package.string();
-  // Next to the installed package, but not to its sources.
-  if (package == BACKGAUGE_REPORTS_SOURCE) path += ":" BACKGAUGE_PYTHON_MODULE_FOLDER;
-  if (const std::string others = setting("PYTHONPATH"); !others.empty()) path += ":" + others;
-
   WorkerProgram worker{.words = {"python", "-m", "backgauge.worker"}, .variables = safe_path()};
-  worker.variables["PYTHONPATH"] = path;
+  if (const fs::path package = package_root(); !package.empty()) {
+    std::string path = package.string();
+    // Next to the installed package, but not to its sources.
+    if (package == package_source()) path += ":" BACKGAUGE_PYTHON_MODULE_FOLDER;
+    if (const std::string others = setting("PYTHONPATH"); !others.empty()) path += ":" + others;
+    worker.variables["PYTHONPATH"] = path;
+  }
   worker.variables["PYTHONDONTWRITEBYTECODE"] = "1";
   for (const char* pool : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"}) worker.variables[pool] = "1";
 
@@ -124,8 +138,9 @@ WorkerProgram python_worker(const std::string& chosen) {
   throw CommandError{
       kNotLoaded,
       fmt::format("{}: no Python 3.11 or later with NumPy and the module _backgauge, which is built for one "
-                  "version of Python (ci/install-deps --python, then build again; or --python=PATH)",
-                  fmt::join(pythons, ", "))};
+                  "version of Python ({}; or --python=PATH)",
+                  fmt::join(pythons, ", "),
+                  kInPackage ? "pip install backgauge there" : "ci/install-deps --python, then build again")};
 }
 
 }  // namespace backgauge::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one symbol that the shared library of this implementation exports.
+// What makes a shared library of this implementation a plug-in.
 #include "impl/plain/plain.h"
 
 extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "properties/case/data_files.h"
 #include "properties/case/npz.h"
 #include "properties/case/whole.h"
 
@@ -145,11 +146,12 @@ fs::path golden_directory(std::string& error) {
     error = std::string("BACKGAUGE_GOLDENS=") + chosen + ": no manifest.json there";
     return {};
   }
-  for (const char* known : {BACKGAUGE_GOLDENS_SOURCE, BACKGAUGE_GOLDENS_INSTALLED}) {
-    if (fs::exists(fs::path(known) / kManifest)) return known;
+  const std::vector<fs::path> places = data_places("goldens", "properties/cases/goldens");
+  for (const fs::path& place : places) {
+    if (fs::exists(place / kManifest)) return place;
   }
-  error = "goldens: no manifest.json in " BACKGAUGE_GOLDENS_SOURCE " or " BACKGAUGE_GOLDENS_INSTALLED
-          "; set BACKGAUGE_GOLDENS to the folder that contains it";
+  error =
+      "goldens: no manifest.json in " + places_text(places) + "; set BACKGAUGE_GOLDENS to the folder that contains it";
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "properties/case/case_list.h"
+#include "properties/case/data_files.h"
 #include "properties/case/npy.h"
 
 namespace backgauge {
@@ -19,11 +20,11 @@ fs::path regressions_file(std::string& error) {
     error = std::string("BACKGAUGE_REGRESSIONS=") + chosen + ": no such file";
     return {};
   }
-  for (const char* known : {BACKGAUGE_REGRESSIONS_SOURCE, BACKGAUGE_REGRESSIONS_INSTALLED}) {
-    if (fs::exists(known)) return known;
+  const std::vector<fs::path> places = data_places("regressions.txt", "properties/cases/regressions.txt");
+  for (const fs::path& place : places) {
+    if (fs::exists(place)) return place;
   }
-  error = "no " BACKGAUGE_REGRESSIONS_SOURCE " and no " BACKGAUGE_REGRESSIONS_INSTALLED
-          "; set BACKGAUGE_REGRESSIONS to the file";
+  error = "regressions: no " + places_text(places) + "; set BACKGAUGE_REGRESSIONS to the file";
   return {};
 }
 

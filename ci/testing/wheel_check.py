@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ci/wheel has made, as a stranger meets it: in a new virtual environment, without a compiler, far from the sources.
+
+    wheel_check.py FOLDER [NEWER PYTHON]      FOLDER: build/wheels
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+LARGEST = 20e6  # bytes
+CELL = "lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37"
+KERNEL = pathlib.Path(__file__).parents[2] / "impl" / "numpy" / "lstm_block_cell_grad.py"
+PACKAGE_TEST = pathlib.Path(__file__).parent / "package_test.py"
+
+
+class Stranger:
+    """A folder of one's own and a PATH without compilers."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.environment = {"PATH": f"{self.folder}/venv/bin", "HOME": folder, "LANG": "C.UTF-8",
+                            **{name: value for name, value in os.environ.items() if name.startswith("PIP_")}}
+
+    def run(self, *words, expected=0, **environment):
+        """The output, with stderr."""
+        done = subprocess.run([str(word) for word in words], cwd=self.folder, text=True, env={**self.environment, **environment},
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode != expected:
+            raise SystemExit(f"wheel_check: {' '.join(map(str, words))}: exit code {done.returncode}\n{done.stdout}")
+        return done.stdout
+
+    def expect(self, text, *words, **options):
+        output = self.run(*words, **options)
+        if text not in output:
+            raise SystemExit(f"wheel_check: {' '.join(map(str, words))}: expected {text!r}\n{output}")
+
+
+def check_needs(stranger, folder):
+    """No library but those of the C library: others may be missing, or older."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.open("rb").read(4) == b"\x7fELF":
+            needed = [line.split("[")[1].rstrip("]\n") for line in stranger.run("/usr/bin/readelf", "-d", path).splitlines()
+                      if "(NEEDED)" in line]
+            allowed = ("libc.so", "libm.so", "libdl.so", "librt.so", "libpthread.so", "ld-linux", "libbackgauge_")
+            if wrong := [name for name in needed if not name.startswith(allowed)]:
+                raise SystemExit(f"wheel_check: {path.name} needs {', '.join(wrong)}")
+
+
+def check_wheel(wheel, python):
+    if wheel.stat().st_size > LARGEST:
+        raise SystemExit(f"wheel_check: {wheel.name} has {wheel.stat().st_size} bytes, at most {LARGEST:.0f} are allowed")
+    with tempfile.TemporaryDirectory() as folder:
+        stranger = Stranger(folder)
+        stranger.run(python, "-m", "venv", "venv")
+        pip = ("venv/bin/python", "-m", "pip", "-q", "--disable-pip-version-check", "install")
+        stranger.run(*pip, wheel)
+        installed = stranger.run("venv/bin/python", "-m", "pip", "list", "--format=freeze").split()
+        others = {line.split("==")[0].lower() for line in installed} - {"backgauge", "numpy", "pip", "setuptools"}
+        if others:
+            raise SystemExit(f"wheel_check: {wheel.name} brings {', '.join(others)} along")
+        check_needs(stranger, next((stranger.folder / "venv/lib").glob("python*")) / "site-packages" / "backgauge")
+        stranger.run("venv/bin/python", "-c", "import backgauge, _backgauge")
+        stranger.expect(" 0 failed, 0 mistrusted", "venv/bin/backgauge", "verify", "--tier=smoke", "--jobs=2")
+        stranger.expect("quick rnn-benchmarks", "venv/bin/backgauge", "bench", "--suite=none", "--impl=cpu", expected=2)
+        (stranger.folder / "kernel.py").write_text(KERNEL.read_text())
+        stranger.expect("PASSED", "venv/bin/backgauge", "repro", CELL, "--impl=kernel.py")
+        stranger.expect("PASSED", "venv/bin/backgauge", "repro", CELL, "--impl=cuda-on-host")
+        stranger.expect("backgauge[reports]", "venv/bin/backgauge", "report", "run.json", "--out=page", expected=3)
+        for option, file in (("--cmake-dir", "backgaugeConfig.cmake"), ("--include-dir", "backgauge.h")):
+            place = pathlib.Path(stranger.run("venv/bin/python", "-m", "backgauge", option).strip())
+            if not (place / file).is_file():
+                raise SystemExit(f"wheel_check: {option}: {place} has no {file}")
+        goldens = next((stranger.folder / "venv/lib").glob("python*")) / "site-packages/backgauge/share/backgauge/goldens"
+        stranger.run(*pip, "ml_dtypes")
+        stranger.run("venv/bin/python", PACKAGE_TEST, BACKGAUGE_TEST_GOLDENS=str(goldens))
+        stranger.run(*pip, f"{wheel}[reports]")
+        stranger.run("venv/bin/backgauge", "bench", f"--case={CELL}", "--impl=cpu,plain", "--reps=2", "--out=run.json")
+        stranger.run("venv/bin/backgauge", "report", "run.json", "--out=page")
+        stranger.expect("cpu", "venv/bin/backgauge", "compare", "run.json", "--base-impl=plain", "--head-impl=cpu")
+    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, works with {python}")
+
+
+def check_tarball(tarball):
+    with tempfile.TemporaryDirectory() as folder:
+        stranger = Stranger(folder)
+        stranger.run("/usr/bin/tar", "xf", tarball, PATH="/usr/bin:/bin")
+        program, = stranger.folder.glob("backgauge-*/bin/backgauge")
+        check_needs(stranger, program.parents[1])
+        stranger.expect(" 0 failed, 0 mistrusted", program, "verify", "--tier=smoke", "--jobs=2")
+        stranger.expect("PASSED", program, "repro", CELL, f"--impl={program.parents[1]}/lib/libbackgauge_cpu.so")
+        stranger.expect("pip install", program, "report", "run.json", "--out=page", expected=3)
+    print(f"{tarball.name}: {tarball.stat().st_size / 1e6:.1f} MB, works")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1]).resolve()
+    for tarball in folder.glob("*.tar.gz"):
+        check_tarball(tarball)
+    for abi, python in (("cp311-cp311", "/usr/bin/python3"), ("cp312-abi3", (sys.argv + [""])[2])):
+        wheels = list(folder.glob(f"*-{abi}-manylinux*.whl"))
+        if not python or not wheels:
+            print(f"SKIPPED: {abi}: no {'wheel' if python else 'such Python'} is here")
+        for wheel in wheels if python else []:
+            check_wheel(wheel, python)
+
+
+if __name__ == "__main__":
+    main()
