@@ -24,7 +24,7 @@ class Function:
 
     def __init__(self, function, op, claims, reserve_space_length):
         self.function, self.op, self.claims, self.reserve_space_length = function, op, claims, reserve_space_length
-        self.name, self.__doc__ = function.__name__, function.__doc__
+        self.name, self.__doc__ = getattr(function, "__name__", type(function).__name__), function.__doc__
 
     def __call__(self, *args, **kwargs):
         return self.function(*args, **kwargs)
