@@ -48,15 +48,18 @@ def verify(target, op=None, *, dtypes=None, tier="smoke", seed=1, cases=None, ou
             implementation, ops = os.fspath(target), [op] if isinstance(op, str) else op or []
         written = pathlib.Path(out if out is not None else pathlib.Path(folder) / "out")
         words = [f"--impl={implementation}", f"--out={written}", f"--python={sys.executable}", "--isolate=on", "--shard=1/1",
-                 f"--seed={seed}", f"--ops={','.join(ops)}"]
+                 f"--seed={seed}", *([f"--ops={','.join(ops)}"] if ops else [])]
         if cases is None:
             words.append(f"--tier={tier}")
         else:
             words += [f"--case={line}" for line in ([cases] if isinstance(cases, str) else cases)]
         words += [f"--{name}={value}" for name, value in (("jobs", jobs), ("timeout", timeout), ("max-time", max_time)) if value is not None]
-        done = subprocess.run([command(), "verify", *words, *([] if shrink else ["--no-shrink"])], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, check=False)
-        _raise_unless_judged(done)
+        words += [] if shrink else ["--no-shrink"]
+        # What a pipeline has set for its own runs would leave cases out of this one.
+        environment = {**os.environ, "BACKGAUGE_OPS": "", "BACKGAUGE_MAX_TIME": ""}
+        done = subprocess.run([command(), "verify", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                              env=environment)
+        _raise_unless_judged(done, implementation if functions else None)
         return Result(written, done.stdout, done.returncode == GOOD, _Repro(implementation, call))
 
 
@@ -81,12 +84,13 @@ def _functions(target, op, dtypes, claims):
     return [function], f"backgauge.verify({', '.join([function.name, f'op={op!r}', *(f'{k}={v!r}' for k, v in declared.items())])}"
 
 
-def _raise_unless_judged(done):
+def _raise_unless_judged(done, temporary):
+    """`temporary`: the file of the implementation, if its user does not know it."""
     if done.returncode in (GOOD, FAILED, INCONCLUSIVE):
         return
     text = done.stderr.strip().removeprefix("backgauge: ") or done.stdout.strip()
     if done.returncode in (USAGE, NOT_LOADED):
-        raise InputError(text)
+        raise InputError(text.partition("\n")[0].removeprefix(f"{temporary}: "))
     if done.returncode == INTERRUPTED:
         raise KeyboardInterrupt
     raise HarnessError(f"backgauge verify ended with {done.returncode}: {text}")
