@@ -13,6 +13,7 @@
 #include "ci/python/refuse.h"
 #include "ci/python/user_problem.h"
 #include "ci/python/verdict.h"
+#include "ci/python/words.h"
 #include "perf/session_process.h"
 #include "properties/judge/worker/worker_main.h"
 
@@ -93,6 +94,7 @@ NB_MODULE(_backgauge, module) {
   module.def("serve", &backgauge::python::serve, nb::arg("arguments"), nb::arg("open"));
   module.def("oracle", &backgauge::python::oracle_of);
   module.def("judge", &backgauge::python::judge);
+  module.def("describe", &backgauge::python::described);
   module.def("planned_lines", &backgauge::python::planned_lines);
   using backgauge::python::DrawnCase;
   nb::class_<DrawnCase>(module, "DrawnCase")

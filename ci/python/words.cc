@@ -82,6 +82,21 @@ backgauge_op_claims claims_in_words(const std::string& who, const OpSpec& spec, 
   return claims;
 }
 
+nb::dict described(const std::string& op) {
+  const OpSpec& spec = gradient_named(op);
+  nb::list dtypes;
+  for (const backgauge_dtype dtype : kFloatDtypes) {
+    if ((spec.dtypes & BACKGAUGE_BIT(dtype)) != 0) dtypes.append(nb::str(dtype_word(dtype).data()));
+  }
+  nb::dict out;
+  out["word"] = std::string(spec.word);
+  out["dtypes"] = dtypes;
+  out["has_steps"] = spec.traits.has_steps;
+  out["has_seq_len_max"] = spec.traits.has_seq_len_max;
+  out["is_stacked"] = spec.traits.is_stacked;
+  return out;
+}
+
 const OpSpec& gradient_named(const std::string& op) {
   for (const backgauge_op each : gradient_ops()) {
     if (spec_of(each).tensorflow == op) return spec_of(each);

@@ -10,6 +10,9 @@ from backgauge.errors import InputError
 from backgauge.implementation import claim_words
 from backgauge.reference import all_as_numpy, asked, native
 
+# Claims that decide what is allowed; the others only choose cases.
+_OF_THE_JUDGE = ("half_class", "numerical_contract", "recomputes_co")
+
 
 class Case:
     """One case. Its arrays are copies: whatever is done to them, outputs are judged for the inputs of the line.
@@ -26,7 +29,7 @@ class Case:
         self.skip_reason = self._drawn.skip_reason
 
     def __repr__(self):
-        return f"<backgauge.Case {self.line}>"
+        return self.repro
 
     @functools.cached_property
     def inputs(self):
@@ -58,6 +61,7 @@ class Case:
 
     def assert_conforms(self, outputs):
         """Raises AssertionError unless every element of the gradient's `outputs`, a dict by name, is within its allowed error."""
+        __tracebackhide__ = True  # pytest then shows the line that called this
         word, text = asked(self._drawn.judge, all_as_numpy("outputs", outputs))
         if word != "PASSED":
             raise AssertionError(f"{self.op}: {word} {self.line}\n{text}  repro: {self.repro}.assert_conforms(outputs)")
@@ -65,7 +69,7 @@ class Case:
     @property
     def repro(self):
         """An expression that makes this case again."""
-        claims = "".join(f", {name}={value!r}" for name, value in self._claims.items() if name != "dtypes")
+        claims = "".join(f", {name}={value!r}" for name, value in self._claims.items() if name in _OF_THE_JUDGE)
         return f"backgauge.case({self.line!r}{claims})"
 
 

@@ -107,6 +107,7 @@ def assert_conforms(op, inputs, outputs, *, dropout_keep=None, independent_round
                     numerical_contract="fp32_strict", recomputes_co=False, **attributes):
     """Raises AssertionError unless every element of `outputs` is within its allowed error. The message says which is the worst, and
     what may be wrong. Agreement that proves nothing, because almost any number is allowed, is an error too."""
+    __tracebackhide__ = True  # pytest then shows the line that called this
     problem = _problem(op, inputs, dropout_keep, independent_roundings, half_class, numerical_contract, recomputes_co, attributes)
     word, text = asked(native().judge, problem, all_as_numpy("outputs", outputs))
     if word != "PASSED":
