@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The native part of the Python package, `_backgauge`: an interpreter that imports it can serve as a worker.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
 
+#include "ci/python/arrays.h"
+#include "ci/python/drawn_case.h"
 #include "ci/python/python_error.h"
 #include "ci/python/python_implementation.h"
 #include "ci/python/refuse.h"
 #include "ci/python/user_problem.h"
-#include "ci/run/diagnosis.h"
+#include "ci/python/verdict.h"
+#include "ci/python/words.h"
 #include "perf/session_process.h"
-#include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/worker/worker_main.h"
 
 namespace nb = nanobind;
@@ -49,22 +50,6 @@ Declared declared_by(const std::string& half_class, const std::string& contract,
           recomputes_co};
 }
 
-std::map<std::string, UserArray> arrays_of(const nb::object& given) {
-  std::map<std::string, UserArray> out;
-  for (const auto& [name, pair] : nb::cast<nb::dict>(given)) {
-    out[nb::cast<std::string>(name)] = {nb::cast<std::string>(pair[0]), nb::cast<Values>(pair[1])};
-  }
-  return out;
-}
-
-template <class V>
-nb::object array(const Shape& shape, const std::vector<V>& values) {
-  auto* const copy = new std::vector<double>(values.begin(), values.end());
-  const nb::capsule owner(copy, [](void* memory) noexcept { delete static_cast<std::vector<double>*>(memory); });
-  const std::vector<std::size_t> dimensions(shape.begin(), shape.end());
-  return nb::cast(nb::ndarray<nb::numpy, double>(copy->data(), dimensions.size(), dimensions.data(), owner));
-}
-
 // What both functions are asked about: an object with the attributes op, inputs, attributes, dropout_keep,
 // independent_roundings, half_class, numerical_contract and recomputes_co. Arrays are pairs of a dtype's word and of
 // values in float64.
@@ -91,25 +76,13 @@ nb::list oracle_of(const nb::object& problem) {
     const nb::gil_scoped_release released;
     wanted = &question.expected.gradient(question.filled.problem, question.declared);
   }
-  nb::list out;
-  for (const Wanted& each : *wanted) {
-    out.append(nb::make_tuple(each.name, array(each.shape, each.value), array(each.shape, each.allowed)));
-  }
-  return out;
+  return listed(*wanted);
 }
 
 // (word of the verdict, lines that explain it).
 nb::tuple judge(const nb::object& problem, const nb::dict& outputs) {
   Question question(problem);
-  const std::vector<GivenTensor> given = outputs_of(arrays_of(outputs));
-  Verdict verdict;
-  {
-    const nb::gil_scoped_release released;
-    verdict = judge_values(question.expected.gradient(question.filled.problem, question.declared), given,
-                           question.filled.problem, question.declared);
-    cli::diagnose(question.expected, question.filled.problem, given, question.declared, "half_class=\"{}\"", verdict);
-  }
-  return nb::make_tuple(std::string(verdict_word(verdict.status)), verdict_text(verdict));
+  return verdict_on(arrays_of(outputs), question.expected, question.filled.problem, question.declared);
 }
 
 }  // namespace
@@ -121,4 +94,19 @@ NB_MODULE(_backgauge, module) {
   module.def("serve", &backgauge::python::serve, nb::arg("arguments"), nb::arg("open"));
   module.def("oracle", &backgauge::python::oracle_of);
   module.def("judge", &backgauge::python::judge);
+  module.def("describe", &backgauge::python::described);
+  module.def("planned_lines", &backgauge::python::planned_lines);
+  using backgauge::python::DrawnCase;
+  nb::class_<DrawnCase>(module, "DrawnCase")
+      .def(nb::init<const std::string&, const nb::object&, bool>())
+      .def_prop_ro("line", &DrawnCase::line)
+      .def_prop_ro("op", &DrawnCase::op)
+      .def_prop_ro("dtype", &DrawnCase::dtype)
+      .def_prop_ro("skip_reason", &DrawnCase::skip_reason)
+      .def("inputs", &DrawnCase::inputs)
+      .def("attributes", &DrawnCase::attributes)
+      .def("dropout_keep", &DrawnCase::dropout_keep)
+      .def("forward", &DrawnCase::forward)
+      .def("oracle", &DrawnCase::oracle)
+      .def("judge", &DrawnCase::judge);
 }

@@ -16,6 +16,7 @@
 
 #include "ci/python/python_error.h"
 #include "ci/python/refuse.h"
+#include "ci/python/words.h"
 #include "impl/cpu/cpu.h"
 #include "impl/table_checks.h"
 #include "reference/contract/op_spec.h"
@@ -52,19 +53,7 @@ constexpr std::string_view kOut = "out";
 
 // Everything besides tensors that a function may take.
 nb::dict attributes_of(const backgauge_call& call) {
-  const backgauge_attributes& a = call.attributes;
-  const auto word = [](std::string_view text) { return nb::str(text.data(), text.size()); };
-  nb::dict out;
-  if (traits_of(static_cast<backgauge_op>(call.op)).is_stacked) {
-    out["rnn_mode"] = word(rnn_mode_attribute(a.rnn_mode));
-    out["input_mode"] = word(input_mode_attribute(a.input_mode));
-    out["direction"] = word(direction_attribute(a.direction));
-    out["dropout"] = a.dropout;
-    out["seed"] = a.seed;
-    out["seed2"] = a.seed2;
-  } else {
-    out["use_peephole"] = a.use_peephole != 0;
-  }
+  nb::dict out = attributes_in_words(static_cast<backgauge_op>(call.op), call.attributes);
   out["num_threads"] = call.num_threads;
   return out;
 }
@@ -73,29 +62,6 @@ nb::dict sizes_of(const Extents& e) {
   nb::dict out;
   out["T"] = e.T, out["B"] = e.B, out["I"] = e.I, out["H"] = e.H, out["L"] = e.L, out["D"] = e.D;
   return out;
-}
-
-// The set of the enumerators of `words`.
-std::uint32_t set_of(std::string_view field, std::string_view (*word_of)(std::int32_t), const nb::handle& words) {
-  std::uint32_t set = 0;
-  for (const auto& word : nb::cast<std::vector<std::string>>(words)) {
-    const std::int32_t enumerator = enumerator_of(word_of, word);
-    if (enumerator == 0) {
-      std::string known;
-      for (std::int32_t k = 1; word_of(k) != "?"; ++k) known += (k == 1 ? "" : ", ") + std::string(word_of(k));
-      refuse(field, ": expected some of ", known, ", got ", word);
-    }
-    set |= BACKGAUGE_BIT(enumerator);
-  }
-  return set;
-}
-
-// The one enumerator of `word`.
-std::int32_t one_of(std::string_view field, std::string_view (*word_of)(std::int32_t), const nb::handle& word) {
-  nb::list words;
-  words.append(word);
-  const std::uint32_t set = set_of(field, word_of, words);
-  return __builtin_ctz(set);
 }
 
 struct Function {
@@ -257,29 +223,10 @@ void Implementation::add(const nb::handle& given) {
 
 backgauge_op_claims Implementation::claims_of(const Function& function, const OpSpec& spec,
                                               const nb::object& words) const {
-  const auto field = [&](const char* name) { return words[name]; };
-  backgauge_op_claims claims = complete_claims(spec.op);
-  claims.dtypes = set_of("dtypes", dtype_word, field("dtypes"));
-  if ((claims.dtypes & ~spec.dtypes) != 0) {
-    std::string known;
-    for (const backgauge_dtype dtype : kFloatDtypes) {
-      if ((spec.dtypes & BACKGAUGE_BIT(dtype)) != 0)
-        known += (known.empty() ? "" : ", ") + std::string(dtype_word(dtype));
-    }
-    refuse(function.name, ": dtypes: ", spec.tensorflow, " has ", known);
-  }
-  claims.use_peephole = 0;
-  for (const bool on : nb::cast<std::vector<bool>>(field("use_peephole"))) claims.use_peephole |= BACKGAUGE_BIT(on);
-  claims.rnn_modes = set_of("rnn_modes", rnn_mode_attribute, field("rnn_modes"));
-  claims.input_modes = set_of("input_modes", input_mode_attribute, field("input_modes"));
-  claims.directions = set_of("directions", direction_attribute, field("directions"));
-  claims.half_class = one_of("half_class", accuracy_class_word, field("half_class"));
-  claims.numerical_contract = one_of("numerical_contract", numerical_contract_word, field("numerical_contract"));
-  claims.determinism = one_of("determinism", determinism_word, field("determinism"));
-  claims.recomputes_co = nb::cast<bool>(field("recomputes_co")) ? 1 : 0;
+  backgauge_op_claims claims = claims_in_words(function.name, spec, words);
   // A gradient that is not given the masks of a forward that is not its own cannot apply them.
   const bool knows_masks = function.takes(kKeep) || own_forward(spec.op) != nullptr;
-  claims.no_dropout = nb::cast<bool>(field("dropout")) && knows_masks ? 0 : 1;
+  claims.no_dropout = claims.no_dropout == 0 && knows_masks ? 0 : 1;
   return claims;
 }
 

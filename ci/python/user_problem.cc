@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "ci/python/refuse.h"
+#include "ci/python/words.h"
 #include "reference/contract/owned_call.h"
 #include "reference/contract/validate.h"
 
@@ -18,16 +19,6 @@ namespace nb = nanobind;
 
 namespace backgauge::python {
 namespace {
-
-const OpSpec& spec_named(const std::string& op) {
-  for (const backgauge_op each : gradient_ops()) {
-    if (spec_of(each).tensorflow == op) return spec_of(each);
-  }
-  std::string known;
-  for (const backgauge_op each : gradient_ops())
-    known += (known.empty() ? "" : ", ") + std::string(spec_of(each).tensorflow);
-  refuse("op: expected one of ", known, ", got ", op);
-}
 
 std::int32_t word_at(const nb::dict& given, const char* name, std::string_view (*word_of)(std::int32_t)) {
   const std::string word = nb::cast<std::string>(nb::str(nb::object(given[name])));
@@ -154,7 +145,7 @@ void read_keep(const nb::object& given, Problem& problem) {
 }  // namespace
 
 Filled problem_of(const UserProblem& given) {
-  const OpSpec& spec = spec_named(given.op);
+  const OpSpec& spec = gradient_named(given.op);
   Filled out;
   Problem& problem = out.problem;
   problem.op = spec.op;

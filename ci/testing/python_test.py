@@ -91,7 +91,7 @@ class Unusable(CommandTest):
                 (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['float32'])\ndef k(x): pass\n", "dtypes: expected some of f16, .*, got float32"),
                 (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f64'])\ndef k(x): pass\n", "k: dtypes: LSTMBlockCellGrad has f16, f32"),
                 (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'])\ndef k(x, hgrad): pass\n", "k: parameter hgrad: expected names of LSTMBlockCellGrad: x, cs_prev"),
-                (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'], modes=['gru'])\ndef k(x): pass\n", "TypeError: implements: unknown argument modes"),
+                (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'], modes=['gru'])\ndef k(x): pass\n", "InputError: implements: unknown argument modes"),
                 (head + 2 * "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'])\ndef k(x): pass\nj = k\n", "two functions implement LSTMBlockCellGrad"),
         ):
             with self.subTest(text=text):

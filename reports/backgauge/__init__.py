@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""backgauge in Python: `oracle` and `assert_conforms` judge outputs for inputs of your own; `implements` declares an
-implementation that `backgauge verify --impl=FILE.py` judges;
+"""backgauge in Python: `oracle` and `assert_conforms` judge outputs for inputs of your own; `verify` judges a function on a whole
+campaign; `cases` are the inputs of a tier; `implements` declares an implementation that `backgauge verify --impl=FILE.py` judges;
 `backgauge.report` draws charts, pages and summaries of runs, `backgauge.compare` compares them.
 """
-from backgauge.errors import InputError
+from backgauge.campaign import verify
+from backgauge.cases import Case, case, cases
+from backgauge.errors import Error, HarnessError, InputError
 from backgauge.implementation import implements
 from backgauge.params import params_layout
 from backgauge.reference import assert_conforms, oracle
+from backgauge.result import Failure, Result
 
-__all__ = ["InputError", "assert_conforms", "implements", "oracle", "params_layout"]
+__all__ = ["Case", "Error", "Failure", "HarnessError", "InputError", "Result", "assert_conforms", "case", "cases", "implements",
+           "oracle", "params_layout", "verify"]

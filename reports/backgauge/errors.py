@@ -14,7 +14,11 @@ SELF_CHECK = 6
 INTERRUPTED = 130
 
 
-class CommandError(Exception):
+class Error(Exception):
+    """Every error that this package reports to its callers."""
+
+
+class CommandError(Error):
     """An error in what the user requested: printed on stderr, with the given exit code."""
 
     def __init__(self, text, exit_code=USAGE):
@@ -22,8 +26,12 @@ class CommandError(Exception):
         self.exit_code = exit_code
 
 
-class InputError(ValueError):
+class InputError(Error, ValueError):
     """Something that was given to a function of this package is wrong, or missing on this machine."""
+
+
+class HarnessError(Error, RuntimeError):
+    """The checker itself failed, or the machine: nothing is known about what was to be judged."""
 
 
 def run_command(main):

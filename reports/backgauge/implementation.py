@@ -13,7 +13,9 @@
 import inspect
 import pathlib
 
-_ALL = {"use_peephole": (False, True), "rnn_modes": ("rnn_relu", "rnn_tanh", "lstm", "gru"),
+from backgauge.errors import InputError
+
+_SETS = {"use_peephole": (False, True), "rnn_modes": ("rnn_relu", "rnn_tanh", "lstm", "gru"),
         "input_modes": ("linear_input", "skip_input", "auto_select"), "directions": ("unidirectional", "bidirectional")}
 
 
@@ -22,7 +24,7 @@ class Function:
 
     def __init__(self, function, op, claims, reserve_space_length):
         self.function, self.op, self.claims, self.reserve_space_length = function, op, claims, reserve_space_length
-        self.name, self.__doc__ = function.__name__, function.__doc__
+        self.name, self.__doc__ = getattr(function, "__name__", type(function).__name__), function.__doc__
 
     def __call__(self, *args, **kwargs):
         return self.function(*args, **kwargs)
@@ -73,8 +75,28 @@ def store(result, outputs, written):
         numpy.copyto(to, value, casting="same_kind" if to.dtype.kind == "f" else "unsafe")
 
 
-def implements(op, *, dtypes, half_class="A", numerical_contract="fp32_strict", determinism="bitwise", recomputes_co=False,
-               dropout=True, reserve_space_length=None, **sets):
+def claim_words(caller, *, dtypes, half_class="A", numerical_contract="fp32_strict", determinism="bitwise", recomputes_co=False,
+                dropout=True, **sets):
+    """Claims as the native module reads them. `dtypes` None: all of the op. Raises InputError, which begins with `caller`."""
+    unknown = sets.keys() - _SETS.keys()
+    if unknown:
+        raise InputError(f"{caller}: unknown argument {', '.join(sorted(unknown))}; expected {', '.join(_SETS)}, half_class, "
+                         "numerical_contract, determinism, recomputes_co, dropout")
+    lists = {**_SETS, **sets, **({} if dtypes is None else {"dtypes": dtypes})}
+    for name, value in lists.items():
+        kind = bool if name == "use_peephole" else str
+        if not isinstance(value, (list, tuple, set)) or not value or not all(isinstance(each, kind) for each in value):
+            raise InputError(f"{caller}: {name}: expected a list of {'bools' if kind is bool else 'words'}, got {value!r}")
+    singles = {"half_class": half_class, "numerical_contract": numerical_contract, "determinism": determinism,
+               "recomputes_co": recomputes_co, "dropout": dropout}
+    for name, value in singles.items():
+        kind = bool if name in ("recomputes_co", "dropout") else str
+        if not isinstance(value, kind):
+            raise InputError(f"{caller}: {name}: expected {'True or False' if kind is bool else 'a word'}, got {value!r}")
+    return {"dtypes": None, **{name: list(value) for name, value in lists.items()}, **singles}
+
+
+def implements(op, *, dtypes, reserve_space_length=None, **claims):
     """Declares that the decorated function computes `op`, and for which calls.
 
     op      TensorFlow's name: LSTMBlockCellGrad, BlockLSTMGradV2, CudnnRNNBackprop; or CudnnRNN for a training forward that
@@ -94,12 +116,9 @@ def implements(op, *, dtypes, half_class="A", numerical_contract="fp32_strict", 
     1 where an element is kept; None where nothing is dropped). A tensor that a call has not is None. It returns the outputs:
     a dict by name, or a sequence in their order, as anything that NumPy or DLPack reads.
     """
-    unknown = sets.keys() - _ALL.keys()
-    if unknown:
-        raise TypeError(f"implements: unknown argument {', '.join(sorted(unknown))}; expected {', '.join(_ALL)}")
-    claims = {**_ALL, **sets, "dtypes": dtypes, "half_class": half_class, "numerical_contract": numerical_contract,
-              "determinism": determinism, "recomputes_co": recomputes_co, "dropout": dropout}
-    claims = {name: list(value) if isinstance(value, (tuple, list)) else value for name, value in claims.items()}
+    if dtypes is None:
+        raise InputError("implements: dtypes: expected a list of words, got None")
+    claims = claim_words("implements", dtypes=dtypes, **claims)
     return lambda function: Function(function, op, claims, reserve_space_length)
 
 

@@ -28,7 +28,8 @@ class _Problem:
     recomputes_co: bool
 
 
-def _native():
+def native():
+    """The module `_backgauge`. Raises InputError where it was not built."""
     try:
         import _backgauge
     except ImportError as error:
@@ -36,7 +37,7 @@ def _native():
     return _backgauge
 
 
-def _as_numpy(name, value):
+def as_numpy(name, value):
     """(word of the dtype, values in float64)."""
     import numpy
     torch = sys.modules.get("torch")
@@ -45,9 +46,12 @@ def _as_numpy(name, value):
         word = _WORDS.get(str(value.dtype).removeprefix("torch."))
         value = value.to(torch.float64).numpy() if word else value.numpy()
     else:
-        if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
-            value = numpy.from_dlpack(value)
-        value = numpy.asarray(value)
+        try:
+            if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
+                value = numpy.from_dlpack(value)
+            value = numpy.asarray(value)
+        except Exception as error:  # whatever another library raises, for an array on a device for example
+            raise InputError(f"{name}: NumPy cannot read it: {type(error).__name__}: {error}") from None
         word = _WORDS.get(value.dtype.name)
     if name == "seq_len_max" and value.dtype.kind in "iu" and value.ndim == 0:
         word = "i64"
@@ -56,17 +60,28 @@ def _as_numpy(name, value):
     return word, numpy.ascontiguousarray(value, dtype=numpy.float64).reshape(value.shape)
 
 
+def all_as_numpy(what, arrays):
+    """The same for a dict; arrays that are None are left out."""
+    if not isinstance(arrays, dict):
+        raise InputError(f"{what}: expected a dict of arrays by name, got {type(arrays).__name__}")
+    for name in arrays:
+        if not isinstance(name, str):
+            raise InputError(f"{what}: expected names of tensors, got {name!r}")
+    return {name: as_numpy(name, value) for name, value in arrays.items() if value is not None}
+
+
 def _problem(op, inputs, dropout_keep, independent_roundings, half_class, numerical_contract, recomputes_co, attributes):
     import numpy
     keep = None if dropout_keep is None else numpy.ascontiguousarray(dropout_keep, dtype=numpy.uint8)
-    return _Problem(op, {name: _as_numpy(name, value) for name, value in inputs.items() if value is not None}, attributes, keep,
+    return _Problem(op, all_as_numpy("inputs", inputs), attributes, keep,
                     independent_roundings, half_class, numerical_contract, recomputes_co)
 
 
-def _asked(function, *arguments):
+def asked(function, *arguments):
+    """What a native function returns. What it finds wrong becomes an InputError."""
     try:
         return function(*arguments)
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         raise InputError(str(error)) from None
 
 
@@ -83,9 +98,8 @@ def oracle(op, inputs, *, dropout_keep=None, independent_roundings=False, half_c
                            how the implementation computes, as in backgauge.implements
     Raises InputError, which names the tensor, what was expected and what it got.
     """
-    native = _native()
     problem = _problem(op, inputs, dropout_keep, independent_roundings, half_class, numerical_contract, recomputes_co, attributes)
-    answer = _asked(native.oracle, problem)
+    answer = asked(native().oracle, problem)
     return {name: want for name, want, _ in answer}, {name: allowed for name, _, allowed in answer}
 
 
@@ -93,9 +107,8 @@ def assert_conforms(op, inputs, outputs, *, dropout_keep=None, independent_round
                     numerical_contract="fp32_strict", recomputes_co=False, **attributes):
     """Raises AssertionError unless every element of `outputs` is within its allowed error. The message says which is the worst, and
     what may be wrong. Agreement that proves nothing, because almost any number is allowed, is an error too."""
-    native = _native()
+    __tracebackhide__ = True  # pytest then shows the line that called this
     problem = _problem(op, inputs, dropout_keep, independent_roundings, half_class, numerical_contract, recomputes_co, attributes)
-    given = {name: _as_numpy(name, value) for name, value in outputs.items()}
-    word, text = _asked(native.judge, problem, given)
+    word, text = asked(native().judge, problem, all_as_numpy("outputs", outputs))
     if word != "PASSED":
         raise AssertionError(f"{op}: {word}\n{text}".rstrip())

@@ -161,6 +161,7 @@ std::string to_json(const Record& record) {
     if (!text.empty()) json[key] = printable(text, kShownOfReason, Newlines::kKept);
   };
   add_text("reason", record.verdict.reason);
+  add_text("kind", failure_of(record.verdict));
   add_text("note", record.verdict.note);
   add_text("hint", record.verdict.hint);
   add_text("passes_as", record.verdict.passes_as);

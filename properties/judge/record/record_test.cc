@@ -47,12 +47,13 @@ Record record() {
 TEST(Record, HasAFixedForm) {
   Record r = record();
   r.verdict.tensors[0].where = "";
-  EXPECT_EQ(to_json(r),
-            R"({"schema":"backgauge.record/1","id":"lstm_block_cell_grad b2i1h2 peep=1 dt=f32 data=strat:0x1",)"
-            R"("op":"lstm_block_cell_grad","impl":{"name":"mine","version":"0.3"},"status":"FAILED",)"
-            R"("reason":"a \"quoted\"\nreason","tensors":{"cs_prev_grad":{"shape":[2,2],"n":4,"judged":4,"bad":2,)"
-            R"("nonfinite":0,"unwritten":0,"max_ratio":"inf","resolution":12345.678901234567,"vacuous":false,)"
-            R"("worst":[1,0],"got":"nan","want":0.1,"allowed":5e-324}},"ms":3.25})");
+  EXPECT_EQ(
+      to_json(r),
+      R"({"schema":"backgauge.record/1","id":"lstm_block_cell_grad b2i1h2 peep=1 dt=f32 data=strat:0x1",)"
+      R"("op":"lstm_block_cell_grad","impl":{"name":"mine","version":"0.3"},"status":"FAILED",)"
+      R"("reason":"a \"quoted\"\nreason","kind":"cs_prev_grad value","tensors":{"cs_prev_grad":{"shape":[2,2],"n":4,"judged":4,"bad":2,)"
+      R"("nonfinite":0,"unwritten":0,"max_ratio":"inf","resolution":12345.678901234567,"vacuous":false,)"
+      R"("worst":[1,0],"got":"nan","want":0.1,"allowed":5e-324}},"ms":3.25})");
 }
 
 TEST(Record, KeepsTheNote) {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/python/arrays.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "reference/contract/storage.h"
+
+namespace nb = nanobind;
+
+namespace backgauge::python {
+namespace {
+
+nb::dlpack::dtype element_of(backgauge_dtype dtype) {
+  if (dtype == BACKGAUGE_BFLOAT16) return nb::dtype<std::uint16_t>();  // NumPy has none
+  constexpr auto kFloat = static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float);
+  return {kFloat, static_cast<std::uint8_t>(8 * backgauge_dtype_bytes(dtype)), 1};
+}
+
+// An array of zeros, of which `fill(bytes)` writes what is not 0. calloc() allocates no pages that nobody writes.
+template <class Fill>
+nb::object new_array(const Shape& shape, nb::dlpack::dtype element, Fill fill) {
+  const auto elements = static_cast<std::size_t>(element_count(shape).value());
+  void* const memory = std::calloc(std::max<std::size_t>(elements, 1), element.bits / 8);
+  if (memory == nullptr) throw std::bad_alloc();
+  const nb::capsule owner(memory, [](void* bytes) noexcept { std::free(bytes); });
+  fill(static_cast<char*>(memory), elements);
+  const std::vector<std::size_t> dimensions(shape.begin(), shape.end());
+  return nb::cast(nb::ndarray<nb::numpy>(memory, dimensions.size(), dimensions.data(), owner, nullptr, element));
+}
+
+template <class V>
+nb::object wide(const Shape& shape, const std::vector<V>& values) {
+  return new_array(shape, nb::dtype<double>(),
+                   [&](char* memory, std::size_t) { std::ranges::copy(values, reinterpret_cast<double*>(memory)); });
+}
+
+}  // namespace
+
+std::map<std::string, UserArray> arrays_of(const nb::object& given) {
+  std::map<std::string, UserArray> out;
+  for (const auto& [name, pair] : nb::cast<nb::dict>(given)) {
+    out[nb::cast<std::string>(name)] = {nb::cast<std::string>(pair[0]), nb::cast<Values>(pair[1])};
+  }
+  return out;
+}
+
+nb::tuple stored(const Tensor& tensor, backgauge_dtype dtype) {
+  const nb::str word(dtype_word(dtype).data());
+  if (dtype == BACKGAUGE_INT64) return nb::make_tuple(word, static_cast<std::int64_t>(tensor.values.at(0)));
+  const nb::dlpack::dtype element = element_of(dtype);
+  return nb::make_tuple(word, new_array(tensor.shape, element, [&](char* memory, std::size_t elements) {
+                          // Of a very large tensor there are only the values that are read, at its end (inputs.h).
+                          const std::size_t left_out = elements - tensor.values.size();
+                          encode(dtype, tensor.values, memory + left_out * (element.bits / 8));
+                        }));
+}
+
+nb::object masks_of(const Problem& problem) {
+  if (problem.keep.empty()) return nb::none();
+  const Extents& e = problem.extents;
+  return new_array({e.L - 1, e.T, e.B, e.D * e.H}, nb::dtype<std::uint8_t>(), [&](char* memory, std::size_t) {
+    for (const std::vector<std::uint8_t>& gap : problem.keep) memory = std::ranges::copy(gap, memory).out;
+  });
+}
+
+nb::list listed(const std::vector<Wanted>& wanted) {
+  nb::list out;
+  for (const Wanted& each : wanted) {
+    out.append(nb::make_tuple(each.name, wide(each.shape, each.value), wide(each.shape, each.allowed)));
+  }
+  return out;
+}
+
+}  // namespace backgauge::python

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays between Python and the reference.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <map>
+#include <string>
+
+#include "ci/python/user_problem.h"
+#include "reference/contract/call.h"
+#include "reference/oracle.h"
+
+namespace backgauge::python {
+
+// A dict of name to (word of the dtype, values in float64).
+std::map<std::string, UserArray> arrays_of(const nanobind::object& given);
+
+// A tensor of a problem as (word of the dtype, array of NumPy that owns its memory); bfloat16 as uint16. An int64
+// scalar is an int instead of an array.
+nanobind::tuple stored(const Tensor& tensor, backgauge_dtype dtype);
+
+// Masks of all gaps, uint8 [L-1, T, B, D*H]; None if there are none.
+nanobind::object masks_of(const Problem& problem);
+
+// [(name, values, allowed), ...]; both in float64.
+nanobind::list listed(const std::vector<Wanted>& wanted);
+
+}  // namespace backgauge::python

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ci/python/words.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string_view>
+#include <vector>
+
+#include "ci/python/refuse.h"
+#include "impl/table_checks.h"
+
+namespace nb = nanobind;
+
+namespace backgauge::python {
+namespace {
+
+// The set of the enumerators of `words`.
+std::uint32_t set_of(std::string_view field, std::string_view (*word_of)(std::int32_t), const nb::handle& words) {
+  std::uint32_t set = 0;
+  for (const auto& word : nb::cast<std::vector<std::string>>(words)) {
+    const std::int32_t enumerator = enumerator_of(word_of, word);
+    if (enumerator == 0) {
+      std::string known;
+      for (std::int32_t k = 1; word_of(k) != "?"; ++k) known += (k == 1 ? "" : ", ") + std::string(word_of(k));
+      refuse(field, ": expected some of ", known, ", got ", word);
+    }
+    set |= BACKGAUGE_BIT(enumerator);
+  }
+  return set;
+}
+
+// The one enumerator of `word`.
+std::int32_t one_of(std::string_view field, std::string_view (*word_of)(std::int32_t), const nb::handle& word) {
+  nb::list words;
+  words.append(word);
+  const std::uint32_t set = set_of(field, word_of, words);
+  return __builtin_ctz(set);
+}
+
+}  // namespace
+
+nb::dict attributes_in_words(backgauge_op op, const backgauge_attributes& a) {
+  const auto word = [](std::string_view text) { return nb::str(text.data(), text.size()); };
+  nb::dict out;
+  if (traits_of(op).is_stacked) {
+    out["rnn_mode"] = word(rnn_mode_attribute(a.rnn_mode));
+    out["input_mode"] = word(input_mode_attribute(a.input_mode));
+    out["direction"] = word(direction_attribute(a.direction));
+    out["dropout"] = a.dropout;
+    out["seed"] = a.seed;
+    out["seed2"] = a.seed2;
+  } else {
+    out["use_peephole"] = a.use_peephole != 0;
+  }
+  return out;
+}
+
+backgauge_op_claims claims_in_words(const std::string& who, const OpSpec& spec, const nb::object& words) {
+  const auto field = [&](const char* name) { return nb::object(words[name]); };
+  backgauge_op_claims claims = complete_claims(spec.op);
+  claims.dtypes = spec.dtypes;
+  if (!field("dtypes").is_none()) claims.dtypes = set_of("dtypes", dtype_word, field("dtypes"));
+  if ((claims.dtypes & ~spec.dtypes) != 0) {
+    std::string known;
+    for (const backgauge_dtype dtype : kFloatDtypes) {
+      if ((spec.dtypes & BACKGAUGE_BIT(dtype)) != 0)
+        known += (known.empty() ? "" : ", ") + std::string(dtype_word(dtype));
+    }
+    refuse(who, ": dtypes: ", spec.tensorflow, " has ", known);
+  }
+  claims.use_peephole = 0;
+  for (const bool on : nb::cast<std::vector<bool>>(field("use_peephole"))) claims.use_peephole |= BACKGAUGE_BIT(on);
+  claims.rnn_modes = set_of("rnn_modes", rnn_mode_attribute, field("rnn_modes"));
+  claims.input_modes = set_of("input_modes", input_mode_attribute, field("input_modes"));
+  claims.directions = set_of("directions", direction_attribute, field("directions"));
+  claims.half_class = one_of("half_class", accuracy_class_word, field("half_class"));
+  claims.numerical_contract = one_of("numerical_contract", numerical_contract_word, field("numerical_contract"));
+  claims.determinism = one_of("determinism", determinism_word, field("determinism"));
+  claims.recomputes_co = nb::cast<bool>(field("recomputes_co")) ? 1 : 0;
+  claims.no_dropout = nb::cast<bool>(field("dropout")) ? 0 : 1;
+  return claims;
+}
+
+nb::dict described(const std::string& op) {
+  const OpSpec& spec = gradient_named(op);
+  nb::list dtypes;
+  for (const backgauge_dtype dtype : kFloatDtypes) {
+    if ((spec.dtypes & BACKGAUGE_BIT(dtype)) != 0) dtypes.append(nb::str(dtype_word(dtype).data()));
+  }
+  nb::dict out;
+  out["word"] = std::string(spec.word);
+  out["dtypes"] = dtypes;
+  out["has_steps"] = spec.traits.has_steps;
+  out["has_seq_len_max"] = spec.traits.has_seq_len_max;
+  out["is_stacked"] = spec.traits.is_stacked;
+  return out;
+}
+
+const OpSpec& gradient_named(const std::string& op) {
+  for (const backgauge_op each : gradient_ops()) {
+    if (spec_of(each).tensorflow == op) return spec_of(each);
+  }
+  std::string known;
+  for (const backgauge_op each : gradient_ops())
+    known += (known.empty() ? "" : ", ") + std::string(spec_of(each).tensorflow);
+  refuse("op: expected one of ", known, ", got ", op);
+}
+
+}  // namespace backgauge::python
