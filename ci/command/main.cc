@@ -12,6 +12,7 @@
 #include "ci/options/command_error.h"
 #include "ci/run/candidate.h"
 #include "ci/version.h"
+#include "perf/machine.h"
 #include "properties/judge/call/printable.h"
 
 namespace {
@@ -34,9 +35,10 @@ int main(int argc, char** argv) {
     return error.exit_code;
   }
   if (argc > 1 && std::string_view(argv[1]) == "worker") serve_as_worker({argv + 2, argv + argc});
+  const backgauge::Build build = backgauge::this_build();
   CommandLine line(
       "backgauge: checks implementations of LSTMBlockCellGrad, BlockLSTMGradV2 and CudnnRNNBackprop, and times them",
-      std::string("backgauge ") + kVersion);
+      std::string("backgauge ") + kVersion + "\ncommit " + build.commit + ", " + build.compiler + ", " + build.type);
   line.footer(kCaseLineHelp + std::string(" `backgauge SUBCOMMAND --help`\nshows the options."));
 #define BACKGAUGE_SUBCOMMAND(name) add_##name(line);
 #include "ci/command/subcommands.inc"

@@ -79,6 +79,10 @@ std::string advice(const std::vector<std::string>& libraries) {
   return fmt::format("Debian: apt install python3-{}; or ci/install-deps --reports", fmt::join(libraries, " python3-"));
 }
 
+void set_environment(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+
+}  // namespace
+
 std::string find_python(std::vector<std::string> libraries) {
   const Variables variables = safe_path();
   if (kInPackage) libraries.emplace_back("backgauge");
@@ -96,10 +100,6 @@ std::string find_python(std::vector<std::string> libraries) {
                   "in BACKGAUGE_PYTHON",
                   fmt::join(libraries, ", "), advice(libraries))};
 }
-
-void set_environment(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
-
-}  // namespace
 
 void become_python(const std::string& module, const std::vector<std::string>& libraries,
                    const std::vector<std::string>& arguments) {

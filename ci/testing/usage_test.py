@@ -158,7 +158,8 @@ class Help(CommandTest):
                 self.assertIn(contract, help_text)
 
     def test_version(self):
-        self.assertEqual(self.expect(0, "--version").stdout, f"backgauge {VERSION}\n")
+        self.assertRegex(self.expect(0, "--version").stdout,
+                         rf"\Abackgauge {re.escape(VERSION)}\ncommit \w+(-dirty)?, (gcc|clang) [0-9].*\n\Z")
 
     def test_nothing_to_do(self):
         done = self.expect_complaint(2, "expected a subcommand")

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// backgauge doctor: what this installation consists of, what works on this machine, and why the rest does not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "ci/command/subcommands.h"
+#include "ci/options/cli_options.h"
+#include "ci/options/command_error.h"
+#include "ci/run/candidate.h"
+#include "ci/run/python.h"
+#include "impl/registry.h"
+#include "perf/machine.h"
+#include "perf/peers.h"
+#include "properties/case/golden.h"
+#include "properties/case/regressions.h"
+#include "properties/judge/call/printable.h"
+
+namespace backgauge::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// One thing that works (`value` says where or which) or does not (`reason`).
+Json working(const std::string& name, const std::string& value) {
+  return {{"name", name}, {"works", true}, {"value", value}};
+}
+Json missing(const std::string& name, const std::string& reason) {
+  return {{"name", name}, {"works", false}, {"reason", printable(reason, kShownOfReason)}};
+}
+
+Json implementations() {
+  Json out = Json::array();
+  for (const std::vector<std::string>& names : {registry_names(), foreign_names(), device_names()}) {
+    for (const std::string& name : names) {
+      try {
+        const Candidate candidate(name);
+        out.push_back(working(name, printable(candidate.table().version, kShownOfName)));
+      } catch (const CommandError& error) {
+        out.push_back(missing(name, error.text));
+      }
+    }
+  }
+  for (const std::string name : {"onednn", "cuda", "cudnn", "cublas"}) {
+    const bool listed = std::ranges::any_of(out, [&](const Json& each) { return each["name"] == name; });
+    if (!listed) out.push_back(missing(name, "not built: CMake did not find what it needs"));
+  }
+  return out;
+}
+
+template <class Find>
+Json found(const std::string& name, Find find) {
+  try {
+    return working(name, find());
+  } catch (const CommandError& error) {
+    return missing(name, error.text);
+  }
+}
+
+Json python() {
+  return {found("implementations in Python", [] { return python_worker("").program; }), found("report, compare", [] {
+            return find_python({"numpy", "scipy", "matplotlib", "jinja2"});
+          })};
+}
+
+Json data() {
+  std::string error;
+  const std::string goldens = golden_directory(error).string();
+  Json out{goldens.empty() ? missing("golden vectors", error) : working("golden vectors", goldens)};
+  error.clear();
+  const std::string regressions = regressions_file(error).string();
+  out.push_back(regressions.empty() ? missing("regressions", error) : working("regressions", regressions));
+  return out;
+}
+
+Json peers() {
+  Json out = Json::array();
+  for (const std::string& name : peer_names()) {
+    if (const auto words = peer_command(name)) out.push_back(working(name, words->front()));
+  }
+  return out;
+}
+
+Json findings() {
+  const Build build = this_build();
+  const Machine machine = this_machine();
+  return {{"schema", "backgauge.doctor/1"},
+          {"version", build.version},
+          {"commit", build.commit},
+          {"compiler", build.compiler},
+          {"build", build.type},
+          {"cpu", machine.cpu_model},
+          {"instructions", machine.isa},
+          {"cores", machine.cores},
+          {"implementations", implementations()},
+          {"python", python()},
+          {"data", data()},
+          {"peers", peers()}};
+}
+
+int doctor(bool as_json) {
+  const Json all = findings();
+  if (as_json) {
+    fmt::print("{}\n", all.dump(2));
+    return kGood;
+  }
+  const auto text = [&](const char* key) { return all[key].get<std::string>(); };
+  fmt::print("backgauge {}, commit {}\n{}, {} build\n{}, {}, {}\n", text("version"), text("commit"), text("compiler"),
+             text("build"), text("cpu"), text("instructions"), counted(all["cores"].get<std::size_t>(), "core"));
+  for (const char* section : {"implementations", "python", "data", "peers"}) {
+    fmt::print("\n{}\n", section);
+    for (const Json& each : all[section]) {
+      const bool works = each["works"].get<bool>();
+      fmt::print("  {} {:<26} {}\n", works ? "yes" : "no ", each["name"].get<std::string>(),
+                 each[works ? "value" : "reason"].get<std::string>());
+    }
+  }
+  return kGood;
+}
+
+}  // namespace
+
+void add_doctor(CommandLine& line) {
+  auto as_json = std::make_shared<bool>(false);
+  Subcommand command =
+      line.subcommand("doctor", "show what is installed, what works on this machine, and why the rest does not");
+  command.flag("--json", *as_json, "print JSON");
+  command.action([as_json] { return doctor(*as_json); });
+}
+
+}  // namespace backgauge::cli

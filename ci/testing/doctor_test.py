@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""backgauge doctor: what works on this machine."""
+
+import json
+import pathlib
+import unittest
+
+from command import VERSION, CommandTest
+
+
+class Doctor(CommandTest):
+    def named(self, section, **options):
+        return {each["name"]: each for each in json.loads(self.expect(0, "doctor", "--json", **options).stdout)[section]}
+
+    def test_what_is_built_in_works(self):
+        found = self.named("implementations")
+        for name in ("plain", "cpu", "eigen", "cuda-on-host"):
+            self.assertTrue(found[name]["works"], found[name])
+        for each in found.values():
+            self.assertTrue(each["works"] or each["reason"], each)
+
+    def test_files_are_where_it_says(self):
+        for each in self.named("data").values():
+            self.assertTrue(pathlib.Path(each["value"]).exists(), each)
+
+    def test_what_is_missing_has_a_reason(self):
+        gone = {"BACKGAUGE_GOLDENS": "/nowhere", "BACKGAUGE_PYTHON": "/bin/false"}
+        self.assertIn("/nowhere", self.named("data", environment=gone)["golden vectors"]["reason"])
+        for each in self.named("python", environment=gone).values():
+            self.assertIn("/bin/false", each["reason"])
+
+    def test_the_text_has_the_same(self):
+        shown = self.expect(0, "doctor").stdout
+        self.assertTrue(shown.startswith(f"backgauge {VERSION}, commit "), shown)
+        self.assertRegex(shown, r"\n  yes cpu +\S")
+        self.assertRegex(shown, r"\n  (yes|no ) report, compare +\S")
+
+
+if __name__ == "__main__":
+    unittest.main()
