@@ -155,7 +155,7 @@ class Refusals(unittest.TestCase):
         refused(r"input_h: expected layers \* 2 rows, got \[1, 3, 5\]", {"input_h": (1, 3, 5)}, direction="bidirectional")
         refused("rnn_mode: unknown value elman", rnn_mode="elman")
         refused("direction: unknown value both", direction="both")
-        refused("dropout: a value of another type was expected, got 'half'", dropout="half")
+        refused("dropout: expected a number, got half", dropout="half")
         refused("dropout", {"params": (115,)}, dropout=1.5)
         refused(r"dropout_keep: expected the masks, \[1, 2, 3, 5\], got none", {"params": (115,)}, dropout=0.5)
         refused("input_c: missing|input_c", {"params": (460,)}, rnn_mode="lstm")
