@@ -20,7 +20,7 @@ install(DIRECTORY properties/cases/ DESTINATION "${CMAKE_INSTALL_DATADIR}/backga
 install(DIRECTORY perf/peers DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge" OPTIONAL FILES_MATCHING PATTERN "*.py")
 if(NOT BACKGAUGE_WHEEL)
   install(DIRECTORY reports/backgauge DESTINATION "${BACKGAUGE_PYTHON_FOLDER}"
-          FILES_MATCHING PATTERN "*.py" PATTERN "templates/*" PATTERN "__pycache__" EXCLUDE)
+          FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "templates/*" PATTERN "__pycache__" EXCLUDE)
 endif()
 foreach(plugin backgauge_onednn backgauge_cuda-on-host backgauge_cuda backgauge_cudnn backgauge_cublas)
   if(TARGET ${plugin})

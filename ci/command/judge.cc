@@ -1,59 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
-// backgauge judge: judges the outputs that any program has written for a case.
+// backgauge judge: judges the outputs that any program has written for cases.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
 #include "ci/options/declaration.h"
-#include "ci/run/diagnosis.h"
+#include "ci/run/judged_folder.h"
 #include "ci/run/preflight.h"
 #include "ci/run/summary.h"
-#include "properties/case/bundle.h"
-#include "properties/judge/compare/judge_values.h"
+#include "ci/version.h"
 #include "properties/judge/compare/verdict_text.h"
-#include "reference/contract/op_spec.h"
-#include "reference/oracle.h"
+#include "properties/judge/record/junit.h"
 
 namespace backgauge::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct JudgeArguments {
-  std::string directory, outputs;
+  std::string directory, cases, outputs, junit;
   DeclarationOptions declaration{};
-  bool strict = false;
+  bool strict = false, json = false;
 };
 
-int judge_files(const JudgeArguments& options) {
-  const Declared declared = options.declaration.declared();
-  std::string error;
-  Bundle bundle;
-  if (!read_bundle(options.directory, bundle, error)) {
-    throw CommandError{kUsage, "--dir: " + error};
+struct Place {
+  fs::path folder, outputs;
+};
+
+// Each folder below `cases` that has a case.json, in the order of their names. Their outputs are in <outputs>/<name> or
+// <outputs>/<name>.npz; without --outputs in outputs/ or outputs.npz of the folder itself.
+std::vector<Place> places_in(const JudgeArguments& options) {
+  std::vector<Place> out;
+  std::error_code unreadable;
+  for (const fs::directory_entry& entry : fs::directory_iterator(options.cases, unreadable)) {
+    if (!fs::exists(entry.path() / "case.json")) continue;
+    const fs::path name = entry.path().filename();
+    fs::path outputs = options.outputs.empty() ? entry.path() / "outputs" : fs::path(options.outputs) / name;
+    if (!fs::is_directory(outputs)) outputs += ".npz";
+    out.push_back({entry.path(), outputs});
   }
-  if (const std::string why = lack_of_memory(bundle.case_line); !why.empty()) {
-    throw CommandError{kUsage, fmt::format("--dir: case \"{}\": {}", to_string(bundle.case_line), why)};
-  }
-  const std::vector<OutputFile> files = read_outputs(options.outputs, error);
-  if (!error.empty()) throw CommandError{kUsage, "--outputs: " + error};
-  std::vector<GivenTensor> given;
-  for (const OutputFile& file : files) {
-    given.push_back({file.tensor.name, file.tensor.shape, npy_dtype(file.type), file.tensor.values});
-  }
-  Record record;
-  record.id = to_string(bundle.case_line);
-  record.op = std::string(find_op(bundle.problem.op)->word);
-  ExpectedOutputs expected(bundle.facts);
-  record.verdict = judge_outputs(expected, bundle.problem, given, declared);
-  diagnose(expected, bundle.problem, given, declared, "--half-class={}", record.verdict);
+  if (unreadable) throw CommandError{kUsage, fmt::format("--cases={}: {}", options.cases, unreadable.message())};
+  if (out.empty())
+    throw CommandError{kUsage, fmt::format("--cases={}: no folder in it has a case.json", options.cases)};
+  std::ranges::sort(out, {}, &Place::folder);
+  return out;
+}
+
+std::string repro_of(const Place& place) {
+  return fmt::format("backgauge judge --dir={} --outputs={}", shell_quoted(place.folder.string()),
+                     shell_quoted(place.outputs.string()));
+}
+
+void print_one(const JudgedFolder& judged) {
+  const Record& record = judged.record;
   fmt::print("{} {}\n{}", verdict_word(record.verdict.status), record.id, verdict_text(record.verdict));
-  for (const TensorReport& tensor : record.verdict.tensors) {
-    fmt::print("  {}\n", tensor_line(tensor));
+  for (const TensorReport& tensor : record.verdict.tensors) fmt::print("  {}\n", tensor_line(tensor));
+  if (!judged.remark.empty()) fmt::print("  {}\n", judged.remark);
+}
+
+void print_failure(const JudgedFolder& judged, const Place& place) {
+  const Record& record = judged.record;
+  if (record.verdict.status == Status::kPassed || record.verdict.status == Status::kSkipped) return;
+  fmt::print("{} {}\n{}  repro: {}\n", verdict_word(record.verdict.status), record.id, brief_text(record.verdict),
+             repro_of(place));
+}
+
+void write_junit(const std::string& file, const std::vector<Record>& records) {
+  std::ofstream out(file, std::ios::binary);
+  out << junit(records, {.hostname = {}, .timestamp = {}, .properties = {{"version", kVersion}}});
+  out.close();
+  if (!out) throw CommandError{kSelfCheck, fmt::format("--junit={}: cannot be written", file)};
+}
+
+int judge_all_of(const JudgeArguments& options) {
+  const Declared declared = options.declaration.declared();
+  if (options.directory.empty() == options.cases.empty()) {
+    throw CommandError{kUsage, "--dir, --cases: expected one of them"};
   }
+  const bool one = !options.directory.empty();
+  if (one && options.outputs.empty()) throw CommandError{kUsage, "--outputs: expected a folder or an .npz file"};
+  if (!options.junit.empty()) require_writable("--junit", options.junit);
+  const std::vector<Place> places = one ? std::vector<Place>{{options.directory, options.outputs}} : places_in(options);
   Summary summary;
-  summary.add(bundle.case_line, record);
+  std::vector<Record> records;
+  nlohmann::ordered_json judged_places = nlohmann::ordered_json::array();
+  for (const Place& place : places) {
+    JudgedFolder judged = judge_folder(place.folder, place.outputs, declared, one);
+    if (!options.json) one ? print_one(judged) : print_failure(judged, place);
+    summary.add(judged.case_line, judged.record);
+    auto shown = nlohmann::ordered_json::parse(to_json(judged.record));
+    shown["folder"] = place.folder.string();
+    judged_places.push_back(std::move(shown));
+    records.push_back(std::move(judged.record));
+  }
+  if (options.json) {
+    fmt::print("{}\n", judged_places.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  } else if (!one) {
+    fmt::print("{}", summary.text({}));
+  }
+  if (!options.junit.empty()) write_junit(options.junit, records);
   return summary.exit_code(options.strict, true);
 }
 
@@ -62,13 +114,17 @@ int judge_files(const JudgeArguments& options) {
 void add_judge(CommandLine& line) {
   auto options = std::make_shared<JudgeArguments>();
   Subcommand command =
-      line.subcommand("judge", "check outputs that another program computed for a case of `backgauge oracle`");
-  command.option("--dir", options->directory, "folder written by `backgauge oracle`").required();
-  command.option("--outputs", options->outputs, "folder with a <tensor>.npy for each output, or one .npz file")
-      .required();
+      line.subcommand("judge", "check outputs that another program computed for cases of `backgauge oracle`");
+  command.option("--dir", options->directory, "folder written by `backgauge oracle`");
+  command.option("--cases", options->cases, "folder of such folders, all of which are judged");
+  command.option("--outputs", options->outputs,
+                 "folder with a <tensor>.npy for each output, or one .npz file; with --cases a folder that has one of "
+                 "these for each case, by its name (default: outputs/ or outputs.npz in the folder of the case)");
   add_declaration_options(command, options->declaration);
-  command.flag("--strict", options->strict, "exit with code 5 if the verdict is MISTRUSTED");
-  command.action([options] { return judge_files(*options); });
+  command.flag("--json", options->json, "print the records as JSON instead of text");
+  command.option("--junit", options->junit, "file for the results as JUnit XML");
+  command.flag("--strict", options->strict, "exit with code 5 if a verdict is MISTRUSTED");
+  command.action([options] { return judge_all_of(*options); });
 }
 
 }  // namespace backgauge::cli

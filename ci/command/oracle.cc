@@ -5,11 +5,15 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
+#include <stdexcept>
 
 #include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
+#include "ci/run/judged_folder.h"
+#include "ci/run/own_problem.h"
 #include "ci/run/preflight.h"
 #include "properties/case/bundle.h"
 #include "properties/judge/compare/expected_outputs.h"
@@ -19,8 +23,8 @@ namespace backgauge::cli {
 namespace {
 
 struct OracleArguments {
-  std::string line, directory;
-  bool profile = false;
+  std::string line, inputs, op, attributes, directory;
+  bool profile = false, independent_roundings = false;
 };
 
 void print_profile(const Problem& problem) {
@@ -38,23 +42,56 @@ void print_profile(const Problem& problem) {
   }
 }
 
-int write_oracle(const OracleArguments& options) {
-  if (options.directory.empty() && !options.profile) throw CommandError{kUsage, "--dir: expected a folder to write"};
-  const Case c = parse_case_or_throw(options.line);
+struct Drawn {
+  Case line;
+  Filled filled;
+};
+
+Drawn drawn(const std::string& line) {
+  const Case c = parse_case_or_throw(line);
   require_makeable(c);
   Filled filled = fill(c);
-  if (!filled.error.empty()) throw CommandError{kUsage, fmt::format("case \"{}\": {}", options.line, filled.error)};
+  if (!filled.error.empty()) throw CommandError{kUsage, fmt::format("case \"{}\": {}", line, filled.error)};
   draw_dropout_masks(c, filled.problem);
+  return {c, std::move(filled)};
+}
+
+Drawn read_inputs(const OracleArguments& options) {
+  if (options.op.empty()) throw CommandError{kUsage, "--inputs: expected --op too, the op that reads them"};
+  std::string error;
+  const std::vector<OutputFile> files = read_outputs(options.inputs, error);
+  if (!error.empty()) throw CommandError{kUsage, "--inputs: " + error};
+  try {
+    Filled filled = own_problem(problem_of_files(files, options.op, options.attributes, options.independent_roundings));
+    const Case line = line_of(filled);
+    if (const std::string why = lack_of_memory(line); !why.empty()) throw std::invalid_argument(why);
+    return {line, std::move(filled)};
+  } catch (const std::invalid_argument& wrong) {
+    throw CommandError{kUsage, "--inputs: " + std::string(wrong.what())};
+  }
+}
+
+// Next to inputs that are in a folder, if no folder is named.
+std::string directory_of(const OracleArguments& options) {
+  const bool next_to_them =
+      options.directory.empty() && !options.profile && std::filesystem::is_directory(options.inputs);
+  return next_to_them ? options.inputs : options.directory;
+}
+
+int write_oracle(const OracleArguments& options) {
+  const std::string directory = directory_of(options);
+  if (directory.empty() && !options.profile) throw CommandError{kUsage, "--dir: expected a folder to write"};
+  const auto [c, filled] = options.inputs.empty() ? drawn(options.line) : read_inputs(options);
   if (options.profile) print_profile(filled.problem);
-  if (options.directory.empty()) return kGood;
+  if (directory.empty()) return kGood;
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<Wanted> wanted = ExpectedOutputs(filled.facts).all(filled.problem, Declared{});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::string error;
-  if (!write_bundle(options.directory, c, filled, wanted, error)) {
+  if (!write_bundle(directory, c, filled, wanted, error, oracle_build())) {
     throw CommandError{kUsage, "--dir: " + error};
   }
-  fmt::print("{}: {} inputs, {} outputs with their allowed errors, computed in {:.2f} s\n", options.directory,
+  fmt::print("{}: {} inputs, {} outputs with their allowed errors, computed in {:.2f} s\n", directory,
              filled.problem.inputs.size(), wanted.size(), took.count());
   return kGood;
 }
@@ -65,11 +102,25 @@ void add_oracle(CommandLine& line) {
   auto options = std::make_shared<OracleArguments>();
   Subcommand command =
       line.subcommand("oracle", "write the inputs, expected outputs and allowed errors of a case as .npy files");
-  command.option("--case", options->line, "the case line").required();
-  command.option("--dir", options->directory, "folder to write");
+  command.option("--case", options->line, "the case line");
+  command.option(
+      "--inputs", options->inputs,
+      "inputs of your own instead: a folder with a <tensor>.npy for each, and dropout_mask_<gap>.npy, or one "
+      ".npz file");
+  command.option("--op", options->op, "with --inputs: the op");
+  command.option("--attributes", options->attributes,
+                 "with --inputs: its attributes, such as rnn_mode=gru,dropout=0.5 (default: TensorFlow's)");
+  command.flag("--independent-roundings", options->independent_roundings,
+               "with --inputs: they are random, so that rounding errors are independent, which allows less");
+  command.option("--dir", options->directory, "folder to write (default: that of --inputs)");
   command.flag("--profile", options->profile,
                "print time, GFLOP/s, share of the machine's limit, and memory of each evaluation");
-  command.action([options] { return write_oracle(*options); });
+  command.action([options, command] {
+    if (command.was_given("--case") == command.was_given("--inputs")) {
+      throw CommandError{kUsage, "--case, --inputs: expected one of them"};
+    }
+    return write_oracle(*options);
+  });
 }
 
 }  // namespace backgauge::cli

@@ -10,6 +10,7 @@
 #include "ci/python/arrays.h"
 #include "ci/python/refuse.h"
 #include "ci/python/words.h"
+#include "ci/run/own_problem.h"
 #include "ci/run/preflight.h"
 #include "ci/run/redraw.h"
 #include "ci/run/run_plan.h"
@@ -66,7 +67,7 @@ std::string unproved(const std::vector<Wanted>& wanted, const Problem& problem, 
 
 std::vector<std::string> planned_lines(const std::string& op, const std::string& tier, std::uint64_t seed,
                                        const nb::object& words) {
-  const OpSpec& spec = gradient_named(op);
+  const OpSpec& spec = cli::gradient_named(op);
   const backgauge_op_claims claims = claims_in_words(op, spec, words);
   const cli::RunPlan plan = without_command_errors([&] { return cli::plan_of_tier(tier, seed, op); });
   std::vector<std::string> out;

@@ -11,6 +11,7 @@
 #include "ci/python/python_error.h"
 #include "ci/python/python_implementation.h"
 #include "ci/python/refuse.h"
+#include "ci/python/saved_problem.h"
 #include "ci/python/user_problem.h"
 #include "ci/python/verdict.h"
 #include "ci/python/words.h"
@@ -85,6 +86,11 @@ nb::tuple judge(const nb::object& problem, const nb::dict& outputs) {
   return verdict_on(arrays_of(outputs), question.expected, question.filled.problem, question.declared);
 }
 
+// Raises ValueError if the files cannot be written.
+void save(const nb::object& problem, const nb::dict& outputs, const std::string& folder) {
+  save_problem(folder, Question(problem).filled, arrays_of(outputs));
+}
+
 }  // namespace
 }  // namespace backgauge::python
 
@@ -94,6 +100,7 @@ NB_MODULE(_backgauge, module) {
   module.def("serve", &backgauge::python::serve, nb::arg("arguments"), nb::arg("open"));
   module.def("oracle", &backgauge::python::oracle_of);
   module.def("judge", &backgauge::python::judge);
+  module.def("save", &backgauge::python::save);
   module.def("describe", &backgauge::python::described);
   module.def("planned_lines", &backgauge::python::planned_lines);
   using backgauge::python::DrawnCase;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems, and outputs to be judged, that a user gives as arrays.
+// Problems, and outputs to be judged, that a user gives as arrays of Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -29,8 +29,7 @@ struct UserProblem {
   bool independent_roundings;
 };
 
-// The problem as fill() makes one. Inputs that the op does not read, and those that its forward computes, may be left
-// out. Throws std::invalid_argument, which names the tensor, what was expected and what it got.
+// The problem of ci/run/own_problem.h. Throws std::invalid_argument.
 Filled problem_of(const UserProblem& given);
 
 // The outputs of a problem.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ci/python/refuse.h"
+#include "ci/run/own_problem.h"
 #include "impl/table_checks.h"
 
 namespace nb = nanobind;
@@ -83,7 +84,7 @@ backgauge_op_claims claims_in_words(const std::string& who, const OpSpec& spec, 
 }
 
 nb::dict described(const std::string& op) {
-  const OpSpec& spec = gradient_named(op);
+  const OpSpec& spec = cli::gradient_named(op);
   nb::list dtypes;
   for (const backgauge_dtype dtype : kFloatDtypes) {
     if ((spec.dtypes & BACKGAUGE_BIT(dtype)) != 0) dtypes.append(nb::str(dtype_word(dtype).data()));
@@ -95,16 +96,6 @@ nb::dict described(const std::string& op) {
   out["has_seq_len_max"] = spec.traits.has_seq_len_max;
   out["is_stacked"] = spec.traits.is_stacked;
   return out;
-}
-
-const OpSpec& gradient_named(const std::string& op) {
-  for (const backgauge_op each : gradient_ops()) {
-    if (spec_of(each).tensorflow == op) return spec_of(each);
-  }
-  std::string known;
-  for (const backgauge_op each : gradient_ops())
-    known += (known.empty() ? "" : ", ") + std::string(spec_of(each).tensorflow);
-  refuse("op: expected one of ", known, ", got ", op);
 }
 
 }  // namespace backgauge::python

@@ -19,10 +19,7 @@ nanobind::dict attributes_in_words(backgauge_op op, const backgauge_attributes& 
 backgauge_op_claims claims_in_words(const std::string& who, const OpSpec& spec, const nanobind::object& words);
 
 // What a case line of the op may say: {"word": "block_lstm_grad_v2", "dtypes": ["f16", "f32"], "has_steps": True,
-// "has_seq_len_max": True, "is_stacked": False}. Throws as gradient_named().
+// "has_seq_len_max": True, "is_stacked": False}. Throws std::invalid_argument.
 nanobind::dict described(const std::string& op);
-
-// The table of a gradient op by TensorFlow's name. Throws std::invalid_argument, which lists those that there are.
-const OpSpec& gradient_named(const std::string& op);
 
 }  // namespace backgauge::python

@@ -22,12 +22,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "backgauge.run/1";
 
-std::string digest_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  return fmt::format("{:016x}", fnv1a(bytes.data(), bytes.size(), kFnvBasis));
-}
-
 std::string differ(const char* what, const std::string& there, const std::string& here) {
   return there == here ? "" : fmt::format("{} {}, here {}", what, there, here);
 }
@@ -40,6 +34,12 @@ std::string first_of(std::initializer_list<std::string> differences) {
 }
 
 }  // namespace
+
+std::string digest_of_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  return fmt::format("{:016x}", fnv1a(bytes.data(), bytes.size(), kFnvBasis));
+}
 
 RunHead head_of_this_run(const backgauge_implementation& implementation, const std::string& given, int threads,
                          const std::string& shard, const Planned& plan) {

@@ -22,6 +22,9 @@ struct RunHead {
   Planned plan;         // index 0
 };
 
+// Of the bytes of a file; 16 hexadecimal digits.
+std::string digest_of_file(const std::filesystem::path& path);
+
 // `impl_given`: how the user named the implementation.
 RunHead head_of_this_run(const backgauge_implementation& implementation, const std::string& given, int threads,
                          const std::string& shard, const Planned& plan);

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python package: the oracle and the judge for arrays of one's own. Runs under the interpreter of the native module."""
 
+import ast
+import inspect
 import json
 import os
 import pathlib
+import shlex
 import unittest
 
 import numpy as np
 
 import backgauge
+from command import CommandTest
 
 GOLDENS = pathlib.Path(os.environ["BACKGAUGE_TEST_GOLDENS"])
 SIZES = {"B": 3, "I": 4, "H": 5}
@@ -113,6 +117,63 @@ class Oracle(unittest.TestCase):
         np.testing.assert_array_equal(want["dicfo"], again["dicfo"])
 
 
+class Elsewhere:
+    """An array that NumPy cannot reach."""
+
+    def __dlpack__(self, **options):
+        raise BufferError("on another device")
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+
+class Repro(CommandTest):
+    def test_a_failure_can_be_kept_and_judged_again(self):
+        inputs = cell(dtype=np.float16)
+        want, allowed = backgauge.oracle("LSTMBlockCellGrad", inputs, half_class="B")
+        outputs = {name: value.astype(np.float16) for name, value in want.items()}
+        backgauge.assert_conforms("LSTMBlockCellGrad", inputs, outputs, half_class="B", save=self.folder / "kept")
+        self.assertFalse((self.folder / "kept").exists())
+        outputs["dicfo"] = 2 * outputs["dicfo"]
+        for _ in range(2):
+            with self.assertRaises(AssertionError) as caught:
+                backgauge.assert_conforms("LSTMBlockCellGrad", inputs, outputs, half_class="B", save=self.folder / "kept")
+            _, *explained, repro = str(caught.exception).splitlines()
+            program, *words = shlex.split(repro.removeprefix("  repro: "))
+            self.assertEqual(program, "backgauge")
+            done = self.expect(1, *words)
+            self.assertRegex(explained[0], r"^  tensor dicfo\[\d,\d+\]: got")
+            for line in explained:
+                self.assertIn(f"{line}\n", done.stdout)
+        with self.assertRaisesRegex(AssertionError, 'repro: save="FOLDER" keeps inputs and outputs'):
+            backgauge.assert_conforms("LSTMBlockCellGrad", inputs, outputs)
+        with self.assertRaisesRegex(backgauge.InputError, "save: .*/dev/null"):
+            backgauge.assert_conforms("LSTMBlockCellGrad", inputs, outputs, save="/dev/null/x")
+
+
+class Types(unittest.TestCase):
+    def test_the_stub_has_what_the_native_module_has(self):
+        import _backgauge
+        stub = ast.parse((pathlib.Path(__file__).parents[1] / "python" / "_backgauge.pyi").read_text())
+        functions = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
+        classes = {node.name: {each.name for each in node.body} - {"__init__"} for node in stub.body if isinstance(node, ast.ClassDef)}
+        self.assertEqual({name for name in vars(_backgauge) if not name.startswith("_")}, functions | classes.keys())
+        for name, members in classes.items():
+            self.assertEqual({each for each in vars(getattr(_backgauge, name)) if not each.startswith("_")}, members)
+
+    def test_the_public_functions_are_annotated(self):
+        self.assertTrue((pathlib.Path(backgauge.__file__).parent / "py.typed").exists())
+        for name in ("assert_conforms", "case", "cases", "implements", "oracle", "verify"):
+            signature = inspect.signature(getattr(backgauge, name))
+            for parameter in [*signature.parameters.values(), signature]:
+                self.assertIsNot(getattr(parameter, "annotation", signature.return_annotation), inspect.Parameter.empty, f"{name}: {parameter}")
+
+    def test_errors_are_one_hierarchy(self):
+        for error in (backgauge.InputError, backgauge.HarnessError):
+            self.assertTrue(issubclass(error, backgauge.Error))
+        self.assertTrue(issubclass(backgauge.InputError, ValueError))
+
+
 class Refusals(unittest.TestCase):
     def refused(self, expected, change=None, op="LSTMBlockCellGrad", **options):
         inputs = cell()
@@ -140,7 +201,20 @@ class Refusals(unittest.TestCase):
         self.refused("use_peepholes: LSTMBlockCellGrad has no such attribute; it has use_peephole", use_peepholes=True)
         self.refused("half_class: expected A, A' or B, got C", half_class="C")
         self.refused("numerical_contract: unknown value fast", numerical_contract="fast")
+        self.refused("i: NumPy cannot read it: ValueError", put("i", [[1.0], [1.0, 2.0]]))
+        self.refused("i: NumPy cannot read it: BufferError: on another device", put("i", Elsewhere()))
+        self.refused("i: expected one of float16, .*, got object", put("i", np.array([None])))
+        self.refused("seq_len_max: LSTMBlockCellGrad has no such input", put("seq_len_max", 3))
+        self.refused("use_peephole: expected true or false, got None", use_peephole=None)
         self.refused("has no dtype f64", lambda inputs: inputs.update(cell(dtype=np.float64)))
+
+    def test_what_is_no_dict_of_arrays(self):
+        for expected, inputs, outputs in (("inputs: expected a dict of arrays by name, got list", [], {}),
+                                          ("inputs: expected names of tensors, got 1", {1: np.zeros(1)}, {}),
+                                          ("outputs: expected a dict of arrays by name, got ndarray", cell(), np.zeros(1)),
+                                          ("dicfo: expected one of float16", cell(), {"dicfo": np.array("a")})):
+            with self.subTest(expected=expected), self.assertRaisesRegex(backgauge.InputError, expected):
+                backgauge.assert_conforms("LSTMBlockCellGrad", inputs, outputs)
 
     def test_those_of_nets(self):
         draw = np.random.default_rng(3)
@@ -155,7 +229,7 @@ class Refusals(unittest.TestCase):
         refused(r"input_h: expected layers \* 2 rows, got \[1, 3, 5\]", {"input_h": (1, 3, 5)}, direction="bidirectional")
         refused("rnn_mode: unknown value elman", rnn_mode="elman")
         refused("direction: unknown value both", direction="both")
-        refused("dropout: a value of another type was expected, got 'half'", dropout="half")
+        refused("dropout: expected a number, got half", dropout="half")
         refused("dropout", {"params": (115,)}, dropout=1.5)
         refused(r"dropout_keep: expected the masks, \[1, 2, 3, 5\], got none", {"params": (115,)}, dropout=0.5)
         refused("input_c: missing|input_c", {"params": (460,)}, rnn_mode="lstm")

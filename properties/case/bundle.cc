@@ -2,6 +2,7 @@
 #include "properties/case/bundle.h"
 
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -62,6 +63,16 @@ ordered_json dims_json(const Problem& problem) {
   return dims;
 }
 
+// What double precision loses of the values, exact in double.
+std::vector<double> low_parts(const std::vector<long double>& values) {
+  std::vector<double> low;
+  for (const long double value : values) {
+    const auto high = static_cast<double>(value);
+    low.push_back(std::isfinite(high) ? static_cast<double>(value - static_cast<long double>(high)) : 0);
+  }
+  return low;
+}
+
 class Writer {
  public:
   explicit Writer(const fs::path& directory) : directory_(directory) {}
@@ -91,7 +102,8 @@ class Writer {
   ordered_json tensors_ = ordered_json::array();
 };
 
-void write_all(const fs::path& directory, const Case& c, const Filled& filled, const std::vector<Wanted>& wanted) {
+void write_all(const fs::path& directory, const Case& c, const Filled& filled, const std::vector<Wanted>& wanted,
+               const std::string& maker) {
   const Problem& problem = filled.problem;
   Writer writer(directory);
   for (const Tensor& tensor : problem.inputs) {
@@ -113,23 +125,29 @@ void write_all(const fs::path& directory, const Case& c, const Filled& filled, c
     writer.add("want", output.name, "want/" + file,
                {NpyType::kFloat64, output.shape, {output.value.begin(), output.value.end()}});
     writer.add("allowed", output.name, "allowed/" + file, {NpyType::kFloat64, output.shape, output.allowed});
+    if (problem.dtype != BACKGAUGE_FLOAT64) continue;  // the bounds of the others are far wider than a double is exact
+    writer.add("want_low", output.name, "want_low/" + file, {NpyType::kFloat64, output.shape, low_parts(output.value)});
   }
 
   Case line = c;
   line.checksum = filled.checksum;
   const OpSpec& spec = *find_op(problem.op);
-  const ordered_json document = {{"schema", kSchema},
-                                 {"case", to_string(line)},
-                                 {"op", spec.word},
-                                 {"tensorflow", spec.tensorflow},
-                                 {"dtype", npy_word(npy_type(problem.dtype))},
-                                 {"dims", dims_json(problem)},
-                                 {"attributes", attributes_json(problem)},
-                                 {"facts",
-                                  {{"structured", filled.facts.structured},
-                                   {"consistent_saved", filled.facts.consistent_saved},
-                                   {"nonfinite", filled.facts.nonfinite}}},
-                                 {"tensors", writer.tensors()}};
+  ordered_json document = {{"schema", kSchema},
+                           {"case", to_string(line)},
+                           {"op", spec.word},
+                           {"tensorflow", spec.tensorflow},
+                           {"dtype", npy_word(npy_type(problem.dtype))},
+                           {"dims", dims_json(problem)},
+                           {"attributes", attributes_json(problem)},
+                           {"facts",
+                            {{"structured", filled.facts.structured},
+                             {"consistent_saved", filled.facts.consistent_saved},
+                             {"nonfinite", filled.facts.nonfinite}}},
+                           {"tensors", writer.tensors()}};
+  if (!maker.empty() && !wanted.empty()) {
+    document["maker"] = maker;
+    document["digest"] = file_checksum(document.dump());
+  }
   writer.write("case.json", document.dump(1) + "\n");
 }
 
@@ -162,7 +180,34 @@ const ordered_json* find_entry(const ordered_json& tensors, std::string_view rol
   return nullptr;
 }
 
-void read_all(const fs::path& directory, Bundle& bundle) {
+// The expected outputs. Throws if they were changed.
+std::vector<Wanted> read_answer(const fs::path& directory, const ordered_json& document) {
+  ordered_json signed_part = document;
+  signed_part.erase("digest");
+  if (document.at("digest") != file_checksum(signed_part.dump())) throw std::runtime_error("case.json was changed");
+  const ordered_json& tensors = document.at("tensors");
+  std::vector<Wanted> answer;
+  for (const ordered_json& entry : tensors) {
+    if (entry.at("role") != "want") continue;
+    Wanted output{entry.at("name").get<std::string>(), wholes<std::int64_t>(entry.at("shape")), {}, {}};
+    const auto read = [&](const ordered_json& listed) {
+      return read_listed(directory, listed, NpyType::kFloat64, output.shape).values;
+    };
+    const std::vector<double> high = read(entry);
+    output.value.assign(high.begin(), high.end());
+    const ordered_json* allowed = find_entry(tensors, "allowed", output.name);
+    if (allowed == nullptr) throw std::runtime_error("allowed/" + output.name + " is missing");
+    output.allowed = read(*allowed);
+    if (const ordered_json* low = find_entry(tensors, "want_low", output.name)) {
+      const std::vector<double> parts = read(*low);
+      for (std::size_t k = 0; k < parts.size(); ++k) output.value[k] += static_cast<long double>(parts[k]);
+    }
+    answer.push_back(std::move(output));
+  }
+  return answer;
+}
+
+void read_all(const fs::path& directory, Bundle& bundle, const std::string& maker) {
   const std::string file = (directory / "case.json").string();
   std::string text, error;
   if (!read_file(file, text, error)) throw std::runtime_error(error);
@@ -197,14 +242,20 @@ void read_all(const fs::path& directory, Bundle& bundle) {
   bundle.facts.structured = facts.at("structured");
   bundle.facts.consistent_saved = facts.at("consistent_saved");
   bundle.facts.nonfinite = facts.at("nonfinite");
+  if (maker.empty() || document.value("maker", "") != maker) return;
+  try {
+    bundle.answer = read_answer(directory, document);
+  } catch (const std::exception& problem_of_answer) {
+    bundle.not_the_answer = problem_of_answer.what();
+  }
 }
 
 }  // namespace
 
 bool write_bundle(const fs::path& directory, const Case& c, const Filled& filled, const std::vector<Wanted>& wanted,
-                  std::string& error) {
+                  std::string& error, const std::string& maker) {
   try {
-    write_all(directory, c, filled, wanted);
+    write_all(directory, c, filled, wanted, maker);
     return true;
   } catch (const std::exception& problem) {
     error = problem.what();
@@ -212,10 +263,10 @@ bool write_bundle(const fs::path& directory, const Case& c, const Filled& filled
   }
 }
 
-bool read_bundle(const fs::path& directory, Bundle& bundle, std::string& error) {
+bool read_bundle(const fs::path& directory, Bundle& bundle, std::string& error, const std::string& maker) {
   bundle = {};
   try {
-    read_all(directory, bundle);
+    read_all(directory, bundle, maker);
     return true;
   } catch (const nlohmann::json::exception& problem) {
     error = (directory / "case.json").string() + ": " + without_tag(problem.what());

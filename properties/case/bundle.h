@@ -4,6 +4,7 @@
 //   <input>.npy         in the storage dtype; dropout_mask_<gap>.npy: uint8 [T, B, D * H], 1 where kept
 //   want/<output>.npy   float64, the expected values
 //   allowed/<output>.npy  float64, the largest |got - want|; 0: exactly zero; inf: not judged
+//   want_low/<output>.npy for float64 cases: what of the expected values is lost in want/
 // Outputs to be judged are <output>.npy files in a folder, or one .npz file.
 #pragma once
 
@@ -17,19 +18,25 @@
 
 namespace backgauge {
 
-// Writes a filled case and its expected outputs (may be empty). Creates the folder and overwrites its files. Returns
-// false, with the reason in `error`, if that fails.
+// Writes a filled case and its expected outputs (may be empty), those that ExpectedOutputs::all() has for Declared{}.
+// Creates the folder and overwrites its files. `maker`: the build of the oracle, for read_bundle(). Returns false, with
+// the reason in `error`, if that fails.
 bool write_bundle(const std::filesystem::path& directory, const Case& c, const Filled& filled,
-                  const std::vector<Wanted>& wanted, std::string& error);
+                  const std::vector<Wanted>& wanted, std::string& error, const std::string& maker = "");
 
 struct Bundle {
   Case case_line;
   Problem problem;
   DataFacts facts;
+  // The expected outputs, if this build of the oracle has written them and neither they nor case.json were changed
+  // since; else empty, and why, unless another build has written them. The digest shows accidents, not forgery.
+  std::vector<Wanted> answer{};
+  std::string not_the_answer{};
 };
 
 // Reads a case. Returns false, with the reason in `error`, if an input violates the contract or has been changed.
-bool read_bundle(const std::filesystem::path& directory, Bundle& bundle, std::string& error);
+bool read_bundle(const std::filesystem::path& directory, Bundle& bundle, std::string& error,
+                 const std::string& maker = "");
 
 struct OutputFile {
   Tensor tensor;

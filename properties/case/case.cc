@@ -32,9 +32,9 @@ std::string dims(const Case& c) {
 }  // namespace
 
 std::string_view data_class_word(DataClass data) {
-  constexpr std::string_view kWords[] = {"strat",     "saturated", "linear", "large", "zeros",  "tiny",  "huge",
-                                         "scales",    "constant",  "nan",    "inf",   "golden", "plain", "training",
-                                         "malformed", "tame",      "blank",  "alike", "exact",  "lone",  "sparse"};
+  constexpr std::string_view kWords[] = {
+      "strat",  "saturated", "linear",   "large",     "zeros", "tiny",  "huge",  "scales", "constant", "nan",    "inf",
+      "golden", "plain",     "training", "malformed", "tame",  "blank", "alike", "exact",  "lone",     "sparse", "own"};
   return kWords[static_cast<int>(data)];
 }
 

@@ -36,16 +36,17 @@ enum class DataClass {
   kPlain,     // in no tier: failures shrink to it
   kTraining,  // in no tier: the values of a training step, for timing
   kMalformed,
-  kTame,   // nets of hundreds of steps or many layers, in which gradients neither grow nor vanish quickly
-  kBlank,  // parts of tensors are 0
-  kAlike,  // parts of tensors are equal
-  kExact,  // tensors are filled with one exact value
-  kLone,   // one value or part far larger than the others
-  kSparse  // most weights and upstream gradients are 0, so that long sums have few terms: for wide cases in half
+  kTame,    // nets of hundreds of steps or many layers, in which gradients neither grow nor vanish quickly
+  kBlank,   // parts of tensors are 0
+  kAlike,   // parts of tensors are equal
+  kExact,   // tensors are filled with one exact value
+  kLone,    // one value or part far larger than the others
+  kSparse,  // most weights and upstream gradients are 0, so that long sums have few terms: for wide cases in half
+  kOwn      // of a user, in files: nothing is drawn
 };
-inline constexpr DataClass kLastDataClass = DataClass::kSparse;
+inline constexpr DataClass kLastDataClass = DataClass::kOwn;
 // strat saturated linear large zeros tiny huge scales constant nan inf golden plain training malformed tame blank alike
-// exact lone sparse
+// exact lone sparse own
 std::string_view data_class_word(DataClass data);
 
 struct Case {

@@ -146,7 +146,7 @@ TEST(CaseLine, BrokenLinesNameTheWordAndWhatWasExpected) {
       {cell + "dt=f32", "data: missing"},
       {cell + "dt=f32 data=random:0x1",
        "data=random:0x1: expected one of strat, saturated, linear, large, zeros, tiny, huge, scales, constant, nan, "
-       "inf, golden, plain, training, malformed, tame, blank, alike, exact, lone, sparse"},
+       "inf, golden, plain, training, malformed, tame, blank, alike, exact, lone, sparse, own"},
       {cell + "dt=f32 data=strat", "data=strat: expected strat:0x<seed of at most 16 hexadecimal digits>"},
       {cell + "dt=f32 data=strat:12", "data=strat:12: expected strat:0x<seed of at most 16 hexadecimal digits>"},
       {cell + "dt=f32 data=strat:0x-1", "data=strat:0x-1: expected strat:0x<seed of at most 16 hexadecimal digits>"},

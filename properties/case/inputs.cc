@@ -131,6 +131,10 @@ Filled fill(const Case& c) {
     filled.error = "data=malformed: no inputs are drawn for a call that must be refused";
     return filled;
   }
+  if (c.data == DataClass::kOwn) {
+    filled.error = "data=own: its inputs are in the files that a user gave to `backgauge oracle --inputs`";
+    return filled;
+  }
   if (c.data == DataClass::kGolden) {
     GoldenData golden;
     if (!find_golden(c, golden, filled.error)) return filled;

@@ -12,6 +12,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from typing import Any
 
 from backgauge.command import command
 from backgauge.delivery import send
@@ -20,8 +22,10 @@ from backgauge.implementation import Function, implements
 from backgauge.result import Result
 
 
-def verify(target, op=None, *, dtypes=None, tier="smoke", seed=1, cases=None, out=None, jobs=None, timeout=None, max_time=None,
-           shrink=True, **claims):
+def verify(target: Any, op: str | Sequence[str] | None = None, *, dtypes: Sequence[str] | None = None, tier: str = "smoke",
+           seed: int = 1, cases: str | Sequence[str] | None = None, out: str | os.PathLike[str] | None = None,
+           jobs: int | None = None, timeout: str | None = None, max_time: str | None = None, shrink: bool = True,
+           **claims: Any) -> Result:
     """Judges an implementation on a whole campaign, in worker processes, as `backgauge verify` does. Returns a Result.
 
     target    a function that takes the tensors and attributes of `op` by name, as described at backgauge.implements; a function

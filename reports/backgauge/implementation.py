@@ -12,6 +12,8 @@
 """
 import inspect
 import pathlib
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from backgauge.errors import InputError
 
@@ -96,7 +98,8 @@ def claim_words(caller, *, dtypes, half_class="A", numerical_contract="fp32_stri
     return {"dtypes": None, **{name: list(value) for name, value in lists.items()}, **singles}
 
 
-def implements(op, *, dtypes, reserve_space_length=None, **claims):
+def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable[..., int] | None = None,
+               **claims: Any) -> Callable[[Callable[..., Any]], Function]:
     """Declares that the decorated function computes `op`, and for which calls.
 
     op      TensorFlow's name: LSTMBlockCellGrad, BlockLSTMGradV2, CudnnRNNBackprop; or CudnnRNN for a training forward that

@@ -8,10 +8,19 @@
 PyTorch), float32 or float64. seq_len_max is an int. Inputs that the op does not read, and for CudnnRNNBackprop `output`, `output_h`,
 `output_c` and `reserve_space`, may be left out. Attributes are keyword arguments with TensorFlow's names, words and defaults.
 """
+from __future__ import annotations
+
 import dataclasses
+import os
+import shlex
 import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from backgauge.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy  # only functions that need it import it, so that reports can be read without
 
 _WORDS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 
@@ -62,7 +71,7 @@ def as_numpy(name, value):
 
 def all_as_numpy(what, arrays):
     """The same for a dict; arrays that are None are left out."""
-    if not isinstance(arrays, dict):
+    if not isinstance(arrays, Mapping):
         raise InputError(f"{what}: expected a dict of arrays by name, got {type(arrays).__name__}")
     for name in arrays:
         if not isinstance(name, str):
@@ -85,8 +94,9 @@ def asked(function, *arguments):
         raise InputError(str(error)) from None
 
 
-def oracle(op, inputs, *, dropout_keep=None, independent_roundings=False, half_class="A", numerical_contract="fp32_strict",
-           recomputes_co=False, **attributes):
+def oracle(op: str, inputs: Mapping[str, Any], *, dropout_keep: Any = None, independent_roundings: bool = False,
+           half_class: str = "A", numerical_contract: str = "fp32_strict", recomputes_co: bool = False,
+           **attributes: Any) -> tuple[dict[str, numpy.ndarray], dict[str, numpy.ndarray]]:
     """The correct outputs, and how far a correct implementation may be from them: two dicts of float64 arrays.
 
     An allowed error of 0 asks for exactly that value; with inf any value is correct.
@@ -103,12 +113,28 @@ def oracle(op, inputs, *, dropout_keep=None, independent_roundings=False, half_c
     return {name: want for name, want, _ in answer}, {name: allowed for name, _, allowed in answer}
 
 
-def assert_conforms(op, inputs, outputs, *, dropout_keep=None, independent_roundings=False, half_class="A",
-                    numerical_contract="fp32_strict", recomputes_co=False, **attributes):
+def assert_conforms(op: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], *, dropout_keep: Any = None,
+                    independent_roundings: bool = False, half_class: str = "A", numerical_contract: str = "fp32_strict",
+                    recomputes_co: bool = False, save: str | os.PathLike[str] | None = None, **attributes: Any) -> None:
     """Raises AssertionError unless every element of `outputs` is within its allowed error. The message says which is the worst, and
-    what may be wrong. Agreement that proves nothing, because almost any number is allowed, is an error too."""
+    what may be wrong. Agreement that proves nothing, because almost any number is allowed, is an error too.
+
+    save    folder to which the inputs and outputs of a failure are written; the message then has the command that judges them
+    The other arguments are those of `oracle`. Raises InputError for what is wrong with them.
+    """
     __tracebackhide__ = True  # pytest then shows the line that called this
     problem = _problem(op, inputs, dropout_keep, independent_roundings, half_class, numerical_contract, recomputes_co, attributes)
-    word, text = asked(native().judge, problem, all_as_numpy("outputs", outputs))
+    given = all_as_numpy("outputs", outputs)
+    word, text = asked(native().judge, problem, given)
     if word != "PASSED":
-        raise AssertionError(f"{op}: {word}\n{text}".rstrip())
+        raise AssertionError(f"{op}: {word}\n{text}  repro: {_repro(problem, given, save)}")
+
+
+def _repro(problem, given, save):
+    if save is None:
+        return 'save="FOLDER" keeps inputs and outputs for `backgauge judge`'
+    folder = os.fspath(save)
+    asked(native().save, problem, given, folder)
+    options = [f"--dir={folder}", f"--outputs={os.path.join(folder, 'outputs')}", f"--half-class={problem.half_class}",
+               f"--contract={problem.numerical_contract}", *(["--recomputes-co"] if problem.recomputes_co else [])]
+    return f"backgauge judge {shlex.join(options)}"

@@ -6,6 +6,7 @@ import dataclasses
 import html
 import json
 import pathlib
+from typing import Any
 
 from backgauge.records import RECORD_SCHEMA
 
@@ -20,9 +21,9 @@ class Failure:
     reason: str  # the wrong element: got, want, the ratio of error and allowed error
     hint: str  # a known error that gives these numbers, or ""
     repro: str  # what runs the case again
-    record: dict
+    record: dict[str, Any]
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [f"{self.kind}: {self.cases} failure{'s' if self.cases > 1 else ''}", f"  {self.line}", f"  {self.reason}"]
         lines += [f"  hint: {self.hint}"] if self.hint else []
         return "\n".join([*lines, f"  repro: {self.repro}"])
@@ -38,6 +39,13 @@ class Result:
     junit     the text of junit.xml
     """
 
+    passed: bool
+    table: str
+    junit: str
+    records: list[dict[str, Any]]
+    counts: dict[str, int]
+    failures: list[Failure]
+
     def __init__(self, folder, table, passed, repro):
         folder = pathlib.Path(folder)
         self.passed, self.table = passed, repro.in_text(table)
@@ -47,13 +55,13 @@ class Result:
         self.counts = {word: statuses[word] for word in ("passed", "failed", "mistrusted", "skipped", "broken")}
         self.failures = _failures(self.records, _read(folder / "shrunk.jsonl"), repro)
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self.passed
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.table
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         counted = ", ".join(f"{count} {word}" for word, count in self.counts.items())
         return f"<backgauge.Result: {'passed' if self.passed else 'not passed'}; {counted}>"
 

@@ -10,6 +10,17 @@
 #include "properties/judge/compare/run_verdicts.h"
 
 namespace backgauge {
+namespace {
+
+// Whether one of the outputs of the problem's forward is given.
+bool gives_forward(const Problem& problem, const std::vector<GivenTensor>& given) {
+  const std::vector<TensorSpec>& outputs = spec_of(traits_of(problem.op).forward.value()).outputs;
+  return std::ranges::any_of(given, [&](const GivenTensor& tensor) {
+    return std::ranges::find(outputs, tensor.name, &TensorSpec::name) != outputs.end();
+  });
+}
+
+}  // namespace
 
 Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given, const Problem& problem,
                      const Declared& declared) {
@@ -36,7 +47,13 @@ Verdict judge_outputs(ExpectedOutputs& expected, const Problem& problem, const s
   if (std::string reason = undecidable(declared, problem, expected.facts()); !reason.empty()) {
     return {Status::kSkipped, std::move(reason), {}};
   }
-  return judge_values(expected.all(problem, declared), given, problem, declared);
+  if (!traits_of(problem.op).forward || gives_forward(problem, given)) {
+    return judge_values(expected.all(problem, declared), given, problem, declared);
+  }
+  Verdict verdict = judge_values(expected.gradient(problem, declared), given, problem, declared);
+  verdict.note +=
+      (verdict.note.empty() ? "" : "; ") + std::string("without outputs of the forward, which were not given");
+  return verdict;
 }
 
 }  // namespace backgauge

@@ -22,7 +22,8 @@ Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenT
                      const Declared& declared);
 
 // The verdict on outputs of a legal problem; with random dropout, problem.keep holds its masks. SKIPPED if
-// undecidable() gives a reason (claims.h), otherwise judge_values() with all expected outputs.
+// undecidable() gives a reason (claims.h), otherwise judge_values() with all expected outputs. A program that computes
+// the gradient alone gives none of its forward's outputs, and is judged without them; the note says so.
 Verdict judge_outputs(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                       const Declared& declared);
 
