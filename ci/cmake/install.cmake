@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # What an installation holds: the command, the contract header, the implementations as libraries, the reference library and
-# the judge for other projects, and the golden vectors. The target backgauge_installed builds all of it, and nothing else.
+# the judge for other projects, and the golden vectors. The target backgauge_installed builds it, and nothing else.
 add_custom_target(backgauge_installed)
 add_dependencies(backgauge_installed backgauge)
-if(TARGET _backgauge)
+if(BACKGAUGE_WHEEL)
   add_dependencies(backgauge_installed _backgauge)
 endif()
 install(TARGETS backgauge RUNTIME)

@@ -17,9 +17,9 @@ def ninja(*arguments):
 
 
 def named_by_install_rules():
-    """Files of the build folder, relative to it."""
+    """Files of the build folder, relative to it, without those that may be missing."""
     rules = "\n".join(file.read_text() for file in BUILD.rglob("cmake_install.cmake"))
-    files = {file for names in re.findall(r'FILES((?: "[^"]+")+)', rules) for file in re.findall(r'"([^"]+)"', names)}
+    files = {file for names in re.findall(r'(?<!OPTIONAL )FILES((?: "[^"]+")+)', rules) for file in re.findall(r'"([^"]+)"', names)}
     return {str(pathlib.Path(file).relative_to(BUILD)) for file in files if pathlib.Path(file).is_relative_to(BUILD)}
 
 
