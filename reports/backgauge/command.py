@@ -17,7 +17,7 @@ def command():
             raise InputError(f"BACKGAUGE_COMMAND={chosen}: not a program")
         return chosen
     package, module = (pathlib.Path(each).resolve().parent for each in (__file__, native().__file__))
-    places = [module.parent / "backgauge", *(folder / "bin" / "backgauge" for folder in package.parents)]
+    places = [module.parent / "backgauge", *(folder / "bin" / "backgauge" for folder in (package, *package.parents))]
     found = next((str(place) for place in places if place.is_file() and os.access(place, os.X_OK)), None) or shutil.which("backgauge")
     if found is None:
         raise InputError("the program backgauge is neither installed with this package nor on the PATH; BACKGAUGE_COMMAND names it")
