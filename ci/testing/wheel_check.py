@@ -12,6 +12,7 @@ import tempfile
 LARGEST = 20e6  # bytes
 CELL = "lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37"
 KERNEL = pathlib.Path(__file__).parents[2] / "impl" / "numpy" / "lstm_block_cell_grad.py"
+TESTS = pathlib.Path(__file__).parent / "kernels" / "test_cell.py"
 PACKAGE_TEST = pathlib.Path(__file__).parent / "package_test.py"
 
 
@@ -48,6 +49,15 @@ def check_needs(stranger, folder):
                 raise SystemExit(f"wheel_check: {path.name} needs {', '.join(wrong)}")
 
 
+def check_pytest(stranger):
+    """Tests of a right and of a wrong kernel, and the functions of the package (kernels/test_cell.py)."""
+    (stranger.folder / "test_cell.py").write_text(TESTS.read_text())
+    output = stranger.run("venv/bin/python", "-m", "pytest", "-q", "-rf", "--tb=no", "test_cell.py", expected=1)
+    failed = {line.split("::")[1].split("[")[0].split()[0] for line in output.splitlines() if line.startswith("FAILED ")}
+    if failed != {"test_wrong"}:
+        raise SystemExit(f"wheel_check: pytest: expected only test_wrong to fail\n{output}")
+
+
 def check_wheel(wheel, python):
     if wheel.stat().st_size > LARGEST:
         raise SystemExit(f"wheel_check: {wheel.name} has {wheel.stat().st_size} bytes, at most {LARGEST:.0f} are allowed")
@@ -73,8 +83,9 @@ def check_wheel(wheel, python):
             if not (place / file).is_file():
                 raise SystemExit(f"wheel_check: {option}: {place} has no {file}")
         goldens = next((stranger.folder / "venv/lib").glob("python*")) / "site-packages/backgauge/share/backgauge/goldens"
-        stranger.run(*pip, "ml_dtypes")
+        stranger.run(*pip, "ml_dtypes", "pytest")
         stranger.run("venv/bin/python", PACKAGE_TEST, BACKGAUGE_TEST_GOLDENS=str(goldens))
+        check_pytest(stranger)
         stranger.run(*pip, f"{wheel}[reports]")
         stranger.run("venv/bin/backgauge", "bench", f"--case={CELL}", "--impl=cpu,plain", "--reps=2", "--out=run.json")
         stranger.run("venv/bin/backgauge", "report", "run.json", "--out=page")
