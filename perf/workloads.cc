@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #include "properties/case/case_list.h"
 #include "properties/case/data_files.h"
@@ -14,6 +15,11 @@ namespace fs = std::filesystem;
 constexpr std::string_view kShapesPrefix = "shapes_", kShapesSuffix = ".txt";
 
 void replace(std::string& text, char from, char to) { std::ranges::replace(text, from, to); }
+
+fs::path suite_file(const fs::path& folder, std::string name) {
+  replace(name, '-', '_');
+  return folder / (std::string(kShapesPrefix) + name + std::string(kShapesSuffix));
+}
 
 bool has(const std::vector<Workload>& workloads, const Case& c) {
   return std::ranges::find(workloads, c, &Workload::c) != workloads.end();
@@ -56,6 +62,15 @@ std::vector<std::string> suite_names(const fs::path& folder) {
   return names;
 }
 
+std::string suite_note(const fs::path& folder, const std::string& name) {
+  std::ifstream file(suite_file(folder, name));
+  std::string note;
+  for (std::string line; std::getline(file, line) && line.starts_with("# ") && !line.starts_with("# Work: ");) {
+    note += (note.empty() ? "" : " ") + line.substr(2);
+  }
+  return note;
+}
+
 std::vector<Workload> suite(const fs::path& folder, const std::string& name, std::string& error) {
   error.clear();
   const std::vector<std::string> known = suite_names(folder);
@@ -70,10 +85,7 @@ std::vector<Workload> suite(const fs::path& folder, const std::string& name, std
   }
   std::vector<Workload> out;
   for (const std::string& one : wanted) {
-    std::string file = one;
-    replace(file, '-', '_');
-    const std::vector<ListedCase> listed =
-        read_case_list(folder / (std::string(kShapesPrefix) + file + std::string(kShapesSuffix)), error);
+    const std::vector<ListedCase> listed = read_case_list(suite_file(folder, one), error);
     if (!error.empty()) return {};
     for (const ListedCase& entry : listed) {
       if (!has(out, entry.c)) out.push_back({one, entry.c});

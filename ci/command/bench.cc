@@ -317,7 +317,7 @@ void add_bench(CommandLine& line) {
       .envname("BACKGAUGE_IMPL");
   command
       .option("--suite", options->suite,
-              "list of workloads: quick (default), nine, tf-grid, deepbench, gnmt, rnnt, ..., or all")
+              "list of workloads: quick (default), another that `backgauge list --suites` prints, or all")
       .envname("BACKGAUGE_SUITE");
   command.option("--case", options->lines, "time this case line; may be repeated").default_text("");
   command.flag("--quick", options->quick, "shorter rounds, and an end within a minute");

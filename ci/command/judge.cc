@@ -124,6 +124,7 @@ void add_judge(CommandLine& line) {
   command.flag("--json", options->json, "print the records as JSON instead of text");
   command.option("--junit", options->junit, "file for the results as JUnit XML");
   command.flag("--strict", options->strict, "exit with code 5 if a verdict is MISTRUSTED");
+  command.footer(kVerdictHelp);
   command.action([options] { return judge_all_of(*options); });
 }
 

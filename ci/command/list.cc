@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "ci/run/redraw.h"
 #include "ci/run/workspace_growth.h"
 #include "impl/registry.h"
+#include "perf/workloads.h"
 #include "properties/campaign/campaign.h"
 #include "properties/campaign/coverage.h"
 #include "properties/campaign/significance.h"
@@ -31,7 +33,7 @@ using Json = nlohmann::ordered_json;
 struct ListArguments {
   std::string ops, impl, tier = "ci", format = "text";
   std::uint64_t seed = 1;
-  bool cases = false, as_planned = false, coverage = false;
+  bool cases = false, as_planned = false, coverage = false, suites = false;
   DeclarationOptions declaration{};
 };
 
@@ -251,7 +253,21 @@ int list_cases(const ListArguments& options) {
   return kGood;
 }
 
+// The lists of workloads of bench.
+int list_suites() {
+  std::string error;
+  const std::filesystem::path folder = shapes_folder(error);
+  if (folder.empty()) throw CommandError{kUsage, error};
+  for (const std::string& name : suite_names(folder)) {
+    const std::vector<Workload> workloads = suite(folder, name, error);
+    if (!error.empty()) throw CommandError{kUsage, error};
+    fmt::print("{:<20} {:>4}  {}\n", name, workloads.size(), suite_note(folder, name));
+  }
+  return kGood;
+}
+
 int run(const ListArguments& options) {
+  if (options.suites) return list_suites();
   if (options.cases) return list_cases(options);
   if (options.coverage) return list_coverage(options);
   Json ops = Json::array(), implementations = Json::array();
@@ -303,6 +319,7 @@ void add_list(CommandLine& line) {
   command.flag("--as-planned", options->as_planned,
                "with --cases: print the planned lines, without redrawing inconclusive cases (fast)");
   add_declaration_options(command, options->declaration);
+  command.flag("--suites", options->suites, "print the lists of workloads of bench, with their numbers of workloads");
   command.flag("--coverage", options->coverage, "print how much the cases of a tier cover");
   command.option("--tier", options->tier, std::string(kTierWords)).envname("BACKGAUGE_TIER");
   command.option("--seed", options->seed, "seed of the random choices in the tier")

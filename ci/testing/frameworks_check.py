@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Judges real frameworks, through their adapters in impl/. What they compute is right, so whatever the judge says against
-them is a false alarm, but for the limits and bugs that KNOWN lists.
+them is a false alarm, but for the limits and bugs that FRAMEWORKS lists.
 
 usage: ci/testing/frameworks_check.py [--build=build/dev] [--tier=smoke] [--seed=1] [names...]
 
@@ -12,7 +12,6 @@ of a framework that is here.
 import argparse
 import collections
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -20,6 +19,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "perf/peers"))
+from verify_peers import interpreter  # noqa: E402
 
 # Infinite upstream gradients that PyTorch, Keras and JAX turn into NaN where the forms of the equations do not.
 INFINITE = [f"cudnn_rnn_backprop {line}" for line in (
@@ -52,15 +53,6 @@ FRAMEWORKS = {
     "jax": Framework("jax", "jax/jax_scan.py", BACKPROP, INFINITE, {}),
     "triton": Framework("torch", "triton/triton_cell.py", "lstm_block_cell_grad", [], {}),
 }
-
-
-def interpreter(environment):
-    for home in (os.environ.get("BACKGAUGE_PEERS_HOME", ""), os.path.expanduser("~/.cache/backgauge-peers"),
-                 "/opt/backgauge-peers"):
-        python = pathlib.Path(home, environment, "bin/python")
-        if home and python.exists():
-            return str(python)
-    return sys.executable
 
 
 def absence(name, python):

@@ -2,6 +2,7 @@
 """backgauge list: complete, readable by programs, and its case lines are accepted again."""
 
 import json
+import pathlib
 import unittest
 
 from command import C_PLUGINS, CommandTest
@@ -96,6 +97,18 @@ class Cases(CommandTest):
         self.assertNotEqual(first, other)
         for line in first.splitlines():
             self.assertTrue(line.startswith("lstm_block_cell_grad "), line)
+
+
+class Suites(CommandTest):
+    def test_every_list_of_workloads_is_there(self):
+        rows = [line.split(None, 2) for line in self.expect(0, "list", "--suites").stdout.splitlines()]
+        shapes = pathlib.Path(__file__).resolve().parents[2] / "properties/cases"
+        self.assertEqual([row[0] for row in rows],
+                         sorted(file.stem.removeprefix("shapes_").replace("_", "-") for file in shapes.glob("shapes_*.txt")))
+        nine = next(row for row in rows if row[0] == "nine")
+        self.assertEqual(nine[1], "9")
+        self.assertTrue(nine[2].startswith("Nine shapes for comparing BlockLSTMGradV2 with other libraries"), nine)
+        self.assertTrue(all(len(row) == 3 and int(row[1]) > 0 for row in rows), rows)
 
 
 if __name__ == "__main__":

@@ -157,7 +157,7 @@ class Help(CommandTest):
         for subcommand in ("verify", "repro", "merge", "bench", "self"):
             help_text = self.expect(0, subcommand, "--help").stdout
             self.assertIn("Exit codes: 0 ", help_text, subcommand)
-        for subcommand in ("verify", "repro", "merge"):
+        for subcommand in ("verify", "repro", "merge", "judge"):
             self.assertIn("MISTRUSTED: the allowed error", self.expect(0, subcommand, "--help").stdout, subcommand)
 
     def test_all_contracts_are_in_the_help(self):
