@@ -125,6 +125,7 @@ WorkerProgram python_worker(const std::string& chosen) {
     worker.variables["PYTHONPATH"] = path;
   }
   worker.variables["PYTHONDONTWRITEBYTECODE"] = "1";
+  worker.variables["PYTHONUNBUFFERED"] = "1";  // what a call prints is seen when it returns
   for (const char* pool : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"}) worker.variables[pool] = "1";
 
   const std::string named = chosen.empty() ? setting("BACKGAUGE_PYTHON") : chosen;

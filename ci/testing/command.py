@@ -23,7 +23,7 @@ SETTINGS = ("IMPL", "OPS", "TIER", "SEED", "OUT", "JOBS", "THREADS", "ISOLATE", 
 SHARDS = ("GTEST_SHARD_INDEX", "GTEST_TOTAL_SHARDS", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
           "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_STEP", "CI_NODE_INDEX", "CI_NODE_TOTAL")
 ENVIRONMENT = {key: value for key, value in os.environ.items()
-               if key not in SHARDS and key not in ["BACKGAUGE_" + word for word in SETTINGS]}
+               if key not in (*SHARDS, "PYTHONUNBUFFERED") and key not in ["BACKGAUGE_" + word for word in SETTINGS]}
 
 
 # The progress lines of runs longer than ten seconds; on a busy machine any run may be.
