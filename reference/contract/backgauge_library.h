@@ -4,11 +4,12 @@
  * which is readable. Plain C11 (and C++17). Each is also a plug-in: `backgauge verify --impl=path/libbackgauge_cpu.so`.
  *
  * A function of this header returns a table, whose functions backgauge.h describes. To compute a gradient:
- *   1. Describe the tensors (backgauge_tensor) in the order and with the names and shapes that `backgauge list` prints.
- * Those of BACKGAUGE_BLOCK_LSTM_GRAD_V2 are, in elements, row-major, of the dtype of the call: inputs   seq_len_max []
- * of int64, x [T,B,I], cs_prev and h_prev [B,H], w [I+H,4H], wci, wcf and wco [H], b [4H], i, cs, f, o, ci, co, h,
- * cs_grad and h_grad [T,B,H] outputs  x_grad [T,B,I], cs_prev_grad and h_prev_grad [B,H], w_grad [I+H,4H], wci_grad,
- * wcf_grad and wco_grad [H], b_grad [4H]
+ *   1. Describe the tensors (backgauge_tensor) in the order and with the names and shapes that `backgauge list` prints,
+ *      row-major, of the dtype of the call. For BACKGAUGE_BLOCK_LSTM_GRAD_V2 these are:
+ *      - inputs: seq_len_max [] of int64; x [T,B,I]; cs_prev, h_prev [B,H]; w [I+H,4H]; wci, wcf, wco [H]; b [4H];
+ *        i, cs, f, o, ci, co, h, cs_grad, h_grad [T,B,H];
+ *      - outputs: x_grad [T,B,I]; cs_prev_grad, h_prev_grad [B,H]; w_grad [I+H,4H]; wci_grad, wcf_grad, wco_grad [H];
+ *        b_grad [4H].
  *   2. Fill a backgauge_call, with struct_size, num_threads >= 1 and memory_space BACKGAUGE_HOST.
  *   3. Ask `prepare` how many bytes of workspace the call needs, and with which alignment.
  *   4. `run`. Every element of every output is then written, and no pointer is kept.
