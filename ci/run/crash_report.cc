@@ -22,7 +22,7 @@ struct Slot {
   std::array<char, 192> line{};      // case lines have at most 160 characters
 };
 std::array<Slot, kMost> slots;
-thread_local std::size_t mine = kMost;
+thread_local std::size_t my_slot = kMost;
 
 void say(std::string_view text) {
   // A failure to write to stderr cannot be reported anywhere.
@@ -34,9 +34,9 @@ extern "C" void report_crash(int signal_number) {
   say("\nbackgauge: SIG");
   say(name == nullptr ? "?" : name);
   // A thread that the implementation has started has no case: it belongs to one of those that are being judged.
-  say(mine < kMost ? " while judging\n" : " while judging one of\n");
+  say(my_slot < kMost ? " while judging\n" : " while judging one of\n");
   for (std::size_t k = 0; k < kMost; ++k) {
-    if (slots[k].size.load() == 0 || (mine < kMost && mine != k)) continue;
+    if (slots[k].size.load() == 0 || (my_slot < kMost && my_slot != k)) continue;
     say("  ");
     say({slots[k].line.data(), slots[k].size.load()});
     say("\n");
@@ -57,7 +57,7 @@ void install_crash_report() {
 
 InFlight::InFlight(const std::string& line) : slot_(0) {
   while (slot_ < kMost && slots[slot_].taken.exchange(true)) ++slot_;
-  mine = slot_;
+  my_slot = slot_;
   if (slot_ == kMost) return;
   const std::size_t size = std::min(line.size(), slots[slot_].line.size());
   std::memcpy(slots[slot_].line.data(), line.data(), size);
@@ -65,7 +65,7 @@ InFlight::InFlight(const std::string& line) : slot_(0) {
 }
 
 InFlight::~InFlight() {
-  mine = kMost;
+  my_slot = kMost;
   if (slot_ == kMost) return;
   slots[slot_].size = 0;
   slots[slot_].taken = false;
