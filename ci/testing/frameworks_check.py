@@ -43,13 +43,18 @@ def empty_input(record):
     return "input_size must be greater than zero" in record.get("reason", "")
 
 
+def empty_batch(record):
+    """Keras adds the bias of an LSTM by BiasAdd, which then takes the empty matrix for the bias."""
+    return "Biases must be 1D: [0," in record.get("reason", "")
+
+
 Framework = collections.namedtuple("Framework", "environment adapter ops lines known")
 BACKPROP = "cudnn_rnn_backprop"
 FRAMEWORKS = {
     "tensorflow": Framework("tensorflow", "tensorflow/tensorflow_raw_ops.py", "lstm_block_cell_grad,block_lstm_grad_v2", [],
                             {"w_grad is not written if B = 0": unwritten_w_grad}),
     "torch": Framework("torch", "torch/torch_nn.py", BACKPROP, INFINITE, {"refuses I = 0": empty_input}),
-    "keras": Framework("tensorflow", "keras/keras_layers.py", BACKPROP, INFINITE, {}),
+    "keras": Framework("tensorflow", "keras/keras_layers.py", BACKPROP, INFINITE, {"an LSTM fails if B = 0": empty_batch}),
     "jax": Framework("jax", "jax/jax_scan.py", BACKPROP, INFINITE, {}),
     "triton": Framework("torch", "triton/triton_cell.py", "lstm_block_cell_grad", [], {}),
 }

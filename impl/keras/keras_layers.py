@@ -25,7 +25,9 @@ def net(rnn_mode, H, width, direction, params, block):
     order = GATES[rnn_mode]
     W, R, bW, bR = (tf.concat([tf.split(tf.reshape(params[at], shape), len(order))[gate] for gate in order], axis=0)
                     for at, shape in (block.W, block.R, block.bW, block.bR))
-    options = {"return_sequences": True, "return_state": True, "go_backwards": direction == 1, "dtype": params.dtype.name}
+    # The weights that it starts with are replaced; those of the default initializer cannot be drawn in bfloat16.
+    options = {"return_sequences": True, "return_state": True, "go_backwards": direction == 1, "dtype": params.dtype.name,
+               "kernel_initializer": "zeros", "recurrent_initializer": "zeros"}
     made = {"lstm": lambda: layers.LSTM(H, **options), "gru": lambda: layers.GRU(H, reset_after=True, **options),
             "rnn_relu": lambda: layers.SimpleRNN(H, activation="relu", **options),
             "rnn_tanh": lambda: layers.SimpleRNN(H, activation="tanh", **options)}[rnn_mode]()

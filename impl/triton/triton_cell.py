@@ -3,7 +3,9 @@
 
     backgauge verify --impl=impl/triton/triton_cell.py --python=VENV/bin/python --tier=smoke
 """
+import contextlib
 import os
+import threading
 
 import torch
 
@@ -17,6 +19,8 @@ import backgauge  # noqa: E402
 __version__ = triton.__version__
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 COLUMNS = 64  # of H, by one program
+# While it runs, the interpreter replaces functions of triton.language.
+INTERPRETER = threading.Lock() if DEVICE == "cpu" else contextlib.nullcontext()
 
 
 @triton.jit
@@ -62,5 +66,6 @@ def cell(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peeph
               for value in (cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad)]
     B, H = cs.shape
     outputs = [torch.empty(shape, dtype=inputs[0].dtype, device=DEVICE) for shape in ((B, H), (B, 4 * H), (H,), (H,), (H,))]
-    cell_kernel[(triton.cdiv(H, COLUMNS),)](*inputs, *outputs, B, H, PEEPHOLE=use_peephole, N=COLUMNS)
+    with INTERPRETER:
+        cell_kernel[(triton.cdiv(H, COLUMNS),)](*inputs, *outputs, B, H, PEEPHOLE=use_peephole, N=COLUMNS)
     return [value.cpu().numpy() for value in outputs]
