@@ -200,7 +200,10 @@ class BenchRun {
   }
 
   void finish(const BenchResult& result) {
-    add_context(context_of(machine_, build_, limits_, bench_options_, result));
+    const std::size_t missing = workloads_.size() - result.workloads.size();
+    std::map<std::string, std::string> context = context_of(machine_, build_, limits_, bench_options_, result);
+    context["ended"] = interrupted() ? "interrupted" : missing > 0 ? "max-time" : "complete";
+    add_context(context);
     const std::vector<benchmark::BenchmarkReporter::Run> runs = google_runs(result);
     const auto text = [&runs](const std::string& format) {
       std::ostringstream out;
@@ -221,7 +224,6 @@ class BenchRun {
         fmt::print("{}: {}", candidate->table().name, conduct);
       }
     }
-    const std::size_t missing = workloads_.size() - result.workloads.size();
     if (missing > 0 && !interrupted())
       fmt::print("not run: {} of {} workloads, because --max-time was reached\n", missing, workloads_.size());
     if (interrupted()) fmt::print("interrupted after {} of {} workloads\n", result.workloads.size(), workloads_.size());

@@ -18,7 +18,7 @@ BLOCK = "block_lstm_grad_v2 t5b3i4h2 peep=1 dt=f32 data=strat:0x1"
 CUDNN = "cudnn_rnn_backprop t3b3i5h4 mode=gru dt=f64 data=strat:0x1"
 SHORT = ["--reps=3", "--min-time=0.1"]
 AGGREGATES = ["mean", "median", "stddev", "cv"]
-CONTEXT = ["backgauge_version", "commit", "cpu_model", "isa", "l1_bytes", "l2_bytes", "l3_bytes", "governor", "compiler",
+CONTEXT = ["backgauge_version", "commit", "cpu_model", "isa", "l1_bytes", "l2_bytes", "l3_bytes", "governor", "compiler", "workloads_planned", "ended",
            "build_type", "fma_gflops_f32", "fma_gflops_f64", "noise_aa", "machine_id", "cache_mode", "threads",
            "work_convention"] + [f"{what}_gbps_{level}" for what in ("read", "copy")
                                  for level in ("l1", "l2", "l3", "memory")]
@@ -77,6 +77,7 @@ class BenchTest(Runs):
         for key in CONTEXT:
             self.assertIn(key, context)
         self.assertEqual(context["backgauge_version"], VERSION)
+        self.assertEqual((context["workloads_planned"], context["ended"]), ("2", "complete"))
         self.assertEqual(samples[0]["schema"], "backgauge.samples/1")
         self.assertEqual({key: context[key] for key in samples[0]["context"]}, samples[0]["context"])
         runs = [one for one in benchmarks if one["run_type"] == "iteration"]
@@ -237,8 +238,10 @@ class BenchTest(Runs):
 
     def test_deadline(self):
         many = ["--suite=tf-grid", "--T=2", "--H=16:1024:16", "--max-work=0.01", "--max-time=1s"]
-        stdout, _, _, _ = self.bench(5, *many, "--strict")
+        stdout, benchmarks, context, _ = self.bench(5, *many, "--strict")
         self.assertIn("not run: ", stdout)
+        self.assertEqual(context["ended"], "max-time")
+        self.assertGreater(int(context["workloads_planned"]), len({entry["label"] for entry in benchmarks}))
 
     def test_interruption_leaves_whole_files(self):
         out = self.folder / "run.json"
@@ -249,7 +252,7 @@ class BenchTest(Runs):
         stdout, stderr = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, stdout + stderr)
         self.assertIn("interrupted after", stdout)
-        json.loads(out.read_text())
+        self.assertEqual(json.loads(out.read_text())["context"]["ended"], "interrupted")
 
 
 @unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")
