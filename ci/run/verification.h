@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ci/run/run_folder.h"
+#include "ci/run/shard.h"
 #include "ci/run/summary.h"
 
 namespace backgauge::cli {

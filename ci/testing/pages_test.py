@@ -120,6 +120,17 @@ class Verdicts(CommandTest):
         self.assertGreater(data["counts"]["not_run"], 0)
         self.assertRegex(data["verdict"]["text"], r"; \d+ not run")
 
+    def test_a_shard_has_not_passed(self):
+        lines = ["--case=block_lstm_grad_v2 t2b3i2h4 peep=1 dt=f32 data=strat:0x1", "--case=" + CELL]
+        data = self.word(0, "verify", "--impl=plain", *lines, "--shard=1/2")
+        self.assertEqual(data["verdict"]["word"], "INCOMPLETE")
+        self.assertIn("1 case passed; this is shard 1/2 of the run", data["verdict"]["text"])
+
+    def test_the_day_stands_above_the_numbers(self):
+        data = self.word(0, "verify", "--case", CELL)
+        page = (self.folder / "out" / "index.html").read_text()
+        self.assertLess(page.index(f"judged {data['run']['finished']} by backgauge"), page.index("<main>"))
+
     def test_a_tier_has_coverage_and_determinism(self):
         data = self.word(0, "verify", "--tier=smoke", "--ops=LSTMBlockCellGrad", "--impl=plain")
         self.assertRegex(data["coverage"][0]["text"], r"^(\d+) of \1 pairs of settings$")
