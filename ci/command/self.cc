@@ -8,10 +8,12 @@
 #include <iterator>
 
 #include "ci/command/subcommands.h"
+#include "ci/conform/mustpass.h"
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
 #include "ci/proof/correct.h"
 #include "ci/proof/correct_trial.h"
+#include "ci/proof/list_strength.h"
 #include "ci/proof/proof.h"
 #include "ci/run/interrupt.h"
 #include "ci/run/progress.h"
@@ -34,7 +36,7 @@ constexpr std::size_t kOracleStep = 10;  // one in this many cases is evaluated 
 
 struct SelfArguments {
   bool full = false, json = false, calibrate = false, correct = false;
-  std::string ops, only, readme;
+  std::string ops, only, readme, mustpass;
   std::uint64_t seed = 1;
   int workers = one_job_per_core();
   CorrectTrialOptions trial{};
@@ -137,7 +139,29 @@ int try_correct_ones(const SelfArguments& options) {
   return trial.holds() ? kGood : kSelfCheck;
 }
 
+// How strong the lists of `backgauge conform` are.
+int try_mustpass_lists(const SelfArguments& options) {
+  require_saboteurs(options);
+  const InterruptGuard guard;
+  const std::vector<backgauge_op> ops = parse_ops(options.ops);
+  std::vector<CaseList> lists;
+  for (const MustpassList& list : mustpass_lists(options.mustpass)) {
+    if (std::ranges::find(ops, list.op) != ops.end()) lists.push_back({list.file, list.op, list.dtype, list.cases});
+  }
+  Progress progress(0);
+  const std::vector<ListStrength> strength =
+      strength_of(lists, {.workers = options.workers,
+                          .only = options.only,
+                          .progress = [&progress](const std::string& phase, std::size_t done, std::size_t total) {
+                            progress.show_phase(phase, done, total);
+                          }});
+  progress.clear();
+  fmt::print("{}", strength_text(strength));
+  return interrupted() ? kInterrupted : kGood;
+}
+
 int self(const SelfArguments& options) {
+  if (!options.mustpass.empty()) return try_mustpass_lists(options);
   if (options.calibrate) return calibrate(options);
   if (options.correct) return try_correct_ones(options);
   require_saboteurs(options);
@@ -186,6 +210,10 @@ void add_self(CommandLine& line) {
   command.option("--cases", options->trial.cases, "number of cases per seed, spread evenly over the tier; 0: all")
       .check(whole_number())
       .needs(correct);
+  command
+      .option("--mustpass", options->mustpass,
+              "instead: count the saboteurs that each mustpass list of this version refuses")
+      .default_text("");
   command.flag("--json", options->json, "print the whole result as JSON");
   command.option("--ops", options->ops, "comma-separated ops (default: all)").envname("BACKGAUGE_OPS");
   command.option("--only", options->only, "only saboteurs whose id starts with this");

@@ -44,6 +44,15 @@ class SelfTest(command.CommandTest):
         text = readme.read_text()
         self.assertRegex(text, f"before\n{begin}\n0 false alarms in [0-9,]+ judged runs of 1 implementations .*\n{end}\nafter")
 
+    def test_the_strength_of_the_mustpass_lists(self):
+        done = self.expect(0, "self", "--mustpass=1.0", "--ops=lstm_block_cell_grad", "--only=A2", "--jobs=2")
+        lines = done.stdout.splitlines()
+        self.assertEqual(len(lines), 2, done.stdout)
+        for line, dtype in zip(lines, ("f16", "f32")):
+            self.assertRegex(line, rf"^lstm_block_cell_grad_{dtype}.txt +\d+ lines refuse (\d+) of \1 saboteurs$")
+        self.expect_complaint(2, "--mustpass=0.9: expected 1.0", "self", "--mustpass=0.9")
+        self.expect_complaint(2, "--only=none", "self", "--mustpass=1.0", "--only=none")
+
     def test_options_need_it(self):
         self.expect_complaint(2, "--correct", "self", "--impl=plain")
         self.expect_complaint(3, "no_such", "self", "--correct", *FEW, "--impl=no_such")
