@@ -4,6 +4,7 @@
 A pair is one (workload, implementation). Without the samples file the repetitions in RUN.json stand for samples.
 """
 
+import datetime
 import math
 import pathlib
 import re
@@ -30,6 +31,16 @@ class Sample:
     calls: int = 0  # 0 if the run does not say
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What a file says of samples that it does not have (perf/measure keeps the median repetition alone)."""
+
+    samples: int
+    disturbed: int
+    low: float  # quartiles, seconds
+    high: float
+
+
 @dataclass
 class Pair:
     workload: str  # the case line
@@ -42,6 +53,7 @@ class Pair:
     tensors: dict = field(default_factory=dict)  # tensor -> error / bound
     samples: list = field(default_factory=list)
     counters: dict = field(default_factory=dict)  # medians over repetitions
+    kept: Kept | None = None
 
     @property
     def case(self) -> CaseLine:
@@ -84,6 +96,22 @@ class Run:
     @property
     def machine_id(self):
         return str(self.context.get("machine_id", ""))
+
+    @property
+    def date(self):
+        """When it was measured, with a time zone; None if the run does not say."""
+        try:
+            date = datetime.datetime.fromisoformat(str(self.context["date"]))
+        except (KeyError, ValueError):
+            return None
+        return date if date.tzinfo else date.replace(tzinfo=datetime.timezone.utc)
+
+    @property
+    def sample_counts(self):
+        """(samples, disturbed ones)."""
+        each = [(pair.kept.samples, pair.kept.disturbed) if pair.kept else
+                (len(pair.samples), sum(sample.disturbed for sample in pair.samples)) for pair in self.pairs.values()]
+        return sum(samples for samples, _ in each), sum(disturbed for _, disturbed in each)
 
     @property
     def implementations(self):
@@ -135,11 +163,24 @@ def _read_report(run, report):
         for counter in ("unjudged", "mistrusted"):
             pair.verdict = counter.upper() if counter in entry else pair.verdict
         seconds = positive(entry, "real_time") * _unit_of(entry)
+        if "quartiles" in entry:
+            pair.kept = _kept(entry)
         repetitions.setdefault(id(pair), (pair, []))[1].append((seconds, entry))
     for pair, entries in repetitions.values():
         pair.samples = [Sample(k, seconds, float("nan"), False, _cpu_seconds(entry)) for k, (seconds, entry) in enumerate(entries)]
         pair.counters = _counters(entries)
         pair.error_over_bound = pair.counters.get("error_over_bound", float("nan"))
+
+
+def _kept(entry):
+    ends = entry["quartiles"]
+    if not isinstance(ends, list) or len(ends) != 2:
+        raise ValueError("quartiles: expected two numbers")
+    low, high = (positive({"quartiles": end}, "quartiles") * _unit_of(entry) for end in ends)
+    samples, disturbed = (amount(entry, key) for key in ("samples", "disturbed"))
+    if low > high or not (samples.is_integer() and disturbed.is_integer() and disturbed <= samples):
+        raise ValueError("quartiles, samples, disturbed: expected ascending quartiles, and no more disturbed samples than samples")
+    return Kept(int(samples), int(disturbed), low, high)
 
 
 def _cpu_seconds(entry):
@@ -212,7 +253,7 @@ def _read_samples(run, lines):
                 fresh.add(id(pair))
                 # Only RUN.json has CPU times, for the same rounds in the same order.
                 cpu_seconds[id(pair)] = iter([sample.cpu_seconds for sample in pair.samples])
-                pair.samples = []
+                pair.samples, pair.kept = [], None
             pair.samples.append(_sample(entry, next(cpu_seconds[id(pair)], float("nan"))))
         if "verdict" in entry:
             pair.verdict = words(entry, "verdict")

@@ -9,6 +9,9 @@ from .case_line import CaseLine
 from .run import UNJUDGED, Pair, Run
 
 
+LEAST_NOISE = 0.02  # the same code differs by this much between two processes: kLeastNoise in perf/results.h
+
+
 @dataclass(frozen=True)
 class Setting:
     """The properties that all times in one chart share."""
@@ -39,13 +42,14 @@ class Row:
     tensors: dict
     samples: int
     disturbed: int
-    seconds: float  # median of the undisturbed samples; nan: not timed
-    low: float  # first quartile
+    seconds: float  # median of the undisturbed samples, or of all if most are disturbed; nan: not timed
+    low: float  # first quartile; nan: unknown, as of a single sample
     high: float  # third quartile
     gflops: float  # nan if the run has no such counter
     gbps: float
     share_of_limit: float
     first_call_seconds: float
+    noise: float  # of the run, nan if it does not say
 
     @property
     def has_time(self):
@@ -54,6 +58,25 @@ class Row:
     @property
     def is_comparable(self):
         return self.has_time and self.verdict != UNJUDGED
+
+    @property
+    def is_quiet(self):
+        """Whether at least half of its samples were undisturbed."""
+        return 2 * self.disturbed <= self.samples
+
+    @property
+    def uncertainty(self):
+        """Of the median, relative: its standard error from the quartiles, or the A/A noise of the run if that is larger.
+
+        The quartiles of a normal distribution are 1.349 standard deviations apart, and the median of n samples has
+        sqrt(pi / 2) standard errors of the mean: 0.93 * (q3 - q1) / sqrt(n)."""
+        own = 0.93 * (self.high - self.low) / self.seconds / np.sqrt(max(self.samples - self.disturbed, 1) if self.is_quiet else self.samples)
+        return float(np.nanmax([own, self.noise, 0.0]))
+
+    @property
+    def is_beyond_belief(self):
+        """Faster than the limit that the run measured; a noisier run is no excuse, since it is the limit that may be wrong."""
+        return self.share_of_limit > 1 + LEAST_NOISE
 
 
 @dataclass(frozen=True)
@@ -82,14 +105,18 @@ def table_of(runs: list[Run]) -> Table:
 def _row(setting: Setting, run: Run, pair: Pair) -> Row:
     seconds = [sample.seconds for sample in pair.quiet_samples()] if pair.has_time or pair.unjudged else []
     low, median, high = map(float, np.percentile(seconds, [25, 50, 75])) if seconds else [float("nan")] * 3
+    samples, disturbed = len(pair.samples), sum(sample.disturbed for sample in pair.samples)
+    if pair.kept and seconds:
+        low, high, samples, disturbed = pair.kept.low, pair.kept.high, pair.kept.samples, pair.kept.disturbed
+    elif samples < 2:
+        low = high = float("nan")
 
     def rate(amount):
         return pair.counters.get(amount, float("nan")) / median
 
     return Row(setting, run.name, pair.suite, pair.workload, pair.case, pair.implementation, pair.version, pair.verdict,
-               pair.reason, pair.error_over_bound, pair.tensors, len(pair.samples),
-               sum(sample.disturbed for sample in pair.samples), median, low, high, rate("GFLOP"), rate("GB"),
-               rate("seconds_at_limit"), pair.counters.get("first_call_ms", float("nan")) / 1e3)
+               pair.reason, pair.error_over_bound, pair.tensors, samples, disturbed, median, low, high, rate("GFLOP"), rate("GB"),
+               rate("seconds_at_limit"), pair.counters.get("first_call_ms", float("nan")) / 1e3, run.number("noise_aa"))
 
 
 def groups(rows, key):

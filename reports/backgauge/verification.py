@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the verdict of a run, `summary.json` of `backgauge verify --out=DIR` (properties/conformance.md)."""
 
+import datetime
 import pathlib
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ class VerifiedRun:
     word: str  # PASSED, FAILED, INCOMPLETE ...
     text: str  # one sentence: why
     kinds: tuple[tuple[str, int], ...] = ()  # of failure, and how many cases
+    date: datetime.datetime | None = None  # when it ended
 
     @property
     def color(self):
@@ -35,6 +37,6 @@ def read_verified_run(folder):
         verdict, run = table(found, "verdict"), table(found, "run")
         kinds = tuple((words(kind, "kind"), int(number(kind, "cases"))) for kind in found["kinds"])
         return VerifiedRun(f"{words(run, 'implementation')} {words(run, 'implementation_version')}", words(verdict, "word"),
-                           words(verdict, "text"), kinds)
+                           words(verdict, "text"), kinds, datetime.datetime.fromisoformat(words(run, "finished")))
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise CommandError(f"{path}: not a summary of backgauge verify: {explained(error)}") from error

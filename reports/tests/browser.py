@@ -15,16 +15,35 @@ _DARK, _LIGHT = 0, 1  # blink::mojom::PreferredColorScheme
 _PROBE = """
 <script>
 window.addEventListener("load", () => {
-  const digest = (text) => [...text].reduce((sum, letter) => (31 * sum + letter.charCodeAt(0)) | 0, 0);
   const found = {
-    images: [...document.images].map((image) => ({
-      alt: image.alt, width: image.naturalWidth, height: image.naturalHeight, source: digest(image.currentSrc),
-      shown: image.getBoundingClientRect().width})),
+    charts: [...document.querySelectorAll("figure [role=img]")].map((chart) => {
+      const drawn = [...chart.querySelectorAll("svg")].filter((svg) => svg.getBoundingClientRect().width > 0);
+      const svg = drawn[0], box = svg.getBoundingClientRect();
+      const texts = [...svg.querySelectorAll("text")].map((text) => {
+        const place = text.getBoundingClientRect();
+        // An SVG is scaled as a whole, and its texts with it.
+        const size = parseFloat(getComputedStyle(text).fontSize) * box.width / svg.viewBox.baseVal.width;
+        return {text: text.textContent, size, left: place.left, right: place.right, top: place.top, bottom: place.bottom};
+      });
+      const mark = svg.querySelector("defs path");
+      return {name: chart.getAttribute("aria-label"), shown: drawn.length, left: box.left, right: box.right, top: box.top,
+              bottom: box.bottom, texts, color: mark ? getComputedStyle(mark).stroke : ""};
+    }),
+    smallest: Math.min(...[...document.querySelectorAll("body *")].filter((each) => !each.closest("svg") && each.offsetParent &&
+        [...each.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim()))
+        .map((each) => parseFloat(getComputedStyle(each).fontSize))),
+    header: document.querySelector("header").innerText,
+    height: document.documentElement.scrollHeight,
     background: getComputedStyle(document.body).backgroundColor,
     columns: {}, overflow: document.documentElement.scrollWidth - window.innerWidth};
-  const table = document.querySelector("table.sortable");
+  const table = document.querySelector("table.folded");
   if (table) {
-    const column = (k) => [...table.tBodies[0].rows].map((row) => row.cells[k].dataset.order);
+    const rows = () => [...table.tBodies].flatMap((body) => [...body.rows].slice(1));
+    const isOpen = (row) => row.getBoundingClientRect().height > 0;
+    const column = (k) => [...table.tBodies].map((body) => [...body.rows].slice(1).map((row) => row.cells[k].dataset.order));
+    found.folded = rows().filter(isOpen).length;
+    document.querySelector(".open-all").click();
+    found.opened = rows().filter(isOpen).length;
     [...table.tHead.rows[0].cells].forEach((head, k) => {
       head.querySelector("button").click();
       const up = column(k);
@@ -34,7 +53,7 @@ window.addEventListener("load", () => {
     const filter = document.querySelector("input[type=search]");
     filter.value = "onednn";
     filter.dispatchEvent(new Event("input"));
-    found.filtered = [...table.tBodies[0].rows].filter((row) => !row.hidden).map((row) => row.cells[1].textContent);
+    found.filtered = rows().filter(isOpen).map((row) => row.cells[0].textContent);
   }
   const out = document.createElement("pre");
   out.id = "probe";
@@ -45,12 +64,15 @@ window.addEventListener("load", () => {
 """
 
 
-def _run(page, dark, *options):
+DESK, PHONE = 1280, 390  # pixels
+
+
+def _run(page, dark, *options, width=DESK, height=3000):
     address = page if "://" in str(page) else pathlib.Path(page).as_uri()
     scheme = f"--blink-settings=preferredColorScheme={_DARK if dark else _LIGHT}"
     return subprocess.run(
         [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr",
-         "--virtual-time-budget=10000", "--window-size=1200,3000", scheme, *options, address],
+         "--virtual-time-budget=10000", f"--window-size={width},{height}", scheme, *options, address],
         capture_output=True, text=True, timeout=240, check=True)
 
 
@@ -63,11 +85,11 @@ def _complaints_in(log):
     return re.findall(r':CONSOLE[^\]]*\] "(.*)", source', log)
 
 
-def probe(page, folder, dark=False):
+def probe(page, folder, dark=False, width=DESK):
     """What the loaded page looks like to a script, see _PROBE; its complaints too, which cost no second start."""
     copy = pathlib.Path(folder) / "probe.html"
     copy.write_text(pathlib.Path(page).read_text(encoding="utf-8").replace("</body>", _PROBE + "</body>"), encoding="utf-8")
-    done = _run(copy, dark, "--dump-dom")
+    done = _run(copy, dark, "--dump-dom", width=width)
     return _probed(done) | {"complaints": _complaints_in(done.stderr)}
 
 
@@ -81,6 +103,6 @@ def _probed(done):
     return json.loads(found.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 
 
-def screenshot(page, out, dark=False):
-    _run(page, dark, f"--screenshot={out}")
+def screenshot(page, out, dark=False, width=DESK, height=3000):
+    _run(page, dark, f"--screenshot={out}", width=width, height=height)
     return out

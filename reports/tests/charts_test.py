@@ -2,12 +2,13 @@
 """Every chart of the catalogue is drawn, and the numbers that charts compute are right."""
 
 import pathlib
+import re
 import tempfile
 import unittest
 
 import numpy as np
 from backgauge.report import catalogue, look, pictures
-from backgauge.report.charts import growth, ratio, threads
+from backgauge.report.charts import growth, ratio, roofline, shape_rows, threads
 from backgauge.report.charts.chart import Material
 from backgauge.report.fit import linear_fit, power_fit
 from backgauge.report.sources import read_material
@@ -50,11 +51,45 @@ class CatalogueTest(MaterialTest):
             self.assertIn(look.LIGHT.background.encode(), light, section)
             self.assertIn(look.DARK.background.encode(), dark, section)
             self.assertNotIn(look.LIGHT.ink.encode(), dark, section)
+            self.assertNotRegex(light.decode(), r"<path (?![^>]*\bd=)", f"{section}: something lies outside the picture")
 
     def test_the_same_numbers_give_the_same_bytes(self):
-        chart = catalogue.all_charts(self.material(Synthetic(sweep_lines()[:2])))[0]
+        charts = [catalogue.all_charts(self.material(Synthetic(sweep_lines()[:2])))[0] for _ in range(2)]
+        self.assertNotEqual(*charts)  # equal ones would be drawn once
         for kind in ("svg", "png"):
-            self.assertEqual(*(pictures.picture(chart, look.LIGHT, kind) for _ in range(2)))
+            self.assertEqual(*(pictures.picture(chart, look.LIGHT, kind) for chart in charts))
+
+    def test_the_dark_picture_is_the_light_one_in_other_colours(self):
+        chart = catalogue.all_charts(self.material(Synthetic(sweep_lines()[:4])))[0]
+        light, dark = (pictures.picture(chart, theme, "svg").decode() for theme in look.THEMES)
+        self.assertEqual(re.sub("#[0-9a-f]{6}", "#", light), re.sub("#[0-9a-f]{6}", "#", dark))
+        for theme, other, text in ((look.LIGHT, look.DARK, light), (look.DARK, look.LIGHT, dark)):
+            used = set(re.findall("#[0-9a-f]{6}", text))
+            self.assertLessEqual(used, set(pictures.colour_variables(theme).values()))
+        self.assertNotIn("#", re.sub(r'(href="|url\()#', "", pictures.inline_svg(chart, look.WIDE)))
+
+    def test_markers_do_not_cover_each_other(self):
+        self.assertEqual(shape_rows.lanes([0.5, 0.1, 0.9], 0.2), [0, 0, 0])
+        self.assertEqual(shape_rows.lanes([0.5, 0.51, 0.52, 0.53], 0.2), [0, 1, -1, 2])
+        self.assertEqual(shape_rows.lanes([0.3, 0.5, 0.4], 0.15), [0, 0, 1])
+        for seed in range(20):
+            places = list(np.random.default_rng(seed).random(12))
+            found = shape_rows.lanes(places, 0.1)
+            for lane in set(found):
+                apart = np.diff(sorted(place for place, own in zip(places, found) if own == lane))
+                self.assertTrue((apart >= 0.1).all())
+
+    def test_the_roofline_fits_its_points(self):
+        charts = roofline.charts(self.material(Synthetic(sweep_lines(), noise=QUIET)))
+        self.assertEqual([chart.title for chart in charts], ["BlockLSTMGradV2 f32, 1 thread", "LSTMBlockCellGrad f32, 1 thread", "CudnnRNNBackprop f64, 1 thread"])
+        for chart in charts:
+            with look.themed(look.LIGHT):
+                axes, = chart.draw(look.LIGHT, look.WIDE).axes
+            points = np.concatenate([line.get_xydata() for line in axes.lines if line.get_linestyle() == "None"])
+            for limits, values in ((axes.get_xlim(), points[:, 0]), (axes.get_ylim(), points[:, 1])):
+                self.assertTrue(limits[0] < values.min() <= 2 * limits[0], chart.title)
+                self.assertTrue(values.max() < limits[1], chart.title)
+            self.assertLessEqual(axes.get_xlim()[1], 2 * points[:, 0].max())
 
     def test_a_run_of_one_implementation_is_enough(self):
         charts = catalogue.all_charts(self.material(Synthetic([block_line("t5b3i5h7")], shares={"cpu": 0.5})))
@@ -84,7 +119,7 @@ class CatalogueTest(MaterialTest):
         lines = [block_line(f"t40b{b}i{h}h{h}") for b in (1, 8, 13, 32, 67, 128) for h in (128, 250, 512, 650, 1024, 1350)]
         chart = catalogue.all_charts(self.material(Synthetic(lines, shares={"cpu": 0.9, "eigen": 0.4})))[0]
         with look.themed(look.LIGHT):
-            made = chart.draw(look.LIGHT)
+            made = chart.draw(look.LIGHT, look.WIDE)
         self.assertGreaterEqual(made.get_size_inches()[1] / len(lines), 0.2)
 
 

@@ -46,6 +46,7 @@ class Synthetic:
     slower: dict = field(default_factory=dict)  # (implementation, line) -> factor
     failed: dict = field(default_factory=dict)  # (implementation, line) -> (verdict, reason)
     unjudged: frozenset = frozenset()  # implementations timed with --unjudged
+    disturbed: bool = False  # every sample
     tensors: tuple = ("x_grad", "cs_prev_grad", "h_prev_grad", "w_grad", "b_grad")
 
     def write(self, path):
@@ -78,7 +79,7 @@ class Synthetic:
         seconds = self.times(ideal * self.slower.get((name, line), 1.0), drift, random)
         error = round(float(random.uniform(0.2, 0.7)), 3)
         samples = [{**head, "suite": "nine", "version": "1", "round": k, "seconds": float(value), "calls": 4,
-                    "fma_gflops": float(limit * self.speed * np.exp(-drift[k])), "disturbed": False}
+                    "fma_gflops": float(limit * self.speed * np.exp(-drift[k])), "disturbed": self.disturbed}
                    for k, value in enumerate(seconds)]
         tensors = {tensor: round(error * float(random.uniform(0.3, 1)), 3) for tensor in self.tensors}
         unjudged = name in self.unjudged

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """backgauge report: from saved runs to a folder with a page, a summary, a table and charts."""
 
+import datetime
 import pathlib
 
 from .. import errors
@@ -15,10 +16,11 @@ def main(arguments):
     options = command_line.parse(arguments)
     material = read_material(options.runs, options.impl)
     charts = all_charts(material)
+    now = datetime.datetime.now(datetime.timezone.utc)
     out = pathlib.Path(options.out)
     try:
         out.mkdir(parents=True, exist_ok=True)
-        written = _write(out, options, material, charts)
+        written = _write(out, options, material, charts, now)
     except OSError as error:
         raise errors.CommandError(f"--out={out}: {error}") from error
     for chart in charts:
@@ -28,11 +30,11 @@ def main(arguments):
     return errors.GOOD
 
 
-def _write(out, options, material, charts):
+def _write(out, options, material, charts, now):
     """The names of the written files, for the screen; pictures are only counted."""
     written = []
-    texts = {"html": ("index.html", lambda: page.html(material, charts, options.title)),
-             "md": ("summary.md", lambda: summary.markdown(material, charts, options.title)),
+    texts = {"html": ("index.html", lambda: page.html(material, charts, options.title, now)),
+             "md": ("summary.md", lambda: summary.markdown(material, charts, options.title, now)),
              "csv": ("table.csv", lambda: cells.as_csv(material.table.rows))}
     for kind in options.format:
         if kind in texts:

@@ -7,6 +7,7 @@ import math
 
 from ..case_line import OP_NAMES
 from ..quantities import percent_text, ratio_text, seconds_text, three_digits
+from ..run import UNJUDGED
 from ..table import groups
 from .charts.chart import slug
 
@@ -26,27 +27,48 @@ def best_peer_ratios(rows, subject):
     return found
 
 
-# (heading, is a number, cell of a row as (text, sort key))
+# (heading, is a number, cell of a row as (text, sort key)); the workload stands above its rows.
 COLUMNS = (
-    ("workload", False, lambda row: (f"{OP_NAMES.get(row.case.op, row.case.op)} {row.case.label} {row.case.dtype}",
-                                     row.workload)),
     ("implementation", False, lambda row: (row.implementation, row.implementation)),
     ("threads", True, lambda row: (str(row.setting.threads), row.setting.threads)),
-    ("time", True, lambda row: (seconds_text(row.seconds), row.seconds)),
+    ("time", True, lambda row: (time_text(row), row.seconds)),
     ("spread", True, lambda row: (_spread(row), (row.high - row.low) / row.seconds)),
-    ("GFLOP/s", True, lambda row: (three_digits(row.gflops), row.gflops)),
-    ("GB/s", True, lambda row: (three_digits(row.gbps), row.gbps)),
-    ("% of limit", True, lambda row: (percent_text(row.share_of_limit), row.share_of_limit)),
+    ("GFLOP/s", True, lambda row: (three_digits(row.gflops, row.uncertainty), row.gflops)),
+    ("GB/s", True, lambda row: (three_digits(row.gbps, row.uncertainty), row.gbps)),
+    ("% of limit", True, lambda row: (share_text(row), row.share_of_limit)),
     ("error / allowed", True, lambda row: (three_digits(row.error_over_bound), row.error_over_bound)),
-    ("first call", True, lambda row: (seconds_text(row.first_call_seconds), row.first_call_seconds)),
+    ("first call", True, lambda row: (seconds_text(row.first_call_seconds, row.uncertainty), row.first_call_seconds)),
     ("samples", True, lambda row: (_samples(row), row.samples)),
-    ("verdict", False, lambda row: (" ".join(filter(None, [row.verdict, row.reason])), row.verdict)),
+    ("verdict", False, lambda row: (verdict_text(row), row.verdict)),
 )
+
+
+def workload_name(row):
+    return f"{OP_NAMES.get(row.case.op, row.case.op)} {row.case.label} {row.case.dtype}"
+
+
+def time_text(row):
+    """With † if it is the median of disturbed samples too."""
+    return seconds_text(row.seconds, row.uncertainty) + ("" if row.is_quiet or not row.has_time else " †")
+
+
+def share_text(row):
+    """With ‡ if it is more than the limit that was measured; it is not rounded to 100 % then."""
+    if row.is_beyond_belief:
+        return f"{percent_text(row.share_of_limit)} ‡"
+    return percent_text(row.share_of_limit, row.uncertainty)
+
+
+def verdict_text(row):
+    """"PASSED, not timed" is what bench leaves when its time was over."""
+    reason = row.reason or ("" if row.has_time or row.verdict not in ("PASSED", UNJUDGED) else "no time was left to time it")
+    return ": ".join(filter(None, [row.verdict, reason]))
 
 
 def _spread(row):
     """From the first to the third quartile, relative to the median."""
-    return f"{100 * (row.high - row.low) / row.seconds:.1f} %" if row.has_time else "-"
+    share = (row.high - row.low) / row.seconds
+    return "-" if math.isnan(share) else f"{100 * share:.{0 if share >= 0.1 else 1}f} %"
 
 
 def _samples(row):
@@ -75,7 +97,7 @@ def as_csv(rows):
 def shape_table(family, subject):
     """Head and lines of shape x implementation: GFLOP/s (GB/s for the cell), and the subject against the best peer."""
     names = [subject, *dict.fromkeys(row.implementation for row in family.rows if row.implementation != subject)]
-    by_bandwidth = family.op == "lstm_block_cell_grad"
+    by_bandwidth = family.is_memory_bound
     ratios = best_peer_ratios(family.rows, subject)
     lines = []
     for (setting, workload), of_shape in groups(family.rows, lambda row: (row.setting, row.workload)).items():
@@ -83,13 +105,17 @@ def shape_table(family, subject):
         cells = []
         for name in names:
             row = by_name.get(name)
-            rate = float("nan") if row is None else row.gbps if by_bandwidth else row.gflops
-            share = "" if row is None or math.isnan(row.share_of_limit) else f" ({percent_text(row.share_of_limit)})"
-            cells.append(three_digits(rate) + share)
+            if row is None:
+                cells.append("-")
+                continue
+            rate = row.gbps if by_bandwidth else row.gflops
+            share = "" if math.isnan(row.share_of_limit) else f" ({share_text(row)})"
+            cells.append(three_digits(rate, row.uncertainty) + share)
         ours = by_name.get(subject)
         error = three_digits(ours.error_over_bound) if ours else "-"
-        time = seconds_text(ours.seconds) if ours else "-"
-        lines.append([of_shape[0].case.label, time, *cells, ratio_text(ratios.get((setting, workload), float("nan"))), error])
+        time = time_text(ours) if ours else "-"
+        noise = max(row.uncertainty for row in of_shape)
+        lines.append([of_shape[0].case.label, time, *cells, ratio_text(ratios.get((setting, workload), float("nan")), noise), error])
     unit = "GB/s" if by_bandwidth else "GFLOP/s"
     head = ["shape", f"{subject} time", *(f"{name} {unit} (% of limit)" for name in names), "x best peer", "error / allowed"]
     return head, lines

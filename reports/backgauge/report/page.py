@@ -4,45 +4,62 @@
 import math
 
 import jinja2
+import markupsafe
 
 from .. import quantities
+from ..quantities import ratio_text
 from ..table import groups
-from . import cells, look, pictures
+from . import cells, doubts, headline, look, pictures
 
 _LEVELS = (("L1", "l1"), ("L2", "l2"), ("L3", "l3"), ("memory", "memory"))
 
 
-def html(material, charts, title):
+def html(material, charts, title, now):
+    """`now`, with a time zone, is when the page is made: it says how old its runs are."""
     environment = jinja2.Environment(loader=jinja2.PackageLoader("backgauge.report"), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     sections = [(name, [_shown(chart, material) for chart in of_section])
                 for name, of_section in groups(charts, lambda chart: chart.section).items()]
-    anchors = set()
     return environment.get_template("page.html").render(
-        title=title, subject=material.subject, verified=material.verified, sections=sections, light=look.LIGHT, dark=look.DARK,
+        title=title, subject=material.subject, verified=material.verified, doubts=doubts.doubts(material, now), sections=sections,
+        colours=[pictures.colour_variables(theme) for theme in look.THEMES], headline=headline.headline(material),
+        made=f"{now:%Y-%m-%d %H:%M} UTC", measured=_measured(material),
         machines=[(setting.text, facts(run)) for setting, run in material.table.contexts.items()],
         columns=[(name, is_number) for name, is_number, _ in cells.COLUMNS],
-        rows=[_table_row(row, anchors) for row in material.table.rows])
+        workloads=[_workload(workload, rows, material) for workload, rows in groups(material.table.rows, lambda row: row.workload).items()])
+
+
+def _measured(material):
+    """Which days the runs are of; empty if they do not say."""
+    days = sorted({f"{run.date:%Y-%m-%d}" for run in [*material.runs, *material.verified] if run.date})
+    return " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
 
 
 def _shown(chart, material):
-    light, dark = (pictures.data_address(pictures.picture(chart, theme, "svg")) for theme in look.THEMES)
     listed = {row.workload for row in material.table.rows}
     links = [(workload, cells.anchor(workload) if workload in listed else "") for workload in chart.workloads]
-    return {"chart": chart, "light": light, "dark": dark, "links": links}
+    drawn = [(layout.name, markupsafe.Markup(pictures.inline_svg(chart, layout))) for layout in look.LAYOUTS]
+    return {"chart": chart, "drawn": drawn, "links": links}
 
 
-def _table_row(row, anchors):
-    """The first row of a workload carries its anchor."""
-    name = cells.anchor(row.workload)
-    is_first = name not in anchors
-    anchors.add(name)
+def _workload(workload, rows, material):
+    """One group of the table: a line that says the most important, and one row for each implementation and setting."""
+    ratios = cells.best_peer_ratios(rows, material.subject)
+    said = [f"{row.implementation} {cells.time_text(row)}" for row in rows if row.implementation == material.subject and row.has_time]
+    said += [f"{ratio_text(ratio, max(row.uncertainty for row in rows))} x best peer" for ratio in ratios.values()]
+    words = [row.verdict for row in rows if not row.has_time]
+    said += [f"{words.count(word)} {word}" for word in dict.fromkeys(words)]
+    return {"anchor": cells.anchor(workload), "workload": workload, "name": cells.workload_name(rows[0]), "said": ", ".join(said),
+            "is_wrong": any(row.verdict in ("FAILED", "BROKEN") for row in rows), "rows": [_table_row(row) for row in rows]}
+
+
+def _table_row(row):
     made = []
     for heading, is_number, cell in cells.COLUMNS:
         text, order = cell(row)
         endless = isinstance(order, float) and math.isnan(order)
         made.append({"text": text, "order": "" if endless else order, "is_number": is_number, "heading": heading})
-    return {"anchor": name, "is_first": is_first, "workload": row.workload, "cells": made, "has_time": row.has_time}
+    return {"cells": made, "has_time": row.has_time, "is_wrong": row.verdict in ("FAILED", "BROKEN")}
 
 
 def facts(run):

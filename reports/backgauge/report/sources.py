@@ -28,7 +28,7 @@ def read_material(paths, subject):
         if path.is_dir() or not records:
             runs += [read_run(file) for file in found]
     table = table_of(runs)
-    return Material(table, _subject(table, ratios, subject), [*ratios_of_rows(table.rows), *ratios], verified)
+    return Material(table, _subject(table, ratios, subject), [*ratios_of_rows(table.rows), *ratios], verified, runs)
 
 
 def _run_files(folder):

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Markdown summary, for a pull request or a README."""
 
-from ..case_line import OP_NAMES
 from ..markdown import escaped, markdown_table
-from ..quantities import ratio_text, seconds_text, three_digits
-from . import cells, page
-from .charts import growth, ratio, threads
+from . import cells, doubts, headline, page
+from .charts import growth, threads
 from .charts.chart import families
 
 
-def markdown(material, charts, title):
-    parts = [f"## {escaped(title)}", *_verdicts(material), *_setting_lines(material), *_ratio_table(material), *_notes(charts), *_unjudged(material), *_not_timed(material)]
+def markdown(material, charts, title, now):
+    parts = [f"## {escaped(title)}", *_verdicts(material), *_doubts(material, now), *_setting_lines(material), *_headline(material),
+             *_notes(charts), *_unjudged(material), *_not_timed(material)]
     parts += [_details(family, material.subject) for family in families(material)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _verdicts(material):
     return [f"**{run.word}**: {escaped(run.implementation)}: {escaped(run.text)}" for run in material.verified]
+
+
+def _doubts(material, now):
+    return [f"> **{doubt.word}**: {escaped(doubt.text)}" for doubt in doubts.doubts(material, now)]
 
 
 def _setting_lines(material):
@@ -27,17 +30,8 @@ def _setting_lines(material):
 _SHOWN = ("FMA limit", "copy from memory", "A/A noise", "version", "compiler")
 
 
-def _ratio_table(material):
-    lines = []
-    for family in families(material):
-        found = ratio.ratios_of(family.rows, material.subject)
-        if not found.best:
-            continue
-        least, peer = min(found.best.values())
-        errors = [row.error_over_bound for row in family.rows if row.implementation == material.subject]
-        lines.append([family.title, str(len(found.best)), ratio_text(found.mean),
-                      f"{ratio_text(least)} ({peer})", three_digits(max(errors))])
-    head = ["workloads", "shapes", f"{material.subject} x best peer, geometric mean", "least", "worst error / allowed"]
+def _headline(material):
+    head, lines = headline.headline(material)
     return [markdown_table(head, lines)] if lines else []
 
 
@@ -50,17 +44,14 @@ def _notes(charts):
 
 
 def _unjudged(material):
-    lines = [f"- {row.implementation}: {_name(row)}: {seconds_text(row.seconds)}"
+    lines = [f"- {row.implementation}: {cells.workload_name(row)}: {cells.time_text(row)}"
              for row in material.table.rows if row.has_time and not row.is_comparable]
     return ["Timed without judging the results (UNJUDGED), and compared with nothing:\n\n" + "\n".join(lines)] if lines else []
 
 
-def _name(row):
-    return f"{OP_NAMES.get(row.case.op, row.case.op)} {row.case.label} {row.case.dtype}"
-
-
 def _not_timed(material):
-    lines = [f"- {row.implementation}: {_name(row)}: {row.verdict} {escaped(row.reason)}".rstrip() for row in material.table.rows if not row.has_time]
+    lines = [f"- {row.implementation}: {cells.workload_name(row)}: {escaped(cells.verdict_text(row))}"
+             for row in material.table.rows if not row.has_time]
     return ["Not timed:\n\n" + "\n".join(lines)] if lines else []
 
 

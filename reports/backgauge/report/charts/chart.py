@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ...case_line import OP_NAMES
 from ...records import TensorRatio
+from ...run import Run
 from ...table import Row, Table, groups, implementations_of
 from ...verification import VerifiedRun
 
@@ -18,7 +19,7 @@ class Chart:
     name: str  # of its files
     title: str
     text: str  # what it shows, and what its lines mean
-    draw: Callable  # draw(theme) -> Figure, called inside look.themed(theme)
+    draw: Callable  # draw(theme, layout) -> Figure, called inside look.themed(theme)
     workloads: tuple[str, ...] = ()  # case lines of its rows, in order
     notes: tuple[str, ...] = ()  # numbers printed next to the picture
 
@@ -29,6 +30,12 @@ class Material:
     subject: str  # the implementation that the report is about
     tensor_ratios: list[TensorRatio] = field(default_factory=list)
     verified: list[VerifiedRun] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)  # all of them; the table has the last of each setting
+
+    def noise(self, setting):
+        """How much the same code twice differed in the run of `setting`, relative; 0 if it does not say."""
+        found = self.table.number(setting, "noise_aa")
+        return found if finite(found) else 0.0
 
     @property
     def places(self):
@@ -53,6 +60,11 @@ class Family:
     rows: list[Row]
 
     @property
+    def is_memory_bound(self):
+        """A pass over memory: work is counted in bytes, not in operations (perf/cost_model.h)."""
+        return self.op == "lstm_block_cell_grad"
+
+    @property
     def title(self):
         threads = "1 thread" if self.setting.threads == 1 else f"{self.setting.threads} threads"
         return ", ".join(filter(None, [f"{OP_NAMES.get(self.op, self.op)} {self.dtype}", self.suite, threads]))
@@ -65,6 +77,24 @@ class Family:
 def families(material) -> list[Family]:
     found = groups(material.timed, lambda row: (row.setting, row.suite, *row.case.family))
     return [Family(*key, rows) for key, rows in found.items()]
+
+
+def of_each(material, rows, value):
+    """{implementation: {workload: value(row)}} of those that have a value, in the order of the report."""
+    found = {name: {} for name in material.places}
+    for row in rows:
+        if finite(value(row)):
+            found[row.implementation][row.workload] = value(row)
+    return {name: points for name, points in found.items() if points}
+
+
+def medians_text(rows):
+    """What the times of the rows are medians of."""
+    unquiet = sum(not row.is_quiet for row in rows)
+    if not unquiet:
+        return "Medians of the undisturbed rounds."
+    which = "all of them" if unquiet == len(rows) else f"{unquiet} of {len(rows)}"
+    return f"Medians; most rounds of {which} were disturbed by other programs, so that these are medians of all rounds."
 
 
 def slug(text):

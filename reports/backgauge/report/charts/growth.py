@@ -7,8 +7,8 @@ from ...case_line import OP_NAMES
 from ...table import Row, groups
 from .. import look
 from ..fit import linear_fit, power_fit
-from .chart import Chart, slug
-from .scales import plain_numbers
+from .chart import Chart, medians_text, slug
+from .scales import few_decades, plain_numbers
 
 SECTION = "How cost grows"
 _LEAST_SIZES = 3  # any two points lie on a line
@@ -71,24 +71,26 @@ def _title(case, dim, tied):
 
 def _chart(material, setting, family, dim, sweeps):
     shown = spread(sweeps, _MOST_PANELS)
-    columns = min(3, len(shown))
-    lines = -(-len(shown) // columns)
+    title = f"Time against {dim}: {family}"
 
-    def draw(theme):
-        made, grid = look.figure(max(4.5, 3.2 * columns), 0.6 + 2.6 * lines, lines, columns)
+    def draw(theme, layout):
+        columns = min(layout.columns, len(shown))
+        lines = -(-len(shown) // columns)
+        made, grid = look.figure(layout, 0.6 + 2.6 * lines, lines, columns)
         panels = list(grid.flat)
         for axes, sweep in zip(panels, shown):
             _panel(axes, sweep, dim, material.places, theme)
         for axes in panels[len(shown):]:
             axes.set_visible(False)
-        made.suptitle(f"Time against {dim}: {family}", fontsize=10.5, fontweight="bold", x=0.01, ha="left")
-        look.legend_below(made, panels[:len(shown)])
+        look.put_title(made, title, layout)
+        look.legend_below(made, panels[:len(shown)], layout)
         return made
 
     notes = [note for sweep in sweeps for note in _notes(material, sweep, dim, family)]
     hidden = f" {len(sweeps) - len(shown)} more sweeps are not drawn." if len(sweeps) > len(shown) else ""
     lines_text = " Thin lines: fits linear in T." if dim == "T" else ""
-    text = f"{setting.text}. Medians against the {_WORDS[dim]}, both axes logarithmic.{lines_text}{hidden}"
+    medians = medians_text([row for sweep in sweeps for row in sweep.rows])
+    text = f"{setting.text}. {medians} Time against the {_WORDS[dim]}, both axes logarithmic.{lines_text}{hidden}"
     name = slug(f"growth-{dim}-{family}-{setting.threads}t-{setting.cache_mode}-{setting.machine_id[:6]}")
     return Chart(SECTION, name, f"{dim}: {family}", text, draw, notes=tuple(notes))
 
@@ -110,11 +112,13 @@ def _panel(axes, sweep, dim, places, theme):
     axes.set_xscale("log")
     axes.set_yscale("log")
     ticks = sorted(sizes_seen)
-    plain_numbers(axes)
-    axes.set_xticks(ticks, [str(tick) for tick in ticks], rotation=45 if len(ticks) > 4 else 0, fontsize=8)
+    plain_numbers(axes.xaxis, axes.yaxis)
+    few_decades(axes.yaxis)
+    axes.set_xticks(ticks, [str(tick) for tick in ticks], rotation=45 if len(ticks) > 4 else 0, rotation_mode="anchor",
+                    ha="right" if len(ticks) > 4 else "center")
     axes.set_xlabel(dim)
     axes.set_ylabel("ms")
-    axes.set_title(sweep.title, fontsize=9)
+    axes.set_title(sweep.title, fontsize=look.TEXT)
 
 
 def _notes(material, sweep, dim, family):

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many times faster the subject is than each peer: 1 means equally fast, the bar ends at the best peer."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...quantities import three_digits
+from ...quantities import ratio_text
+from ...table import groups
 from .. import look
 from .chart import Chart, families
-from .shape_rows import number_column, row_labels, shape_figure
+from .shape_rows import Dots, Scale, ShapeRows, number_column, row_labels
 
 SECTION = "Ratio to the best peer"
 MEAN = "geometric mean"
@@ -55,56 +57,61 @@ def charts(material):
 def _chart(material, family, ratios):
     labels = row_labels([row for row in family.rows if row.workload in ratios.best])
     subject = material.subject
+    peers = {peer: {**of_peer, MEAN: geometric_mean(list(of_peer.values()))} for peer, of_peer in ratios.by_peer.items()}
+    dots = Dots(peers, _scale([ratio for of_peer in ratios.by_peer.values() for ratio in of_peer.values()]))
+    of_shape = {workload: max(row.uncertainty for row in rows) for workload, rows in groups(family.rows, lambda row: row.workload).items()}
+    numbers = {workload: f"{ratio_text(ratio, of_shape[workload])} {peer}" for workload, (ratio, peer) in ratios.best.items()}
+    numbers[MEAN] = ratio_text(ratios.mean, material.noise(family.setting))
 
-    def draw(theme):
-        made, (left, axes), places = shape_figure(labels, columns=2, extra_rows=(MEAN,))
-        _best(left, ratios, places, theme)
-        for peer, of_peer in ratios.by_peer.items():
-            style = look.style(material.places[peer], theme)
-            points = [(ratio, places[workload]) for workload, ratio in of_peer.items()]
-            points.append((geometric_mean(list(of_peer.values())), places[MEAN]))
-            axes.plot(*zip(*points), linestyle="none", label=peer, **style.marks(theme))
-        _scale(axes, [ratio for of_peer in ratios.by_peer.values() for ratio in of_peer.values()])
-        for each, name in ((left, "best peer"), (axes, "every peer")):
+    def draw(theme, layout):
+        rows = ShapeRows(labels, [None, dots], layout, extra_rows=(MEAN,), numbers_width=max(map(look.text_width, numbers.values())))
+        best, every = rows.panels
+        rows.draw_dots(material.places, theme)
+        _best(best, ratios, numbers, rows.places, theme)
+        if dots.scale.logarithmic:
+            _plain_ticks(every, dots.scale, layout)
+        for each, name in ((best, "best peer"), (every, "every peer")):
             each.axvline(1, color=theme.ink, linewidth=1.2)
-            each.axhline(places[MEAN] - 0.5, color=theme.muted, linewidth=0.8)
+            each.axhline(rows.places[MEAN] - 0.5, color=theme.muted, linewidth=0.8)
             each.set_xlabel(f"{name}'s time / {subject}'s time")
-        left.set_title(f"{subject} against its peers: {family.title}")
-        look.legend_below(made, [axes])
-        return made
+        return rows.finish(f"{subject} against its peers: {family.title}")
 
     text = (f"{family.setting.text}. Right of 1, {subject} is faster. Bars end at the fastest peer of each shape, hatched if "
             f"it is faster than {subject}. The last row is the geometric mean over the shapes that both have.")
-    notes = [f"{family.title}: {three_digits(ratios.mean)} x the best peer (geometric mean of {len(ratios.best)}), "
-             f"least {three_digits(min(ratios.best.values())[0])} against {min(ratios.best.values())[1]}"]
-    notes += [f"{family.title}: {three_digits(geometric_mean(list(of_peer.values())))} x {peer} "
+    noise = material.noise(family.setting)
+    least, nearest = min(ratios.best.values())
+    notes = [f"{family.title}: {ratio_text(ratios.mean, noise)} x the best peer (geometric mean of {len(ratios.best)}), "
+             f"least {ratio_text(least, noise)} against {nearest}"]
+    notes += [f"{family.title}: {ratio_text(geometric_mean(list(of_peer.values())), noise)} x {peer} "
               f"(geometric mean of {len(of_peer)})" for peer, of_peer in ratios.by_peer.items()]
     return Chart(SECTION, family.file_name("ratio"), family.title, text, draw, tuple(labels), tuple(notes))
 
 
-def _best(axes, ratios, places, theme):
-    rows = [*((places[workload], ratio, peer) for workload, (ratio, peer) in ratios.best.items()),
-            (places[MEAN], ratios.mean, "")]
-    for y, ratio, peer in rows:
-        axes.barh(y, ratio - 1, left=1, height=0.62, color=theme.grid, edgecolor=theme.muted, linewidth=0.8,
+def _best(axes, ratios, numbers, places, theme):
+    rows = {**{workload: ratio for workload, (ratio, _) in ratios.best.items()}, MEAN: ratios.mean}
+    for key, ratio in rows.items():
+        axes.barh(places[key], ratio - 1, left=1, height=0.62, color=theme.grid, edgecolor=theme.muted, linewidth=0.8,
                   hatch="////" if ratio < 1 else "")
-    number_column(axes, [(y, f"{ratio:.2f} {peer}") for y, ratio, peer in rows], theme)
-    ends = [ratio for _, ratio, _ in rows]
-    axes.set_xlim(min(0.98, 2 * min(ends) - 1), max(1.02, 1 + 1.05 * (max(ends) - 1)))
+    number_column(axes, [(places[key], numbers[key]) for key in rows], theme)
+    axes.set_xlim(min(0.98, 2 * min(rows.values()) - 1), max(1.02, 1 + 1.05 * (max(rows.values()) - 1)))
 
 
 # Beyond a factor of 3 the axis is logarithmic.
 _LINEAR_UP_TO = 3
 
 
-def _scale(axes, values):
+def _scale(values):
     low, high = min([*values, 1]), max([*values, 1])
     if high / low > _LINEAR_UP_TO:
-        axes.set_xscale("log")
-        axes.set_xlim(low / 1.15, high * 1.15)
-        ticks = [t for t in (0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000) if low / 1.15 <= t <= high * 1.15]
-        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.minorticks_off()
-    else:
-        margin = 0.08 * (high - low) + 0.02
-        axes.set_xlim(low - margin, high + margin)
+        return Scale(low / 1.15, high * 1.15, logarithmic=True)
+    margin = 0.08 * (high - low) + 0.02
+    return Scale(low - margin, high + margin)
+
+
+def _plain_ticks(axes, scale, layout):
+    """1, 2, 5, 10 as far as there is room for them, else 1, 10, 100."""
+    ticks = [t for t in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if scale.low <= t <= scale.high]
+    if len(ticks) > layout.width / 0.6:
+        ticks = [t for t in ticks if math.log10(t).is_integer()]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()

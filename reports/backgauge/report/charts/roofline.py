@@ -1,75 +1,127 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Roofline: operations per second over operations per byte, with the limits measured at the start of the run."""
+"""How near to the limits that were measured at the start of the run.
 
-import numpy as np
+Where work is counted in operations: operations per second over operations per byte, under the multiply-add limit and the
+bandwidths. An op that only passes over memory has no operations (perf/cost_model.h): its bytes per second over the bytes of
+a call, under the copy bandwidth of the cache level that holds them.
+"""
 
-from ...case_line import OP_NAMES
 from ...table import groups
 from .. import look
-from .chart import Chart, finite, slug
-from .scales import plain_numbers
+from .chart import Chart, Family, finite, medians_text
+from .scales import few_decades, plain_numbers
 
 SECTION = "Roofline"
 _LEVELS = (("L1", "l1"), ("L2", "l2"), ("L3", "l3"), ("memory", "memory"))
+_MARGIN = 1.5  # a factor on every side of the points
 
 
 def charts(material):
-    rows = [row for row in material.timed if finite(row.gflops) and finite(row.gbps) and row.gbps > 0]
-    found = groups(rows, lambda row: (row.setting, row.case.dtype == "f64"))
+    """One of each op and dtype: the axes are fitted to their points."""
+    rows = [row for row in material.timed if finite(row.gbps) and row.gbps > 0]
     made = []
-    for (setting, double), of_setting in found.items():
-        limits = _limits(material.table, setting, double)
-        if limits:
-            made.append(_chart(material, setting, double, of_setting, limits))
+    for (setting, op, dtype), of_op in groups(rows, lambda row: (row.setting, *row.case.family)).items():
+        family = Family(setting, "", op, dtype, of_op)
+        made += filter(None, [_over_bytes(material, family) if family.is_memory_bound else _over_intensity(material, family)])
     return made
 
 
-def _limits(table, setting, double):
-    """(peak GFLOP/s, [(level, GB/s)]), None if the run has no peak."""
-    peak = table.number(setting, "fma_gflops_f64" if double else "fma_gflops_f32")
-    levels = [(name, table.number(setting, f"read_gbps_{key}")) for name, key in _LEVELS]
-    levels = [(name, value) for name, value in levels if finite(value)]
-    return (peak, levels) if finite(peak) and levels else None
+def _over_intensity(material, family):
+    rows = [row for row in family.rows if finite(row.gflops) and row.gflops > 0]
+    peak = material.table.number(family.setting, "fma_gflops_f64" if family.dtype == "f64" else "fma_gflops_f32")
+    levels = _bandwidths(material, family, "read")
+    if not rows or not finite(peak) or not levels:
+        return None
+    points = {id(row): (row.gflops / row.gbps, row.gflops) for row in rows}
+    (left, right), (bottom, top) = (_around([place[axis] for place in points.values()]) for axis in (0, 1))
+    top = max(top, 1.3 * peak)
+    # Every bandwidth above the points at their left edge limits none of them.
+    slanted = [(name, bandwidth) for name, bandwidth in levels if bandwidth * left < peak]
+
+    def draw(theme, layout):
+        made, axes = _frame(family, layout)
+        for (name, bandwidth), line in zip(slanted, look.LINES):
+            x = [left, min(right, peak / bandwidth)]
+            axes.plot(x, [bandwidth * each for each in x], color=theme.muted, linestyle=line, linewidth=1.3,
+                      label=f"read {name} {bandwidth:.0f} GB/s")
+        axes.axhline(peak, color=theme.ink, linewidth=1.5)
+        axes.annotate(f"FMA limit {peak:.0f} GFLOP/s", (1, peak), xycoords=("axes fraction", "data"), xytext=(-2, 4),
+                      textcoords="offset points", ha="right", color=theme.ink)
+        return _finish(made, axes, material, rows, points, theme, layout, ((left, right), (bottom, top)),
+                       ("FLOP per byte (work convention of the run)", "GFLOP/s"))
+
+    bandwidths = ("Slanted lines: read bandwidths." if slanted else
+                  "All points lie right of the slanted lines of the bandwidths, so that only the FMA limit applies.")
+    text = (f"{family.setting.text}. {medians_text(rows)} Flat line: the FMA limit. {bandwidths} Both were measured at the start of the "
+            "run. Work that fits into a cache may lie above the line of memory.")
+    return Chart(SECTION, family.file_name("roofline"), family.title, text, draw)
 
 
-def _chart(material, setting, double, rows, limits):
-    peak, levels = limits
-    kind = "double" if double else "float32 and half"
-    intensity = {id(row): row.gflops / row.gbps for row in rows}
-    ops = list(dict.fromkeys(row.case.op for row in rows))
+def _over_bytes(material, family):
+    levels = _bandwidths(material, family, "copy")
+    if not levels:
+        return None
+    points = {id(row): (row.gbps * row.seconds * 1e3, row.gbps) for row in family.rows}
+    limits = _around([place[0] for place in points.values()]), _around([place[1] for place in points.values()])
+    (left, right), (bottom, top) = limits
+    top = max(top, 1.3 * max(bandwidth for _, bandwidth in levels))
+    steps = _steps(material, family, levels, left, right)
 
-    def draw(theme):
-        made, grid = look.figure(8.6, 5.2)
-        axes = grid[0][0]
-        low = min([*intensity.values(), peak / max(value for _, value in levels)]) / 2
-        high = max([*intensity.values(), peak / min(value for _, value in levels)]) * 2
-        for (name, bandwidth), line in zip(levels, look.LINES):
-            x = np.array([low, peak / bandwidth])
-            axes.plot(x, bandwidth * x, color=theme.muted, linestyle=line, linewidth=1.3,
-                      label=f"{name} {bandwidth:.0f} GB/s")
-        axes.hlines(peak, peak / max(value for _, value in levels), high, color=theme.ink, linewidth=1.5)
-        axes.annotate(f"FMA limit {peak:.0f} GFLOP/s", (high, peak), xytext=(-2, 4), textcoords="offset points",
-                      ha="right", fontsize=8, color=theme.ink)
-        for name, place in material.places.items():
-            for row in rows:
-                if row.implementation == name:
-                    size = 4.5 + 2.5 * ops.index(row.case.op)
-                    marks = look.style(place, theme).marks(theme)
-                    axes.plot(intensity[id(row)], row.gflops, linestyle="none", markersize=size, alpha=0.9,
-                              label=name, **marks)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlim(low, high)
-        axes.set_ylim(min(row.gflops for row in rows) / 2, peak * 2)
-        axes.set_xlabel("FLOP per byte (work convention of the run)")
-        axes.set_ylabel("GFLOP/s")
-        axes.set_title(f"Roofline, {kind}")
-        plain_numbers(axes)
-        look.legend_below(made, [axes])
-        return made
+    def draw(theme, layout):
+        made, axes = _frame(family, layout)
+        for (name, bandwidth, begin, end), line in zip(steps, look.LINES):
+            axes.plot([begin, end], [bandwidth, bandwidth], color=theme.ink, linestyle=line, linewidth=1.5,
+                      label=f"copy {name} {bandwidth:.0f} GB/s")
+        return _finish(made, axes, material, family.rows, points, theme, layout, ((left, right), (bottom, top)),
+                       ("MB read and written by a call", "GB/s"))
 
-    sizes = "; larger markers: " + ", ".join(OP_NAMES.get(op, op) for op in ops[1:]) if len(ops) > 1 else ""
-    text = (f"{setting.text}. Slanted lines: read bandwidth of each level; flat line: the FMA limit; both measured at the start "
-            f"of the run{sizes}. Work that fits into a cache may lie above the line of memory.")
-    name = slug(f"roofline-{'f64' if double else 'f32'}-{setting.threads}t-{setting.cache_mode}-{setting.machine_id[:6]}")
-    return Chart(SECTION, name, f"{setting.text}, {kind}", text, draw)
+    text = (f"{family.setting.text}. {medians_text(family.rows)} This op does not multiply matrices: the bandwidth of the cache level that "
+            "holds its data limits it. Flat lines: the copy bandwidth of each level, measured at the start of the run, over the sizes that fit into it. "
+            "A call that reads more than it writes may lie above its line.")
+    return Chart(SECTION, family.file_name("roofline"), family.title, text, draw)
+
+
+def _bandwidths(material, family, kind):
+    found = [(name, material.table.number(family.setting, f"{kind}_gbps_{key}")) for name, key in _LEVELS]
+    return [(name, value) for name, value in found if finite(value)]
+
+
+def _steps(material, family, levels, left, right):
+    """[(level, GB/s, from MB, to MB)] within the axis; levels whose size is unknown are left out."""
+    steps, begin = [], left
+    for name, bandwidth in levels:
+        size = material.table.number(family.setting, f"{name.lower()}_bytes") / 1e6 * family.setting.threads
+        end = right if name == "memory" else min(right, size)
+        if finite(end) and end > begin:
+            steps.append((name, bandwidth, begin, end))
+            begin = end
+    return steps
+
+
+def _around(values):
+    return min(values) / _MARGIN, max(values) * _MARGIN
+
+
+def _frame(family, layout):
+    made, grid = look.figure(layout, 0.75 * min(layout.width, 5.6))
+    look.put_title(made, f"Roofline: {family.title}", layout)
+    return made, grid[0][0]
+
+
+def _finish(made, axes, material, rows, points, theme, layout, limits, labels):
+    for name, place in material.places.items():
+        mine = [points[id(row)] for row in rows if row.implementation == name]
+        if mine:
+            axes.plot(*zip(*mine), linestyle="none", label=name, **look.style(place, theme).marks(theme))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(*limits[0])
+    axes.set_ylim(*limits[1])
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+    plain_numbers(axes.xaxis, axes.yaxis)
+    for axis in (axes.xaxis, axes.yaxis):
+        few_decades(axis)
+    look.legend_below(made, [axes], layout)
+    return made
+

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from ...quantities import three_digits
 from ...table import groups
-from .. import look
 from .chart import Chart, Family, slug
 from .ratio import geometric_mean
-from .shape_rows import dots, limit_line, row_labels, shape_figure
+from .shape_rows import Dots, Scale, ShapeRows, limit_line, row_labels
 
 SECTION = "Thread scaling"
 
@@ -44,25 +43,23 @@ def _chart(material, key, scaled):
     family = Family(setting, *family_key, [s.row for s in scaled])
     ideal = setting.threads / fewest
     labels = row_labels(family.rows)
-    speed_ups = {name: {s.row.workload: s.speed_up for s in scaled if s.row.implementation == name}
-                 for name in material.places}
+    found = {name: {s.row.workload: s.speed_up for s in scaled if s.row.implementation == name} for name in material.places}
+    speed_ups = {name: values for name, values in found.items() if values}
+    ends = [s.speed_up for s in scaled]
+    dots = Dots(speed_ups, Scale(min(0.9, *ends) - 0.05, 1.05 * max(ideal, *ends)))
 
-    def draw(theme):
-        made, (axes,), places = shape_figure(labels)
-        for name, place in material.places.items():
-            points = [(value, places[workload]) for workload, value in speed_ups[name].items()]
-            dots(axes, points, look.style(place, theme), theme, name)
+    def draw(theme, layout):
+        rows = ShapeRows(labels, [dots], layout)
+        rows.draw_dots(material.places, theme)
+        axes, = rows.panels
         axes.axvline(1, color=theme.muted, linewidth=1)
-        limit_line(axes, ideal, f"ideal {ideal:g}", theme)
-        axes.set_xlim(min(0.9, *(s.speed_up for s in scaled)) - 0.05, 1.05 * max(ideal, *(s.speed_up for s in scaled)))
+        limit_line(axes, ideal, f"ideal: {ideal:g}", theme)
         axes.set_xlabel(f"speed-up of {setting.threads} threads over {fewest}, more is better")
-        axes.set_title(f"Thread scaling: {family.title}", pad=16)
-        look.legend_below(made, [axes])
-        return made
+        return rows.finish(f"Thread scaling: {family.title}")
 
     notes = [f"{family.title}, {name}: {three_digits(geometric_mean(list(values.values())))} x the speed of {fewest} "
              f"(geometric mean of {len(values)}, least {three_digits(min(values.values()))})"
-             for name, values in speed_ups.items() if values]
+             for name, values in speed_ups.items()]
     return Chart(SECTION, slug(family.file_name("threads")), f"Thread scaling: {family.title}",
                  f"{setting.text}. Right of 1 is faster than on {fewest} thread{'s' if fewest > 1 else ''}; dashed: ideal.",
                  draw, tuple(labels), tuple(notes))

@@ -1,24 +1,56 @@
 "use strict";
-for (const table of document.querySelectorAll("table.sortable")) {
-  const body = table.tBodies[0];
+for (const table of document.querySelectorAll("table.folded")) {
   const heads = [...table.tHead.rows[0].cells];
+  const bodies = () => [...table.tBodies];
+  const rows = (body) => [...body.rows].slice(1);
+  const order = (row, column) => row.cells[column].dataset.order;
+  const open = (body, is) => {
+    body.classList.toggle("closed", !is);
+    body.querySelector("button").setAttribute("aria-expanded", String(is));
+  };
+  bodies().forEach((body) => {
+    open(body, false);
+    body.rows[0].addEventListener("click", () => open(body, body.classList.contains("closed")));
+  });
+  const openTarget = () => {
+    const body = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (body && body.tagName === "TBODY") open(body, true);
+  };
+  window.addEventListener("hashchange", openTarget);
+  openTarget();
+  document.querySelector(".open-all").addEventListener("click", () => {
+    const is = bodies().some((body) => body.classList.contains("closed"));
+    bodies().forEach((body) => open(body, is));
+  });
+
   heads.forEach((head, column) => head.addEventListener("click", () => {
     const ascending = head.getAttribute("aria-sort") !== "ascending";
-    const isNumber = head.classList.contains("number") || [...body.rows].every(
-        (row) => row.cells[column].dataset.order === "" || Number.isFinite(Number(row.cells[column].dataset.order)));
-    const order = (row) => row.cells[column].dataset.order;
+    const isNumber = head.classList.contains("number");
+    // What has no value stands last, either way.
     const compare = (one, other) => {
-      if (order(one) === "" || order(other) === "") return (order(one) === "") - (order(other) === "");
-      const difference = isNumber ? order(one) - order(other) : order(one).localeCompare(order(other));
+      if (one === "" || other === "") return (one === "") - (other === "");
+      const difference = isNumber ? one - other : one.localeCompare(other);
       return ascending ? difference : -difference;
     };
-    body.append(...[...body.rows].sort(compare));
+    const byColumn = (one, other) => compare(order(one, column), order(other, column));
+    bodies().forEach((body) => body.append(...rows(body).sort(byColumn)));
+    // A workload stands where its first row does.
+    table.append(...bodies().sort((one, other) => byColumn(rows(one)[0], rows(other)[0])));
     heads.forEach((each) => each.removeAttribute("aria-sort"));
     head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
   }));
+
   const filter = document.querySelector("input[type=search]");
   filter.addEventListener("input", () => {
-    const words = filter.value.toLowerCase().split(/\s+/);
-    for (const row of body.rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const body of bodies()) {
+      const about = body.rows[0].textContent.toLowerCase();
+      for (const row of rows(body)) {
+        const text = about + row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word));
+      }
+      body.hidden = rows(body).every((row) => row.hidden);
+      open(body, words.length > 0 && !body.hidden);
+    }
   });
 }
