@@ -73,6 +73,23 @@ function(backgauge_portable target)
   target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
 endfunction()
 
+# GoogleTest's header takes 0.9 of the 2.4 s of CPU that a test takes to compile on an AMD EPYC, so gcc compiles it once for all
+# of them. clang would need a copy for each set of definitions.
+function(backgauge_precompile_tests)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/test_headers.cc")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "")
+  add_executable(backgauge_test_headers EXCLUDE_FROM_ALL "${source}")  # a program, as tests are: -fPIE
+  target_precompile_headers(backgauge_test_headers PRIVATE <gtest/gtest.h>)
+  target_link_libraries(backgauge_test_headers PRIVATE backgauge_options GTest::gtest GTest::gtest_main)
+  backgauge_test_options(backgauge_test_headers)
+endfunction()
+
+function(backgauge_test_options target)
+  # A precompiled header serves only those with the same options.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # tests of several files use the same short names
+  target_compile_options(${target} PRIVATE -ffp-contract=off ${BACKGAUGE_COMPILED_QUICKLY})
+endfunction()
+
 # backgauge_test(<name> [LABELS <label>] SOURCES <files...> LINKS <targets...>)
 #   A GoogleTest program, each test of it a CTest test. The label `slow` keeps tests out of the sanitizer stage of ci/test.
 function(backgauge_test target)
@@ -81,8 +98,10 @@ function(backgauge_test target)
   endif()
   cmake_parse_arguments(arg "" "LABELS" "SOURCES;LINKS" ${ARGN})
   add_executable(${target} ${arg_SOURCES})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # tests of several files use the same short names
   target_link_libraries(${target} PRIVATE ${arg_LINKS} backgauge_options GTest::gtest GTest::gtest_main)
-  target_compile_options(${target} PRIVATE -ffp-contract=off ${BACKGAUGE_COMPILED_QUICKLY})
+  backgauge_test_options(${target})
+  if(TARGET backgauge_test_headers)
+    target_precompile_headers(${target} REUSE_FROM backgauge_test_headers)
+  endif()
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${arg_LABELS}")
 endfunction()

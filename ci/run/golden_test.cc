@@ -44,7 +44,9 @@ TEST(Goldens, OfTheProjectAgreeWithTheOracleAndWrongOnesDoNot) {
 
 TEST(Goldens, OfAnotherFolderAgreeWithTheOracleToo) {
   const char* given = std::getenv("BACKGAUGE_EXTRA_GOLDENS");
-  const std::filesystem::path directory = given != nullptr ? given : BACKGAUGE_EXTRA_GOLDENS_DEFAULT;
+  std::string error;
+  const std::filesystem::path beside_the_repository = golden_directory(error) / "../../../../shared/goldens";
+  const std::filesystem::path directory = given != nullptr ? given : beside_the_repository;
   if (!std::filesystem::exists(directory / "manifest.json")) {
     GTEST_SKIP() << "no further golden vectors: set BACKGAUGE_EXTRA_GOLDENS to a folder with a manifest.json";
   }

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what ptxas says of kernels (-Xptxas -v) with a table of limits.
 
-    ptxas_check.py LOG... [--limits=FILE] [--list]
+    ptxas_check.py BUILD [--limits=FILE] [--list]
 
-Exit code 0: every kernel of the logs keeps to its row. 1: one does not, or none was found."""
+Reads the logs beside the objects of a build folder, *.cu.o.log, which ci/testing/log-beside writes.
+Exit code 0: every kernel of the logs keeps to its row. 1: one does not, an object has no log, or there is none."""
 
 import argparse
 import dataclasses
 import fnmatch
+import json
 import pathlib
 import re
 import subprocess
@@ -97,7 +99,7 @@ def named(kernels):
 def faults(kernels, limits):
     """One line for each thing that is wrong."""
     if not kernels:
-        return ["no kernel in the log: was it made with -Xptxas -v, and anew?"]
+        return ["no kernel in the logs: were they made with -Xptxas=-v?"]
     out = []
     for kernel in kernels:
         what = f"{kernel.name} for {kernel.target}"
@@ -116,17 +118,27 @@ def faults(kernels, limits):
     return out
 
 
+def compiled_by_nvcc(build):
+    """The objects that the build has made by nvcc; the same sources are also compiled for the host."""
+    commands = json.loads((build / "compile_commands.json").read_text())
+    nvcc = (re.search(r" -o (\S+)", one["command"]) for one in commands if re.search(r"\bnvcc\b", one["command"]))
+    return sorted(path for match in nvcc if (path := build / match[1]).exists())
+
+
 def main():
     parser = argparse.ArgumentParser(description="Compares what ptxas says of kernels with a table of limits.")
-    parser.add_argument("logs", nargs="+", type=pathlib.Path, metavar="LOG")
+    parser.add_argument("build", type=pathlib.Path, metavar="BUILD")
     parser.add_argument("--limits", type=pathlib.Path, default=LIMITS)
     parser.add_argument("--list", action="store_true", help="also print every kernel with its registers")
     arguments = parser.parse_args()
-    kernels = named([kernel for log in arguments.logs for kernel in parse_log(log.read_text(errors="replace"))])
+    objects = compiled_by_nvcc(arguments.build)
+    logs = {path: path.with_name(path.name + ".log") for path in objects}
+    kernels = named([kernel for log in logs.values() if log.exists() for kernel in parse_log(log.read_text(errors="replace"))])
     if arguments.list:
         for kernel in sorted(kernels, key=lambda k: (k.name, k.target)):
             print(f"{kernel.registers:4} {kernel.target:7} {kernel.name}")
-    wrong = faults(kernels, parse_limits(arguments.limits.read_text()))
+    wrong = [f"{path}: no log: was it compiled through log-beside?" for path, log in logs.items() if not log.exists()]
+    wrong += faults(kernels, parse_limits(arguments.limits.read_text()))
     for line in wrong:
         print(f"ptxas_check: {line}", file=sys.stderr)
     print(f"ptxas_check: {len(kernels)} kernels, {len(wrong)} faults")

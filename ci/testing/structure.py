@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts what would make a new op or dtype expensive: files that name an op, and arithmetic on enumerators. Checks that
 the table of what an addition touches in CONTRIBUTING.md is true of one example of each row, that READMEs are
-short, and that the targets of links between documents exist.
+short, that the targets of links between documents exist, and that CMake names no path outside of the repository.
 
     structure.py ROOT
 
@@ -21,6 +21,7 @@ MOST_LINES_OF_A_README = 200
 WRITTEN = re.compile(r"<!-- (\w+): (?:written by|begin).*?<!-- (?:end of \1|\1: end) -->", re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)|(?:src|srcset)=\"([^\":]+)\"")
 ENUMERATOR = r"BACKGAUGE_(HALF|BFLOAT16|FLOAT32|FLOAT64|RNN_\w+|LSTM|GRU|UNIDIRECTIONAL|BIDIRECTIONAL|\w+_INPUT|AUTO_SELECT|CLASS_\w+)\b"
+OUTSIDE = re.compile(r"\$\{(?:PROJECT|CMAKE)_SOURCE_DIR\}/\.\.|\$\{sourceDir\}/\.\.|(?<![\w}.$*>])/(?:home|root|tmp|mnt|srv|work|opt)\b")
 ARITHMETIC = re.compile(rf"[-+] *{ENUMERATOR}|{ENUMERATOR} *[-+]")
 
 # One example of each row: how the table calls it, what names the example, where its own files are, files that had to be
@@ -86,8 +87,18 @@ def unreadable_documents(root: Path) -> list[str]:
     return out
 
 
+def paths_outside(root: Path) -> list[str]:
+    """Paths in CMake files that only one machine has, or that lie beside the repository."""
+    out = []
+    for path in map(Path, git(root, "ls-files", "*CMakeLists.txt", "*.cmake", "CMakePresets.json")):
+        for number, line in enumerate((root / path).read_text().splitlines(), 1):
+            if OUTSIDE.search(line):
+                out.append(f"{path}:{number}: a path outside of the repository: {line.strip()}")
+    return out
+
+
 def complaints(root: Path) -> list[str]:
-    out, naming = untrue_additions(root) + unreadable_documents(root), []
+    out, naming = untrue_additions(root) + unreadable_documents(root) + paths_outside(root), []
     for path in sources(root):
         if not is_product(path):
             continue
