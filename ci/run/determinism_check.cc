@@ -42,6 +42,7 @@ std::string OpDeterminism::text() const {
 
 std::vector<OpDeterminism> measure_determinism(Runner& runner, const std::vector<backgauge_op>& ops) {
   std::vector<OpDeterminism> out;
+  if (!lack_of_device(runner.table()).empty()) return out;
   for (const char* line : kCases) {
     std::string error;
     const Case c = parse_case(line, error).value();

@@ -48,6 +48,12 @@ class Verify(CommandTest):
                 self.assertIn("nothing was judged", done.stdout)
                 self.assertIn("summary: 0 passed", done.stdout)
 
+    def test_without_a_device_a_tier_is_skipped_too(self):
+        done = self.expect(5, "verify", "--tier=smoke", "--ops=LSTMBlockCellGrad", f"--impl={RIGHT}",
+                           environment=FAKE | {"FAKE_CUDA_DEVICES": "0"})
+        self.assertRegex(done.stdout, r"(?m)^summary: 0 passed, 0 failed, 0 mistrusted, \d+ skipped, 0 broken")
+        self.assertNotIn("check: ", done.stdout)
+
     def test_what_the_device_reports_is_the_implementations_fault(self):
         # The first synchronization is the harness's own, after it has put everything in place.
         environment = FAKE | {"FAKE_CUDA_FAULT": "2"}

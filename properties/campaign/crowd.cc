@@ -38,6 +38,7 @@ struct Called {
 std::string incomparable(const Runner& runner, const Called& called) {
   const Problem& problem = called.filled.problem;
   if (!called.filled.error.empty()) return called.filled.error;
+  if (std::string lack = lack_of_device(runner.table()); !lack.empty()) return lack;
   if (std::string why = unclaimed(called.claims, problem, called.filled.facts); !why.empty()) return why;
   if (!has_random_dropout(problem)) return "";
   if (called.claims->dropout_has_state != 0) return std::string(kMasksWithState);

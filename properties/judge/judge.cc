@@ -6,8 +6,8 @@
 #include <exception>
 #include <new>
 
-#include "properties/device/runtime.h"
 #include "properties/judge/case_runs.h"
+#include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/compare_runs.h"
 #include "properties/judge/compare_without_masks.h"
@@ -44,9 +44,7 @@ Verdict judge_refusal(CaseSession& session, const JudgeOptions& options) {
 
 Verdict judge(Runner& runner, const Problem& problem, const DataFacts& facts, const JudgeOptions& options) {
   const backgauge_implementation& table = runner.table();
-  if (table.memory_space == BACKGAUGE_CUDA && !device::absence().empty()) {
-    return {Status::kSkipped, device::absence(), {}};
-  }
+  if (std::string lack = lack_of_device(table); !lack.empty()) return {Status::kSkipped, std::move(lack), {}};
   const bool legal = refusal_of(problem).empty();
   CaseSession session(runner, problem, facts);
   if (session.claims() == nullptr || legal) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "properties/device/runtime.h"
+
 namespace backgauge {
 namespace {
 
@@ -18,6 +20,10 @@ const backgauge_op_claims* claims_of(const backgauge_implementation& implementat
     if (implementation.claims[k].op == op) return &implementation.claims[k];
   }
   return nullptr;
+}
+
+std::string lack_of_device(const backgauge_implementation& implementation) {
+  return implementation.memory_space == BACKGAUGE_CUDA ? device::absence() : "";
 }
 
 std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem, const DataFacts& facts) {

@@ -12,6 +12,10 @@ namespace backgauge {
 // The claims on an op, or nullptr.
 const backgauge_op_claims* claims_of(const backgauge_implementation& implementation, backgauge_op op);
 
+// Why no call can be made on this machine: the implementation needs a device, and there is none. "" if calls can be
+// made.
+std::string lack_of_device(const backgauge_implementation& implementation);
+
 // Why a legal problem is not run with these claims: the capability that is not claimed. "" if it is run.
 std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem, const DataFacts& facts);
 
