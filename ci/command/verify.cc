@@ -234,8 +234,13 @@ class VerifyRun {
       }
       shown = {std::move(shrunk.record), std::move(shrunk.effort)};
     }
-    // The original case has more values than the shrunk one, so an explanation is more reliable.
+    // The original case has more values than the shrunk one, so an explanation is more reliable. But more is tried on a
+    // small case.
     diagnose(candidate_.runner(), c, options_.threads, first.verdict);
+    if (first.verdict.hint.empty() && shown.record.id != first.id) {
+      diagnose(candidate_.runner(), parse_case_or_throw(shown.record.id), options_.threads, shown.record.verdict);
+      first.verdict.hint = shown.record.verdict.hint;
+    }
     shown.record.verdict.hint = first.verdict.hint;
     shown.record.verdict.passes_as = first.verdict.passes_as;
     if (!shown.record.shrunk_from.empty()) shrunk_.emplace(kind.index, shown.record);

@@ -171,6 +171,11 @@ class FailingRun(CommandTest):
         line = "block_lstm_grad_v2 t4b3i5h7 peep=1 order=ifco seq=3 dt=f32 data=strat:0x9e37"
         self.assertIn(self.HINT, self.expect(1, "repro", line, self.FAULTY).stdout)
 
+    def test_a_large_case_has_the_hint_of_its_shrunk_case(self):
+        line = "block_lstm_grad_v2 t20b16i64h96 peep=0 order=ifco seq=20 dt=f32 data=strat:0x9e37"
+        self.assertNotIn("hint: ", self.expect(1, "repro", line, self.FAULTY).stdout)
+        self.assertIn(self.HINT, self.expect(1, "verify", "--case", line, self.FAULTY).stdout)
+
     def test_repro_shows_the_numbers(self):
         line = "block_lstm_grad_v2 t3b2i2h3 peep=0 order=ifco seq=3 dt=f32 data=strat:0x9e37"
         text = self.expect(1, "repro", line, self.FAULTY, "--show").stdout
