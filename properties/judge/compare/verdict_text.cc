@@ -84,7 +84,8 @@ std::string brief_text(const Verdict& verdict) {
   }
   const bool by_tensor = !bad.empty() && bad.front() == verdict.reason;
   std::string text = fmt::format("  {}{}\n", by_tensor ? "tensor " : "", verdict.reason);
-  if (bad.size() > 1) text += fmt::format("  {} more outputs are wrong\n", bad.size() - 1);
+  if (bad.size() == 2) text += "  1 more output is wrong\n";
+  if (bad.size() > 2) text += fmt::format("  {} more outputs are wrong\n", bad.size() - 1);
   return text + findings_text(verdict);
 }
 

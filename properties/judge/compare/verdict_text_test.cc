@@ -51,6 +51,7 @@ TEST(VerdictText, IsBriefAboutWhatIsWrong) {
   EXPECT_EQ(brief_text(verdict), "  tensor " + verdict.reason + "\n  2 more outputs are wrong\n" + found);
   EXPECT_TRUE(verdict_text(verdict).ends_with("  wci_grad ok\n" + found)) << verdict_text(verdict);
   EXPECT_EQ(brief_text({Status::kFailed, "changed the input x", {}}), "  changed the input x\n");
+  EXPECT_EQ(brief_text(conclude({bad_tensor(), other})), "  tensor " + verdict.reason + "\n  1 more output is wrong\n");
   verdict.reason = "second run: " + verdict.reason;
   EXPECT_TRUE(brief_text(verdict).starts_with("  second run: cs_prev_grad[1,0]: got")) << brief_text(verdict);
 }
