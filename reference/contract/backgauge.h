@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-/* Version of this header. Structs grow only at the end; struct_size is the size that the other side was compiled with.
- * A library whose table has another number is refused. */
+/* Version of this header. A library whose table has another number is refused. In one version only structs that have a
+ * struct_size, the size that the other side was compiled with, grow, and only at the end. Claims and tensors do not. */
 #define BACKGAUGE_ABI 1u
 
 /* Set of enumerators, as used in backgauge_op_claims: BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | ... */
