@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <condition_variable>
 #include <future>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace backgauge {
@@ -25,22 +27,37 @@ RoundingModel scaled(RoundingModel model) {
   return model;
 }
 
-// How many runs are evaluated together; the results of a run do not depend on it, but the order does in which their
-// squares are added, and so the last bits of what is allowed. The matrices of a small step should
-// stay in a cache. Those of a large one do not, and a product with an unperturbed matrix is faster for many runs at
-// once: then as many as memory allows, given that gradients of weights and, for CudnnRNNBackprop, the values of every
-// step are kept. A limit of 96 MiB for small steps too was tried on t50b32i256h256 of two bidirectional layers (AMD
-// EPYC, AVX2): a third more time, a tenth less memory.
-Index runs_at_a_time(const Problem& problem, Index runs) {
+// Bytes that an evaluation keeps for each run: for CudnnRNNBackprop the values of every step, and gradients of weights.
+double kept_by_run(const Problem& problem) {
+  const Extents& e = problem.extents;
+  // For lstm seven planes of the forward pass, four of the backward pass, and the input of the layer.
+  const double planes = traits_of(problem.op).is_stacked ? 12 : 0;
+  const double steps = planes * static_cast<double>(e.T * e.B * e.H * e.L * e.D);
+  const double weights = 4.0 * static_cast<double>(e.H * (e.I + e.H)),
+               step = static_cast<double>(e.B * (e.H + e.I) + 1);
+  return sizeof(float) * (steps + weights + 16 * step);
+}
+
+// How many runs form a group, whose squares are added before they are added to those of other groups. The order decides
+// the last bits of what is allowed, so a group has as many runs as were found to be fastest when they are evaluated
+// together. The matrices of a small step should stay in a cache. Those of a large one do not, and a product with an
+// unperturbed matrix is faster for many runs at once. A limit of 96 MiB for small steps too was tried on
+// t50b32i256h256 of two bidirectional layers (AMD EPYC, AVX2): a third more time, a tenth less memory.
+Index runs_of_group(const Problem& problem, Index runs) {
   constexpr double kCached = 256.0 * 1024, kKept = 192.0 * 1024 * 1024;
   const Extents& e = problem.extents;
   const double step = sizeof(float) * static_cast<double>(e.B * (e.H + e.I) + 1);
-  // For lstm seven planes of the forward pass, four of the backward pass, and the input of the layer.
-  const double planes = traits_of(problem.op).is_stacked ? 12 : 0;
-  const double steps = sizeof(float) * planes * static_cast<double>(e.T * e.B * e.H * e.L * e.D);
-  const double weights = sizeof(float) * 4.0 * static_cast<double>(e.H * (e.I + e.H));
-  const double kept = steps + weights + 16 * step;
-  return std::clamp<Index>(static_cast<Index>(std::max(kCached / step, std::min(kKept / kept, 6.0))), 1, runs);
+  const double at_once = std::max(kCached / step, std::min(kKept / kept_by_run(problem), 6.0));
+  return std::clamp<Index>(static_cast<Index>(at_once), 1, runs);
+}
+
+// How many of them are evaluated together: as many as keep little memory. A smaller problem is not divided, since
+// products of few rows have other bits (dense_product.cc).
+Index runs_at_a_time(const Problem& problem, Index group) {
+  constexpr double kKept = 40.0 * 1024 * 1024;
+  constexpr Index kLeastRows = 8, kLeastUnits = 64;
+  if (problem.extents.B < kLeastRows || problem.extents.H < kLeastUnits) return group;
+  return std::clamp<Index>(static_cast<Index>(kKept / kept_by_run(problem)), 1, group);
 }
 
 // Calls task(0) .. task(count - 1), for a large problem on all cores.
@@ -57,37 +74,96 @@ void for_each_of(Index count, const Problem& problem, const Task& task) {
   for (std::future<void>& other : others) other.get();
 }
 
-// sum + term; an empty sum is 0.
-void add(Flat& sum, Flat&& term) {
-  if (sum.empty()) {
-    sum = std::move(term);
-    return;
+// Runs that are evaluated together: a group, or a part of one.
+struct Piece {
+  Index first, runs;
+  bool is_group, ends_group;
+};
+
+std::vector<Piece> pieces_of(const Problem& problem, Index runs) {
+  const Index group = runs_of_group(problem, runs), most = runs_at_a_time(problem, group);
+  std::vector<Piece> pieces;
+  for (Index first = 0; first < runs;) {
+    const Index begin = first / group * group, end = std::min(begin + group, runs), count = std::min(most, end - first);
+    pieces.push_back({first, count, count == end - begin, first + count == end});
+    first += count;
   }
-  for (std::size_t t = 0; t < sum.size(); ++t) {
-    for (std::size_t k = 0; k < sum[t].size(); ++k) sum[t][k] += term[t][k];
-  }
-  term.clear();
+  return pieces;
 }
+
+// Sums over all runs of the squares of their differences. Pieces are added in their order, whichever ends first.
+class SquareSums {
+ public:
+  // outputs: of the piece whose turn it is.
+  void add(Index turn, const Piece& piece, std::vector<Evaluated<Noisy>> outputs) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return next_ == turn || abandoned_; });
+    if (abandoned_) return;
+    if (of_group_.empty()) of_group_.resize(outputs.size());
+    for (std::size_t t = 0; t < outputs.size(); ++t) add(of_group_[t], outputs[t].parts, piece.runs);
+    if (piece.ends_group) end_group();
+    ++next_;
+    changed_.notify_all();
+  }
+  // A piece that the others wait for has failed.
+  void abandon() {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+    changed_.notify_all();
+  }
+  const Flat& all() const { return all_; }
+
+ private:
+  // Parts are released as they are added.
+  static void add(std::vector<double>& sums, std::vector<Noisy>& parts, Index runs) {
+    if (sums.empty()) {
+      Index count = 0;
+      for (const Noisy& part : parts) count += part.size();
+      sums.resize(static_cast<std::size_t>(count));
+    }
+    auto sum = sums.begin();
+    for (Noisy& part : parts) {
+      for (Index k = 0; k < part.size(); ++k, ++sum) *sum = part.square_sum(k, runs, *sum);
+      part = Noisy();
+    }
+  }
+  void end_group() {
+    if (all_.empty()) {
+      all_ = std::exchange(of_group_, {});
+      return;
+    }
+    for (std::size_t t = 0; t < all_.size(); ++t) {
+      for (std::size_t k = 0; k < all_[t].size(); ++k) all_[t][k] += std::exchange(of_group_[t][k], 0);
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Index next_ = 0;
+  bool abandoned_ = false;
+  Flat of_group_, all_;
+};
 
 // The variance, raised to the mean square error of the runs.
 Flat raised_by_noise(FirstEstimate first, const Problem& problem, const RoundingModel& model) {
   // With 24 runs the chance that their root mean square is below a third of the deviation is 2e-9.
   constexpr Index kRuns = 24;
-  const Index most = runs_at_a_time(problem, kRuns), times = (kRuns + most - 1) / most;
-  std::vector<Flat> squares(static_cast<std::size_t>(times));  // of each group of runs
-  Flat sum;                                                    // of the first `added` of them, in this order
-  std::size_t added = 0;
-  std::mutex adding;
+  const std::vector<Piece> pieces = pieces_of(problem, kRuns);
   UndisturbedValues values;
-  for_each_of(times, problem, [&](Index time) {
-    const Index done = time * most, runs = std::min(most, kRuns - done);
-    Flat mine =
-        flatten(Noise(model, runs, static_cast<std::uint64_t>(done), &first.dots, times > 1 ? &values : nullptr),
-                problem, [runs](const Noisy& part, Index k) { return part.square_sum(k, runs); });
-    const std::lock_guard lock(adding);
-    squares[static_cast<std::size_t>(time)] = std::move(mine);
-    for (; added < squares.size() && !squares[added].empty(); ++added) add(sum, std::move(squares[added]));
+  SquareSums squares;
+  for_each_of(static_cast<Index>(pieces.size()), problem, [&](Index turn) {
+    const Piece& piece = pieces[static_cast<std::size_t>(turn)];
+    try {
+      const Noise noise(model, piece.runs, static_cast<std::uint64_t>(piece.first), &first.dots,
+                        pieces.size() > 1 ? &values : nullptr,
+                        piece.is_group ? OfOutputs::kSquares : OfOutputs::kDifferences);
+      squares.add(turn, piece, evaluate(noise, problem));
+    } catch (...) {
+      squares.abandon();
+      throw;
+    }
   });
+  const Flat& sum = squares.all();
   Flat variance = std::move(first.variance);
   for (std::size_t t = 0; t < variance.size(); ++t) {
     for (std::size_t k = 0; k < variance[t].size(); ++k) {

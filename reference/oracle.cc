@@ -8,6 +8,7 @@
 #include <future>
 
 #include "reference/deviation.h"
+#include "reference/memory.h"
 #include "reference/rounding_model.h"
 
 namespace backgauge {
@@ -83,8 +84,10 @@ std::vector<Wanted> wanted_by(const Problem& problem, Bounds<V> bounded, Flat de
 template <class V>
 std::vector<Wanted> oracle_in(const Problem& problem, const RoundingModel& model, RoundingErrors roundings) {
   if (roundings == RoundingErrors::kCorrelated) return wanted_by(problem, bounded<V>(problem, model), {});
-  // In parallel, or one after the other.
-  const auto launch = is_large(problem) ? std::launch::async : std::launch::deferred;
+  // Of a large problem in parallel, unless both together would need more memory than the noise.
+  constexpr double kTogether = 64.0 * 1024 * 1024;
+  const bool together = is_large(problem) && bound_bytes(problem) < kTogether;
+  const auto launch = together ? std::launch::async : std::launch::deferred;
   std::future<FirstEstimate> first = std::async(launch, [&] { return first_estimate(problem, model); });
   Bounds<V> bounds = bounded<V>(problem, model);
   FirstEstimate estimate = first.get();

@@ -24,6 +24,10 @@ namespace backgauge {
 class NoisyProductOverSteps;
 class NoisySumOverSteps;
 
+// What is left of an output: the squares of the differences of all runs, or the differences, whose squares can be added
+// to those of other runs one after the other.
+enum class OfOutputs { kSquares, kDifferences };
+
 class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
  public:
   using Matrix = Noisy;
@@ -33,8 +37,9 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
   // As RandomRounding. dots: those of Variance for the same problem and model; an object evaluates the problem once
   // then. values: of all objects that evaluate the problem with this model. nullptr: they are computed again.
   Noise(const RoundingModel& model, Index runs, std::uint64_t first_run,
-        const std::vector<UndisturbedDot>* dots = nullptr, UndisturbedValues* values = nullptr)
-      : RandomRounding(model, runs, first_run), dots_(dots), values_(values) {}
+        const std::vector<UndisturbedDot>* dots = nullptr, UndisturbedValues* values = nullptr,
+        OfOutputs kept = OfOutputs::kSquares)
+      : RandomRounding(model, runs, first_run), dots_(dots), values_(values), kept_(kept) {}
 
   Matrix recomputable(const double* values, Index rows, Index cols) const {
     return rounded(input(values, rows, cols), model().recomputed_co, 0);
@@ -72,9 +77,9 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
           const double slope = s * (1 - s), bend = slope * (1 - 2 * s);
           return Derivatives{slope, bend, slope * (1 - 6 * slope)};
         });
-    const Plane<double> size =
-        model().activation_relative() * out.v() + model().sigmoid_absolute() + model().least_normal;
-    return with_noise(std::move(out), size);
+    const SharedPlane kept = out.shared_v();  // while `out` is moved
+    return with_noise(std::move(out),
+                      model().activation_relative() * *kept + model().sigmoid_absolute() + model().least_normal);
   }
   Matrix tanh(const Matrix& x) const {
     Matrix out = activated(
@@ -84,8 +89,8 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
           const double slope = 1 - t * t;
           return Derivatives{slope, -2 * t * slope, slope * (6 * t * t - 2)};
         });
-    const Plane<double> size = model().activation_relative() * out.v().abs() + model().least_normal;
-    return with_noise(std::move(out), size);
+    const SharedPlane kept = out.shared_v();
+    return with_noise(std::move(out), model().activation_relative() * kept->abs() + model().least_normal);
   }
   Matrix relu(const Matrix& x) const {
     Matrix out = exact_.relu(x.v());
@@ -116,7 +121,7 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
   Matrix where_positive(const Matrix& h, const Matrix& x) const {
     Matrix out = exact_.where_positive(h.v(), x.v());
     if (h.is_exact() && x.is_exact()) return out;
-    spread(out, x, std::max(x.unit, power_of_two_below(model().unit_roundoff * largest_of(x.v()))));
+    spread(out, x, std::max(x.unit, power_of_two_below(model().unit_roundoff * x.largest())));
     const Plane<float> v = (x.v() / out.unit).cast<float>();
     const Plane<float> gate =
         h.is_exact() ? Plane<float>(h.v().cast<float>()) : Plane<float>((h.v() / h.unit).cast<float>());
@@ -158,14 +163,20 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
     if (reads_only_differences() && !x.is_exact()) x.drop_v();
   }
   Matrix right_factor(Matrix x) const {
-    if (reads_only_differences() && x.is_exact()) {
+    if (!reads_only_differences() || !x.is_exact()) return x;
+    if (values_ == nullptr) {
       (void)x.as_floats();
-      x.drop_v();
+    } else {
+      x.set_floats(values_->floats(floats_done_++, [&] { return std::make_shared<const ScaledPlane>(x.v()); }));
     }
+    x.drop_v();
     return x;
   }
-  // Only the squares of the disturbances of an output are needed.
-  Matrix output(const Matrix& x) const {
+  Matrix output(Matrix x) const {
+    if (kept_ == OfOutputs::kDifferences) {
+      x.drop_v();
+      return x;
+    }
     Plane<double> squares = Plane<double>::Zero(x.rows(), x.cols());
     for (Index r = 0; r < runs() && !x.is_exact(); ++r) squares += block(x, r).cast<double>().square();
     squares *= x.unit * x.unit;
@@ -185,6 +196,7 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
     return out;
   }
   Matrix product_of(std::span<const Matrix* const> factors) const {
+    (void)factors.front()->largest();  // so that the next product with it need not look for it again
     Matrix out = *factors.front();
     for (const Matrix* factor : factors.subspan(1)) multiply(out, *factor);
     return out;
@@ -210,7 +222,7 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
       dense_product(
           Product<float>{x.off.data(), y.as_floats().values.data(), out.off.data(), runs() * rows, inner, cols});
     } else if (!y.is_exact()) {
-      const double scale = std::max(power_of_two_below(largest_of(y.v())), std::numeric_limits<double>::min());
+      const double scale = std::max(power_of_two_below(y.largest()), std::numeric_limits<double>::min());
       out.unit = x.is_exact() ? y.unit * x.as_floats().scale : x.unit * scale;
       const Plane<float> left = (x.v() * (y.unit / out.unit)).cast<float>();
       for (Index r = 0; r < runs(); ++r) {
@@ -266,7 +278,8 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
 
   const std::vector<UndisturbedDot>* dots_;
   UndisturbedValues* values_;
-  mutable std::size_t dots_done_ = 0, values_done_ = 0;
+  OfOutputs kept_;
+  mutable std::size_t dots_done_ = 0, values_done_ = 0, floats_done_ = 0;
   static inline const Exact<double> exact_{};
 };
 static_assert(Arithmetic<Noise>);

@@ -164,6 +164,18 @@ TEST(Noise, FactorsWithoutUndisturbedValuesHaveTheSameProduct) {
   EXPECT_TRUE((got.off == want.off).all());
 }
 
+TEST(Noise, SquaresOfAGroupOfRunsCanBeAddedInPieces) {
+  const Noise whole(kFloat, 3, 0), first(kFloat, 2, 0, nullptr, nullptr, OfOutputs::kDifferences),
+      last(kFloat, 1, 2, nullptr, nullptr, OfOutputs::kDifferences);
+  const Noisy x = Plane<double>(Plane<double>::Random(2, 3));
+  const auto output = [&](const Noise& a) { return a.output(a.product(a.tanh(x), a.sigmoid(x))); };
+  const Noisy of_whole = output(whole), of_first = output(first), of_last = output(last);
+  for (Index k = 0; k < x.size(); ++k) {
+    EXPECT_GT(of_whole.square_sum(k, 3), 0);
+    EXPECT_EQ(of_whole.square_sum(k, 3), of_last.square_sum(k, 1, of_first.square_sum(k, 2)));
+  }
+}
+
 TEST(Noise, OfAnOutputTheSquaresAreLeft) {
   const Noise noise(kFloat, 6, 0);
   const Noisy x = Plane<double>(Plane<double>::Random(2, 3)), y = noise.product(x, x), left = noise.output(y);

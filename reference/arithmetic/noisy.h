@@ -38,6 +38,7 @@ class Noisy {
   void set_v(SharedPlane values) {
     v_ = std::move(values);
     floats_ = nullptr;
+    largest_ = -1;
   }
   void drop_v() { v_ = nullptr; }
   bool has_v() const { return v_ != nullptr; }
@@ -52,27 +53,34 @@ class Noisy {
     if (is_exact()) return v();
     return v() + unit * Eigen::Map<const Plane<float>>(off_run(r), rows(), cols()).cast<double>();
   }
-  double square_sum(Index k, Index runs) const {
-    if (is_squares_) return v().data()[k];
-    if (is_exact()) return 0;
-    double sum = 0;
+  // `sum` and the squares of the differences of element k, added one after the other.
+  double square_sum(Index k, Index runs, double sum = 0) const {
+    if (is_squares_) return sum + v().data()[k];
+    if (is_exact()) return sum;
     for (Index r = 0; r < runs; ++r) {
       const double x = unit * static_cast<double>(off_run(r)[k]);
       sum += x * x;
     }
     return sum;
   }
-  // v(), computed once. Not for several threads.
+  // v() as floats, and its largest finite number: computed once. Not for several threads.
   const ScaledPlane& as_floats() const {
     if (floats_ == nullptr) floats_ = std::make_shared<const ScaledPlane>(v());
     return *floats_;
   }
+  double largest() const {
+    if (largest_ < 0) largest_ = largest_of(v());
+    return largest_;
+  }
+  // floats: those of v(), from another object.
+  void set_floats(std::shared_ptr<const ScaledPlane> floats) { floats_ = std::move(floats); }
 
  private:
   Index rows_ = 0, cols_ = 0;
   SharedPlane v_;  // it does not change once it is made
   bool is_squares_ = false;
   mutable std::shared_ptr<const ScaledPlane> floats_;
+  mutable double largest_ = -1;  // not known yet
 };
 
 }  // namespace backgauge

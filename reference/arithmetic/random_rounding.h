@@ -41,10 +41,11 @@ class RandomRounding : public NoisyRuns {
     const double own = out.unit;
     const SharedPlane kept = out.shared_v();
     const Plane<double>& x = *kept;
+    const double largest = out.largest();
     out.set_v(shared(x * factor.v()));
-    const ScaledPlane to = rounding_of(
-        ScaledPlane(model_.unit_roundoff * out.v().abs() + model_.least_normal),
-        std::max(own * power_of_two_below(largest_of(factor.v())), factor.unit * power_of_two_below(largest_of(x))));
+    const ScaledPlane to =
+        rounding_of(ScaledPlane(model_.unit_roundoff * out.v().abs() + model_.least_normal),
+                    std::max(own * power_of_two_below(factor.largest()), factor.unit * power_of_two_below(largest)));
     const Plane<float> of_own = (factor.v() * (own / to.scale)).cast<float>();
     const Plane<float> of_other = (x * (factor.unit / to.scale)).cast<float>();
     const float both = static_cast<float>(own * (factor.unit / to.scale));
@@ -57,7 +58,11 @@ class RandomRounding : public NoisyRuns {
               }
             });
   }
-  Matrix with_noise(Matrix x, const Plane<double>& size) const { return with_noise(std::move(x), ScaledPlane(size)); }
+  // size: an expression, as for largest_of().
+  template <class Values>
+  Matrix with_noise(Matrix x, const Eigen::ArrayBase<Values>& size) const {
+    return with_noise(std::move(x), ScaledPlane(size.derived()));
+  }
   Matrix with_noise(Matrix x, const ScaledPlane& size) const {
     const bool as_it_is = unit_of(size, x.unit) == size.scale;  // nearly always: it need not be copied
     if (as_it_is) {
@@ -69,8 +74,8 @@ class RandomRounding : public NoisyRuns {
   }
   Matrix rounded(Matrix x, double relative, double absolute) const {
     if (relative == 0) return x;
-    const Plane<double> size = relative * x.v().abs() + absolute;
-    return with_noise(std::move(x), size);
+    const SharedPlane kept = x.shared_v();  // while x is moved
+    return with_noise(std::move(x), relative * kept->abs() + absolute);
   }
   // Every product rounds an operand in the same way, so the disturbance is a function of its value.
   Matrix narrowed(const Matrix& x) const {

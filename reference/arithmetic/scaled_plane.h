@@ -2,6 +2,7 @@
 // Values as floats, with a power of two as their common factor.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,18 +15,28 @@ inline double power_of_two_below(double x) {
   return x > 0 && x <= std::numeric_limits<double>::max() ? std::ldexp(1, std::ilogb(x)) : 0;
 }
 
-// |x| of the largest finite element; 0 if there is none.
-inline double largest_of(const Plane<double>& x) {
-  double largest = 0;
-  for (Index k = 0; k < x.size(); ++k) {
-    const double size = std::abs(x.data()[k]);
-    if (size > largest && size <= std::numeric_limits<double>::max()) largest = size;
+// |x| of the largest finite element; 0 if there is none. x: a plane, or an expression of one that is cheap to evaluate
+// twice. In several lanes, which compilers turn into vectors; the order does not change a maximum.
+template <class Values>
+double largest_of(const Values& x) {
+  constexpr int kLanes = 8;
+  double largest[kLanes] = {};
+  const auto meet = [&](double& most, Index k) {
+    const double size = std::abs(x.coeff(k));
+    const double finite = size <= std::numeric_limits<double>::max() ? size : 0;
+    most = finite > most ? finite : most;
+  };
+  Index k = 0;
+  for (; k + kLanes <= x.size(); k += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) meet(largest[lane], k + lane);
   }
-  return largest;
+  for (; k < x.size(); ++k) meet(largest[0], k);
+  return *std::max_element(largest, largest + kLanes);
 }
 
-// The power of two by which a plane is divided so that its largest finite number is about 1.
-inline double scale_of(const Plane<double>& x) {
+// The power of two by which values are divided so that their largest finite number is about 1.
+template <class Values>
+double scale_of(const Values& x) {
   const double scale = power_of_two_below(largest_of(x));
   return scale == 0 ? 1 : scale;
 }
@@ -43,7 +54,8 @@ struct ScaledPlane {
   double scale;
   Plane<float> values;
 
-  explicit ScaledPlane(const Plane<double>& of) : scale(scale_of(of)), values(scaled_floats(of, scale)) {}
+  template <class Values>
+  explicit ScaledPlane(const Values& of) : scale(scale_of(of)), values(scaled_floats(of, scale)) {}
 };
 
 }  // namespace backgauge

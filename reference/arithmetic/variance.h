@@ -67,7 +67,9 @@ struct UndisturbedSums {
     if (left_out > 0) out += left_out * left_out * squares;
     return out;
   }
-  UndisturbedDot dot(const RoundingModel& model) const { return {shared(value), ScaledPlane(variance(model).sqrt())}; }
+  UndisturbedDot dot(const RoundingModel& model) const {
+    return {shared(value), ScaledPlane(Plane<double>(variance(model).sqrt()))};
+  }
 };
 
 class Variance : public PlaneArithmetic<Variance, WithVariance> {
@@ -334,7 +336,7 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
     const double operands = 2 * model_.operand_roundoff * model_.operand_roundoff;
     if (!(operands > 0)) sums.squares.resize(0, 0);
     if (dots_ != nullptr) {
-      dots_->push_back({shared(out.v), ScaledPlane(out.q.sqrt())});
+      dots_->push_back({shared(out.v), ScaledPlane(Plane<double>(out.q.sqrt()))});
       out.dot = dots_->size();
     }
     if (dot.propagated_.size() > 0) out.q += dot.propagated_;
