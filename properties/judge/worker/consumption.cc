@@ -13,6 +13,32 @@
 #include <system_error>
 
 namespace backgauge {
+namespace {
+
+// 0 if the process has ended.
+double cpu_seconds_of(pid_t process) {
+  clockid_t clock{};
+  timespec used{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+// How many of the threads of a process run, or would if there were a processor for them; not counting `left_out`.
+int running_threads_except(pid_t process, const std::string& left_out) {
+  int running = 0;
+  std::error_code ended;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task", ended)) {
+    if (thread.path().filename() == left_out) continue;
+    std::ifstream file(thread.path() / "stat");
+    std::string stat;
+    std::getline(file, stat);
+    const std::size_t name = stat.rfind(") ");
+    if (name != std::string::npos && stat.compare(name, 3, ") R") == 0) ++running;
+  }
+  return running;
+}
+
+}  // namespace
 
 Consumption consumption_of(pid_t process) {
   Consumption out;
@@ -21,12 +47,23 @@ Consumption consumption_of(pid_t process) {
   if (file >> all_pages >> resident_pages) {
     out.resident_bytes = resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   }
-  clockid_t clock{};
-  timespec used{};
-  if (clock_getcpuclockid(process, &clock) == 0 && clock_gettime(clock, &used) == 0) {
-    out.cpu_seconds = static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
-  }
+  out.cpu_seconds = cpu_seconds_of(process);
   return out;
+}
+
+TimeOfItsOwn::TimeOfItsOwn(pid_t process)
+    : process_(process), last_(std::chrono::steady_clock::now()), last_cpu_seconds_(cpu_seconds_of(process)) {}
+
+std::chrono::duration<double> TimeOfItsOwn::passed() {
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> elapsed = now - last_;
+  const double cpu_seconds = cpu_seconds_of(process_);
+  const std::chrono::duration<double> ran(cpu_seconds - last_cpu_seconds_);
+  const bool waited = ran < elapsed && running_threads_except(process_, "") > 0;
+  passed_ += waited ? ran : elapsed;
+  last_ = now;
+  last_cpu_seconds_ = cpu_seconds;
+  return passed_;
 }
 
 TimeInQueues::TimeInQueues(pid_t process)
@@ -45,19 +82,6 @@ double TimeInQueues::seconds() const {
   return sum;
 }
 
-int running_threads(pid_t process) {
-  int running = 0;
-  const std::string own = std::to_string(process);
-  std::error_code ended;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/" + own + "/task", ended)) {
-    if (thread.path().filename() == own) continue;
-    std::ifstream file(thread.path() / "stat");
-    std::string stat;
-    std::getline(file, stat);
-    const std::size_t name = stat.rfind(") ");
-    if (name != std::string::npos && stat.compare(name, 3, ") R") == 0) ++running;
-  }
-  return running;
-}
+int running_threads(pid_t process) { return running_threads_except(process, std::to_string(process)); }
 
 }  // namespace backgauge

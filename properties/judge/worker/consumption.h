@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 
 #include "properties/judge/sandbox/descriptor.h"
@@ -20,6 +21,23 @@ Consumption consumption_of(pid_t process);
 
 // How many of its threads but the first run, or would if there were a processor for them.
 int running_threads(pid_t process);
+
+// The time in which a process slept or ran. Time in which it only waited for a processor, as it does most of the time
+// on a machine with more work than processors, does not count: what is late then is the machine.
+class TimeOfItsOwn {
+ public:
+  explicit TimeOfItsOwn(pid_t process);
+
+  // Since the construction. To be called often: whether the process waits is looked up now, for the time since the last
+  // call.
+  std::chrono::duration<double> passed();
+
+ private:
+  pid_t process_;
+  std::chrono::steady_clock::time_point last_;
+  double last_cpu_seconds_;
+  std::chrono::duration<double> passed_{0};
+};
 
 // How long two threads, the calling one and the first of a process, have waited for a processor: as the kernel counts
 // it, so that neither can change it.

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a worker ends, and how that is reported.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <fstream>
+#include <stop_token>
+#include <thread>
+#include <vector>
 
 #include "properties/judge/worker/testing/worker_testing.h"
 
@@ -30,6 +34,43 @@ TEST(Worker, OneThatLeavesItsGroupEndsAsWell) {
 TEST(Worker, OnlyItsOwnCallsCountAgainstATimeout) {
   const Verdict verdict = judge("slow flush", 300ms);
   EXPECT_EQ(verdict.status, Status::kPassed) << verdict.reason;
+}
+
+// Keeps one processor busy, which this thread and its children then use as well.
+class BusyProcessor {
+ public:
+  explicit BusyProcessor(int threads) {
+    sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    for (int k = 0; k < threads; ++k) {
+      threads_.emplace_back([](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+        }
+      });
+    }
+  }
+  ~BusyProcessor() { sched_setaffinity(0, sizeof before_, &before_); }
+  BusyProcessor(const BusyProcessor&) = delete;
+  BusyProcessor& operator=(const BusyProcessor&) = delete;
+
+ private:
+  cpu_set_t before_;
+  std::vector<std::jthread> threads_;
+};
+
+// With eight threads on a processor, 55 ms of computing take 0.44 s, and several times as long on a busy machine.
+TEST(Worker, WaitingForAProcessorDoesNotCountAgainstATimeout) {
+  const BusyProcessor busy(7);
+  const Verdict verdict = judge("compute", 300ms);
+  EXPECT_EQ(verdict.status, Status::kPassed) << verdict.reason;
+}
+
+TEST(Worker, WaitingForAProcessorDoesNotCountForever) {
+  const BusyProcessor busy(31);
+  expect_broken("loop", " s for a processor", 100ms);
 }
 
 bool is_alive(pid_t process) {

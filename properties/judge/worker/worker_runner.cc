@@ -36,13 +36,16 @@ std::string fault_text(const WorkerState& state) {
   }
 }
 
-double seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
+double seconds(std::chrono::duration<double> time) { return time.count(); }
 
 RunResult& result_of(RunResult& result) { return result; }
 RunResult& result_of(DropoutMasks& masks) { return masks.result; }
 
-// How often the state of the worker is checked.
-constexpr std::chrono::milliseconds kAnswerPoll{50};
+// How often the state of the worker is checked: at most and at least.
+constexpr std::chrono::milliseconds kLeastPoll{1}, kAnswerPoll{50};
+
+// After this many timeouts by the clock a call has timed out even if its process has hardly run.
+constexpr int kMostWaiting = 10;
 
 // The timeout for what the worker does between calls, placing tensors and comparing them, as a multiple of that for a
 // call: filling a workspace of gigabytes takes seconds, which the implementation is not charged for.
@@ -231,11 +234,22 @@ WorkerRunner::Answer WorkerRunner::ask(MessageKind kind, std::span<const std::by
 
 WorkerRunner::Answer WorkerRunner::hear() {
   const WorkerState& state = process_->channel().state();
+  const pid_t process = process_->child().id();
   std::uint32_t turn = state.turns;
   Clock::time_point since = Clock::now();
+  TimeOfItsOwn time(process);
   for (;;) {
-    const auto limit = state.inside != 0 ? options_.timeout : kOwnShare * options_.timeout;
-    if (process_->wait(std::min(since + limit, Clock::now() + kAnswerPoll))) {
+    if (state.turns != turn) {
+      turn = state.turns;
+      since = Clock::now();
+      time = TimeOfItsOwn(process);
+    }
+    const Seconds limit = state.inside != 0 ? options_.timeout : kOwnShare * options_.timeout;
+    const Seconds passed = time.passed(), elapsed = Clock::now() - since;
+    if (passed >= limit || elapsed >= kMostWaiting * limit)
+      return {{}, give_up(lateness(limit, passed, elapsed)), true};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - passed);
+    if (process_->wait(Clock::now() + std::clamp(left, kLeastPoll, kAnswerPoll))) {
       std::optional<Channel::Message> message = process_->channel().receive();
       if (message) return {message, ""};
       process_->child().ending_soon();
@@ -243,19 +257,17 @@ WorkerRunner::Answer WorkerRunner::hear() {
     }
     if (process_->child().ending()) break;
     if (const std::string why = excess(); !why.empty()) return {{}, give_up(why)};
-    if (state.turns != turn) {
-      turn = state.turns;
-      since = Clock::now();
-    } else if (Clock::now() - since >= limit) {
-      return {{},
-              give_up(fmt::format("timeout: {} has not returned within {:g} s",
-                                  state.inside != 0 ? function_word(state)
-                                                    : fmt::format("the process, after {},", function_word(state)),
-                                  seconds(limit))),
-              true};
-    }
   }
   return {{}, give_up(why_no_answer())};
+}
+
+std::string WorkerRunner::lateness(Seconds limit, Seconds passed, Seconds elapsed) const {
+  const WorkerState& state = process_->channel().state();
+  const std::string what =
+      state.inside != 0 ? function_word(state) : fmt::format("the process, after {},", function_word(state));
+  const Seconds waited = elapsed - passed;
+  return fmt::format("timeout: {} has not returned within {:g} s{}", what, limit.count(),
+                     waited < limit ? "" : fmt::format(", and has waited {:.2g} s for a processor", waited.count()));
 }
 
 // A confined process could raise the limit of its memory that it has set itself, and use memory that this limit does

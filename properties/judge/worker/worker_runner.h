@@ -22,8 +22,8 @@ struct WorkerOptions {
   std::string implementation;  // what the worker opens
   WorkerProgram program{};
 
-  // Per call. The slowest call of the ci tier takes well below a second with the example implementation. This allows
-  // for a busy machine and for sanitizers, which are up to 20 times slower.
+  // Per call; time in which it only waits for a processor does not count. The slowest call of the ci tier takes well
+  // below a second with the example implementation. This allows for sanitizers, which are up to 20 times slower.
   std::chrono::milliseconds timeout{30'000};
 
   std::uint64_t memory_limit = 0;  // bytes that it may allocate (allowance.h), and that prepare may ask for; 0: none
@@ -57,6 +57,8 @@ class WorkerRunner : public Runner {
   void forget_timeouts() override { options_.patience->renew(); }
 
  private:
+  using Seconds = std::chrono::duration<double>;
+
   // The reply, or why there is none; in that case the worker has been ended.
   struct Answer {
     std::optional<Channel::Message> message;
@@ -70,6 +72,7 @@ class WorkerRunner : public Runner {
   Result call(MessageKind kind, backgauge_op op, const Writer& request, Read read);
   Answer ask(MessageKind kind, std::span<const std::byte> bytes);
   Answer hear();
+  std::string lateness(Seconds limit, Seconds passed, Seconds elapsed) const;
   std::string why_no_answer();
   std::string nonsense() const;
   std::string printed();

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -32,6 +33,16 @@ int deeper(int depth) {
   volatile char frame[4096];
   frame[0] = static_cast<char>(depth);
   return next(depth + 1) + frame[0];
+}
+
+void compute_for(std::chrono::nanoseconds cpu_time) {
+  const auto now = [] {
+    timespec used{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+  };
+  for (const auto begin = now(); now() - begin < cpu_time;) {
+  }
 }
 
 void take_all_memory() {
@@ -108,6 +119,7 @@ const std::map<std::string, Act>& acts() {
          while (turns >= 0) {
          }
        }},
+      {"compute", [](const backgauge_call&) { compute_for(55ms); }},
       {"print", [](const backgauge_call&) { std::printf("hello\n"); }},
       {"spam",
        [](const backgauge_call&) {
