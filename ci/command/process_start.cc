@@ -12,6 +12,7 @@
 #include <cerrno>
 
 #include "ci/options/command_error.h"
+#include "properties/judge/worker/process_tree.h"
 
 namespace backgauge::cli {
 namespace {
@@ -65,6 +66,7 @@ void mend_process() {
   hear_of_children();
   allow_files();
   allow_stacks();
+  adopt_orphans();
 }
 
 }  // namespace backgauge::cli

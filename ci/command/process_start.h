@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Repairs, before anything else happens, what this process may inherit from its parent: closed standard streams (their
 // numbers would be reused for sockets and records), an ignored SIGCHLD (the exit status of workers would be lost), and
-// small limits on the stack and on files.
+// small limits on the stack and on files. The process also adopts what workers leave behind.
 #pragma once
 
 namespace backgauge::cli {

@@ -97,6 +97,7 @@ int become(void* argument) {
   Plan& plan = *static_cast<Plan*>(argument);
   forget_handlers();
   setpgid(0, 0);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // process_tree.h
   if (plan.start.ends_with_thread) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != plan.parent) return kNotStarted;
@@ -119,12 +120,14 @@ pid_t start_process(Plan& plan) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t process = clone(become, stack.get() + kStack, CLONE_VM | CLONE_VFORK | SIGCHLD, &plan);
+  const pid_t process =
+      with_own_child([&] { return clone(become, stack.get() + kStack, CLONE_VM | CLONE_VFORK | SIGCHLD, &plan); });
   const int error = process < 0 ? errno : plan.error;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error == 0) return process;
   while (process > 0 && waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
   }
+  forget_own_child(process);
   throw std::system_error(error, std::generic_category(), plan.start.program + ": cannot be started");
 }
 
@@ -163,7 +166,10 @@ const std::optional<Ending>& ChildProcess::ending() {
     }
     ending_ = WIFSIGNALED(status) ? Ending{true, WTERMSIG(status)} : Ending{false, WEXITSTATUS(status)};
   }
-  if (ending_) end_marked(mark_);
+  if (ending_) {
+    forget_own_child(process_);
+    end_marked(mark_);
+  }
   return ending_;
 }
 
@@ -181,7 +187,8 @@ const std::optional<Ending>& ChildProcess::ending_soon() { return ending_by(Cloc
 
 void ChildProcess::kill() {
   if (ending()) return;
-  // The process may have left its group. Until it is reaped, its number cannot be reused.
+  end_marked(mark_);  // it is still the parent of orphans
+  // It may have removed the mark, and may have left its group. Until it is reaped, its number cannot be reused.
   ::kill(process_, SIGKILL);
   ::kill(-process_, SIGKILL);
   if (!ending_soon()) end_marked(mark_);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -14,6 +15,8 @@
 #include <memory>
 #include <system_error>
 #include <thread>
+
+#include "properties/judge/worker/process_tree.h"
 
 namespace backgauge {
 namespace {
@@ -64,6 +67,12 @@ std::string state_of(pid_t process) {
   std::string number, name, state;
   stat >> number >> name >> state;
   return state;
+}
+
+bool has_ended(pid_t process) {
+  // Nobody may have reaped it yet.
+  const std::string state = state_of(process);
+  return state.empty() || state == "Z" || state == "X";
 }
 
 bool becomes(const std::function<bool()>& condition) {
@@ -177,8 +186,38 @@ TEST(ChildProcess, EndsWithItsOwnerAndAllThatItHasStarted) {
     EXPECT_NE(state_of(daemon), "");
   }
   EXPECT_EQ(state_of(process), "");
-  const std::string state = state_of(daemon);  // nobody may have reaped it yet
-  EXPECT_TRUE(state.empty() || state == "Z" || state == "X") << state;
+  EXPECT_TRUE(has_ended(daemon)) << state_of(daemon);
+}
+
+// The number of a process without a mark that has lost its parents, except for a shell that then runs `last`.
+pid_t orphan_of(const std::string& last, const std::function<void(ChildProcess&)>& end) {
+  Pipe out;
+  ChildProcess::Start start = shell("env -i setsid sh -c 'sh -c \"echo \\$\\$; exec sleep 60\" &'; echo lost; " + last);
+  start.descriptors = {{out.write.get(), STDOUT_FILENO}};
+  ChildProcess child(start);
+  std::string printed;
+  char block[64];
+  for (ssize_t got = 1; got > 0 && std::ranges::count(printed, '\n') < 2;) {
+    got = read(out.read.get(), block, sizeof block);
+    printed.append(block, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  }
+  end(child);
+  return std::atoi(printed.c_str() + (printed.starts_with("lost") ? 5 : 0));
+}
+
+TEST(ChildProcess, AnOrphanWithoutItsMarkEndsWithIt) {
+  const pid_t orphan = orphan_of("sleep 60", [](ChildProcess& child) { child.kill(); });
+  EXPECT_TRUE(orphan > 0 && has_ended(orphan)) << orphan;
+}
+
+// The child that goes on is not an orphan.
+TEST(ChildProcess, AnOrphanIsAdoptedWhereItsLastParentHasCrashed) {
+  adopt_orphans();
+  ChildProcess other(shell("sleep 60"));
+  const pid_t orphan =
+      orphan_of("kill -SEGV $$", [](ChildProcess& child) { EXPECT_TRUE(child.ending_by(Clock::now() + kLong)); });
+  EXPECT_TRUE(orphan > 0 && has_ended(orphan)) << orphan;
+  EXPECT_FALSE(other.ending());
 }
 
 TEST(ChildProcess, OneThatEndsWithItsThreadDoes) {

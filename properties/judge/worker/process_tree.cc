@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string_view>
 #include <thread>
@@ -25,6 +28,17 @@ namespace backgauge {
 namespace {
 
 constexpr std::string_view kName = "BACKGAUGE_WORKER";
+
+std::atomic<bool> adopts_orphans{false};
+
+// Locked while a child is made, so that no child is seen before it is known.
+std::mutex own_children_mutex;
+std::set<pid_t> own_children;
+
+bool is_own_child(pid_t process) {
+  const std::lock_guard lock(own_children_mutex);
+  return own_children.contains(process);
+}
 
 // A process may fork while it is being ended, so the search is repeated; each round ends a generation.
 constexpr int kMostRounds = 100;
@@ -78,30 +92,48 @@ std::map<pid_t, Kin> all_processes() {
   return out;
 }
 
-// Living processes. Those that are older than the mark cannot have it and are left out: a machine has hundreds of
-// processes, and a run may end thousands of workers.
-std::set<pid_t> marked_processes(const std::string& mark) {
+bool is_adopted(pid_t process, pid_t parent) { return adopts_orphans && parent == getpid() && !is_own_child(process); }
+
+void reap_adopted(pid_t process) {
+  if (adopts_orphans && !is_own_child(process)) waitpid(process, nullptr, WNOHANG);
+}
+
+// Those that are to be ended, and this process if it is the worker itself. Processes that are older than the mark
+// cannot have it and are left out: a machine has hundreds of processes, and a run may end thousands of workers.
+struct Tree {
+  std::set<pid_t> members;
+  std::map<pid_t, Kin> living;  // without this process
+};
+
+Tree tree_of(const std::string& mark) {
   const unsigned long long since = std::strtoull(mark.c_str() + mark.rfind('.') + 1, nullptr, 10);
   const std::map<pid_t, Kin> all = all_processes();
-  std::set<pid_t> found;
+  Tree tree;
   for (const auto& [process, kin] : all) {
-    if (process != getpid() && kin.born >= since && bears(process, mark)) found.insert(process);
+    if (kin.born >= since && (is_adopted(process, kin.parent) || bears(process, mark))) tree.members.insert(process);
   }
   for (bool more = true; more;) {
     more = false;
     for (const auto& [process, kin] : all) {
-      if (process != getpid() && found.contains(kin.parent)) more = found.insert(process).second || more;
+      if (tree.members.contains(kin.parent)) more = tree.members.insert(process).second || more;
     }
   }
-  std::erase_if(found, [&](pid_t process) { return all.at(process).dead; });
-  return found;
+  for (const pid_t process : tree.members) {
+    if (process == getpid()) continue;
+    if (all.at(process).dead) {
+      reap_adopted(process);
+    } else {
+      tree.living.emplace(process, all.at(process));
+    }
+  }
+  return tree;
 }
 
-// A process id may have been reused. So a handle is opened first, and then the process is checked again.
-void end_one(pid_t process, const std::string& mark, const std::set<pid_t>& found) {
+// The number of a process may have been reused. So a handle is opened first, and then the process is compared with what
+// was seen; its parent may have ended since.
+void end_one(pid_t process, const Kin& seen) {
   const Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
-  if (handle.get() < 0) return;
-  if (bears(process, mark) || found.contains(kin_of(process).parent)) {
+  if (handle.get() >= 0 && kin_of(process).born == seen.born) {
     syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
   }
 }
@@ -128,12 +160,26 @@ std::string own_worker_mark() {
   return value == nullptr ? "" : fmt::format("{}={}", kName, value);
 }
 
+pid_t with_own_child(const std::function<pid_t()>& start) {
+  const std::lock_guard lock(own_children_mutex);
+  const pid_t process = start();
+  if (process > 0) own_children.insert(process);
+  return process;
+}
+
+void forget_own_child(pid_t process) {
+  const std::lock_guard lock(own_children_mutex);
+  own_children.erase(process);
+}
+
+void adopt_orphans() { adopts_orphans = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
+
 void end_marked(const std::string& mark) {
   if (mark.empty()) return;
   for (int round = 0; round < kMostRounds; ++round) {
-    const std::set<pid_t> found = marked_processes(mark);
-    if (found.empty()) return;
-    for (const pid_t process : found) end_one(process, mark, found);
+    const Tree tree = tree_of(mark);
+    if (tree.living.empty()) return;
+    for (const auto& [process, kin] : tree.living) end_one(process, kin);
     std::this_thread::sleep_for(kBetweenRounds);
   }
 }
