@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
     return error.exit_code;
   }
   if (argc > 1 && std::string_view(argv[1]) == "worker") serve_as_worker({argv + 2, argv + argc});
+  give_large_blocks_back();
   const backgauge::Build build = backgauge::this_build();
   CommandLine line(
       "backgauge: checks implementations of LSTMBlockCellGrad, BlockLSTMGradV2 and CudnnRNNBackprop, and times them",

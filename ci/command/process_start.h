@@ -9,4 +9,8 @@ namespace backgauge::cli {
 // Throws CommandError(kUsage) for what cannot be repaired.
 void mend_process();
 
+// Blocks of memory that the oracle needs for outputs and gradients of weights are given back when they are freed. Not
+// for a worker, where it would change how an implementation allocates.
+void give_large_blocks_back();
+
 }  // namespace backgauge::cli
