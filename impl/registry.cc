@@ -60,7 +60,7 @@ std::string claim_refusal(const backgauge_op_claims& c) {
   if (!is_between(c.determinism, BACKGAUGE_BITWISE, BACKGAUGE_NOT_DETERMINISTIC)) {
     return "determinism, expected one of backgauge_determinism";
   }
-  if (!is_between(c.recomputes_co, 0, 1)) return "recomputes_co, expected 0 or 1";
+  if (!is_between(c.recomputes_co, 0, 2)) return "recomputes_co, expected 0, 1 or 2";
   if (!is_between(c.changes_reserve_space, 0, 1)) return "changes_reserve_space, expected 0 or 1";
   if (!is_between(c.half_contract, 0, BACKGAUGE_FP32_3XTF32)) {
     return "half_contract, expected 0 or one of backgauge_numerical_contract";

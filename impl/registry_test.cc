@@ -138,7 +138,7 @@ TEST(Registry, RefusesEveryWrongClaim) {
       {0, "half_class", [](auto& c) { c.half_class = 0; }},
       {0, "numerical_contract", [](auto& c) { c.numerical_contract = BACKGAUGE_FP32_3XTF32 + 1; }},
       {0, "determinism", [](auto& c) { c.determinism = 0; }},
-      {0, "recomputes_co", [](auto& c) { c.recomputes_co = 2; }},
+      {0, "recomputes_co", [](auto& c) { c.recomputes_co = 3; }},
       {2, "changes_reserve_space", [](auto& c) { c.changes_reserve_space = -1; }},
       {0, "half_contract", [](auto& c) { c.half_contract = BACKGAUGE_FP32_3XTF32 + 1; }},
       {2, "no_dropout", [](auto& c) { c.no_dropout = 2; }},

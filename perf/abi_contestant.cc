@@ -49,10 +49,10 @@ class TableLaunch : public Launch {
  public:
   TableLaunch(Runner& runner, WorkloadInputs& workload_inputs, std::unique_ptr<Session> session)
       : runner_(runner), workload_inputs_(workload_inputs), session_(std::move(session)) {
-    first_call_ = session_->load(workload_inputs.filled.problem, workload_inputs.options);
+    loaded_ = session_->load(workload_inputs.filled.problem, workload_inputs.options);
   }
 
-  double first_call() const override { return first_call_; }
+  Loaded loaded() const override { return loaded_; }
   // Where samples are watched, each call has a turn of its own.
   void turn(std::uint64_t seed) override {
     if (!workload_inputs_.options.watched) take_turn(seed);
@@ -170,7 +170,7 @@ class TableLaunch : public Launch {
   WorkloadInputs& workload_inputs_;
   std::unique_ptr<Session> session_;
   std::optional<Signs> signs_;
-  double first_call_ = 0;
+  Loaded loaded_;
 };
 
 }  // namespace

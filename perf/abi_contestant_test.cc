@@ -55,7 +55,7 @@ TEST_F(AbiContestantTest, PassesBeforeAndAfterOnEveryOp) {
     const Verdict before = honest.judge(*workload_inputs);
     EXPECT_EQ(before.status, Status::kPassed) << line << ": " << before.reason;
     const std::unique_ptr<Launch> launch = honest.launch(*workload_inputs);
-    EXPECT_GT(launch->first_call(), 0);
+    EXPECT_GT(launch->loaded().first_call, 0);
     for (const std::uint64_t seed : {1, 2, 3}) {
       launch->turn(seed);
       const int runs = scripted.runs;

@@ -25,6 +25,9 @@ constexpr double kNoWarmUp = 0.1;
 constexpr double kLongCall = 2;
 constexpr int kLeastRounds = 3;  // the fewest that have a useful median
 constexpr std::int64_t kMostCalls = 1'000'000;
+// A framework may prepare for longer than it is timed: about five times as long for the cell in TensorFlow. With more
+// than this, a sample would take minutes instead of 25 ms, and has fewer calls.
+constexpr double kMostOfASample = 40;
 constexpr std::chrono::microseconds kFmaReference{2000};
 constexpr std::chrono::milliseconds kPatience{20};  // how long to wait for a quiet machine before each sample
 constexpr int kMostRetries = 1;                     // repetitions of a disturbed sample
@@ -180,7 +183,7 @@ void Bench::launch(WorkloadInputs& workload_inputs, TimedContestant& timed) {
     std::unique_ptr<Launch> launch = timed.contestant->launch(workload_inputs);
     if (k == 0) {
       // A watched call comes after another one in any case.
-      timed.warms_up = !options_.cold && !options_.untrusted && launch->first_call() < kNoWarmUp;
+      timed.warms_up = !options_.cold && !options_.untrusted && launch->loaded().first_call < kNoWarmUp;
       timed.calls = calls_of_a_sample(*launch);
     }
     const double seconds = trial(timed, *launch);
@@ -188,7 +191,8 @@ void Bench::launch(WorkloadInputs& workload_inputs, TimedContestant& timed) {
     timed.entry->launches.push_back(seconds);
     if (k > 0 && seconds >= best) continue;
     best = seconds;
-    timed.entry->first_call = launch->first_call();
+    timed.entry->first_call = launch->loaded().first_call;
+    timed.entry->empty_call = launch->loaded().empty_call;
     timed.launch = std::move(launch);
   }
   if (!timed.launch) throw ContestantError("interrupted", Status::kSkipped);
@@ -196,7 +200,7 @@ void Bench::launch(WorkloadInputs& workload_inputs, TimedContestant& timed) {
 
 // Seconds of a call. For long calls the first call has measured it.
 double Bench::trial(TimedContestant& timed, Launch& launch) {
-  if (launch.first_call() > kLongCall) return launch.first_call();
+  if (launch.loaded().first_call > kLongCall) return launch.loaded().first_call;
   if (timed.warms_up) launch.time(1);
   double least = 0;
   for (int k = 0; k < kTrialsPerLaunch; ++k) {
@@ -249,11 +253,14 @@ bool Bench::may_be_timed(const Verdict& verdict) const {
 
 std::int64_t Bench::calls_of_a_sample(Launch& launch) {
   // A first call takes less than ten times as long as later ones.
-  if (options_.cold || launch.first_call() > 10 * options_.sample_seconds) return 1;
+  if (options_.cold || launch.loaded().first_call > 10 * options_.sample_seconds) return 1;
   std::int64_t calls = 1;
   for (;;) {
+    const Clock::time_point begin = Clock::now();
     const double seconds = launch.time(calls).seconds;
+    const double with_what_is_not_timed = std::chrono::duration<double>(Clock::now() - begin).count();
     if (seconds >= options_.sample_seconds || calls >= kMostCalls) return calls;
+    if (with_what_is_not_timed >= kMostOfASample * options_.sample_seconds) return calls;
     // Towards the goal, but at most tenfold at once: short times are inaccurate.
     const double factor = std::clamp(1.2 * options_.sample_seconds / std::max(seconds, 1e-9), 1.2, 10.0);
     calls = std::min(kMostCalls, static_cast<std::int64_t>(std::ceil(static_cast<double>(calls) * factor)));

@@ -61,7 +61,7 @@ class ActorLaunch : public Launch {
  public:
   ActorLaunch(Actor& actor, double factor) : actor_(actor), factor_(factor) {}
 
-  double first_call() const override { return actor_.first_call; }
+  Loaded loaded() const override { return {actor_.first_call, 0}; }
   void turn(std::uint64_t seed) override { asked.push_back("turn " + actor_.name() + " " + std::to_string(seed)); }
   Timing time(std::int64_t calls) override {
     EXPECT_EQ(awake_, 1) << actor_.name();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is timed: an implementation of the contract, or another program. For each workload the order of calls is judge
+// What is timed. For each workload the order of calls is judge
 // (or refuse, in a run that judges nothing), launch (once or several times; not if it did not pass), drop. Each launch
 // is a process of its own.
 #pragma once
@@ -35,7 +35,7 @@ class Launch {
   Launch& operator=(const Launch&) = delete;
   virtual ~Launch() = default;
 
-  virtual double first_call() const = 0;  // seconds, in fresh memory
+  virtual Loaded loaded() const = 0;
 
   // Switches to other inputs of the workload (signs.h), if the contestant supports it. This and time() throw
   // ContestantError.

@@ -16,7 +16,7 @@ namespace {
 
 using Run = benchmark::BenchmarkReporter::Run;
 
-constexpr double kMilli = 1e3;
+constexpr double kMilli = 1e3, kMicro = 1e6;
 
 class Collector : public benchmark::BenchmarkReporter {
  public:
@@ -83,6 +83,7 @@ void add_counters(Run& run, const WorkloadResult& result, const Entry& entry, do
   }
   if (entry.verdict.status == Status::kMistrusted) run.counters["mistrusted"] = 1;
   run.counters["first_call_ms"] = entry.first_call * kMilli;
+  if (entry.empty_call > 0) run.counters["empty_call_us"] = entry.empty_call * kMicro;
   if (traits_of(c.op).has_steps) run.counters["T"] = static_cast<double>(c.T);
   run.counters["B"] = static_cast<double>(c.B);
   run.counters["I"] = static_cast<double>(c.I);

@@ -35,6 +35,7 @@ struct Entry {
   std::string implementation, version;
   Verdict verdict;
   double first_call = 0;  // seconds
+  double empty_call = 0;  // seconds of a call that computes nothing; 0: not measured, for it is that of a C function
   std::vector<Sample> samples{};
   std::vector<double> launches{};  // seconds per call in each process; the fastest is timed
 

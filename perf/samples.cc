@@ -26,6 +26,7 @@ Json verdict_of(const WorkloadResult& result, const Entry& entry) {
   out["bytes"] = result.work.bytes;
   out["threads"] = result.threads;
   out["first_call_seconds"] = entry.first_call;
+  if (entry.empty_call > 0) out["empty_call_seconds"] = entry.empty_call;
   out["launch_seconds"] = entry.launches;
   return out;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "perf/timing.h"
 #include "properties/judge/compare/judge_values.h"
 #include "properties/judge/compare/verdict.h"
 #include "reference/contract/call.h"
@@ -19,6 +20,7 @@ namespace backgauge {
 
 class CallWatcher;
 class TimedCall;
+class TimedParts;
 
 // A contestant cannot continue with a workload: the reason, and the resulting verdict.
 struct ContestantError : std::runtime_error {
@@ -27,9 +29,10 @@ struct ContestantError : std::runtime_error {
   Status status;
 };
 
-struct Timing {
-  double seconds = 0;      // wall-clock time of the calls, or time on the device
-  double cpu_seconds = 0;  // of all threads of the process in the same interval
+// What is known of a workload when it is in memory.
+struct Loaded {
+  double first_call = 0;  // seconds, in fresh memory
+  double empty_call = 0;  // seconds of a call that computes nothing, in a language whose calls cost something; else 0
 };
 
 // The results of a call, for the judge.
@@ -63,8 +66,8 @@ class Session {
   Session& operator=(const Session&) = delete;
   virtual ~Session() = default;
 
-  // Called once. Prepares everything in fresh memory. Returns the seconds of the first call.
-  virtual double load(const Problem& problem, const LoadOptions& options) = 0;
+  // Called once. Prepares everything in fresh memory, and calls it for the first time.
+  virtual Loaded load(const Problem& problem, const LoadOptions& options) = 0;
 
   // Gives the inputs the signs of this seed (signs.h), and runs the implementation's own forward again.
   virtual void turn(std::uint64_t seed) = 0;
@@ -90,12 +93,14 @@ std::string too_many_threads(const Timing& timing, int threads);
 // A session in this process.
 class LocalSession : public Session {
  public:
-  // The table and the block must outlive the session. block: for the outputs (output_block.h); if it is empty, they lie
-  // elsewhere.
-  explicit LocalSession(const backgauge_implementation& implementation, std::span<std::byte> block = {});
+  // The table, the block and the parts must outlive the session. block: for the outputs (output_block.h); if it is
+  // empty, they lie elsewhere. parts: nullptr if all of `run` is timed, as it is in any case of samples that are
+  // watched.
+  explicit LocalSession(const backgauge_implementation& implementation, std::span<std::byte> block = {},
+                        TimedParts* parts = nullptr);
   ~LocalSession() override;
 
-  double load(const Problem& problem, const LoadOptions& options) override;
+  Loaded load(const Problem& problem, const LoadOptions& options) override;
   void turn(std::uint64_t seed) override;
   Timing time(std::int64_t calls) override;
   Computed computed(bool again) override;
@@ -118,6 +123,7 @@ class LocalSession : public Session {
 
   const backgauge_implementation& implementation_;
   std::span<std::byte> block_;
+  TimedParts* const parts_;
   LoadOptions options_;
   Problem shapes_;  // the problem of the workload, without values
   Timing so_far_;

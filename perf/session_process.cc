@@ -26,7 +26,8 @@ namespace {
 
 constexpr const char* kWord = "--time";
 
-// The same as for a peer: a batch of calls takes as long as requested, and a call takes seconds.
+// A batch of calls takes as long as requested, and a call may take seconds, or convert layouts and run a forward
+// before.
 constexpr std::chrono::seconds kAnswer{900};
 
 using Clock = std::chrono::steady_clock;
@@ -55,13 +56,13 @@ SessionProcess::SessionProcess(const std::string& implementation, const WorkerPr
   on_device_ = parsed<bool>(hear().bytes);
 }
 
-double SessionProcess::load(const Problem& problem, const LoadOptions& options) {
+Loaded SessionProcess::load(const Problem& problem, const LoadOptions& options) {
   shapes_ = {problem.op, problem.dtype, problem.attributes, problem.extents, {}, {}};
   threads_ = options.threads;
   if (options.watched && process_.block() == nullptr) give_up("is not confined, and cannot be watched");
   if (options.watched) process_.block()->map(output_block_bytes(problem));
   ask(Kind::kOptions, bytes_of(options));
-  return parsed<double>(ask(Kind::kLoad, to_wire(problem, {}, {}).bytes()).bytes);
+  return parsed<Loaded>(ask(Kind::kLoad, to_wire(problem, {}, {}).bytes()).bytes);
 }
 
 void SessionProcess::turn(std::uint64_t seed) { ask(Kind::kTurn, bytes_of(seed)); }
@@ -244,8 +245,8 @@ class SessionServer {
   using Kind = SessionProcess::Kind;
 
   // confined: whether it has a block that it shares with the judge.
-  SessionServer(Channel& channel, const backgauge_implementation& implementation, bool confined)
-      : channel_(channel), implementation_(implementation) {
+  SessionServer(Channel& channel, const backgauge_implementation& implementation, TimedParts* parts, bool confined)
+      : channel_(channel), implementation_(implementation), parts_(parts) {
     if (confined) block_ = std::make_unique<SharedBlock>(Descriptor(WorkerProcess::kBlock));
     const bool on_device = implementation.memory_space == BACKGAUGE_CUDA;
     say(Kind::kOpened, 0, bytes_of(on_device));
@@ -281,7 +282,7 @@ class SessionServer {
       case Kind::kLoad: {
         const std::optional<Request> request = request_from(bytes);
         if (!request) throw std::runtime_error("a request that cannot be decoded");
-        session_.emplace(implementation_, options_.watched ? block_->map() : std::span<std::byte>());
+        session_.emplace(implementation_, options_.watched ? block_->map() : std::span<std::byte>(), parts_);
         return bytes_of(session_->load(request->problem, options_));
       }
       case Kind::kTurn: session_->turn(parsed<std::uint64_t>(bytes)); return {};
@@ -299,6 +300,7 @@ class SessionServer {
 
   Channel& channel_;
   const backgauge_implementation& implementation_;
+  TimedParts* const parts_;
   std::unique_ptr<SharedBlock> block_;
   std::optional<LocalSession> session_;
   LoadOptions options_;
@@ -306,7 +308,7 @@ class SessionServer {
 
 bool is_session(const std::vector<std::string>& arguments) { return !arguments.empty() && arguments.front() == kWord; }
 
-void session_main(std::vector<std::string> arguments, const OpenImplementation& open) {
+void session_main(std::vector<std::string> arguments, const OpenImplementation& open, const FindTimedParts& parts) {
   constexpr int kUsage = 2;
   const std::optional<Confinement> confinement = take_confinement(arguments);
   if (arguments.size() != 2) _exit(kUsage);
@@ -321,7 +323,7 @@ void session_main(std::vector<std::string> arguments, const OpenImplementation& 
     SessionServer::refuse(channel, 0, error, Status::kBroken);
     _exit(0);
   }
-  SessionServer server(channel, *implementation, confinement.has_value());
+  SessionServer server(channel, *implementation, parts ? parts() : nullptr, confinement.has_value());
   while (server.serve()) {
   }
   _exit(0);

@@ -12,6 +12,7 @@
 #include "perf/clocks.h"
 #include "perf/doorbell.h"
 #include "perf/session.h"
+#include "perf/timed_parts.h"
 #include "properties/judge/worker/conduct.h"
 #include "properties/judge/worker/worker_main.h"
 #include "properties/judge/worker/worker_process.h"
@@ -26,7 +27,7 @@ class SessionProcess : public Session {
                           std::shared_ptr<Conduct> conduct = std::make_shared<Conduct>());
   ~SessionProcess() override { conduct_->add(process_); }
 
-  double load(const Problem& problem, const LoadOptions& options) override;
+  Loaded load(const Problem& problem, const LoadOptions& options) override;
   void turn(std::uint64_t seed) override;
   Timing time(std::int64_t calls) override;
   Observation observe(std::int64_t calls) override;
@@ -57,9 +58,10 @@ class SessionProcess : public Session {
   std::uint32_t turn_ = 0;  // the number of the last request; its answer repeats it
 };
 
-// The other side. If the arguments after the word `worker` are those of a session, serves it to its end and returns
-// true.
+// The other side. session_main() serves a session to its end; the arguments are those after the word `worker`. parts:
+// those of the implementation that `open` has opened, if its language has any.
 bool is_session(const std::vector<std::string>& arguments);
-[[noreturn]] void session_main(std::vector<std::string> arguments, const OpenImplementation& open);
+[[noreturn]] void session_main(std::vector<std::string> arguments, const OpenImplementation& open,
+                               const FindTimedParts& parts = {});
 
 }  // namespace backgauge

@@ -71,6 +71,9 @@ std::string workload_text(const WorkloadResult& result) {
     if (!entry.unjudged && entry.verdict.status != Status::kPassed) {
       out += fmt::format("  {:<{}} {}: {}\n", "", width, verdict_word(entry.verdict.status), entry.verdict.reason);
     }
+    if (entry.empty_call > 0) {
+      out += fmt::format("  {:<{}} {:>10} of it for an empty call\n", "", width, time_text(entry.empty_call));
+    }
   }
   return out;
 }

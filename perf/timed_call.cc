@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -40,11 +41,13 @@ std::vector<backgauge_tensor> described(const auto& memories) {
 }  // namespace
 
 TimedCall::TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads,
-                     std::int64_t evict_bytes, std::span<std::byte> block)
+                     std::int64_t evict_bytes, std::span<std::byte> block, TimedParts* parts, bool whole)
     : implementation_(implementation),
       dtype_(problem.dtype),
       threads_(threads),
       block_(implementation.memory_space == BACKGAUGE_CUDA ? std::span<std::byte>() : block),
+      parts_(parts),
+      whole_(whole),
       evicts_(evict_bytes > 0) {
   if (implementation.memory_space == BACKGAUGE_CUDA) {
     device_ = std::make_unique<Device>();
@@ -67,18 +70,42 @@ TimedCall::TimedCall(const backgauge_implementation& implementation, const Probl
   if (claims != nullptr && claims->changes_reserve_space != 0) keep_reserve_space();
 }
 
-double TimedCall::time(std::int64_t calls) {
-  double total = 0;
+Timing TimedCall::time(std::int64_t calls) {
+  Timing total;
   for (std::int64_t left = calls; left > 0;) {
-    // Copies are not timed; calls that need none are timed together.
-    const std::int64_t batch = reserve_ == nullptr && !evicts_ ? left : 1;
+    // What is prepared is not timed; calls that need nothing are timed together. A staged call is prepared each time,
+    // so that a function which keeps its answer for the next call gains nothing.
+    const std::int64_t batch = reserve_ == nullptr && !evicts_ && !stages() ? left : 1;
     restore_reserve_space();
+    backgauge_message message{};
+    if (stages()) check("prepare", parts_->prepare(&call_, &message), message);
     if (evicts_) empty_caches();
-    total += device_ ? time_on_device(batch) : time_batch(batch);
+    const double before = cpu_seconds_of_this_process();
+    total.seconds += device_ ? time_on_device(batch) : time_batch(batch);
+    total.cpu_seconds += cpu_seconds_of_this_process() - before;
+    if (stages()) check("finish", parts_->finish(&call_, &message), message);
     left -= batch;
   }
   check_environment();
   return total;
+}
+
+bool TimedCall::stages() const { return parts_ != nullptr && !whole_ && parts_->is_staged(call_.op); }
+
+// The least of some means: disturbances only add time.
+double TimedCall::empty_call() {
+  if (parts_ == nullptr) return 0;
+  constexpr int kMeans = 5, kCalls = 100;
+  backgauge_message message{};
+  check("prepare", parts_->prepare_nothing(&call_, &message), message);
+  double least = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < kMeans; ++k) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int call = 0; call < kCalls; ++call) check("run", parts_->run_nothing(&call_, &message), message);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    least = std::min(least, seconds.count() / kCalls);
+  }
+  return least;
 }
 
 // Everything computed afterwards could be wrong.
@@ -142,7 +169,9 @@ void TimedCall::flip(const Signs& signs) {
 void TimedCall::run(std::int64_t calls) {
   backgauge_message message{};
   backgauge_status status = BACKGAUGE_OK;
-  for (std::int64_t k = 0; k < calls && status == BACKGAUGE_OK; ++k) status = implementation_.run(&call_, &message);
+  for (std::int64_t k = 0; k < calls && status == BACKGAUGE_OK; ++k) {
+    status = stages() ? parts_->run(&call_, &message) : implementation_.run(&call_, &message);
+  }
   check("run", status, message);
 }
 

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "perf/signs.h"
+#include "perf/timed_parts.h"
+#include "perf/timing.h"
 #include "properties/device/device.h"
 #include "properties/judge/call/float_environment.h"
 #include "properties/judge/compare/judge_values.h"
@@ -35,13 +37,19 @@ class TimedCall {
   // every timed run the calling thread writes `evict_bytes` bytes to empty the caches. Throws std::runtime_error with
   // the implementation's message if it refuses the call, or with the error of the device.
   // `block`: where the outputs lie (output_block.h), in host memory; if it is empty, in memory of its own.
+  // `parts`: of an implementation in another language, else nullptr; it must outlive this. `whole`: all parts of a call
+  // are timed.
   TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads,
-            std::int64_t evict_bytes, std::span<std::byte> block = {});
+            std::int64_t evict_bytes, std::span<std::byte> block = {}, TimedParts* parts = nullptr, bool whole = false);
 
-  // Seconds of `calls` runs by the host's clock, or on a device from the start of the first to the end of the last on
-  // the stream. Restoring reserve_space, if the implementation changes it, and emptying caches is not timed. Throws
-  // std::runtime_error if a run does not return OK or changes the floating-point environment.
-  double time(std::int64_t calls);
+  // `calls` runs, by the host's clock, or on a device from the start of the first to the end of the last on the stream.
+  // Restoring reserve_space, if the implementation changes it, emptying caches, and what comes before and after the
+  // timed part of a staged call is not timed. Throws std::runtime_error if a run does not return OK or changes the
+  // floating-point environment.
+  Timing time(std::int64_t calls);
+
+  // Seconds of a call that computes nothing; 0 without `parts`.
+  double empty_call();
 
   // The seconds of each of `calls` runs, and the processor time of all threads. Each run has inputs with
   // the signs of another seed: of the call k, seed + k. Its outputs have been poisoned. All tensors in host memory are
@@ -110,6 +118,7 @@ class TimedCall {
   void check_written() const;
   void check_environment();
   void empty_caches();
+  bool stages() const;
   double time_batch(std::int64_t calls);
   void keep_reserve_space();
   void restore_reserve_space();
@@ -122,6 +131,8 @@ class TimedCall {
   int threads_;
   std::unique_ptr<Device> device_;  // nullptr: host memory
   std::span<std::byte> block_;
+  TimedParts* const parts_;
+  const bool whole_;
   std::vector<std::byte> evicting_;  // written to empty the host's caches
   bool evicts_ = false;
   std::size_t placed_ = 0;

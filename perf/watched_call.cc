@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of TimedCall for samples that are watched, of an implementation that nobody vouches for: a call that is
 // timed can neither find its inputs where and as they were, nor leave an output as it was.
-#include <time.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -16,12 +14,6 @@ namespace backgauge {
 namespace {
 
 constexpr std::byte kPoison{0xff};  // as TimedCall::poison_outputs() has it
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 }  // namespace
 
@@ -39,10 +31,10 @@ TimedCall::Each TimedCall::time_each(const Problem& shapes, std::uint64_t seed, 
     if (device_) device_->stream.synchronize();
     if (evicts_) empty_caches();
     watcher.await_calling(k);
-    const double before = cpu_seconds();
+    const double before = cpu_seconds_of_this_process();
     out.seconds.push_back(device_ ? time_on_device(1) : time_batch(1));
     if (device_) device::synchronize();  // work on other streams counts for the judge's clock
-    out.cpu_seconds.push_back(cpu_seconds() - before);
+    out.cpu_seconds.push_back(cpu_seconds_of_this_process() - before);
     watcher.has_returned(k);
     check_written();
   }

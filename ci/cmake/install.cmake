@@ -33,7 +33,12 @@ install(FILES properties/cases/regressions.txt properties/cases/museum.txt DESTI
 install(DIRECTORY properties/cases/ DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge/shapes" FILES_MATCHING
         PATTERN "shapes_*.txt" PATTERN "goldens" EXCLUDE)
 install(DIRECTORY properties/cases/mustpass DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge")
-install(DIRECTORY perf/peers DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge" OPTIONAL FILES_MATCHING PATTERN "*.py")
+file(GLOB adapters CONFIGURE_DEPENDS impl/*/adapter_*.py)
+foreach(adapter ${adapters})
+  get_filename_component(framework "${adapter}" DIRECTORY)
+  install(DIRECTORY "${framework}" DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge/adapters" FILES_MATCHING PATTERN "*.py"
+          PATTERN "__pycache__" EXCLUDE)
+endforeach()
 if(NOT BACKGAUGE_WHEEL)
   install(DIRECTORY reports/backgauge DESTINATION "${BACKGAUGE_PYTHON_FOLDER}"
           FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "templates/*" PATTERN "__pycache__" EXCLUDE)

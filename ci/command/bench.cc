@@ -140,7 +140,7 @@ class BenchRun {
       : options_(options),
         build_(this_build()),
         workloads_(chosen_workloads(options)),
-        contestants_(open_contestants(options.impl, options.threads, options.isolation)),
+        contestants_(open_contestants(options.impl, options.isolation)),
         samples_file_(json_file(options).empty() ? "" : samples_file_beside(json_file(options))) {
     // Before anything is measured: a result that finds no place costs a run.
     for (const auto& [option, file] :
@@ -282,6 +282,7 @@ void settle(BenchArguments& options, const Subcommand& command) {
     if (!command.was_given("--launches")) options.launches = kQuickLaunches;
     if (options.max_time.count() == 0) options.max_time = kQuickTime;
   }
+  options.isolation.threads = options.threads;
   if (options.unjudged) {
     for (const char* other : {"--strict", "--mistrusted", "--untrusted"}) {
       if (command.was_given(other)) {
@@ -321,7 +322,7 @@ void add_bench(CommandLine& line) {
       "5 see --strict; 6 the checker or the machine failed; 130 interrupted.");
   command
       .option("--impl", options->impl,
-              "comma-separated: implementations, paths of shared libraries or Python files, peers")
+              "comma-separated: implementations, adapters, paths of shared libraries or Python files")
       .envname("BACKGAUGE_IMPL");
   command
       .option("--suite", options->suite,

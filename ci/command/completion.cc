@@ -11,6 +11,7 @@
 #include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
+#include "ci/run/adapters.h"
 #include "impl/registry.h"
 
 namespace backgauge::cli {
@@ -27,6 +28,7 @@ Words values_of(const DeclaredOption& option) {
   if (!has_name(option, "--impl")) return option.words;
   Words names = registry_names();
   for (const Words& more : {foreign_names(), device_names()}) names.insert(names.end(), more.begin(), more.end());
+  for (const Adapter& adapter : adapters()) names.push_back(adapter.name);
   return names;
 }
 

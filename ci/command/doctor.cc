@@ -11,11 +11,11 @@
 #include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
+#include "ci/run/adapters.h"
 #include "ci/run/candidate.h"
 #include "ci/run/python.h"
 #include "impl/registry.h"
 #include "perf/machine.h"
-#include "perf/peers.h"
 #include "properties/case/golden.h"
 #include "properties/case/regressions.h"
 #include "properties/judge/call/printable.h"
@@ -33,17 +33,19 @@ Json missing(const std::string& name, const std::string& reason) {
   return {{"name", name}, {"works", false}, {"reason", printable(reason, kShownOfReason)}};
 }
 
+Json opened(const std::string& name) {
+  try {
+    const Candidate candidate(name);
+    return working(name, printable(candidate.table().version, kShownOfName));
+  } catch (const CommandError& error) {
+    return missing(name, error.text);
+  }
+}
+
 Json implementations() {
   Json out = Json::array();
   for (const std::vector<std::string>& names : {registry_names(), foreign_names(), device_names()}) {
-    for (const std::string& name : names) {
-      try {
-        const Candidate candidate(name);
-        out.push_back(working(name, printable(candidate.table().version, kShownOfName)));
-      } catch (const CommandError& error) {
-        out.push_back(missing(name, error.text));
-      }
-    }
+    for (const std::string& name : names) out.push_back(opened(name));
   }
   for (const std::string name : {"onednn", "cuda", "cudnn", "cublas"}) {
     const bool listed = std::ranges::any_of(out, [&](const Json& each) { return each["name"] == name; });
@@ -77,11 +79,9 @@ Json data() {
   return out;
 }
 
-Json peers() {
+Json working_adapters() {
   Json out = Json::array();
-  for (const std::string& name : peer_names()) {
-    if (const auto words = peer_command(name)) out.push_back(working(name, words->front()));
-  }
+  for (const Adapter& adapter : adapters()) out.push_back(opened(adapter.name));
   return out;
 }
 
@@ -99,7 +99,7 @@ Json findings() {
           {"implementations", implementations()},
           {"python", python()},
           {"data", data()},
-          {"peers", peers()}};
+          {"adapters", working_adapters()}};
 }
 
 int doctor(bool as_json) {
@@ -111,7 +111,7 @@ int doctor(bool as_json) {
   const auto text = [&](const char* key) { return all[key].get<std::string>(); };
   fmt::print("backgauge {}, commit {}\n{}, {} build\n{}, {}, {}\n", text("version"), text("commit"), text("compiler"),
              text("build"), text("cpu"), text("instructions"), counted(all["cores"].get<std::size_t>(), "core"));
-  for (const char* section : {"implementations", "python", "data", "peers"}) {
+  for (const char* section : {"implementations", "python", "data", "adapters"}) {
     fmt::print("\n{}\n", section);
     for (const Json& each : all[section]) {
       const bool works = each["works"].get<bool>();

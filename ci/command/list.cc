@@ -11,6 +11,7 @@
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
 #include "ci/options/declaration.h"
+#include "ci/run/adapters.h"
 #include "ci/run/candidate.h"
 #include "ci/run/in_parallel.h"
 #include "ci/run/progress.h"
@@ -157,7 +158,7 @@ std::string tensor_text(const Json& tensor) {
   return notes.empty() ? out : fmt::format("{:<36} {}", out, notes);
 }
 
-void print_text(const Json& ops, const Json& implementations, const Json& unavailable) {
+void print_text(const Json& ops, const Json& implementations, const Json& unavailable, const Json& adapters) {
   for (const Json& op : ops) {
     fmt::print("{}  ({}; {})\n  attributes ", op["op"].get<std::string>(), op["tensorflow"].get<std::string>(),
                joined(op["dtypes"]));
@@ -188,6 +189,10 @@ void print_text(const Json& ops, const Json& implementations, const Json& unavai
   for (const Json& absent : unavailable) {
     fmt::print("  {}  (not available on this machine: {})\n", absent["name"].get<std::string>(),
                absent["reason"].get<std::string>());
+  }
+  if (!adapters.empty()) fmt::print("adapters  (see backgauge doctor)\n");
+  for (const Json& adapter : adapters) {
+    fmt::print("  {}  {}\n", adapter["name"].get<std::string>(), adapter["file"].get<std::string>());
   }
 }
 
@@ -278,14 +283,19 @@ int run(const ListArguments& options) {
       unavailable.push_back({{"name", name}, {"reason", error.text}});
     }
   }
+  Json found = Json::array();
+  for (const Adapter& adapter : options.impl.empty() ? adapters() : std::vector<Adapter>{}) {
+    found.push_back({{"name", adapter.name}, {"file", adapter.file}});
+  }
   if (options.format == "json") {
     fmt::print("{}\n", Json{{"schema", "backgauge.list/1"},
                             {"ops", ops},
                             {"implementations", implementations},
-                            {"unavailable", unavailable}}
+                            {"unavailable", unavailable},
+                            {"adapters", found}}
                            .dump(2));
   } else {
-    print_text(ops, implementations, unavailable);
+    print_text(ops, implementations, unavailable, found);
   }
   return kGood;
 }

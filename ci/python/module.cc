@@ -46,7 +46,7 @@ namespace {
     return nullptr;
   };
   const nb::gil_scoped_release released;
-  if (is_session(arguments)) session_main(arguments, open_table);
+  if (is_session(arguments)) session_main(arguments, open_table, [] { return &timed_parts(); });
   worker_main(arguments, open_table);
 }
 

@@ -68,12 +68,13 @@ struct Function {
   std::int32_t op = 0;
   std::string name;
   std::vector<std::string> parameters;
-  nb::object compute, reserve_space_length;
+  nb::object compute, compute_nothing, prepare, prepare_nothing, reserve_space_length;
+  bool staged = false;
 
   bool takes(std::string_view parameter) const { return std::ranges::find(parameters, parameter) != parameters.end(); }
 };
 
-class Implementation {
+class Implementation : public TimedParts {
  public:
   explicit Implementation(const nb::object& description);
 
@@ -84,15 +85,7 @@ class Implementation {
     return guarded(message, [&] { return checks_.prepare(call, plan, message); });
   }
   backgauge_status compute(bool forward, const backgauge_call* call, backgauge_message* message) const {
-    return guarded(message, [&] {
-      Extents extents;
-      const backgauge_status status = checks_.before(forward, call, extents, message);
-      if (status != BACKGAUGE_OK) return status;
-      const Function* function = find(call->op);
-      if (function == nullptr) return on_cpu(*call, [&](const auto* with) { return cpu_->forward(with, message); });
-      in_python([&] { call_python(*function, *call, extents); });
-      return BACKGAUGE_OK;
-    });
+    return call_checked(&Function::compute, forward, call, message);
   }
   backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
                                 backgauge_message* message) const {
@@ -101,7 +94,34 @@ class Implementation {
   }
   std::int64_t reserve_length(const backgauge_call& call, const Extents& extents) const;
 
+  bool is_staged(std::int32_t op) const override {
+    const Function* function = find(op);
+    return function != nullptr && function->staged;
+  }
+  backgauge_status prepare(const backgauge_call* call, backgauge_message* message) override {
+    return begin(&Function::prepare, call, message);
+  }
+  backgauge_status run(const backgauge_call*, backgauge_message* message) override {
+    return guarded(message, [&] {
+      in_python([&] { timed_(); });
+      return BACKGAUGE_OK;
+    });
+  }
+  backgauge_status finish(const backgauge_call*, backgauge_message* message) override {
+    return guarded(message, [&] {
+      in_python([&] { prepared_.attr("finish")(); });
+      return BACKGAUGE_OK;
+    });
+  }
+  backgauge_status prepare_nothing(const backgauge_call* call, backgauge_message* message) override {
+    return is_staged(call->op) ? begin(&Function::prepare_nothing, call, message) : BACKGAUGE_OK;
+  }
+  backgauge_status run_nothing(const backgauge_call* call, backgauge_message* message) override {
+    return is_staged(call->op) ? run(call, message) : call_checked(&Function::compute_nothing, false, call, message);
+  }
+
  private:
+  using Member = nb::object Function::*;
   void add(const nb::handle& given);
   backgauge_op_claims claims_of(const Function& function, const OpSpec& spec, const nb::object& words) const;
   backgauge_plan plan_of_cpu(const backgauge_call& call) const;
@@ -121,7 +141,11 @@ class Implementation {
     return function(&with_workspace);
   }
   nb::object keep_of(const backgauge_call& call, const Extents& extents) const;
-  void call_python(const Function& function, const backgauge_call& call, const Extents& extents) const;
+  backgauge_status call_checked(Member member, bool forward, const backgauge_call* call,
+                                backgauge_message* message) const;
+  nb::object call_python(Member member, const Function& function, const backgauge_call& call,
+                         const Extents& extents) const;
+  backgauge_status begin(Member member, const backgauge_call* call, backgauge_message* message);
 
   const Function* find(std::int32_t op) const {
     const auto found = std::ranges::find(functions_, op, &Function::op);
@@ -140,9 +164,10 @@ class Implementation {
   TableChecks checks_;
   backgauge_implementation table_{};
   const backgauge_implementation* cpu_ = nullptr;  // makes the training forward where the file has none
+  nb::object prepared_, timed_;                    // a call that the benchmark has prepared, and its run()
 };
 
-const Implementation* the_one = nullptr;
+Implementation* the_one = nullptr;
 
 Implementation::Implementation(const nb::object& description)
     : name_(nb::cast<std::string>(description.attr("name"))),
@@ -201,6 +226,10 @@ void Implementation::add(const nb::handle& given) {
     cli::refuse("two functions implement {}: {} and {}", op, other->name, function.name);
   }
   function.compute = nb::borrow(given.attr("compute"));
+  function.compute_nothing = nb::borrow(given.attr("compute_nothing"));
+  function.prepare = nb::borrow(given.attr("prepare"));
+  function.prepare_nothing = nb::borrow(given.attr("prepare_nothing"));
+  function.staged = nb::cast<bool>(given.attr("staged"));
   function.reserve_space_length = nb::borrow(given.attr("reserve_space_length"));
 
   backgauge_call call{};
@@ -271,7 +300,37 @@ nb::object Implementation::keep_of(const backgauge_call& call, const Extents& e)
   return keep;
 }
 
-void Implementation::call_python(const Function& function, const backgauge_call& call, const Extents& extents) const {
+backgauge_status Implementation::call_checked(Member member, bool forward, const backgauge_call* call,
+                                              backgauge_message* message) const {
+  return guarded(message, [&] {
+    Extents extents;
+    const backgauge_status status = checks_.before(forward, call, extents, message);
+    if (status != BACKGAUGE_OK) return status;
+    const Function* function = find(call->op);
+    if (function == nullptr) return on_cpu(*call, [&](const auto* with) { return cpu_->forward(with, message); });
+    in_python([&] { call_python(member, *function, *call, extents); });
+    return BACKGAUGE_OK;
+  });
+}
+
+// The call before is freed first: it may hold the results of a whole forward.
+backgauge_status Implementation::begin(Member member, const backgauge_call* call, backgauge_message* message) {
+  return guarded(message, [&] {
+    Extents extents;
+    const backgauge_status status = checks_.before(false, call, extents, message);
+    if (status != BACKGAUGE_OK) return status;
+    in_python([&] {
+      timed_.reset();
+      prepared_.reset();
+      prepared_ = call_python(member, *find(call->op), *call, extents);
+      timed_ = prepared_.attr("run");
+    });
+    return BACKGAUGE_OK;
+  });
+}
+
+nb::object Implementation::call_python(Member member, const Function& function, const backgauge_call& call,
+                                       const Extents& extents) const {
   const nb::dict attributes = attributes_of(call);
   nb::dict arguments, outputs;
   for (const std::string& name : function.parameters) {
@@ -291,7 +350,7 @@ void Implementation::call_python(const Function& function, const backgauge_call&
   for (std::int32_t k = 0; k < call.num_outputs; ++k) {
     outputs[call.outputs[k].name] = array_of(call.outputs[k], false);
   }
-  function.compute(dtype_word(call.dtype).data(), arguments, outputs);
+  return (function.*member)(dtype_word(call.dtype).data(), arguments, outputs);
 }
 
 }  // namespace
@@ -301,5 +360,7 @@ const backgauge_implementation& make_table(nb::object description) {
   the_one = new Implementation(description);
   return the_one->table();
 }
+
+TimedParts& timed_parts() { return *the_one; }
 
 }  // namespace backgauge::python

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "perf/timed_parts.h"
 #include "reference/contract/backgauge.h"
 
 namespace backgauge::python {
@@ -17,10 +18,17 @@ namespace backgauge::python {
 //     op                         TensorFlow's name; "CudnnRNN" for a training forward
 //     parameters                 names of the tensors and attributes that the function takes
 //     claims                     dict of the fields of backgauge_op_claims, with their words: {"dtypes": ["f32"], ...}
-//     compute(arguments, outputs)  fills the arrays `outputs`, a dict by name
+//     compute(dtype, arguments, outputs)  fills the arrays `outputs`, a dict by name
+//     compute_nothing(dtype, arguments, outputs)  the same, around a function that does nothing
+//     staged                     whether the benchmark times a part of compute() alone:
+//     prepare(dtype, arguments, outputs)  an object with run(), which is timed, and finish(), which fills `outputs`
+//     prepare_nothing(dtype, arguments, outputs)  the same, of a run() that does nothing
 //     reserve_space_length       None, or a function of the sizes and attributes: elements of reserve_space
 // The table lives as long as the process, and there is one. The caller holds the GIL. Throws std::invalid_argument with
 // one line, nanobind::python_error.
 const backgauge_implementation& make_table(nanobind::object description);
+
+// Of the table that has been made: how the benchmark times its calls.
+TimedParts& timed_parts();
 
 }  // namespace backgauge::python

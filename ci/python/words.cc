@@ -63,7 +63,8 @@ backgauge_op_claims claims_in_words(const std::string& who, const OpSpec& spec, 
   claims.half_class = one_of("half_class", accuracy_class_word, field("half_class"));
   claims.numerical_contract = one_of("numerical_contract", numerical_contract_word, field("numerical_contract"));
   claims.determinism = one_of("determinism", determinism_word, field("determinism"));
-  claims.recomputes_co = nb::cast<bool>(field("recomputes_co")) ? 1 : 0;
+  const bool all = nb::cast<bool>(field("recomputes_forward")), co = nb::cast<bool>(field("recomputes_co"));
+  claims.recomputes_co = all ? 2 : co ? 1 : 0;
   claims.no_dropout = nb::cast<bool>(field("dropout")) ? 0 : 1;
   return claims;
 }

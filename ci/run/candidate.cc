@@ -11,6 +11,7 @@
 
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
+#include "ci/run/adapters.h"
 #include "ci/run/load_implementation.h"
 #include "ci/run/python.h"
 #include "impl/registry.h"
@@ -36,6 +37,14 @@ bool is_isolated(const std::string& name, const IsolationOptions& options) {
   if (name.starts_with(kSaboteurPrefix)) return false;
   const std::vector<std::string> built_in = registry_names();
   return std::ranges::find(built_in, name) == built_in.end();
+}
+
+// "; or an adapter: ..." where a word is the name of nothing.
+std::string or_an_adapter(const std::string& name) {
+  if (is_built_in(name) || !file_of(name).empty() || is_python_file(name)) return "";
+  std::vector<std::string> names;
+  for (const Adapter& adapter : adapters()) names.push_back(adapter.name);
+  return names.empty() ? "" : fmt::format("; or an adapter: {}", fmt::join(names, " "));
 }
 
 // The folders that it is loaded from.
@@ -99,16 +108,15 @@ void add_isolation_options(Subcommand& command, IsolationOptions& options) {
               fmt::format("{{{}}}", kAsFarAsPossible)});
 }
 
-WorkerProgram worker_program(const std::string& implementation, const IsolationOptions& options) {
-  WorkerProgram program = is_python_file(implementation) ? python_worker(options.python) : WorkerProgram{};
-  if (options.untrusted != Untrusted::kNo) program.confinement = confinement_of(implementation);
-  return program;
-}
-
 Candidate::Candidate(const std::string& name, const IsolationOptions& options)
     : name_(name), options_(options), isolated_(is_isolated(name, options)) {
   require_protections(options);
-  if (isolated_) program_ = worker_program(name, options);
+  if (const std::optional<Adapter> adapter = find_adapter(name)) {
+    name_ = adapter->file;
+    if (!adapter->python.empty()) options_.python = adapter->python;
+  }
+  if (is_python_file(name_) && isolated_) program_ = python_worker(options_.python, options_.threads);
+  if (options_.untrusted != Untrusted::kNo) program_.confinement = confinement_of(name_);
   runners_.push_back(open());
   if (!isolated_) return;
   const std::string refusal = table_refusal(&table());
@@ -132,6 +140,10 @@ Runner& Candidate::runner(std::size_t job) {
   return *runners_[job];
 }
 
+std::unique_ptr<Session> Candidate::session() const {
+  return std::make_unique<SessionProcess>(name_, program_, conduct_);
+}
+
 std::unique_ptr<Runner> Candidate::open() const {
   if (!isolated_) return std::make_unique<InProcessRunner>(load_implementation(name_));
   try {
@@ -142,7 +154,7 @@ std::unique_ptr<Runner> Candidate::open() const {
                                                         .patience = patience_,
                                                         .conduct = conduct_});
   } catch (const LoadError& error) {
-    throw CommandError{kNotLoaded, error.what()};
+    throw CommandError{kNotLoaded, error.what() + or_an_adapter(name_)};
   } catch (const std::exception& error) {  // no process could be started, or no shared memory created
     throw CommandError{kSelfCheck, error.what()};
   }

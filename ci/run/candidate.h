@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ci/options/command_line.h"
+#include "perf/session.h"
 #include "properties/judge/runner/runner.h"
 #include "properties/judge/worker/conduct.h"
 #include "properties/judge/worker/patience.h"
@@ -21,6 +22,7 @@ struct IsolationOptions {
   std::chrono::seconds timeout;  // per call, isolated
   std::uint64_t memory_limit;    // of an isolated implementation, in bytes (WorkerOptions); 0: none
   std::string python;            // interpreter of an implementation in Python; "": python_worker() chooses
+  int threads = 1;               // that libraries of an implementation in Python may use in their pools
 
   // Its processes are confined. kAsFarAsPossible: also on a machine that lacks some of the protections.
   enum class Untrusted { kNo, kYes, kAsFarAsPossible } untrusted = Untrusted::kNo;
@@ -28,15 +30,12 @@ struct IsolationOptions {
   IsolationOptions();
 };
 
-// The program that opens an implementation in a process of its own. Throws CommandError(kNotLoaded).
-WorkerProgram worker_program(const std::string& implementation, const IsolationOptions& options);
-
 // --isolate, --timeout, --memory-limit, --python, --untrusted.
 void add_isolation_options(Subcommand& command, IsolationOptions& options);
 
 class Candidate {
  public:
-  // Throws CommandError(kNotLoaded).
+  // name: an implementation (load_implementation.h), a Python file or an adapter. Throws CommandError(kNotLoaded).
   explicit Candidate(const std::string& name, const IsolationOptions& options = {});
 
   const backgauge_implementation& table() const { return runners_.front()->table(); }
@@ -45,7 +44,9 @@ class Candidate {
   // After all calls, of an untrusted one: how it was confined, and what it has done besides computing, as a line; else
   // "".
   std::string conduct();
-  const std::shared_ptr<Conduct>& shared_conduct() const { return conduct_; }  // for more processes of it
+
+  // Starts one more process of it, for timing, whether or not it is judged in this one. Throws ContestantError.
+  std::unique_ptr<Session> session() const;
 
   // One runner for each parallel job, numbered from 0. Throws CommandError(kNotLoaded).
   Runner& runner(std::size_t job = 0);

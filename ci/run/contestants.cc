@@ -2,16 +2,15 @@
 #include "ci/run/contestants.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <map>
+#include <utility>
 
 #include "ci/options/command_error.h"
+#include "ci/run/adapters.h"
 #include "ci/run/load_implementation.h"
 #include "perf/abi_contestant.h"
-#include "perf/peer_contestant.h"
-#include "perf/peers.h"
-#include "perf/session_process.h"
+#include "perf/absent_contestant.h"
 
 namespace backgauge::cli {
 namespace {
@@ -28,29 +27,21 @@ std::vector<std::string> split(const std::string& list) {
   return words;
 }
 
-std::unique_ptr<Contestant> open_peer(const std::string& name, const std::vector<std::string>& command, int threads) {
-  try {
-    return std::make_unique<PeerContestant>(name, command, threads);
-  } catch (const PeerError& error) {
-    return std::make_unique<AbsentContestant>(name, error.what());
-  }
-}
-
-// An unknown name may have been meant as a peer.
-std::unique_ptr<Candidate> open_candidate(const std::string& given, const IsolationOptions& isolation) {
+// Of an adapter that cannot be loaded, the reason is left in `absence`.
+std::unique_ptr<Candidate> open_candidate(const std::string& given, const IsolationOptions& isolation,
+                                          std::string& absence) {
   try {
     return std::make_unique<Candidate>(given, isolation);
-  } catch (CommandError& error) {
-    const std::vector<std::string> peers = peer_names();
-    if (!peers.empty() && error.exit_code == kNotLoaded)
-      error.text += fmt::format("; or a peer: {}", fmt::join(peers, " "));
-    throw;
+  } catch (const CommandError& error) {
+    if (error.exit_code != kNotLoaded || !find_adapter(given)) throw;
+    absence = error.text;
+    return nullptr;
   }
 }
 
 }  // namespace
 
-Contestants open_contestants(const std::string& list, int threads, const IsolationOptions& isolation) {
+Contestants open_contestants(const std::string& list, const IsolationOptions& isolation) {
   Contestants out;
   std::map<std::string, int> seen;
   const auto distinct = [&seen](std::string name) {
@@ -58,16 +49,16 @@ Contestants open_contestants(const std::string& list, int threads, const Isolati
     return name;
   };
   for (const std::string& given : split(list)) {
-    if (const auto command = peer_command(given)) {
-      out.all.push_back(open_peer(distinct(given), *command, threads));
+    std::string absence;
+    std::unique_ptr<Candidate> opened = open_candidate(given, isolation, absence);
+    if (opened == nullptr) {
+      out.all.push_back(std::make_unique<AbsentContestant>(distinct(given), absence));
       continue;
     }
-    Candidate& candidate = *out.candidates.emplace_back(open_candidate(given, isolation));
+    const Candidate& candidate = *out.candidates.emplace_back(std::move(opened));
     const std::string name = given.starts_with(kSaboteurPrefix) ? given : candidate.table().name;
-    const auto session = [given, program = worker_program(given, isolation), conduct = candidate.shared_conduct()] {
-      return std::make_unique<SessionProcess>(given, program, conduct);
-    };
-    out.all.push_back(std::make_unique<AbiContestant>(distinct(name), candidate.runner(), session));
+    out.all.push_back(std::make_unique<AbiContestant>(distinct(name), out.candidates.back()->runner(),
+                                                      [&candidate] { return candidate.session(); }));
   }
   return out;
 }

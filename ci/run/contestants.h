@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The implementations and peers that --impl=a,b,c names, ready to be judged and timed.
+// The implementations that --impl=a,b,c names, ready to be judged and timed.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ struct Contestants {
   std::vector<std::unique_ptr<Contestant>> all;        // in the order of the list
 };
 
-// A name that occurs again gets "#2", "#3" appended. An unavailable peer becomes an AbsentContestant; any other unknown
-// name throws CommandError.
-Contestants open_contestants(const std::string& list, int threads, const IsolationOptions& isolation);
+// A name that occurs again gets "#2", "#3" appended. An adapter that cannot be loaded becomes an AbsentContestant; for
+// anything else this throws CommandError.
+Contestants open_contestants(const std::string& list, const IsolationOptions& isolation);
 
 }  // namespace backgauge::cli

@@ -115,7 +115,7 @@ void become_python(const std::string& module, const std::vector<std::string>& li
 
 bool is_python_file(const std::string& name) { return name.ends_with(".py"); }
 
-WorkerProgram python_worker(const std::string& chosen) {
+WorkerProgram python_worker(const std::string& chosen, int threads) {
   WorkerProgram worker{.words = {"python", "-m", "backgauge.worker"}, .variables = safe_path()};
   if (const fs::path package = package_root(); !package.empty()) {
     std::string path = package.string();
@@ -126,7 +126,9 @@ WorkerProgram python_worker(const std::string& chosen) {
   }
   worker.variables["PYTHONDONTWRITEBYTECODE"] = "1";
   worker.variables["PYTHONUNBUFFERED"] = "1";  // what a call prints is seen when it returns
-  for (const char* pool : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"}) worker.variables[pool] = "1";
+  for (const char* pool : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"}) {
+    worker.variables[pool] = std::to_string(threads);
+  }
 
   const std::string named = chosen.empty() ? setting("BACKGAUGE_PYTHON") : chosen;
   const std::vector<std::string> pythons =

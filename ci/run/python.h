@@ -25,7 +25,7 @@ bool is_python_file(const std::string& name);
 
 // The worker for such a file: `python -m backgauge.worker`. The interpreter is `chosen`; "": BACKGAUGE_PYTHON, else the
 // first of python3 and /usr/bin/python3 with NumPy for which the native module was built. Libraries that NumPy uses are
-// limited to one thread, because their pools do not follow num_threads. Throws CommandError with kNotLoaded.
-WorkerProgram python_worker(const std::string& chosen);
+// limited to `threads` threads, because their pools do not follow num_threads. Throws CommandError with kNotLoaded.
+WorkerProgram python_worker(const std::string& chosen, int threads = 1);
 
 }  // namespace backgauge::cli

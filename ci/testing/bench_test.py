@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""backgauge bench: what it writes, what gets no time, peers, exit codes. No time is asserted."""
+"""backgauge bench: what it writes, what gets no time, adapters, exit codes. No time is asserted."""
 
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
 from command import C_PLUGINS, CELL, COMMAND, ENVIRONMENT, PLAIN, PLUGINS, SANITIZED, VERSION, CommandTest, run
 
 HERE = pathlib.Path(__file__).parent
+PYTHON = os.environ["BACKGAUGE_TEST_PYTHON"]
 BLOCK = "block_lstm_grad_v2 t5b3i4h2 peep=1 dt=f32 data=strat:0x1"
 CUDNN = "cudnn_rnn_backprop t3b3i5h4 mode=gru dt=f64 data=strat:0x1"
 SHORT = ["--reps=3", "--min-time=0.1"]
@@ -255,42 +254,57 @@ class BenchTest(Runs):
         self.assertEqual(json.loads(out.read_text())["context"]["ended"], "interrupted")
 
 
+HONEST = """import os, sys
+import backgauge
+assert os.environ["OMP_NUM_THREADS"] == os.environ["BACKGAUGE_TEST_THREADS"], os.environ["OMP_NUM_THREADS"]
+__version__ = os.environ["BACKGAUGE_TEST_VENV"]
+sys.path.insert(0, os.environ["BACKGAUGE_TEST_KERNELS"])
+from cells import gradient
+
+@backgauge.implements("LSTMBlockCellGrad", dtypes=["f32"])
+def cell(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole):
+    result = gradient(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole)
+    return result
+"""
+
+
+@unittest.skipUnless(PYTHON, "backgauge was built without the module _backgauge: ci/install-deps --python")
 @unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")
-class PeersTest(Runs):
+class AdaptersTest(Runs):
     def setUp(self):
         super().setUp()
-        self.peers = self.folder / "peers"
-        self.peers.mkdir()
-        for manner in ("honest", "wrong", "absent", "picky", "ends"):
-            shutil.copy(HERE / "fake_peer.py", self.peers / f"peer_{manner}.py")
-        home = self.folder / "home"
-        for manner in ("honest", "wrong", "absent", "picky", "ends"):
-            (home / manner / "bin").mkdir(parents=True)
-            (home / manner / "bin" / "python").symlink_to(sys.executable)
-        self.environment = {"BACKGAUGE_PEERS": str(self.peers), "BACKGAUGE_PEERS_HOME": str(home),
-                            "BACKGAUGE_TEST_EQUATIONS": str(HERE)}
+        texts = {"honest": HONEST, "wrong": HONEST.replace("    return", "    result['cs_prev_grad'] += 1\n    return"),
+                 "absent": "import framework_that_is_not_here\n"}
+        for name, text in texts.items():
+            adapter = self.folder / "adapters" / "framework" / f"adapter_{name}.py"
+            adapter.parent.mkdir(parents=True, exist_ok=True)
+            adapter.write_text(text)
+        python = self.folder / "home" / "framework" / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.write_text(f'#!/bin/sh\nBACKGAUGE_TEST_VENV=1.2 exec {PYTHON} "$@"\n')
+        python.chmod(0o755)
+        self.environment = {"BACKGAUGE_ADAPTERS": str(self.folder / "adapters"), "BACKGAUGE_PEERS_HOME": str(self.folder / "home"),
+                            "BACKGAUGE_TEST_KERNELS": str(HERE / "kernels"), "BACKGAUGE_TEST_THREADS": "2"}
 
-    def test_peers(self):
-        _, benchmarks, _, samples = self.bench(1, "--impl=cpu,honest,wrong,absent,picky,ends", "--case", CELL,
-                                               environment=self.environment)
-        verdicts = {line["implementation"]: (line["verdict"], line["reason"]) for line in samples if "verdict" in line}
-        self.assertEqual(verdicts["honest"], ("PASSED", ""))
-        self.assertEqual(verdicts["wrong"][0], "FAILED")
-        self.assertEqual(verdicts["absent"], ("SKIPPED", "absent: no module named framework"))
-        self.assertEqual(verdicts["picky"], ("SKIPPED", "has no such op"))
-        self.assertEqual(verdicts["ends"], ("BROKEN", "ended without an answer"))
+    def test_they_run_in_their_environments_on_all_threads_and_absence_is_no_failure(self):
+        _, _, _, samples = self.bench(1, "--impl=cpu,honest,wrong,absent", "--case", CELL, "--threads=2", environment=self.environment)
+        verdicts = {line["implementation"]: line for line in samples if "verdict" in line}
+        self.assertEqual({name: line["verdict"] for name, line in verdicts.items()},
+                         {"cpu": "PASSED", "honest": "PASSED", "wrong": "FAILED", "absent": "SKIPPED"})
+        self.assertRegex(verdicts["absent"]["reason"], "^absent: .*ModuleNotFoundError: No module named 'framework_that_is_not_here'")
         timed = {line["implementation"]: line["version"] for line in samples if "seconds" in line}
         self.assertEqual(set(timed), {"cpu", "honest"})
         self.assertEqual(timed["honest"], "1.2")
-        launches = {line["implementation"]: line.get("launch_seconds", []) for line in samples if "verdict" in line}
-        self.assertEqual([len(launches[name]) for name in ("cpu", "honest", "wrong")], [3, 3, 0])
+        self.assertEqual([len(verdicts[name].get("launch_seconds", [])) for name in ("cpu", "honest", "wrong")], [3, 3, 0])
+        self.assertNotIn("empty_call_seconds", verdicts["cpu"])
+        self.assertGreater(verdicts["honest"]["empty_call_seconds"], 0)
 
-    def test_an_absent_peer_is_no_failure(self):
-        stdout = self.expect(0, "bench", *SHORT, "--impl=cpu,absent", "--case", CELL, environment=self.environment).stdout
-        self.assertIn("absent: no module named framework", stdout)
-
-    def test_unknown_names_tell_the_peers(self):
-        self.expect_complaint(3, "honest", "bench", "--impl=nobody", environment=self.environment)
+    def test_every_subcommand_knows_the_names(self):
+        on_one = {**self.environment, "BACKGAUGE_TEST_THREADS": "1"}
+        self.expect(0, "repro", CELL, "--impl=honest", environment=on_one)
+        self.expect_complaint(3, "or an adapter: absent honest wrong", "verify", "--impl=nobody", environment=self.environment)
+        shown = self.expect(0, "doctor", environment=on_one).stdout
+        self.assertRegex(shown, r"\nadapters\n  no  absent .*ModuleNotFoundError.*\n  yes honest +1\.2\n  yes wrong +1\.2\n")
 
 
 class WrongUsage(CommandTest):

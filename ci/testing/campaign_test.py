@@ -21,6 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "kernels"))
 import cells  # noqa: E402 - it lies in the folder that was added
 import rnn_tanh  # noqa: E402
+import staged_cell  # noqa: E402
 
 OP = "LSTMBlockCellGrad"
 NO_PEEPHOLES = {"op": OP, "use_peephole": [False], "cases": [CELL.replace("peep=1", "peep=0")]}
@@ -157,6 +158,31 @@ class Sources(CommandTest):
         if importlib.util.find_spec("cloudpickle"):
             with self.assertRaisesRegex(backgauge.InputError, "<lambda>: cannot be copied to a worker process: TypeError: .*lock"):
                 self.judged(lambda out: lock)
+
+
+class Staged(unittest.TestCase):
+    def test_it_reaches_a_worker_as_it_is(self):
+        self.assertTrue(backgauge.verify(staged_cell.cell, cases=CELL))
+
+    def test_lazy_results_are_computed_in_the_time(self):
+        class Lazy:
+            looks = 0
+
+            def __array__(self, dtype=None, copy=None):
+                Lazy.looks += 1
+                return np.ones(3, np.float32)
+
+        def staged(h_grad):
+            return lambda: {"first": Lazy(), "second": Lazy()}
+
+        outputs = {name: np.zeros(3, np.float32) for name in ("first", "second")}
+        call = backgauge.implements("LSTMBlockCellGrad", dtypes=["f32"], staged=True)(staged).prepare("f32", {"h_grad": None}, outputs)
+        self.assertEqual(Lazy.looks, 0)
+        call.run()
+        self.assertEqual(Lazy.looks, 2)
+        call.finish()
+        self.assertEqual(Lazy.looks, 2)
+        self.assertTrue(all((value == 1).all() for value in outputs.values()))
 
 
 class Refusals(unittest.TestCase):

@@ -137,13 +137,13 @@ class Settings(unittest.TestCase):
         read = set()
         for pattern, files in [
                 (r'(?:getenv|envname|setting)\("(BACKGAUGE_\w+)"', ("ci", "impl", "perf", "properties", "reference")),
-                (r'environ(?:\.get\(|\[)"(BACKGAUGE_\w+)"', ("ci", "perf", "properties", "reports")),
+                (r'environ(?:\.get\(|\[)"(BACKGAUGE_\w+)"', ("ci", "impl", "perf", "properties", "reports")),
                 (r'\$\{(BACKGAUGE_\w+):-', ("ci",))]:
             for folder in files:
                 for file in (SOURCE / folder).rglob("*"):
                     if not file.is_file() or "testing" in file.parts or "tests" in file.parts:
                         continue
-                    if file.suffix in (".cc", ".h", ".py", ".cu", "") and not file.name.endswith("_test.cc"):
+                    if file.suffix in (".cc", ".h", ".py", ".cu", "") and not file.name.endswith(("_test.cc", "_test.py")):
                         read |= set(re.findall(pattern, file.read_text(errors="replace")))
         self.assertGreater(len(read), 15)
         read -= {"BACKGAUGE_CASE", "BACKGAUGE_EXTRA_GOLDENS"}  # of tests

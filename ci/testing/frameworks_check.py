@@ -19,14 +19,17 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "perf/peers"))
-from verify_peers import interpreter  # noqa: E402
 
 # Infinite upstream gradients that PyTorch, Keras and JAX turn into NaN where the forms of the equations do not.
 INFINITE = [f"cudnn_rnn_backprop {line}" for line in (
     "t1b5i7h7 mode=gru dir=bi layers=1 in=linear dt=f32 data=inf:0xf054d9a7",
     "t2b3i3h5 mode=gru dir=uni layers=1 in=linear dt=f64 data=inf:0x29aa576e",
     "t2b3i3h5 mode=lstm dir=uni layers=1 in=linear dt=f32 data=inf:0xc5912cad")]
+
+
+# What PyTorch computes of BlockLSTMGradV2.
+TRAINING = [f"block_lstm_grad_v2 {line} dt=f32 data=training:0x1" for line in
+            ("t6b5i3h9 peep=0 seq=4", "t4b2i3h5 peep=0", "t1b1i1h1 peep=0")]
 
 
 def unwritten_w_grad(record):
@@ -53,43 +56,41 @@ def empty_batch(record):
     return "Biases must be 1D: [0," in record.get("reason", "")
 
 
-Framework = collections.namedtuple("Framework", "environment adapter ops lines known")
-BACKPROP = "cudnn_rnn_backprop"
+Framework = collections.namedtuple("Framework", "ops lines known")
+CELL, BLOCK, BACKPROP = "lstm_block_cell_grad", "block_lstm_grad_v2", "cudnn_rnn_backprop"
 FRAMEWORKS = {
-    "tensorflow": Framework("tensorflow", "tensorflow/tensorflow_raw_ops.py", "lstm_block_cell_grad,block_lstm_grad_v2", [],
-                            {"w_grad is not written if B = 0": unwritten_w_grad}),
-    "tensorflow-function": Framework("tensorflow", "tensorflow/tensorflow_function.py", "lstm_block_cell_grad,block_lstm_grad_v2", [],
-                                     {"w_grad is not written if B = 0": unwritten_w_grad}),
-    "torch": Framework("torch", "torch/torch_nn.py", BACKPROP, INFINITE, {"refuses I = 0": empty_input}),
-    "keras": Framework("tensorflow", "keras/keras_layers.py", BACKPROP, INFINITE, {"an LSTM fails if B = 0": empty_batch}),
-    "jax": Framework("jax", "jax/jax_scan.py", BACKPROP, INFINITE, {"num_threads is not kept": own_threads}),
-    "triton": Framework("torch", "triton/triton_cell.py", "lstm_block_cell_grad", [], {}),
+    "tensorflow": Framework([CELL, BLOCK], [], {"w_grad is not written if B = 0": unwritten_w_grad}),
+    "tensorflow-function": Framework([CELL, BLOCK], [], {"w_grad is not written if B = 0": unwritten_w_grad}),
+    "torch": Framework([BACKPROP], [*INFINITE, *TRAINING], {"refuses I = 0": empty_input}),
+    "keras": Framework([BACKPROP], INFINITE, {"an LSTM fails if B = 0": empty_batch}),
+    "jax": Framework([BACKPROP], INFINITE, {"num_threads is not kept": own_threads}),
+    "triton": Framework([CELL], [], {}),
+    "onednn-primitive": Framework([BLOCK], [], {}),
+    "onednn-reorders": Framework([BLOCK], [], {}),
 }
 
 
-def absence(name, python):
-    """Why a framework cannot be judged; "" if it can."""
-    asked = subprocess.run([python, "-c", f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{name}') is None)"],
-                           capture_output=True)
-    return f"{python} has no {name} (ci/install-deps --peers)" if asked.returncode else ""
+def absence(options, name):
+    """Why an adapter cannot be judged; "" if it can."""
+    asked = subprocess.run([options.command, "list", f"--impl={name}"], capture_output=True, text=True)
+    return asked.stderr.strip() if asked.returncode else ""
 
 
-def records_of(options, framework, python, arguments):
+def records_of(options, name, arguments):
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([options.command, "verify", f"--impl={ROOT / 'impl' / framework.adapter}", f"--python={python}",
-                               "--no-shrink", f"--out={folder}/out", *arguments], capture_output=True, text=True)
+        done = subprocess.run([options.command, "verify", f"--impl={name}", "--no-shrink", f"--out={folder}/out", *arguments],
+                              capture_output=True, text=True)
         file = pathlib.Path(folder, "out/records.jsonl")
         if not file.exists():
             sys.exit(f"no records: {(done.stdout + done.stderr)[-300:]}")
         return [json.loads(line) for line in file.read_text().splitlines()]
 
 
-def judge(options, framework, python):
+def judge(options, name, framework):
     """Counts of verdicts, and what must not be."""
-    records = records_of(options, framework, python,
-                         [f"--ops={framework.ops}", f"--tier={options.tier}", f"--seed={options.seed}"])
+    records = records_of(options, name, [f"--ops={','.join(framework.ops)}", f"--tier={options.tier}", f"--seed={options.seed}"])
     if framework.lines:
-        records += records_of(options, framework, python, [f"--case={line}" for line in framework.lines])
+        records += records_of(options, name, [f"--case={line}" for line in framework.lines])
     counts, alarms = collections.Counter(), []
     for record in records:
         verdict = record["status"].split("(")[0].split()[0]
@@ -116,11 +117,10 @@ def main():
     options.command = str(options.build / "ci/backgauge")
     wrong = False
     for name in options.frameworks:
-        python = interpreter(FRAMEWORKS[name].environment)
-        if why := absence(name.split("-")[0], python):
+        if why := absence(options, name):
             print(f"SKIPPED {name}: {why}")
             continue
-        counts, alarms = judge(options, FRAMEWORKS[name], python)
+        counts, alarms = judge(options, name, FRAMEWORKS[name])
         for alarm in alarms:
             print(f"FALSE ALARM {name}: {alarm}")
         said = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))

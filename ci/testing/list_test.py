@@ -37,6 +37,15 @@ class Ops(CommandTest):
             claimed = [claim["op"] for claim in implementation["claims"]]
             self.assertEqual(claimed, ["lstm_block_cell_grad", "block_lstm_grad_v2", "cudnn_rnn_backprop"])
 
+    def test_adapters_are_named_with_their_files(self):
+        adapters = {each["name"]: pathlib.Path(each["file"]) for each in self.listed()["adapters"]}
+        text = self.expect(0, "list").stdout
+        self.assertLessEqual({"torch", "tensorflow", "tensorflow-function", "onednn-primitive"}, set(adapters))
+        for name, file in adapters.items():
+            self.assertEqual(file.name, f"adapter_{name}.py")
+            self.assertTrue(file.exists(), file)
+            self.assertIn(f"\n  {name}  {file}\n", text)
+
     def test_json_tells_what_matters_of_a_tensor(self):
         tensors = {(op["op"], tensor["name"]): tensor
                    for op in self.listed()["ops"] for tensor in op["inputs"] + op["outputs"]}

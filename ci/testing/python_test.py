@@ -6,10 +6,10 @@ import os
 import pathlib
 import unittest
 
-from command import CELL, CommandTest
+from command import CELL, SANITIZED, CommandTest
 
 HERE = pathlib.Path(__file__).resolve().parent
-CELLS = HERE / "kernels" / "cells.py"
+CELLS, STAGED = HERE / "kernels" / "cells.py", HERE / "kernels" / "staged_cell.py"
 NUMPY = HERE.parents[1] / "impl" / "numpy" / "lstm_block_cell_grad.py"
 PYTHON = os.environ["BACKGAUGE_TEST_PYTHON"]
 
@@ -69,6 +69,56 @@ class PythonTest(CommandTest):
         self.assertIn("lstm_block_cell_grad", json.dumps(entries))
 
 
+@unittest.skipUnless(PYTHON, "backgauge was built without the module _backgauge: ci/install-deps --python")
+class Staged(CommandTest):
+    def done(self, wrong, code, *arguments):
+        return self.expect(code, *arguments, f"--impl={STAGED}", f"--python={PYTHON}", environment={"BACKGAUGE_TEST_KERNEL": wrong})
+
+    def judged(self, wrong, code=1):
+        return self.done(wrong, code, "repro", CELL).stdout
+
+    def timed(self, wrong, code, *arguments):
+        """What was printed, and the verdict in the file of samples."""
+        out = self.folder / "run.json"
+        done = self.done(wrong, code, "bench", f"--case={CELL}", "--reps=2", "--min-time=1", "--launches=1", f"--out={out}", *arguments)
+        lines = [json.loads(line) for line in out.with_suffix(".samples.jsonl").read_text().splitlines()]
+        return done.stdout, next(line for line in lines if "verdict" in line)
+
+    def test_all_parts_are_judged(self):
+        self.judged("", code=0)
+        self.assertIn("ValueError: not prepared (staged_cell.py, line ", self.judged("raises before"))
+        self.assertIn("ValueError: not computed (staged_cell.py, line ", self.judged("raises in the time"))
+        self.assertIn("ValueError: not named (staged_cell.py, line ", self.judged("raises after"))
+        self.assertIn("TypeError: staged: expected a function, or a pair of functions, to be returned, got dict", self.judged("returns its outputs"))
+
+    def test_what_a_part_does_besides_is_found(self):
+        self.assertRegex(self.judged("writes its input"), "h_grad")
+        self.assertRegex(self.judged("keeps its outputs"), "FAILED|BROKEN")
+
+    @unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")
+    def test_it_is_prepared_again_for_each_call_and_an_empty_call_is_shown(self):
+        shown, verdict = self.timed("", 0)
+        self.assertEqual(verdict["verdict"], "PASSED")
+        self.assertGreater(verdict["empty_call_seconds"], 0)
+        self.assertRegex(shown, r"\n +\S+ us of it for an empty call\n")
+        runs = json.loads((self.folder / "run.json").read_text())["benchmarks"]
+        self.assertAlmostEqual(runs[0]["empty_call_us"], 1e6 * verdict["empty_call_seconds"])
+
+    @unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")
+    def test_an_answer_from_a_cache_is_found_when_the_inputs_have_changed(self):
+        shown, verdict = self.timed("answers from a cache", 1)
+        self.assertEqual(verdict["verdict"], "FAILED")
+        self.assertIn("after the last timing: ", verdict["reason"])
+
+    @unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")
+    def test_an_error_where_nothing_is_judged_is_found_in_each_part(self):
+        for wrong, part, said in (("raises before", "prepare", "not prepared"), ("raises in the time", "run", "not computed"),
+                                  ("raises after", "finish", "not named")):
+            with self.subTest(part=part):
+                shown, verdict = self.timed(wrong, 1, "--unjudged")
+                self.assertRegex(verdict["reason"], rf"^{part} returned internal: ValueError: {said} \(staged_cell\.py, line \d+\)$")
+
+
 class Unusable(CommandTest):
     def refused(self, text, *arguments):
         return self.expect(3, "verify", "--tier=smoke", *arguments).stderr
@@ -92,6 +142,8 @@ class Unusable(CommandTest):
                 (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f64'])\ndef k(x): pass\n", "k: dtypes: LSTMBlockCellGrad has f16, f32"),
                 (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'])\ndef k(x, hgrad): pass\n", "k: parameter hgrad: expected names of LSTMBlockCellGrad: x, cs_prev"),
                 (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'], modes=['gru'])\ndef k(x): pass\n", "InputError: implements: unknown argument modes"),
+                (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'], staged=1)\ndef k(x): pass\n", "InputError: implements: staged: expected True or False, got 1"),
+                (head + "@backgauge.implements('CudnnRNN', dtypes=['f32'], staged=True)\ndef k(x): pass\n", "InputError: implements: staged: expected False for CudnnRNN"),
                 (head + 2 * "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'])\ndef k(x): pass\nj = k\n", "two functions implement LSTMBlockCellGrad"),
         ):
             with self.subTest(text=text):

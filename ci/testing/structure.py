@@ -33,8 +33,7 @@ ADDITIONS = [
      ["properties/laws/laws.inc", "properties/laws/README.md"]),
     ("a subcommand", r"\badd_merge\b|SUBCOMMAND\(merge\)", "ci/command/merge.cc", ["ci/command/subcommands.inc"]),
     ("a workload list", r"\bshapes_haste\b", "properties/cases/shapes_haste.txt", []),
-    ("a peer", r"\bpeer_onednn-primitive\b", "perf/peers/peer_onednn-primitive.py",
-     ["perf/peers/README.md"]),
+    ("an adapter", r"\badapter_onednn-primitive\b", "impl/onednn/adapter_onednn-primitive.py", ["impl/README.md"]),
     ("a chart", r"\bspeed_and_error\b", "reports/backgauge/report/charts/speed_and_error.py",
      ["reports/backgauge/report/catalogue.py"]),
 ]

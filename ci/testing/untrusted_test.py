@@ -9,7 +9,7 @@ import pathlib
 import platform
 import unittest
 
-from command import C_PLUGINS, CELL, PLAIN, CommandTest, run
+from command import C_PLUGINS, CELL, PLAIN, SANITIZED, CommandTest, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 NUMPY = HERE.parents[1] / "impl" / "numpy" / "lstm_block_cell_grad.py"
@@ -94,6 +94,18 @@ class Confined(CommandTest):
         done = self.expect(0, "verify", "--untrusted", f"--impl={NUMPY}", f"--python={PYTHON}", "--tier=smoke")
         self.assertRegex(done.stdout, r"summary: [1-9]\d{2,} passed, 0 failed")
         self.assertRegex(done.stdout, r"\nuntrusted: confined; loads .*openblas")
+
+    @unittest.skipUnless(PYTHON, "backgauge was built without the module _backgauge: ci/install-deps --python")
+    @unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")
+    def test_all_parts_of_a_staged_kernel_are_timed(self):
+        def seconds(*options):  # of a call that sleeps for 30 ms before its timed part
+            out = self.folder / "run.json"
+            self.expect(0, "bench", f"--impl={HERE / 'kernels' / 'staged_cell.py'}", f"--python={PYTHON}", f"--case={CELL}", "--reps=2",
+                        "--min-time=1", "--launches=1", f"--out={out}", *options, environment={"BACKGAUGE_TEST_KERNEL": "sleeps before"})
+            lines = [json.loads(line) for line in out.with_suffix(".samples.jsonl").read_text().splitlines()]
+            return min(line["seconds"] for line in lines if "seconds" in line)
+        self.assertGreaterEqual(seconds("--untrusted"), 0.03)
+        self.assertLess(seconds(), 0.03)
 
     @unittest.skipUnless(PYTHON, "backgauge was built without the module _backgauge: ci/install-deps --python")
     def test_a_python_kernel_cannot_reach_out_while_it_is_loaded(self):

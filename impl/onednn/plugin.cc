@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of the plug-in. oneDNN is loaded only with it. It also exports the phases of BlockLSTMGradV2, which
-// perf/peers times one by one.
+// its adapters time one by one.
 #include "impl/onednn/library.h"
 #include "impl/onednn/ops.h"
 #include "impl/table_checks.h"

@@ -142,7 +142,8 @@ void write_all(const fs::path& directory, const Case& c, const Filled& filled, c
                            {"facts",
                             {{"structured", filled.facts.structured},
                              {"consistent_saved", filled.facts.consistent_saved},
-                             {"nonfinite", filled.facts.nonfinite}}},
+                             {"nonfinite", filled.facts.nonfinite},
+                             {"training", filled.facts.training}}},
                            {"tensors", writer.tensors()}};
   if (!maker.empty() && !wanted.empty()) {
     document["maker"] = maker;
@@ -242,6 +243,7 @@ void read_all(const fs::path& directory, Bundle& bundle, const std::string& make
   bundle.facts.structured = facts.at("structured");
   bundle.facts.consistent_saved = facts.at("consistent_saved");
   bundle.facts.nonfinite = facts.at("nonfinite");
+  bundle.facts.training = facts.value("training", false);  // older files have no such fact
   if (maker.empty() || document.value("maker", "") != maker) return;
   try {
     bundle.answer = read_answer(directory, document);

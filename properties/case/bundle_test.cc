@@ -69,8 +69,8 @@ TEST(Bundle, KeepsEveryFact) {
   std::string error;
   const Case c = *parse_case("lstm_block_cell_grad b1i1h1 peep=0 dt=f16 data=strat:0x1", error);
   Filled filled = fill(c);
-  auto& [structured, consistent_saved, nonfinite] = filled.facts;
-  for (bool* fact : {&structured, &consistent_saved, &nonfinite}) {
+  auto& [structured, consistent_saved, nonfinite, training] = filled.facts;
+  for (bool* fact : {&structured, &consistent_saved, &nonfinite, &training}) {
     *fact = !*fact;
     const Folder folder;
     ASSERT_TRUE(write_bundle(folder.path, c, filled, {}, error)) << error;

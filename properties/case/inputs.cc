@@ -85,6 +85,7 @@ void draw(const Case& c, Filled& filled) {
   filled.facts.structured = c.data == DataClass::kConstant || c.data == DataClass::kPlain ||
                             c.data == DataClass::kTiny || c.data == DataClass::kAlike || c.data == DataClass::kExact ||
                             c.data == DataClass::kLone || regime.exact_gates;
+  filled.facts.training = c.data == DataClass::kTraining && filled.facts.consistent_saved && !(c.cell_clip > 0);
   poison_unread(c, regime, filled.problem, filled.facts);
   if (c.data == DataClass::kNan || c.data == DataClass::kInf) plant_nonfinite(c, filled.problem, filled.facts);
 }

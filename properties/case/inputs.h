@@ -14,6 +14,7 @@ struct DataFacts {
   bool structured = false;       // few distinct values, so that rounding errors are not independent
   bool consistent_saved = true;  // saved tensors come from a forward pass, and co == tanh(cs) at every step, cs intact
   bool nonfinite = false;        // NaN or Inf in elements that are read
+  bool training = false;         // all tensors are those of a training step without clipping, what is not read included
 
   bool operator==(const DataFacts&) const = default;
 };

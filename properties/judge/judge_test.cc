@@ -166,6 +166,18 @@ TEST(Judge, SkipsRecomputedCoOnInconsistentStatesOnly) {
   EXPECT_NE(judge_case(scripted.table, filled.problem, filled.facts, {}).status, Status::kSkipped);
 }
 
+TEST(Judge, SkipsAllButTrainingIfSavedTensorsAreRecomputed) {
+  std::string error;
+  ScriptedImplementation scripted;
+  scripted.claims.recomputes_co = 2;
+  for (const auto& [words, judged] : {std::pair("data=training:0x1", true), std::pair("data=strat:0x1", false),
+                                      std::pair("clip=0.5 data=training:0x1", false)}) {
+    const Filled filled = fill(*parse_case(std::string("block_lstm_grad_v2 t2b1i2h3 peep=0 dt=f32 ") + words, error));
+    scripted.claims.op = filled.problem.op;
+    EXPECT_EQ(judge_case(scripted.table, filled.problem, filled.facts, {}).status != Status::kSkipped, judged) << words;
+  }
+}
+
 TEST(Judge, StatusesOtherThanOkAreFailedOrBroken) {
   const std::pair<backgauge_status, Status> wanted[] = {{BACKGAUGE_UNSUPPORTED, Status::kFailed},
                                                         {BACKGAUGE_INVALID_ARGUMENT, Status::kFailed},

@@ -167,7 +167,7 @@ typedef struct backgauge_op_claims {
   int32_t half_class;            /* backgauge_accuracy_class */
   int32_t numerical_contract;    /* backgauge_numerical_contract */
   int32_t determinism;           /* backgauge_determinism */
-  int32_t recomputes_co;         /* 1: uses tanh(cs) instead of the saved co; cases where they differ are SKIPPED */
+  int32_t recomputes_co;         /* 1: takes tanh(cs) for co; 2: its own forward, for data=training. Else SKIPPED */
   int32_t changes_reserve_space; /* 1: run writes reserve_space; it is restored before every run */
   int32_t half_contract;         /* numerical_contract of half calls if it differs; else 0 */
   int32_t no_dropout;            /* 1: calls of several layers with 0 < dropout < 1 are not claimed */

@@ -24,8 +24,9 @@ _SETS = {"use_peephole": (False, True), "rnn_modes": ("rnn_relu", "rnn_tanh", "l
 class Function:
     """One decorated function. It can still be called as it was."""
 
-    def __init__(self, function, op, claims, reserve_space_length):
+    def __init__(self, function, op, claims, reserve_space_length, staged=False):
         self.function, self.op, self.claims, self.reserve_space_length = function, op, claims, reserve_space_length
+        self.staged = staged
         self.name, self.__doc__ = getattr(function, "__name__", type(function).__name__), function.__doc__
 
     def __call__(self, *args, **kwargs):
@@ -41,12 +42,68 @@ class Function:
 
     def compute(self, dtype, arguments, outputs):
         """Calls the function and fills `outputs`, dict of name to array. bfloat16 arrives as uint16."""
-        if dtype == "bf16":
-            arguments = {name: _as_bfloat16(value) for name, value in arguments.items()}
-            outputs = {name: _as_bfloat16(value) for name, value in outputs.items()}
-        if "out" in arguments:
-            arguments["out"] = outputs
+        if self.staged:
+            call = self.prepare(dtype, arguments, outputs)
+            call.run()
+            call.finish()
+            return
+        arguments, outputs = _given(dtype, arguments, outputs)
         store(self.function(**arguments), outputs, written="out" in arguments)
+
+    def prepare(self, dtype, arguments, outputs):
+        """The same for the benchmark, of a staged function: a StagedCall, whose run() alone is timed."""
+        arguments, outputs = _given(dtype, arguments, outputs)
+        return StagedCall(self.function(**arguments), outputs, written="out" in arguments)
+
+    def compute_nothing(self, dtype, arguments, outputs):
+        """compute() around a function that leaves its outputs as they are."""
+        _NOTHING.compute(dtype, {**arguments, "out": outputs}, outputs)
+
+    def prepare_nothing(self, dtype, arguments, outputs):
+        """prepare() of a call whose timed part computes nothing."""
+        return StagedCall(lambda: outputs, outputs, written=False)
+
+
+class StagedCall:
+    """A call of a staged function, which has returned `given`."""
+
+    def __init__(self, given, outputs, written):
+        timed, *rest = given if isinstance(given, tuple) else (given,)
+        if len(rest) > 1 or not all(callable(each) for each in (timed, *rest)):
+            raise TypeError("staged: expected a function, or a pair of functions, to be returned, got "
+                            f"{'a tuple of ' + str(len(given)) if isinstance(given, tuple) else type(given).__name__}")
+        self.timed, self.as_outputs = timed, rest[0] if rest else None
+        self.outputs, self.written = outputs, written
+
+    def run(self):
+        """What is timed: the function, and a look at its results, which computes those that are lazy."""
+        self.results = _looked_at(self.timed())
+
+    def finish(self):
+        results = self.results if self.as_outputs is None else self.as_outputs(self.results)
+        store(results, self.outputs, written=self.written)
+
+
+def _given(dtype, arguments, outputs):
+    """Arguments and outputs as the function takes them."""
+    if dtype == "bf16":
+        arguments = {name: _as_bfloat16(value) for name, value in arguments.items()}
+        outputs = {name: _as_bfloat16(value) for name, value in outputs.items()}
+    return ({**arguments, "out": outputs} if "out" in arguments else arguments), outputs
+
+
+def _looked_at(results):
+    """Results of any structure as NumPy has them, without a copy where their memory can be read."""
+    if results is None:
+        return None
+    if isinstance(results, dict):
+        return {name: _array(value) for name, value in results.items()}
+    return [_array(value) for value in results] if isinstance(results, (tuple, list)) else _array(results)
+
+
+def _array(value):
+    import numpy
+    return numpy.from_dlpack(value) if not hasattr(value, "__array__") and hasattr(value, "__dlpack__") else numpy.asarray(value)
 
 
 def _as_bfloat16(value):
@@ -69,36 +126,38 @@ def store(result, outputs, written):
     if result.keys() != outputs.keys():
         raise ValueError(f"expected the outputs {', '.join(outputs)}; got {', '.join(map(str, result)) or 'none'}")
     for name, to in outputs.items():
-        value = result[name]
-        value = numpy.from_dlpack(value) if not hasattr(value, "__array__") and hasattr(value, "__dlpack__") else numpy.asarray(value)
+        value = _array(result[name])
         if value.shape != to.shape:
             raise ValueError(f"{name}: expected shape {list(to.shape)}, got {list(value.shape)}")
         # bfloat16 is a kind of its own, to which NumPy thinks nothing can be cast.
         numpy.copyto(to, value, casting="same_kind" if to.dtype.kind == "f" else "unsafe")
 
 
+_NOTHING = Function(lambda **_: None, "", {}, None)
+
+
 def claim_words(caller, *, dtypes, half_class="A", numerical_contract="fp32_strict", determinism="bitwise", recomputes_co=False,
-                dropout=True, **sets):
+                recomputes_forward=False, dropout=True, **sets):
     """Claims as the native module reads them. `dtypes` None: all of the op. Raises InputError, which begins with `caller`."""
     unknown = sets.keys() - _SETS.keys()
     if unknown:
         raise InputError(f"{caller}: unknown argument {', '.join(sorted(unknown))}; expected {', '.join(_SETS)}, half_class, "
-                         "numerical_contract, determinism, recomputes_co, dropout")
+                         "numerical_contract, determinism, recomputes_co, recomputes_forward, dropout")
     lists = {**_SETS, **sets, **({} if dtypes is None else {"dtypes": dtypes})}
     for name, value in lists.items():
         kind = bool if name == "use_peephole" else str
         if not isinstance(value, (list, tuple, set)) or not value or not all(isinstance(each, kind) for each in value):
             raise InputError(f"{caller}: {name}: expected a list of {'bools' if kind is bool else 'words'}, got {value!r}")
     singles = {"half_class": half_class, "numerical_contract": numerical_contract, "determinism": determinism,
-               "recomputes_co": recomputes_co, "dropout": dropout}
+               "recomputes_co": recomputes_co, "recomputes_forward": recomputes_forward, "dropout": dropout}
     for name, value in singles.items():
-        kind = bool if name in ("recomputes_co", "dropout") else str
+        kind = bool if name in ("recomputes_co", "recomputes_forward", "dropout") else str
         if not isinstance(value, kind):
             raise InputError(f"{caller}: {name}: expected {'True or False' if kind is bool else 'a word'}, got {value!r}")
     return {"dtypes": None, **{name: list(value) for name, value in lists.items()}, **singles}
 
 
-def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable[..., int] | None = None,
+def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable[..., int] | None = None, staged: bool = False,
                **claims: Any) -> Callable[[Callable[..., Any]], Function]:
     """Declares that the decorated function computes `op`, and for which calls.
 
@@ -109,6 +168,8 @@ def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable
             what else it is restricted to: [False], ["lstm", "gru"], ["linear_input"], ["unidirectional"].
     half_class, numerical_contract, determinism, recomputes_co
             how it computes: `backgauge list` and the header backgauge.h explain the words.
+    recomputes_forward
+            True: of an LSTM, it uses no saved tensor but recomputes them all; recomputes_co = 2 in the header.
     dropout False: no calls of several layers with 0 < dropout < 1.
     reserve_space_length
             of a forward: a function of T, B, I, H, L, D and the attributes, by keyword, that returns the elements of
@@ -118,18 +179,29 @@ def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable
     `num_threads`, `out` (a dict of arrays to be filled), and for CudnnRNNBackprop `dropout_keep` (the masks, [L-1, T, B, D*H],
     1 where an element is kept; None where nothing is dropped). A tensor that a call has not is None. It returns the outputs:
     a dict by name, or a sequence in their order, as anything that NumPy or DLPack reads.
+
+    staged  True: of a gradient whose caller has done some work before it is due, such as the forward of a framework. The function
+            does that work and returns a function without parameters, which computes the gradient. That one alone is timed by
+            `backgauge bench`, together with a look at what it returns, so that results that are lazy are computed. It returns the
+            outputs, or, if the function returned a pair of functions, what the second, which is not timed, turns into them; the
+            second gets it as NumPy arrays in the same dict or list. All of it runs again for each call. The judge runs it all, and
+            with --untrusted all of it is timed.
     """
     if dtypes is None:
         raise InputError("implements: dtypes: expected a list of words, got None")
     claims = claim_words("implements", dtypes=dtypes, **claims)
-    return lambda function: Function(function, op, claims, reserve_space_length)
+    if not isinstance(staged, bool):
+        raise InputError(f"implements: staged: expected True or False, got {staged!r}")
+    if staged and op == "CudnnRNN":
+        raise InputError("implements: staged: expected False for CudnnRNN, which is not timed")
+    return lambda function: Function(function, op, claims, reserve_space_length, staged)
 
 
 class Description:
-    """What a file implements, as the native module reads it."""
+    """What a file implements, as the native module reads it. An adapter has the name under which it is found."""
 
     def __init__(self, module, file):
-        self.name = pathlib.Path(file).stem
+        self.name = pathlib.Path(file).stem.removeprefix("adapter_")
         self.version = str(getattr(module, "__version__", "0"))
         self.description = (module.__doc__ or "").strip().partition("\n")[0] or f"implementation in {self.name}.py"
         self.functions = [value for value in vars(module).values() if isinstance(value, Function)]

@@ -34,6 +34,11 @@ std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem,
   if (std::string reason = undecidable(declared(*claims, problem.dtype), problem, facts); !reason.empty())
     return reason;
   if (!spec->traits.is_stacked) {
+    constexpr std::int32_t kEverything = 2;
+    if (claims->recomputes_co == kEverything && !facts.training) {
+      return "the implementation recomputes the saved tensors, and the case is not one of data=training without "
+             "clipping";
+    }
     if (has(claims->use_peephole, a.use_peephole)) return "";
     return fmt::format("use_peephole {} is not claimed", a.use_peephole);
   }

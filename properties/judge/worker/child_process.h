@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that this one has started: a worker, or the program of a peer. It is in a process group of its own, so that
+// A process that this one has started, such as a worker. It is in a process group of its own, so that
 // Ctrl-C at a terminal does not reach it, and it ends with its ChildProcess, together with all that it has started.
 #pragma once
 

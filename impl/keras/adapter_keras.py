@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keras' LSTM, GRU and SimpleRNN on TensorFlow and the CPU: forward, and backward by GradientTape.
+"""Keras' LSTM, GRU and SimpleRNN on TensorFlow and the CPU: the backward by GradientTape. The forward is not timed.
 
-    backgauge verify --impl=impl/keras/keras_layers.py --python=VENV/bin/python
+    backgauge verify --impl=keras
 """
 import os
 
@@ -11,7 +11,8 @@ import tensorflow as tf  # noqa: E402
 import backgauge  # noqa: E402
 
 __version__ = tf.keras.__version__
-tf.config.threading.set_intra_op_parallelism_threads(1)
+# The pool cannot follow num_threads; OMP_NUM_THREADS is the most that this process may use.
+tf.config.threading.set_intra_op_parallelism_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
 tf.config.threading.set_inter_op_parallelism_threads(1)
 tf.config.set_visible_devices([], "GPU")
 layers = tf.keras.layers
@@ -37,7 +38,8 @@ def net(rnn_mode, H, width, direction, params, block):
     return made
 
 
-@backgauge.implements("CudnnRNNBackprop", dtypes=["f16", "bf16", "f32", "f64"], half_class="B", input_modes=["linear_input"])
+@backgauge.implements("CudnnRNNBackprop", dtypes=["f16", "bf16", "f32", "f64"], half_class="B", input_modes=["linear_input"],
+                      staged=True)
 def rnn(input, input_h, input_c, params, output_backprop, output_h_backprop, output_c_backprop, rnn_mode, direction, dropout,
         dropout_keep):
     (T, B, I), (_, _, H), D = input.shape, input_h.shape, 2 if direction == "bidirectional" else 1
@@ -62,6 +64,10 @@ def rnn(input, input_h, input_c, params, output_backprop, output_h_backprop, out
                 x = x * tf.cast(keep, x.dtype)
         outputs = [tf.transpose(x, [1, 0, 2]), *(tf.stack(states) for states in zip(*last))]
     upstream = [tf.constant(value) for value in (output_backprop, output_h_backprop, output_c_backprop) if value is not None]
-    gradients = tape.gradient(outputs, list(given.values()), output_gradients=upstream,
-                              unconnected_gradients=tf.UnconnectedGradients.ZERO)
-    return {f"{name}_backprop": tf.convert_to_tensor(gradient) for name, gradient in zip(given, gradients)}
+
+    def backward():
+        gradients = tape.gradient(outputs, list(given.values()), output_gradients=upstream,
+                                  unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        return {f"{name}_backprop": tf.convert_to_tensor(gradient) for name, gradient in zip(given, gradients)}
+
+    return backward

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """TensorFlow's own LSTMBlockCellGrad and BlockLSTMGradV2 on the CPU, inside a tf.function, which TensorFlow optimizes as a graph.
 
-    backgauge verify --impl=impl/tensorflow/tensorflow_function.py --python=VENV/bin/python
+    backgauge verify --impl=tensorflow-function
+
+Copies from and to TensorFlow's tensors are not timed.
 """
 import os
 
@@ -11,7 +13,8 @@ import tensorflow as tf  # noqa: E402
 import backgauge  # noqa: E402
 
 __version__ = tf.__version__
-tf.config.threading.set_intra_op_parallelism_threads(1)
+# The pool cannot follow num_threads; OMP_NUM_THREADS is the most that this process may use.
+tf.config.threading.set_intra_op_parallelism_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
 tf.config.threading.set_inter_op_parallelism_threads(1)
 tf.config.set_visible_devices([], "GPU")
 tf.get_logger().setLevel("ERROR")  # it warns of each new graph
@@ -25,17 +28,22 @@ def graph_of(op):
 CELL, SEQUENCE = graph_of(tf.raw_ops.LSTMBlockCellGrad), graph_of(tf.raw_ops.BlockLSTMGradV2)
 
 
-def outputs_of(graph, arguments):
+def gradient_of(graph, arguments):
     use_peephole = arguments.pop("use_peephole")
-    outputs = graph(use_peephole, {name: tf.constant(value) for name, value in arguments.items()})
-    return {name: getattr(outputs, name) for name in outputs._fields}
+    given = {name: tf.constant(value) for name, value in arguments.items()}
+
+    def gradient():
+        outputs = graph(use_peephole, given)
+        return {name: getattr(outputs, name) for name in outputs._fields}
+
+    return gradient
 
 
-@backgauge.implements("LSTMBlockCellGrad", dtypes=["f16", "f32"], half_class="B")
+@backgauge.implements("LSTMBlockCellGrad", dtypes=["f16", "f32"], half_class="B", staged=True)
 def cell(x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole):
-    return outputs_of(CELL, locals())
+    return gradient_of(CELL, locals())
 
 
-@backgauge.implements("BlockLSTMGradV2", dtypes=["f16", "f32"], half_class="B")
+@backgauge.implements("BlockLSTMGradV2", dtypes=["f16", "f32"], half_class="B", staged=True)
 def sequence(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad, use_peephole):
-    return outputs_of(SEQUENCE, {**locals(), "seq_len_max": tf.constant(seq_len_max, tf.int64)})
+    return gradient_of(SEQUENCE, {**locals(), "seq_len_max": tf.constant(seq_len_max, tf.int64)})

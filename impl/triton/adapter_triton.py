@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """LSTMBlockCellGrad in Triton: on a GPU if there is one, otherwise interpreted on the CPU.
 
-    backgauge verify --impl=impl/triton/triton_cell.py --python=VENV/bin/python --tier=smoke
+    backgauge verify --impl=triton --tier=smoke
 """
 import contextlib
 import os
