@@ -18,6 +18,8 @@ namespace backgauge::python {
 //     parameters                 names of the tensors and attributes that the function takes
 //     claims                     dict of the fields of backgauge_op_claims, with their words: {"dtypes": ["f32"], ...}
 //     compute(arguments, outputs)  fills the arrays `outputs`, a dict by name
+//     refuses                    whether it is given malformed calls, as far as arguments can say them
+//     refuse(arguments)          calls it with such arguments, and raises as it does
 //     reserve_space_length       None, or a function of the sizes and attributes: elements of reserve_space
 // The table lives as long as the process, and there is one. The caller holds the GIL. Throws std::invalid_argument with
 // one line, nanobind::python_error.

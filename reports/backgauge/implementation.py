@@ -24,8 +24,9 @@ _SETS = {"use_peephole": (False, True), "rnn_modes": ("rnn_relu", "rnn_tanh", "l
 class Function:
     """One decorated function. It can still be called as it was."""
 
-    def __init__(self, function, op, claims, reserve_space_length):
+    def __init__(self, function, op, claims, reserve_space_length, refuses=False):
         self.function, self.op, self.claims, self.reserve_space_length = function, op, claims, reserve_space_length
+        self.refuses = refuses
         self.name, self.__doc__ = getattr(function, "__name__", type(function).__name__), function.__doc__
 
     def __call__(self, *args, **kwargs):
@@ -48,10 +49,24 @@ class Function:
             arguments["out"] = outputs
         store(self.function(**arguments), outputs, written="out" in arguments)
 
+    def refuse(self, arguments):
+        """Calls the function with arguments of a malformed call, and raises as it does, also when its results are looked at."""
+        if "out" in arguments:
+            arguments["out"] = {}
+        result = self.function(**arguments)
+        values = result.values() if isinstance(result, dict) else result if isinstance(result, (tuple, list)) else [result]
+        for value in values:
+            _as_array(value)
+
 
 def _as_bfloat16(value):
     import ml_dtypes
     return value.view(ml_dtypes.bfloat16) if getattr(value, "dtype", None) == "uint16" else value
+
+
+def _as_array(value):
+    import numpy
+    return numpy.from_dlpack(value) if not hasattr(value, "__array__") and hasattr(value, "__dlpack__") else numpy.asarray(value)
 
 
 def store(result, outputs, written):
@@ -69,8 +84,7 @@ def store(result, outputs, written):
     if result.keys() != outputs.keys():
         raise ValueError(f"expected the outputs {', '.join(outputs)}; got {', '.join(map(str, result)) or 'none'}")
     for name, to in outputs.items():
-        value = result[name]
-        value = numpy.from_dlpack(value) if not hasattr(value, "__array__") and hasattr(value, "__dlpack__") else numpy.asarray(value)
+        value = _as_array(result[name])
         if value.shape != to.shape:
             raise ValueError(f"{name}: expected shape {list(to.shape)}, got {list(value.shape)}")
         # bfloat16 is a kind of its own, to which NumPy thinks nothing can be cast.
@@ -99,7 +113,7 @@ def claim_words(caller, *, dtypes, half_class="A", numerical_contract="fp32_stri
 
 
 def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable[..., int] | None = None,
-               **claims: Any) -> Callable[[Callable[..., Any]], Function]:
+               refuses: bool = False, **claims: Any) -> Callable[[Callable[..., Any]], Function]:
     """Declares that the decorated function computes `op`, and for which calls.
 
     op      TensorFlow's name: LSTMBlockCellGrad, BlockLSTMGradV2, CudnnRNNBackprop; or CudnnRNN for a training forward that
@@ -113,6 +127,8 @@ def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable
     reserve_space_length
             of a forward: a function of T, B, I, H, L, D and the attributes, by keyword, that returns the elements of
             reserve_space; without one it has none.
+    refuses True: the function checks its arguments itself. It is given malformed calls too, as far as arguments can say them, and
+            must raise an exception. Of an LSTM op, and a function that takes all its inputs. False: they are refused before.
 
     The function takes, by keyword, any of the op's inputs (read-only NumPy arrays; seq_len_max is an int), its attributes,
     `num_threads`, `out` (a dict of arrays to be filled), and for CudnnRNNBackprop `dropout_keep` (the masks, [L-1, T, B, D*H],
@@ -122,7 +138,9 @@ def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable
     if dtypes is None:
         raise InputError("implements: dtypes: expected a list of words, got None")
     claims = claim_words("implements", dtypes=dtypes, **claims)
-    return lambda function: Function(function, op, claims, reserve_space_length)
+    if not isinstance(refuses, bool):
+        raise InputError(f"implements: refuses: expected True or False, got {refuses!r}")
+    return lambda function: Function(function, op, claims, reserve_space_length, refuses)
 
 
 class Description:
