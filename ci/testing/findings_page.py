@@ -103,7 +103,12 @@ def malformed(found):
             f"that arguments can say and that differ from a legal call in what the function sees{each_of(found['every'])}. An op should refuse each by an exception. "
             "*Accepted*: it returned outputs. The other columns: the process ended.\n\n")
     text += markdown_table(["op", "calls", *outcomes], rows) + "\n\nAccepted calls, by what was changed:\n\n" + accepted(found["accepted"])
-    return text + "\n" + "\n".join(finding(kind["kind"], [kind]) for kind in found["kinds"])
+    return text + "\n" + "\n".join(ending(kind) for kind in found["kinds"])
+
+
+def ending(kind):
+    name = f"{kind['kind'].split()[0]} accepted" if kind["status"] == "FAILED" else kind["kind"]
+    return finding(name, [{**kind, "kind": name}])
 
 
 def each_of(every):

@@ -20,6 +20,17 @@ loader.exec_module(findings)
 
 @unittest.skipUnless(PYTHON, "SKIPPED: backgauge was built without the module _backgauge: ci/install-deps --python")
 class FindingsTest(unittest.TestCase):
+    def test_malformed_calls_are_counted_by_what_became_of_them(self):
+        kind = {"kind": "block_lstm_grad_v2 malformed call", "cases": 2, "status": "FAILED", "text": "accepted", "hint": "", "flaky": False,
+                "why": "", "repro": "backgauge repro", "again": 2, "of": 2}
+        text = findings.findings_page.malformed({
+            "adapter": "impl/some.py", "every": 3, "counts": [["block_lstm_grad_v2", "refused", 5], ["block_lstm_grad_v2", "accepted", 2]],
+            "accepted": ["block_lstm_grad_v2 f32 peephole=1: x: dimension 0 = 2"] * 2, "kinds": [kind]})
+        self.assertIn("only one in 3", text)
+        self.assertIn("| block_lstm_grad_v2 | 7 | 5 | 2 |", text)
+        self.assertIn("| block_lstm_grad_v2 | x: dimension 0 = 2 | 2 |", text)
+        self.assertIn("**block_lstm_grad_v2 accepted**: 2 cases.", text)
+
     def judged(self, wrong, known=()):
         """What is found of a kernel, and the page. A second run judges nothing again."""
         home = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
