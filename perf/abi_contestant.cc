@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "perf/doorbell.h"
 #include "perf/signs.h"
 #include "properties/device/runtime.h"
 #include "properties/judge/adjoint/mask_free_reference.h"
@@ -45,6 +46,16 @@ constexpr std::int64_t kMostWatched = 2000;
 // counts.
 constexpr int kMostRepeats = 12;
 
+// A process that says something wrong in every sample has FAILED. If the two could hear of each other so late on this
+// machine, as busy as it is, the process may be honest: its times are not confirmed, and do not count.
+[[noreturn]] void reject(const ClockDispute& dispute) {
+  const double latest = longest_turn();
+  if (dispute.seconds > latest) throw ContestantError(dispute.text, Status::kFailed);
+  throw ContestantError(fmt::format("not timed: {}; two processes here hear of each other up to {:.3g} us late",
+                                    dispute.text, 1e6 * latest),
+                        Status::kMistrusted);
+}
+
 class TableLaunch : public Launch {
  public:
   TableLaunch(Runner& runner, WorkloadInputs& workload_inputs, std::unique_ptr<Session> session)
@@ -74,8 +85,10 @@ class TableLaunch : public Launch {
   Timing watched(std::int64_t calls) {
     const std::int64_t made = std::min(calls, kMostWatched);
     Observation seen = session_->observe(made);
-    for (int again = 1; !seen.clocks.empty(); ++again) {
-      if (again == kMostRepeats) throw ContestantError(seen.clocks, Status::kFailed);
+    std::optional<ClockDispute> least = seen.clocks;
+    for (int again = 1; seen.clocks; ++again) {
+      if (seen.clocks->seconds < least->seconds) least = seen.clocks;
+      if (again == kMostRepeats) reject(*least);
       seen = session_->observe(made);
     }
     // If its masks are not available, judge() compares what is computed at the end.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "perf/doorbell.h"
 #include "perf/statistics.h"
@@ -22,7 +23,7 @@ constexpr double kLaunch = 50e-6;
 
 }  // namespace
 
-std::string clocks_differ(const std::vector<TwoClocks>& calls, bool on_device) {
+std::optional<ClockDispute> clocks_differ(const std::vector<TwoClocks>& calls, bool on_device) {
   std::vector<double> inside, outside, at_work;
   for (const TwoClocks& call : calls) {
     inside.push_back(call.inside);
@@ -34,9 +35,10 @@ std::string clocks_differ(const std::vector<TwoClocks>& calls, bool on_device) {
   const double here = mean(inside), there = at_work.empty() ? 0 : std::ranges::min(at_work);
   const double late = kTurns * seconds_of_a_turn() + (on_device ? kLaunch : 0);
   const bool hides = there > (1 + kShare) * here + late, early = here > (1 + kShare) * mean(outside);
-  if (!hides && !early) return "";
-  return fmt::format("its process says that a call took {:.3g} us, by the judge's clock it was {:.3g} us", 1e6 * here,
-                     1e6 * (hides ? there : mean(outside)));
+  if (!hides && !early) return std::nullopt;
+  return ClockDispute{fmt::format("its process says that a call took {:.3g} us, by the judge's clock it was {:.3g} us",
+                                  1e6 * here, 1e6 * (hides ? there : mean(outside))),
+                      early ? std::numeric_limits<double>::infinity() : there - here};
 }
 
 }  // namespace backgauge

@@ -3,6 +3,7 @@
 // that of the judge, which sees each call begin a little earlier and end a little later.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,14 @@ struct TwoClocks {
   double inside = 0, outside = 0, queued = 0;
 };
 
-// "", or how the clocks differ by more than the two processes need to hear of each other.
-std::string clocks_differ(const std::vector<TwoClocks>& calls, bool on_device);
+struct ClockDispute {
+  std::string text;  // "its process says that a call took 12 us, by the judge's clock it was 1200 us"
+  // By how much they differ in the call in which they agree best. Infinite if the process says that calls took longer
+  // than the judge saw: no delay explains that.
+  double seconds = 0;
+};
+
+// Set if the clocks differ by more than two processes need to hear of each other.
+std::optional<ClockDispute> clocks_differ(const std::vector<TwoClocks>& calls, bool on_device);
 
 }  // namespace backgauge

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <ctime>
 #include <thread>
@@ -41,6 +42,34 @@ void stay_on(int processor) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
+// The seconds of each turn; where one is not heard for a second, the last is that one.
+std::vector<double> turns() {
+  constexpr std::uint32_t kTurns = 400;
+  constexpr std::chrono::seconds kPatience{1};
+  const std::vector<int> processors = allowed_processors();
+  Doorbell::Count one{0}, two{0};
+  std::vector<double> seconds;
+  std::jthread answering([&] {
+    stay_on(processors.back());
+    Doorbell bell(two, one);
+    for (std::uint32_t turn = 1; turn <= kTurns && bell.heard(turn, kPatience); ++turn) bell.ring(turn);
+  });
+  std::jthread asking([&] {
+    stay_on(processors.front());
+    Doorbell bell(one, two);
+    bool heard = true;
+    for (std::uint32_t turn = 1; heard && turn <= kTurns; ++turn) {
+      const auto begin = Clock::now();
+      bell.ring(turn);
+      heard = bell.heard(turn, kPatience);
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    }
+  });
+  asking.join();
+  answering.join();
+  return seconds;
+}
+
 }  // namespace
 
 void Doorbell::ring(std::uint32_t turn) {
@@ -61,32 +90,10 @@ bool Doorbell::heard(std::uint32_t turn, std::chrono::milliseconds patience) con
 }
 
 double seconds_of_a_turn() {
-  static const double measured = [] {
-    constexpr std::uint32_t kTurns = 400;
-    constexpr std::chrono::seconds kPatience{1};
-    const std::vector<int> processors = allowed_processors();
-    Doorbell::Count one{0}, two{0};
-    std::vector<double> seconds;
-    std::jthread answering([&] {
-      stay_on(processors.back());
-      Doorbell bell(two, one);
-      for (std::uint32_t turn = 1; turn <= kTurns && bell.heard(turn, kPatience); ++turn) bell.ring(turn);
-    });
-    std::jthread asking([&] {
-      stay_on(processors.front());
-      Doorbell bell(one, two);
-      for (std::uint32_t turn = 1; turn <= kTurns; ++turn) {
-        const auto begin = Clock::now();
-        bell.ring(turn);
-        if (!bell.heard(turn, kPatience)) break;
-        seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
-      }
-    });
-    asking.join();
-    answering.join();
-    return median(seconds);
-  }();
+  static const double measured = median(turns());
   return measured;
 }
+
+double longest_turn() { return std::ranges::max(turns()); }
 
 }  // namespace backgauge

@@ -35,4 +35,7 @@ constexpr std::uint32_t second_turn(std::uint32_t k) { return 2 * k + 2; }
 // as changing threads on one processor. Measured once.
 double seconds_of_a_turn();
 
+// The longest of some hundred turns that are made now: how late a process may hear on this machine, which may be busy.
+double longest_turn();
+
 }  // namespace backgauge

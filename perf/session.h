@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "perf/clocks.h"
 #include "perf/timing.h"
 #include "properties/judge/compare/judge_values.h"
 #include "properties/judge/compare/verdict.h"
@@ -51,11 +53,11 @@ struct LoadOptions {
 // A sample that the judge has watched: every call had other inputs, which lay elsewhere than in the last sample, and
 // outputs that were poisoned.
 struct Observation {
-  Timing timing;                // as the process says
-  std::string clocks{};         // how that differs from the judge's clock, or ""
-  Computed computed{};          // by one of the calls, which the process could not know in advance
-  std::uint64_t seed = 0;       // of the signs of the inputs of this call,
-  std::uint64_t last_seed = 0;  // and of the last one
+  Timing timing;                         // as the process says
+  std::optional<ClockDispute> clocks{};  // set if the judge's clock says something else
+  Computed computed{};                   // by one of the calls, which the process could not know in advance
+  std::uint64_t seed = 0;                // of the signs of the inputs of this call,
+  std::uint64_t last_seed = 0;           // and of the last one
 };
 
 // Every function throws ContestantError.

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
@@ -243,20 +244,50 @@ int list_cases(const ListArguments& options) {
 }
 
 // The lists of workloads of bench.
-int list_suites() {
+// Words in lines of at most `width` characters, those after the first indented.
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
+  std::string out;
+  std::size_t column = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column > 0 && column + 1 + word.size() > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = 0;
+    } else if (column > 0) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out;
+}
+
+int list_suites(const std::string& format) {
+  constexpr std::size_t kIndent = 32, kWidth = 88;
   std::string error;
   const std::filesystem::path folder = shapes_folder(error);
   if (folder.empty()) throw CommandError{kUsage, error};
+  Json suites = Json::array();
   for (const std::string& name : suite_names(folder)) {
     const std::vector<Workload> workloads = suite(folder, name, error);
     if (!error.empty()) throw CommandError{kUsage, error};
-    fmt::print("{:<20} {:>4}  {}\n", name, workloads.size(), suite_note(folder, name));
+    suites.push_back({{"suite", name}, {"workloads", workloads.size()}, {"note", suite_note(folder, name)}});
+  }
+  if (format == "json") {
+    fmt::print("{}\n", Json{{"schema", "backgauge.suites/1"}, {"suites", suites}}.dump(2));
+    return kGood;
+  }
+  fmt::print("{:<20}{:>10}  what it is; backgauge bench --suite=NAME times it\n", "suite", "workloads");
+  for (const Json& each : suites) {
+    fmt::print("{:<20}{:>10}  {}\n", each["suite"].get<std::string>(), each["workloads"].get<std::size_t>(),
+               wrapped(each["note"].get<std::string>(), kWidth, kIndent));
   }
   return kGood;
 }
 
 int run(const ListArguments& options) {
-  if (options.suites) return list_suites();
+  if (options.suites) return list_suites(options.format);
   if (options.cases) return list_cases(options);
   if (options.coverage) return list_coverage(options);
   Json ops = Json::array(), implementations = Json::array();

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `backgauge` command: the only program that links both the implementations and the judge.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ci/command/process_start.h"
 #include "ci/command/subcommands.h"
@@ -12,6 +16,7 @@
 #include "ci/options/command_error.h"
 #include "ci/run/candidate.h"
 #include "ci/version.h"
+#include "impl/registry.h"
 #include "perf/machine.h"
 #include "properties/judge/call/printable.h"
 
@@ -20,6 +25,17 @@ namespace {
 // Messages may quote untrusted text.
 std::string shown(std::string_view text) {
   return backgauge::printable(text, backgauge::kShownOfReason, backgauge::Newlines::kKept);
+}
+
+// Of this build, with what it was built to run.
+std::string version_text() {
+  const backgauge::Build build = backgauge::this_build();
+  std::vector<std::string> names = backgauge::registry_names();
+  for (const auto& more : {backgauge::foreign_names(), backgauge::device_names()}) {
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return fmt::format("backgauge {}\ncommit {}, {}, {}\nwith {}", backgauge::cli::kVersion, build.commit, build.compiler,
+                     build.type, fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -36,10 +52,9 @@ int main(int argc, char** argv) {
   }
   if (argc > 1 && std::string_view(argv[1]) == "worker") serve_as_worker({argv + 2, argv + argc});
   give_large_blocks_back();
-  const backgauge::Build build = backgauge::this_build();
   CommandLine line(
       "backgauge: checks implementations of LSTMBlockCellGrad, BlockLSTMGradV2 and CudnnRNNBackprop, and times them",
-      std::string("backgauge ") + kVersion + "\ncommit " + build.commit + ", " + build.compiler + ", " + build.type);
+      version_text());
 #define BACKGAUGE_SUBCOMMAND(name) add_##name(line);
 #include "ci/command/subcommands.inc"
 #undef BACKGAUGE_SUBCOMMAND

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // backgauge repro: judges one case line and prints its verdict in full.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <string_view>
 
 #include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
+#include "ci/run/checks.h"
 #include "ci/run/crash_report.h"
 #include "ci/run/diagnosis.h"
 #include "ci/run/interrupt.h"
@@ -65,8 +70,38 @@ int repro_at_once(Candidate& candidate, const ReproArguments& options) {
   }
 }
 
+// "check: threads", or "check: determinism block_lstm_grad_v2" for one op.
+int repro_check(Candidate& candidate, const ReproArguments& options) {
+  const std::string given = options.line.substr(kCheckPrefix.size());
+  constexpr std::array kChecks{kCallsAtOnce, kThreads, kStateWalk, kDeterminism};
+  const auto check = std::ranges::find_if(kChecks, [&](std::string_view name) {
+    return given == name || (name == kDeterminism && given.starts_with(std::string(name) + " "));
+  });
+  if (check == kChecks.end()) {
+    throw CommandError{kUsage, fmt::format("check: expected one of {}, got {}", fmt::join(kChecks, ", "), given)};
+  }
+  if (options.shrink || options.show || !options.add_regression.empty() || !options.concurrent.empty()) {
+    throw CommandError{kUsage,
+                       "a check of the implementation as a whole: expected none of --shrink, --show, "
+                       "--concurrent and --add-regression, which are for a case line"};
+  }
+  const std::string op = given == *check ? "" : given.substr(check->size() + 1);
+  if (!candidate.isolated()) install_crash_report();
+  Summary summary;
+  Checks checks(candidate.runner());
+  checks.make(*check, {.ops = parse_ops(op), .num_threads = options.threads}, summary);
+  const Record* const failed = checks.failed().empty() ? nullptr : &checks.failed().front();
+  fmt::print("{}\n{} (version {}): {}\n", options.line, candidate.table().name, candidate.table().version,
+             verdict_word(failed == nullptr ? Status::kPassed : failed->verdict.status));
+  fmt::print("{}", failed == nullptr ? summary.behaviour(true) : verdict_text(failed->verdict));
+  fmt::print("{}", candidate.conduct());
+  if (failed == nullptr) return kGood;
+  return failed->verdict.status == Status::kFailed || !failure_of(failed->verdict).empty() ? kFailed : kSelfCheck;
+}
+
 int repro(const ReproArguments& options) {
   Candidate candidate(options.impl, options.isolation);
+  if (options.line.starts_with(kCheckPrefix)) return repro_check(candidate, options);
   if (!options.concurrent.empty()) return repro_at_once(candidate, options);
   const Case c = parse_case_or_throw(options.line);
   require_makeable(c);
@@ -94,7 +129,8 @@ int repro(const ReproArguments& options) {
 void add_repro(CommandLine& line) {
   auto options = std::make_shared<ReproArguments>();
   Subcommand command = line.subcommand("repro", "run one case line again and show its verdict in full");
-  command.option("case", options->line, "the case line, in quotes").required();
+  command.option("case", options->line, "the case line, in quotes; or a check of verify, such as 'check: threads'")
+      .required();
   command.flag("--shrink", options->shrink, "search for a smaller case that fails in the same way");
   command.flag("--show", options->show,
                "print the values around the first wrong element, and the inputs that belong to it");

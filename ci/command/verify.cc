@@ -28,9 +28,6 @@
 #include "ci/run/waivers.h"
 #include "ci/version.h"
 #include "properties/campaign/campaign.h"
-#include "properties/campaign/crowd.h"
-#include "properties/campaign/thread_counts.h"
-#include "properties/campaign/walk.h"
 #include "properties/judge/call/printable.h"
 #include "properties/judge/compare/verdict_text.h"
 
@@ -90,13 +87,14 @@ class VerifyRun {
     }
     explain_failures();
     if (is_tier() && complete()) {
+      const CheckSettings settings{parse_ops(options_.ops), options_.seed, options_.threads};
       if (shard_.is_first()) {
-        checks_.attempt("calls at once", [&] { call_at_once(); });
-        checks_.attempt("threads", [&] { count_busy_threads(); });
+        checks_.make(kCallsAtOnce, settings, summary_);
+        checks_.make(kThreads, settings, summary_);
+        // In one process that runs all configurations: further shards would find nothing more.
+        if (options_.tier != tier_word(Tier::kSmoke)) checks_.make(kStateWalk, settings, summary_);
       }
-      const bool walks = options_.tier != tier_word(Tier::kSmoke) && shard_.is_first();
-      if (walks) checks_.attempt("state walk", [&] { walk_through_configurations(); });
-      checks_.attempt("determinism", [&] { measure_determinism_of_ops(); });
+      checks_.make(kDeterminism, settings, summary_);
       failed_checks_ = checks_.failed();
       waivers_.apply(failed_checks_);
       summary_.add_checks(failed_checks_);
@@ -246,41 +244,6 @@ class VerifyRun {
     if (!shown.record.shrunk_from.empty()) shrunk_.emplace(kind.index, shown.record);
     to_keep_.push_back(shown.record.id);
     return shown;
-  }
-
-  // The options that the checks of the implementation as a whole take from the command line.
-  template <class CheckOptions>
-  CheckOptions check_options() const {
-    CheckOptions options;
-    options.ops = parse_ops(options_.ops);
-    options.seed = options_.seed;
-    options.num_threads = options_.threads;
-    return options;
-  }
-
-  void call_at_once() {
-    const Crowd judged = crowd(candidate_.runner(), check_options<CrowdOptions>());
-    checks_.add(judged);
-    summary_.add_crowd(judged);
-  }
-
-  void count_busy_threads() {
-    const ThreadCounts counted = count_threads(candidate_.runner(), parse_ops(options_.ops));
-    checks_.add(counted);
-    summary_.add_threads(counted);
-  }
-
-  // In one process that runs all configurations: further shards would find nothing more.
-  void walk_through_configurations() {
-    const Walk walked = walk(candidate_.runner(), check_options<WalkOptions>());
-    checks_.add(walked);
-    summary_.add_walk(walked);
-  }
-
-  void measure_determinism_of_ops() {
-    std::vector<OpDeterminism> measured = measure_determinism(candidate_.runner(), parse_ops(options_.ops));
-    checks_.add(measured);
-    summary_.add_determinism(std::move(measured));
   }
 
   std::vector<std::string> remarks() const { return waivers_.remarks(complete() && is_tier() && shard_.is_whole()); }

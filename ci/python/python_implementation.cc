@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "ci/python/malformed_arguments.h"
 #include "ci/python/python_error.h"
 #include "ci/python/words.h"
 #include "ci/run/refuse.h"
@@ -27,14 +28,17 @@ namespace nb = nanobind;
 namespace backgauge::python {
 namespace {
 
-// The memory of a tensor as an array of NumPy, read-only for an input. NumPy has no bfloat16: the package views these
-// 16 bits as one.
-nb::object array_of(const backgauge_tensor& tensor, bool is_input) {
+// NumPy has no bfloat16: the package views these 16 bits as one.
+nb::dlpack::dtype dtype_of(const backgauge_tensor& tensor) {
+  if (tensor.dtype == BACKGAUGE_BFLOAT16) return nb::dtype<std::uint16_t>();
+  if (tensor.dtype == BACKGAUGE_INT64) return nb::dtype<std::int64_t>();
   constexpr auto kFloat = static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float);
-  const nb::dlpack::dtype dtype =
-      tensor.dtype == BACKGAUGE_BFLOAT16
-          ? nb::dtype<std::uint16_t>()
-          : nb::dlpack::dtype{kFloat, static_cast<std::uint8_t>(8 * backgauge_dtype_bytes(tensor.dtype)), 1};
+  return {kFloat, static_cast<std::uint8_t>(8 * backgauge_dtype_bytes(tensor.dtype)), 1};
+}
+
+// The memory of a tensor as an array of NumPy, read-only for an input.
+nb::object array_of(const backgauge_tensor& tensor, bool is_input) {
+  const nb::dlpack::dtype dtype = dtype_of(tensor);
   static double nothing = 0;  // the address of an array without elements
   void* const data = tensor.data == nullptr ? &nothing : tensor.data;
   std::size_t shape[BACKGAUGE_MAX_RANK];
@@ -68,8 +72,9 @@ struct Function {
   std::int32_t op = 0;
   std::string name;
   std::vector<std::string> parameters;
-  nb::object compute, compute_nothing, prepare, prepare_nothing, reserve_space_length;
+  nb::object compute, compute_nothing, prepare, prepare_nothing, refuse, reserve_space_length;
   bool staged = false;
+  bool refuses = false;
 
   bool takes(std::string_view parameter) const { return std::ranges::find(parameters, parameter) != parameters.end(); }
 };
@@ -123,6 +128,7 @@ class Implementation : public TimedParts {
  private:
   using Member = nb::object Function::*;
   void add(const nb::handle& given);
+  backgauge_status refuse(const backgauge_call& call, backgauge_message* message) const;
   backgauge_op_claims claims_of(const Function& function, const OpSpec& spec, const nb::object& words) const;
   backgauge_plan plan_of_cpu(const backgauge_call& call) const;
   backgauge_status mask_of_cpu(const backgauge_call& call, std::int32_t gap, std::uint8_t* keep,
@@ -143,6 +149,7 @@ class Implementation : public TimedParts {
   nb::object keep_of(const backgauge_call& call, const Extents& extents) const;
   backgauge_status call_checked(Member member, bool forward, const backgauge_call* call,
                                 backgauge_message* message) const;
+  nb::dict arguments_of(const Function& function, const backgauge_call& call, const nb::object& keep) const;
   nb::object call_python(Member member, const Function& function, const backgauge_call& call,
                          const Extents& extents) const;
   backgauge_status begin(Member member, const backgauge_call* call, backgauge_message* message);
@@ -230,6 +237,8 @@ void Implementation::add(const nb::handle& given) {
   function.prepare = nb::borrow(given.attr("prepare"));
   function.prepare_nothing = nb::borrow(given.attr("prepare_nothing"));
   function.staged = nb::cast<bool>(given.attr("staged"));
+  function.refuse = nb::borrow(given.attr("refuse"));
+  function.refuses = nb::cast<bool>(given.attr("refuses"));
   function.reserve_space_length = nb::borrow(given.attr("reserve_space_length"));
 
   backgauge_call call{};
@@ -245,7 +254,36 @@ void Implementation::add(const nb::handle& given) {
     if (std::ranges::find(known, parameter) != known.end()) continue;
     cli::refuse("{}: parameter {}: expected names of {}: {}", function.name, parameter, op, fmt::join(known, ", "));
   }
+  if (function.refuses) {
+    if (spec->traits.is_stacked)
+      cli::refuse("{}: refuses: expected an op without a training forward, got {}", function.name, op);
+    for (const TensorSpec& tensor : spec->inputs) {
+      if (function.takes(tensor.name)) continue;
+      cli::refuse("{}: refuses: expected a function that takes all inputs of {}; {} is missing", function.name, op,
+                  tensor.name);
+    }
+  }
   functions_.push_back(std::move(function));
+}
+
+// Of a call that must be refused, for which the message already says why. What a function cannot be told is refused
+// here. Otherwise an exception of its is its refusal; and a function that returns has accepted the call.
+backgauge_status Implementation::refuse(const backgauge_call& call, backgauge_message* message) const {
+  const Function* const function = call.struct_size < sizeof call ? nullptr : find(call.op);
+  if (function == nullptr || !function->refuses) return BACKGAUGE_INVALID_ARGUMENT;
+  const auto given = malformed_arguments(call);
+  if (!given) return BACKGAUGE_INVALID_ARGUMENT;
+  try {
+    in_python([&] {
+      backgauge_call seen = call;
+      seen.inputs = given->inputs.data();
+      seen.num_inputs = static_cast<std::int32_t>(given->inputs.size());
+      function->refuse(arguments_of(*function, seen, nb::none()));
+    });
+    return BACKGAUGE_OK;
+  } catch (const CallError& error) {
+    return fail(message, BACKGAUGE_INVALID_ARGUMENT, error.what());
+  }
 }
 
 backgauge_op_claims Implementation::claims_of(const Function& function, const OpSpec& spec,
@@ -305,6 +343,7 @@ backgauge_status Implementation::call_checked(Member member, bool forward, const
   return guarded(message, [&] {
     Extents extents;
     const backgauge_status status = checks_.before(forward, call, extents, message);
+    if (status == BACKGAUGE_INVALID_ARGUMENT && call != nullptr) return refuse(*call, message);
     if (status != BACKGAUGE_OK) return status;
     const Function* function = find(call->op);
     if (function == nullptr) return on_cpu(*call, [&](const auto* with) { return cpu_->forward(with, message); });
@@ -329,28 +368,35 @@ backgauge_status Implementation::begin(Member member, const backgauge_call* call
   });
 }
 
-nb::object Implementation::call_python(Member member, const Function& function, const backgauge_call& call,
-                                       const Extents& extents) const {
+nb::dict Implementation::arguments_of(const Function& function, const backgauge_call& call,
+                                      const nb::object& keep) const {
   const nb::dict attributes = attributes_of(call);
-  nb::dict arguments, outputs;
+  nb::dict arguments;
   for (const std::string& name : function.parameters) {
     const backgauge_tensor* tensor = backgauge_find(call.inputs, call.num_inputs, name.c_str());
     nb::object value = nb::none();  // for a tensor that this call has not
-    if (tensor != nullptr && tensor->dtype == BACKGAUGE_INT64) {
+    if (tensor != nullptr && tensor->dtype == BACKGAUGE_INT64 && tensor->rank == 0) {
       value = nb::cast(*static_cast<const std::int64_t*>(tensor->data));
     } else if (tensor != nullptr) {
       value = array_of(*tensor, true);
     } else if (attributes.contains(name.c_str())) {
       value = attributes[name.c_str()];
     } else if (name == kKeep) {
-      value = keep_of(call, extents);
+      value = keep;
     }
     arguments[name.c_str()] = value;
   }
+  return arguments;
+}
+
+nb::object Implementation::call_python(Member member, const Function& function, const backgauge_call& call,
+                                       const Extents& extents) const {
+  nb::dict outputs;
   for (std::int32_t k = 0; k < call.num_outputs; ++k) {
     outputs[call.outputs[k].name] = array_of(call.outputs[k], false);
   }
-  return (function.*member)(dtype_word(call.dtype).data(), arguments, outputs);
+  const nb::object keep = function.takes(kKeep) ? keep_of(call, extents) : nb::none();
+  return (function.*member)(dtype_word(call.dtype).data(), arguments_of(function, call, keep), outputs);
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ namespace backgauge::python {
 //     staged                     whether the benchmark times a part of compute() alone:
 //     prepare(dtype, arguments, outputs)  an object with run(), which is timed, and finish(), which fills `outputs`
 //     prepare_nothing(dtype, arguments, outputs)  the same, of a run() that does nothing
+//     refuses                    whether it is given malformed calls, as far as arguments can say them
+//     refuse(arguments)          calls it with such arguments, and raises as it does
 //     reserve_space_length       None, or a function of the sizes and attributes: elements of reserve_space
 // The table lives as long as the process, and there is one. The caller holds the GIL. Throws std::invalid_argument with
 // one line, nanobind::python_error.

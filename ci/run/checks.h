@@ -3,22 +3,38 @@
 // become records, which have neither a case nor an index in the plan.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ci/run/determinism_check.h"
+#include "ci/run/summary.h"
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/thread_counts.h"
 #include "properties/campaign/walk.h"
 #include "properties/judge/record/record.h"
+#include "properties/judge/runner/runner.h"
 
 namespace backgauge::cli {
 
+// What records and repro call them.
+inline constexpr std::string_view kCallsAtOnce = "calls at once", kThreads = "threads", kStateWalk = "state walk",
+                                  kDeterminism = "determinism";
+
+struct CheckSettings {
+  std::vector<backgauge_op> ops;
+  std::uint64_t seed = 1;
+  std::int32_t num_threads = 1;  // of each call
+};
+
 class Checks {
  public:
-  explicit Checks(const Runner& runner) : runner_(runner) {}
+  explicit Checks(Runner& runner) : runner_(runner) {}
+
+  // Makes one of the checks above; `summary` gets what was measured. Throws nothing.
+  void make(std::string_view check, const CheckSettings& settings, Summary& summary);
 
   void add(const Walk& walked);
   void add(const std::vector<OpDeterminism>& measured);
@@ -33,7 +49,7 @@ class Checks {
  private:
   void add(const std::string& what, std::string_view group, Verdict verdict);
 
-  const Runner& runner_;
+  Runner& runner_;
   std::vector<Record> failed_;
 };
 

@@ -67,7 +67,7 @@ TEST_F(ChecksTest, WhatFailsIsARecordOfItsOwn) {
   EXPECT_EQ(determinism.op, "block_lstm_grad_v2");
   EXPECT_EQ(determinism.verdict.reason,
             "claims bitwise, measured per thread count: w_grad[0,2]: 1, then 2 with 7 threads");
-  EXPECT_EQ(determinism.repro(), "backgauge verify --impl=plain");
+  EXPECT_EQ(determinism.repro(), "backgauge repro 'check: determinism block_lstm_grad_v2' --impl=plain");
   EXPECT_EQ(exit_code(checks_), kFailed);
 }
 

@@ -110,14 +110,18 @@ class Cases(CommandTest):
 
 class Suites(CommandTest):
     def test_every_list_of_workloads_is_there(self):
-        rows = [line.split(None, 2) for line in self.expect(0, "list", "--suites").stdout.splitlines()]
+        suites = json.loads(self.expect(0, "list", "--suites", "--format=json").stdout)["suites"]
+        rows = [[each["suite"], str(each["workloads"]), each["note"]] for each in suites]
+        text = self.expect(0, "list", "--suites").stdout.splitlines()
+        self.assertLessEqual(max(map(len, text)), 120)
+        self.assertEqual([line.split()[0] for line in text if not line.startswith(" ")], ["suite", *(row[0] for row in rows)])
         shapes = pathlib.Path(__file__).resolve().parents[2] / "properties/cases"
         self.assertEqual([row[0] for row in rows],
                          sorted(file.stem.removeprefix("shapes_").replace("_", "-") for file in shapes.glob("shapes_*.txt")))
         nine = next(row for row in rows if row[0] == "nine")
         self.assertEqual(nine[1], "9")
         self.assertTrue(nine[2].startswith("Nine shapes for comparing BlockLSTMGradV2 with other libraries"), nine)
-        self.assertTrue(all(len(row) == 3 and int(row[1]) > 0 for row in rows), rows)
+        self.assertTrue(all(row[2] and int(row[1]) > 0 for row in rows), rows)
 
 
 if __name__ == "__main__":

@@ -62,6 +62,25 @@ class PythonTest(CommandTest):
         self.assertRegex(done.stdout, r"summary: [1-9]\d+ passed, 0 failed, 0 mistrusted")
         self.assertNotIn("dropout", done.stdout)
 
+    def malformed(self, kernel):
+        """The verdicts on malformed calls of float32 in tier smoke, by a kernel that is said to check its arguments."""
+        out = self.folder / kernel
+        self.expect(int(kernel != "checks_itself"), "verify", f"--impl={HERE / 'kernels' / kernel}.py", f"--python={PYTHON}", "--tier=smoke",
+                    "--ops=LSTMBlockCellGrad", "--no-shrink", f"--out={out}")
+        records = map(json.loads, (out / "records.jsonl").read_text().splitlines())
+        return [record for record in records if " dt=f32 data=malformed:" in record["id"]]
+
+    def test_a_function_that_checks_its_arguments_is_given_malformed_calls(self):
+        self.assertEqual({record["status"] for record in self.malformed("checks_itself")}, {"PASSED"})
+        accepted = [record for record in self.malformed("refuses_nothing") if record["status"] == "FAILED"]
+        self.assertGreater(len(accepted), 20)  # those that arguments can say
+        self.assertEqual({record["reason"].rpartition(": ")[2] for record in accepted}, {"run accepted a call that must be refused"})
+        text = "\n".join(record["reason"] for record in accepted)
+        for seen in (r": dimension \d = ", r": rank ", r": dtype "):
+            self.assertRegex(text, seen)
+        for unseen in ("_grad: dimension", "data NULL", "memory_space", "left out", "2147483648", "use_peephole"):
+            self.assertNotRegex(text, rf": (dicfo|cs_prev_grad|w.._grad)?{unseen}|{unseen}$")
+
     def test_it_is_timed(self):
         out = self.folder / "run.json"
         self.expect(0, "bench", f"--impl={NUMPY},cpu", f"--python={PYTHON}", f"--case={CELL}", "--reps=2", f"--out={out}")
@@ -144,6 +163,9 @@ class Unusable(CommandTest):
                 (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'], modes=['gru'])\ndef k(x): pass\n", "InputError: implements: unknown argument modes"),
                 (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'], staged=1)\ndef k(x): pass\n", "InputError: implements: staged: expected True or False, got 1"),
                 (head + "@backgauge.implements('CudnnRNN', dtypes=['f32'], staged=True)\ndef k(x): pass\n", "InputError: implements: staged: expected False for CudnnRNN"),
+                (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'], refuses=True)\ndef k(x): pass\n", "k: refuses: expected a function that takes all inputs of LSTMBlockCellGrad; cs_prev is missing"),
+                (head + "@backgauge.implements('CudnnRNNBackprop', dtypes=['f32'], refuses=True)\ndef k(**all): pass\n", "k: refuses: expected an op without a training forward, got CudnnRNNBackprop"),
+                (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'], refuses=1)\ndef k(x): pass\n", "InputError: implements: refuses: expected True or False, got 1"),
                 (head + 2 * "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'])\ndef k(x): pass\nj = k\n", "two functions implement LSTMBlockCellGrad"),
         ):
             with self.subTest(text=text):

@@ -31,6 +31,16 @@ class Shrunk(CommandTest):
         self.expect(0, *SMOKE, f"--out={self.folder}")
         self.assertFalse((self.folder / "shrunk.jsonl").exists())
 
+    def test_a_check_that_failed_is_made_again_alone(self):
+        """The command that verify names for it: only this check, of one op if it is of one."""
+        check = "check: determinism lstm_block_cell_grad"
+        done = self.expect(1, "repro", check, "--impl=saboteur:I9.cell")
+        self.assertRegex(done.stdout, rf"^{check}\nI9\.cell \(version .*\): FAILED\n  claims bitwise, measured per thread count: ")
+        done = self.expect(0, "repro", "check: threads", "--impl=plain")
+        self.assertRegex(done.stdout, r"^check: threads\nplain \(version .*\): PASSED\n\nthreads: 6 calls measured, ")
+        self.expect_complaint(2, "check: expected one of calls at once, threads, state walk, determinism, got luck", "repro", "check: luck")
+        self.expect_complaint(2, "expected none of --shrink", "repro", "check: threads", "--shrink")
+
     def test_parts_shrink_as_one_run(self):
         parts = [self.folder / "1", self.folder / "2"]
         for k, part in enumerate(parts, 1):

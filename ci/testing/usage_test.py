@@ -168,7 +168,7 @@ class Help(CommandTest):
 
     def test_version(self):
         self.assertRegex(self.expect(0, "--version").stdout,
-                         rf"\Abackgauge {re.escape(VERSION)}\ncommit \w+(-dirty)?, (gcc|clang) [0-9].*\n\Z")
+                         rf"\Abackgauge {re.escape(VERSION)}\ncommit \w+(-dirty)?, (gcc|clang) [0-9].*\nwith plain, cpu, .*\n\Z")
 
     def test_nothing_to_do(self):
         done = self.expect_complaint(2, "expected a subcommand")

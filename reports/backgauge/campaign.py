@@ -107,8 +107,6 @@ class _Repro:
         self.implementation, self.call = shlex.quote(str(implementation)), call
 
     def of(self, line):
-        if line.startswith("check: "):
-            return self.in_text(f"backgauge verify --impl={self.implementation}")
         return self.in_text(f"backgauge repro '{line}' --impl={self.implementation}")
 
     def in_text(self, text):
@@ -116,5 +114,5 @@ class _Repro:
         if not self.call:
             return text
         place = re.escape(self.implementation)
-        text = re.sub(f"backgauge repro '([^'\n]*)' --impl={place}", lambda found: f"{self.call}, cases=[{found[1]!r}])", text)
-        return re.sub(f"backgauge verify --impl={place}", lambda _: f"{self.call})", text)
+        text = re.sub(f"backgauge repro 'check: [^'\n]*' --impl={place}", lambda _: f"{self.call})", text)
+        return re.sub(f"backgauge repro '([^'\n]*)' --impl={place}", lambda found: f"{self.call}, cases=[{found[1]!r}])", text)

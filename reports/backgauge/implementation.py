@@ -24,9 +24,9 @@ _SETS = {"use_peephole": (False, True), "rnn_modes": ("rnn_relu", "rnn_tanh", "l
 class Function:
     """One decorated function. It can still be called as it was."""
 
-    def __init__(self, function, op, claims, reserve_space_length, staged=False):
+    def __init__(self, function, op, claims, reserve_space_length, staged=False, refuses=False):
         self.function, self.op, self.claims, self.reserve_space_length = function, op, claims, reserve_space_length
-        self.staged = staged
+        self.staged, self.refuses = staged, refuses
         self.name, self.__doc__ = getattr(function, "__name__", type(function).__name__), function.__doc__
 
     def __call__(self, *args, **kwargs):
@@ -49,6 +49,13 @@ class Function:
             return
         arguments, outputs = _given(dtype, arguments, outputs)
         store(self.function(**arguments), outputs, written="out" in arguments)
+
+    def refuse(self, arguments):
+        """Calls the function with arguments of a malformed call, and raises as it does, also when its results are looked at."""
+        if "out" in arguments:
+            arguments["out"] = {}
+        given = self.function(**arguments)
+        _looked_at(StagedCall(given, {}, written=False).call() if self.staged else given)
 
     def prepare(self, dtype, arguments, outputs):
         """The same for the benchmark, of a staged function: a StagedCall, whose run() alone is timed."""
@@ -80,8 +87,15 @@ class StagedCall:
         self.results = _looked_at(self.timed())
 
     def finish(self):
-        results = self.results if self.as_outputs is None else self.as_outputs(self.results)
-        store(results, self.outputs, written=self.written)
+        store(self._outputs(), self.outputs, written=self.written)
+
+    def call(self):
+        """All of it; its outputs."""
+        self.run()
+        return self._outputs()
+
+    def _outputs(self):
+        return self.results if self.as_outputs is None else self.as_outputs(self.results)
 
 
 def _given(dtype, arguments, outputs):
@@ -158,7 +172,7 @@ def claim_words(caller, *, dtypes, half_class="A", numerical_contract="fp32_stri
 
 
 def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable[..., int] | None = None, staged: bool = False,
-               **claims: Any) -> Callable[[Callable[..., Any]], Function]:
+               refuses: bool = False, **claims: Any) -> Callable[[Callable[..., Any]], Function]:
     """Declares that the decorated function computes `op`, and for which calls.
 
     op      TensorFlow's name: LSTMBlockCellGrad, BlockLSTMGradV2, CudnnRNNBackprop; or CudnnRNN for a training forward that
@@ -174,6 +188,8 @@ def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable
     reserve_space_length
             of a forward: a function of T, B, I, H, L, D and the attributes, by keyword, that returns the elements of
             reserve_space; without one it has none.
+    refuses True: the function checks its arguments itself. It is given malformed calls too, as far as arguments can say them, and
+            must raise an exception. Of an LSTM op, and a function that takes all its inputs. False: they are refused before.
 
     The function takes, by keyword, any of the op's inputs (read-only NumPy arrays; seq_len_max is an int), its attributes,
     `num_threads`, `out` (a dict of arrays to be filled), and for CudnnRNNBackprop `dropout_keep` (the masks, [L-1, T, B, D*H],
@@ -194,7 +210,9 @@ def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable
         raise InputError(f"implements: staged: expected True or False, got {staged!r}")
     if staged and op == "CudnnRNN":
         raise InputError("implements: staged: expected False for CudnnRNN, which is not timed")
-    return lambda function: Function(function, op, claims, reserve_space_length, staged)
+    if not isinstance(refuses, bool):
+        raise InputError(f"implements: refuses: expected True or False, got {refuses!r}")
+    return lambda function: Function(function, op, claims, reserve_space_length, staged, refuses)
 
 
 class Description:

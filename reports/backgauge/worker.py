@@ -16,9 +16,8 @@ def libraries():
     return [*sys.path, *(paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")), str(pathlib.Path(sys.base_prefix, "lib"))]
 
 
-def open_file(name):
-    """The description of the implementation in a file."""
-    from backgauge.implementation import Description
+def module_of(name):
+    """A Python file as a module."""
     file = pathlib.Path(name).resolve()
     if not file.is_file():
         raise FileNotFoundError(f"there is no file {file}")
@@ -27,7 +26,13 @@ def open_file(name):
     module = importlib.util.module_from_spec(spec)
     sys.modules[file.stem] = module
     spec.loader.exec_module(module)
-    return Description(module, name)
+    return module
+
+
+def open_file(name):
+    """The description of the implementation in a file."""
+    from backgauge.implementation import Description
+    return Description(module_of(name), name)
 
 
 if __name__ == "__main__":

@@ -151,7 +151,6 @@ Record from_json(const Json& json) {
 
 std::string Record::repro() const {
   const std::string& impl = impl_given.empty() ? impl_name : impl_given;
-  if (is_check(*this)) return fmt::format("backgauge verify --impl={}", impl);
   return fmt::format("backgauge repro '{}' --impl={}", id, impl);
 }
 

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of ci/findings, impl/FINDINGS.md, from what it found of each adapter."""
+import collections
+import re
+
+from backgauge.markdown import escaped, markdown_table
+
+STATUSES = ("PASSED", "FAILED", "BROKEN", "MISTRUSTED", "SKIPPED")
+
+HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
+# What the frameworks do
+
+Written by `ci/findings build/dev/ci/backgauge`, from runs; do not edit. Each framework is judged through its adapter, a short file
+that calls it as its users do. PYTHON in a reproducer is the interpreter that has the framework (`ci/install-deps --peers`). The example
+of each kind of failure was judged again by the line below it, {of} times: *reproduced {of} of {of}* says how often it
+failed again. *Flaky*: not always, or not when `verify` ran it alone.
+
+A FAILED is not always a bug: a framework may document a limit that the op has not. PASSED, FAILED and the other words:
+[verdicts](../properties/README.md#verdicts).
+"""
+
+
+def page(found, absent):
+    of = next((kind["of"] for each in found for kind in each["kinds"]), 2)
+    parts = [HEAD.format(of=of), versions(found, absent), "## Verdicts\n\n" + overview(found)]
+    parts += [f"## {title(each)}\n\n" + findings(each) for each in found]
+    if any("class_a" in each for each in found):
+        parts.append("## Half and bfloat16 are of class B\n\n" + class_a(found))
+    parts += [f"## Malformed calls: {title(each)}\n\n" + malformed(each["malformed"]) for each in found if "malformed" in each]
+    return "\n".join(parts)
+
+
+def title(each):
+    return f"{each['name']} {each['run']['implementation_version']}"
+
+
+def versions(found, absent):
+    rows = [[each["name"], each["run"]["implementation_version"], each["python"], each["adapter"], each["tier"], each["run"]["machine"],
+             each["run"]["backgauge"], each["run"]["finished"][:10]] for each in found]
+    text = markdown_table(["name", "version", "Python", "adapter", "tier", "machine", "backgauge", "day"], rows, [])
+    for name, why in absent.items():
+        text += f"\n\nSKIPPED: {name} ({why})."
+    return text + "\n"
+
+
+def overview(found):
+    rows = []
+    for each in found:
+        for op, dtype, counts in each["verdicts"]:
+            rows.append([each["name"], op, dtype, *(str(counts.get(status, 0)) for status in STATUSES)])
+    return markdown_table(["name", "op", "dtype", *STATUSES], rows, range(3, 8)) + "\n"
+
+
+def findings(each):
+    if not each["kinds"]:
+        return "Nothing failed.\n"
+    groups = collections.defaultdict(list)
+    for kind in each["kinds"]:
+        groups[kind["why"] or kind["kind"]].append(kind)
+    return "\n".join(finding(why, kinds) for why, kinds in groups.items())
+
+
+def finding(why, kinds):
+    cases = sum(kind["cases"] for kind in kinds)
+    out = f"**{escaped(why)}**: {cases} {'case' if cases == 1 else 'cases'}"
+    if why != kinds[0]["kind"]:
+        out += f" ({'; '.join(escaped(kind['kind']) for kind in kinds)})"
+    return f"{out}.\n\n" + example(max(kinds, key=lambda kind: kind["again"]))
+
+
+def example(kind):
+    again = f"reproduced {kind['again']} of {kind['of']}"
+    if kind["flaky"] or kind["again"] < kind["of"]:
+        again = f"flaky, {again}: it depends on something besides the case, such as what memory holds"
+    lines = [line.rstrip() for line in kind["text"].strip().splitlines() if line.strip()]
+    if kind["hint"]:
+        lines.append(f"  hint: {kind['hint']}")
+    return f"```\n{kind['repro']}\n" + "\n".join(lines) + f"\n```\n\n{kind['status']}, {again}.\n"
+
+
+def class_a(found):
+    rows, examples = [], []
+    for each in found:
+        if "class_a" not in each:
+            continue
+        for op, dtype, counts in each["class_a"]["verdicts"]:
+            rows.append([each["name"], op, dtype, *(str(counts.get(status, 0)) for status in STATUSES)])
+        kinds = each["class_a"]["kinds"]
+        if kinds:
+            examples.append(f"{title(each)}:\n\n" + example(kinds[0]))
+    text = ("The adapters declare class B, the result of every operation rounded; the verdicts above are by that class. Declared to be of class A, "
+            "only outputs rounded, the same adapters give in tier smoke:\n\n")
+    return text + markdown_table(["name", "op", "dtype", *STATUSES], rows, range(3, 8)) + "\n\n" + "\n".join(examples)
+
+
+def malformed(found):
+    counts = collections.defaultdict(dict)
+    for op, outcome, count in found["counts"]:
+        counts[op][outcome] = count
+    outcomes = sorted({outcome for each in counts.values() for outcome in each}, key=lambda word: (word != "refused", word != "accepted", word))
+    rows = [[op, str(sum(each.values())), *(str(each.get(outcome, 0)) for outcome in outcomes)] for op, each in counts.items()]
+    text = (f"`{found['adapter']}` gives TensorFlow the malformed calls of float32 with peepholes too: legal calls with one thing changed. Only those are counted "
+            f"that arguments can say and that differ from a legal call in what the function sees{each_of(found['every'])}. An op should refuse each by an exception. "
+            "*Accepted*: it returned outputs. The other columns: the process ended.\n\n")
+    text += markdown_table(["op", "calls", *outcomes], rows) + "\n\nAccepted calls, by what was changed:\n\n" + accepted(found["accepted"])
+    return text + "\n" + "\n".join(ending(kind) for kind in found["kinds"])
+
+
+def ending(kind):
+    name = f"{kind['kind'].split()[0]} accepted" if kind["status"] == "FAILED" else kind["kind"]
+    return finding(name, [{**kind, "kind": name}])
+
+
+def each_of(every):
+    return "" if every == 1 else f", and of these only one in {every}"
+
+
+def accepted(descriptions):
+    groups = collections.Counter()
+    for description in descriptions:
+        op, what = description.split(" ", 1)[0], description.split(": ", 1)[1]
+        groups[op, re.sub(r"-?\d{4,}", "a large number", what)] += 1
+    rows = [[op, what, str(count)] for (op, what), count in sorted(groups.items())]
+    return markdown_table(["op", "what was changed", "calls"], rows, [2]) + "\n"

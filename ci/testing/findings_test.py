@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ci/findings on kernels that are wrong on purpose: what fails again is said to be reproduced, what does not is called flaky."""
+import importlib.machinery
+import importlib.util
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PYTHON = os.environ["BACKGAUGE_TEST_PYTHON"]
+COMMAND = os.environ["BACKGAUGE_COMMAND"]
+sys.path.insert(0, str(HERE))
+loader = importlib.machinery.SourceFileLoader("findings", str(HERE.parent / "findings"))
+findings = importlib.util.module_from_spec(importlib.util.spec_from_loader("findings", loader))
+loader.exec_module(findings)
+
+
+@unittest.skipUnless(PYTHON, "SKIPPED: backgauge was built without the module _backgauge: ci/install-deps --python")
+class FindingsTest(unittest.TestCase):
+    def test_malformed_calls_are_counted_by_what_became_of_them(self):
+        kind = {"kind": "block_lstm_grad_v2 malformed call", "cases": 2, "status": "FAILED", "text": "accepted", "hint": "", "flaky": False,
+                "why": "", "repro": "backgauge repro", "again": 2, "of": 2}
+        text = findings.findings_page.malformed({
+            "adapter": "impl/some.py", "every": 3, "counts": [["block_lstm_grad_v2", "refused", 5], ["block_lstm_grad_v2", "accepted", 2]],
+            "accepted": ["block_lstm_grad_v2 f32 peephole=1: x: dimension 0 = 2"] * 2, "kinds": [kind]})
+        self.assertIn("only one in 3", text)
+        self.assertIn("| block_lstm_grad_v2 | 7 | 5 | 2 |", text)
+        self.assertIn("| block_lstm_grad_v2 | x: dimension 0 = 2 | 2 |", text)
+        self.assertIn("**block_lstm_grad_v2 accepted**: 2 cases.", text)
+
+    def judged(self, wrong, known=()):
+        """What is found of a kernel, and the page. A second run judges nothing again."""
+        home = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        os.environ["BACKGAUGE_TEST_KERNEL"] = wrong
+        framework = findings.FRAMEWORKS["triton"]._replace(known=dict(known))
+        adapter = findings.Adapter("ci/testing/kernels/cells.py", HERE / "kernels/cells.py", PYTHON)
+        found = findings.judged(COMMAND, "cells", framework, adapter, "smoke", home)
+        records = home / "cells/tier/records.jsonl"
+        written = records.stat().st_mtime_ns
+        self.assertEqual(findings.judged(COMMAND, "cells", framework, adapter, "smoke", home), found)
+        self.assertEqual(records.stat().st_mtime_ns, written)
+        return found, findings.findings_page.page([found], {"keras": "not installed"})
+
+    def test_what_fails_again_is_reproduced(self):
+        found, page = self.judged("factor", {"a factor is wrong": lambda record: "cs_prev_grad" in record["kind"]})
+        self.assertTrue(found["kinds"])
+        self.assertEqual({(kind["again"], kind["flaky"]) for kind in found["kinds"]}, {(2, False)})
+        self.assertIn("FAILED, reproduced 2 of 2.", page)
+        self.assertIn("**a factor is wrong**: ", page)
+        self.assertIn("SKIPPED: keras (not installed).", page)
+        self.assertRegex(page, r"\| cells \| lstm_block_cell_grad \| f32 \| \d+ \| [1-9]\d* \| 0 \|")
+        self.assertRegex(page, r"backgauge repro 'lstm_block_cell_grad b\d+i\d+h\d+ .*' --impl=ci/testing/kernels/cells\.py --python=PYTHON")
+
+    def test_what_does_not_fail_again_is_flaky(self):
+        _, page = self.judged("answers from a cache")
+        self.assertRegex(page, r"flaky, reproduced 0 of 2: it depends on something besides the case")
+        self.assertIsNone(re.search(r"reproduced 2 of 2\.", page))
+
+
+if __name__ == "__main__":
+    unittest.main()
