@@ -2,7 +2,6 @@
 #include "perf/session.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <numeric>
 #include <optional>
@@ -23,12 +22,6 @@ constexpr double kLongerThanClocks = 20e-6;
 // Background work of a runtime (a timer, a garbage collector) uses little of a CPU; one thread too many uses a whole
 // one, or what the other load of the machine leaves of it.
 constexpr double kOnTheSide = 0.5;
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // An error of the implementation or of an allocation ends its part in the workload.
 template <class Do>
@@ -62,7 +55,7 @@ double LocalSession::load(const Problem& problem, const LoadOptions& options) {
   shapes_ = {problem.op, problem.dtype, problem.attributes, problem.extents, {}, {}};
   return answered([&] {
     call_ = std::make_unique<TimedCall>(implementation_, problem, options.threads, options.evict_bytes, block_);
-    return call_->time(1);
+    return call_->time(1).seconds;
   });
 }
 
@@ -72,10 +65,7 @@ void LocalSession::turn(std::uint64_t seed) {
 
 Timing LocalSession::time(std::int64_t calls) {
   return answered([&] {
-    const double before = cpu_seconds();
-    Timing timing;
-    timing.seconds = call_->time(calls);
-    timing.cpu_seconds = cpu_seconds() - before;
+    const Timing timing = call_->time(calls);
     check_threads(timing);
     return timing;
   });

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "perf/meter.h"
 #include "properties/judge/compare/judge_values.h"
 #include "properties/judge/compare/verdict.h"
 #include "reference/contract/call.h"
@@ -25,11 +26,6 @@ struct ContestantError : std::runtime_error {
   explicit ContestantError(const std::string& what, Status verdict = Status::kBroken)
       : std::runtime_error(what), status(verdict) {}
   Status status;
-};
-
-struct Timing {
-  double seconds = 0;      // wall-clock time of the calls, or time on the device
-  double cpu_seconds = 0;  // of all threads of the process in the same interval
 };
 
 // The results of a call, for the judge.

@@ -67,14 +67,17 @@ TimedCall::TimedCall(const backgauge_implementation& implementation, const Probl
   if (claims != nullptr && claims->changes_reserve_space != 0) keep_reserve_space();
 }
 
-double TimedCall::time(std::int64_t calls) {
-  double total = 0;
+Timing TimedCall::time(std::int64_t calls) {
+  Timing total{.waits = 0, .instructions = 0, .cycles = 0};
   for (std::int64_t left = calls; left > 0;) {
     // Copies are not timed; calls that need none are timed together.
     const std::int64_t batch = reserve_ == nullptr && !evicts_ ? left : 1;
     restore_reserve_space();
     if (evicts_) empty_caches();
-    total += device_ ? time_on_device(batch) : time_batch(batch);
+    Meter meter;
+    meter.start();
+    const double seconds = device_ ? time_on_device(batch) : time_batch(batch);
+    total.add(meter.stop(seconds));
     left -= batch;
   }
   check_environment();

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "perf/meter.h"
 #include "perf/signs.h"
 #include "properties/device/device.h"
 #include "properties/judge/call/float_environment.h"
@@ -38,10 +39,10 @@ class TimedCall {
   TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads,
             std::int64_t evict_bytes, std::span<std::byte> block = {});
 
-  // Seconds of `calls` runs by the host's clock, or on a device from the start of the first to the end of the last on
-  // the stream. Restoring reserve_space, if the implementation changes it, and emptying caches is not timed. Throws
+  // What `calls` runs took; on a device the seconds are those from the start of the first to the end of the last on the
+  // stream. Restoring reserve_space, if the implementation changes it, and emptying caches is not timed. Throws
   // std::runtime_error if a run does not return OK or changes the floating-point environment.
-  double time(std::int64_t calls);
+  Timing time(std::int64_t calls);
 
   // The seconds of each of `calls` runs, and the processor time of all threads. Each run has inputs with
   // the signs of another seed: of the call k, seed + k. Its outputs have been poisoned. All tensors in host memory are

@@ -50,7 +50,8 @@ std::unique_ptr<Candidate> open_candidate(const std::string& given, const Isolat
 
 }  // namespace
 
-Contestants open_contestants(const std::string& list, int threads, const IsolationOptions& isolation) {
+Contestants open_contestants(const std::string& list, int threads, const IsolationOptions& isolation,
+                             const Callgrind* counted) {
   Contestants out;
   std::map<std::string, int> seen;
   const auto distinct = [&seen](std::string name) {
@@ -64,7 +65,9 @@ Contestants open_contestants(const std::string& list, int threads, const Isolati
     }
     Candidate& candidate = *out.candidates.emplace_back(open_candidate(given, isolation));
     const std::string name = given.starts_with(kSaboteurPrefix) ? given : candidate.table().name;
-    const auto session = [given, program = worker_program(given, isolation), conduct = candidate.shared_conduct()] {
+    const WorkerProgram worker = worker_program(given, isolation);
+    const auto session = [given, program = counted ? counted->around(worker) : worker,
+                          conduct = candidate.shared_conduct()] {
       return std::make_unique<SessionProcess>(given, program, conduct);
     };
     out.all.push_back(std::make_unique<AbiContestant>(distinct(name), candidate.runner(), session));

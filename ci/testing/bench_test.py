@@ -189,7 +189,7 @@ class BenchTest(Runs):
         self.assertFalse(any("error_over_bound" in one for one in benchmarks))
         self.assertEqual([(line["verdict"], line["error_over_bound"]) for line in samples if "verdict" in line],
                          [("UNJUDGED", None)] * 2)
-        self.assertEqual(len([line for line in stdout.splitlines() if line.endswith("unjudged       -")]), 2, stdout)
+        self.assertEqual(len([line for line in stdout.splitlines() if line.endswith("unjudged         -")]), 2, stdout)
         self.assertIn("saboteur:A1.cell: 1 of 1 workloads timed, not judged\n", stdout)
         self.assertNotIn("times as fast", stdout)
 

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 import unittest.mock
 from collections import Counter
+from dataclasses import replace
 
 from backgauge import errors
 from backgauge.compare import timing
@@ -104,6 +105,65 @@ class HowOftenTest(FolderTest):
     def test_time_slices_accuse_where_disturbance_is_ignored(self):
         accused = self.share(SLOWER, recorded.comparisons("time_sliced", 1.0, ROUNDS, believe=True))
         self.assertGreater(accused, 0.02)
+
+
+class BlocksTest(FolderTest):
+    """Base, base once more and head, timed now in blocks of new processes."""
+
+    def compared(self, seed, slow, rule=Rule(), lines=GRID, **options):
+        defaults = {"rounds": 24, "blocks": 8, "noise": BUSY, "seed": seed}
+        path = self.write("run.json", lines, shares=dict.fromkeys(BASE_TWICE, 0.9), slower={("onednn", line): slow for line in lines},
+                          **(defaults | options))
+        run = read_run(path)
+        return Comparison(*(Side(run, name) for name in (BASE_TWICE[0], BASE_TWICE[2])), True, rule, Side(run, BASE_TWICE[1]))
+
+    def counts(self, slow, seeds=5, **options):
+        counts = Counter()
+        for seed in range(seeds):
+            rows, mean = self.compared(seed, slow, **options).rows_and_mean()
+            counts.update([row.verdict for row in rows] + [f"mean {mean.verdict}"])
+        return counts
+
+    def test_the_same_code_is_never_slower(self):
+        for blocks in (5, 8, 20):
+            counts = self.counts(1.0, rounds=3 * blocks, blocks=blocks)
+            self.assertEqual((counts[SLOWER], counts["mean SLOWER"]), (0, 0), counts)
+
+    def test_a_slow_down_is_found_by_cpu_time_where_others_take_the_cpu(self):
+        taken = {"disturbed": True, "lost": 2.5}
+        self.assertGreaterEqual(self.counts(1.06, rounds=48, blocks=16, **taken)[SLOWER] / (5 * len(GRID)), 0.95)
+
+    def test_a_call_that_waits_is_compared_by_the_clock(self):
+        for options, clock in (({}, "CPU time"), ({"waits": 1}, "time"), ({"context": {"threads": 2}}, "time")):
+            row, = self.compared(1, 1.0, lines=GRID[:1], **options).rows()
+            self.assertEqual(row.estimates[0].way, clock)
+
+    def test_two_percent_are_found_in_the_mean(self):
+        counts = self.counts(1.02)
+        self.assertEqual(counts["mean SLOWER"], 5, counts)
+        self.assertEqual(self.counts(1.003)["mean SLOWER"], 0)
+
+    def test_noise_of_base_against_itself_raises_the_effect(self):
+        # Blocks differ so much that base alone would differ from itself by more than head does.
+        noisy = {"noise": Noise(0.01, 0.01, 0, 0, offset=0.1), "blocks": 8}
+        row, = self.compared(1, 1.05, lines=GRID[:1], **noisy).rows()
+        self.assertEqual(row.verdict, UNCLEAR)
+        self.assertGreater(row.noise, 0.05)
+        self.assertRegex(row.reason, "base differs from itself by")
+
+    def test_what_would_settle_it_is_said(self):
+        comparison = replace(self.compared(1, 1.0, lines=GRID[:1], noise=Noise(0.08, 0, 0, 0, 0.02)), seconds_per_block=1.0)
+        row, = comparison.rows()
+        self.assertRegex(row.reason, r"about \d+ (s|min) more would settle it")
+        row, = replace(comparison, seconds_per_block=1000.0).rows()
+        self.assertIn("a quieter machine would settle it (here about", row.reason)
+        row, = self.compared(1, 1.0305, lines=GRID[:1], rule=Rule(alpha=1e-6), noise=Noise(0.01, 0, 0, 0, 0)).rows()
+        self.assertIn("at the threshold itself", row.reason)
+
+    def test_later_looks_cost_certainty(self):
+        levels = [Rule(look=look).level for look in range(1, 200)]
+        self.assertLessEqual(sum(levels), Rule().alpha)
+        self.assertEqual(Rule().level, Rule().alpha)
 
 
 class CallTest(FolderTest):

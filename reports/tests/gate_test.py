@@ -203,7 +203,8 @@ class CountsTest(GateTest):
         self.assertIn("differ by 0.8 %", found["instructions"]["workloads"][0]["reason"])
 
     def test_a_machine_that_counts_nothing_says_so(self):
-        self.assertEqual(self.gate()[2]["instructions"]["reason"], "nothing counts here")
+        self.assertEqual(self.gate()[2]["instructions"]["reason"], "the times were clear")
+        self.assertEqual(self.gate('[instructions]\ndecides = "always"')[2]["instructions"]["reason"], "nothing counts here")
         self.assertIn("were not counted: nothing counts here", (self.folder / "out" / "summary.md").read_text())
 
 

@@ -8,13 +8,13 @@ from ..compare import timing
 from ..compare.__main__ import timed
 from ..compare.comparison import Comparison, Side
 from ..compare.machines import check_comparable
-from ..compare.verdict import Rule
+from ..compare.verdict import UNCLEAR, Rule
 from ..errors import CommandError
 from ..run import read_run
 from ..verification import read_verified_run
 from . import counts, options as command_line, summary
 from .decision import FAILED, Evidence, decide
-from .policy import NEVER
+from .policy import ALWAYS, NEVER
 
 
 def main(arguments):
@@ -108,7 +108,16 @@ def _count(options, bench_options, evidence):
     if options.baseline and _is_run(options.baseline):
         evidence.no_counts = "a saved run has none"
         return
-    chosen = [*timing.only(bench_options, timing.CHOOSING), *timing.only(bench_options, ("--threads",))]
+    chosen = timing.only(bench_options, ("--threads",))
+    if policy.decides == ALWAYS:
+        chosen += timing.only(bench_options, timing.CHOOSING)
+    else:
+        # Counting under Valgrind takes seconds for each call.
+        unclear = [row.workload for row in evidence.rows if row.verdict == UNCLEAR and row.estimates]
+        if not unclear:
+            evidence.no_counts = "the times were clear"
+            return
+        chosen += [word for line in unclear for word in ("--case", line)]
     folder = _folder(options)
     if options.base_command:
         found = [counts.count(options.base_command, [options.impl] * 2, chosen, folder / "base.counts.jsonl"),
