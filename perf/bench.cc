@@ -301,10 +301,10 @@ Sample Bench::sample(const WorkloadResult& workload, TimedContestant& timed, int
     // The same inputs for all contestants, and different from those of the previous sample, so that an answer from a
     // cache is wrong. Where nothing is judged it would not be noticed, and large inputs take longer to change than a
     // call.
-    // Under Valgrind that takes longer than all the rest, so that counted calls change them once.
+    // Under Valgrind a call takes seconds, so that counted calls change them once, and warm up once after that.
     const bool turns = !timed.entry->unjudged && (!options_.counting || round == 0);
     if (turns) launch.turn(static_cast<std::uint64_t>(1 + round + attempt * kMostRounds));
-    if (timed.warms_up) launch.time(1);
+    if (timed.warms_up || (options_.counting && turns)) launch.time(1);
     interference.watch();
     Sample out{.round = round, .calls = timed.calls, .fma_gflops = fma_gflops};
     Timing timing;

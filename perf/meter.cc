@@ -87,9 +87,10 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+// Of this thread: the worker has others, which listen to the judge and sleep.
 std::int64_t waits() {
   rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
+  getrusage(RUSAGE_THREAD, &usage);
   return usage.ru_nvcsw;
 }
 
@@ -121,6 +122,13 @@ std::string no_hardware_counter() {
 }
 
 void Meter::start() {
+#ifdef BACKGAUGE_WITH_VALGRIND
+  // Once, because turning it on or off throws away all code that Valgrind has translated.
+  static const bool callgrind = [] {
+    if (instruction_counter() == "callgrind") CALLGRIND_START_INSTRUMENTATION;
+    return instruction_counter() == "callgrind";
+  }();
+#endif
   before_.waits = waits();
   if (instruction_counter() == "hardware") {
     before_.instructions = read_counter(counters().instructions);
@@ -128,27 +136,22 @@ void Meter::start() {
   }
   before_.cpu_seconds = cpu_seconds();
 #ifdef BACKGAUGE_WITH_VALGRIND
-  if (instruction_counter() != "callgrind") return;
-  // Once, because turning it on or off throws away all code that Valgrind has translated.
-  static const bool started = [] {
-    CALLGRIND_START_INSTRUMENTATION;
-    return true;
-  }();
-  if (started) CALLGRIND_ZERO_STATS;
+  if (callgrind) CALLGRIND_ZERO_STATS;
 #endif
 }
 
+// The CPU time first: writing the counts takes much of it.
 Timing Meter::stop(double seconds) const {
   Timing out;
-#ifdef BACKGAUGE_WITH_VALGRIND
-  if (instruction_counter() == "callgrind") out.instructions = dumped_instructions();
-#endif
   out.seconds = seconds;
   out.cpu_seconds = cpu_seconds() - before_.cpu_seconds;
   if (instruction_counter() == "hardware") {
     out.instructions = read_counter(counters().instructions) - before_.instructions;
     out.cycles = read_counter(counters().cycles) - before_.cycles;
   }
+#ifdef BACKGAUGE_WITH_VALGRIND
+  if (instruction_counter() == "callgrind") out.instructions = dumped_instructions();
+#endif
   out.waits = waits() - before_.waits;
   return out;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the calls of a sample took of this process: time by the clock, CPU time, how often a thread gave up its CPU by
-// itself, and, where the machine has counters, instructions and cycles.
+// What the calls of a sample took of this process: time by the clock, CPU time, how often the calling thread gave up
+// its CPU by itself, and, where the machine has counters, instructions and cycles.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Timing {
 
   double seconds = 0;                                 // by the clock, or on the device
   double cpu_seconds = 0;                             // of all threads of the process in the same interval
-  std::int64_t waits = -1;                            // how often a thread gave up its CPU to wait for something
+  std::int64_t waits = -1;                            // how often the calling thread gave up its CPU to wait
   double instructions = kUnknown, cycles = kUnknown;  // of all threads, in user mode
 
   void add(const Timing& more);

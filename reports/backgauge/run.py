@@ -29,7 +29,7 @@ class Sample:
     disturbed: bool
     cpu_seconds: float = float("nan")  # CPU time per call; nan if the run does not say
     calls: int = 0  # 0 if the run does not say
-    waits: int = -1  # how often a thread gave up its CPU by itself during all calls; -1 if the run does not say
+    waits: int = -1  # how often the calling thread gave up its CPU by itself during all calls; -1 if the run does not say
     block: int = 0  # samples of different blocks come from different processes
 
 

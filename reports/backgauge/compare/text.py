@@ -19,7 +19,7 @@ def heading(comparison):
     again = f", look {rule.look}" if rule.look > 1 else ""
     return (f"base {comparison.base.name}, head {comparison.head.name}: {how}; effects from {100 * rule.min_effect:g} %, "
             f"of the mean from {100 * rule.mean_effect:g} %; alpha {rule.alpha:g} with Holm's correction{again}, "
-            f"{100 * (1 - rule.level):.3g} % intervals")
+            f"{100 * (1 - rule.level):.6g} % intervals")
 
 
 def summary(rows, mean):

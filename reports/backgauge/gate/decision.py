@@ -71,6 +71,8 @@ def _of_verify(evidence):
 
 
 def _of_times(evidence, policy):
+    if evidence.comparison is None:  # not timed
+        return
     rows = evidence.rows
     of_counts = {row.workload: row.verdict for row in evidence.counts}
     for row in sorted(rows, key=lambda row: -row.ratio if row.estimates else 0):
