@@ -5,9 +5,13 @@
 //   BACKGAUGE_TEST_INSTRUCTIONS=N      executes N instructions more instead
 #include <time.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "impl/cpu/cpu.h"
 #include "reference/contract/op_spec.h"
@@ -31,18 +35,58 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-void execute_more() {
-  constexpr long kOfAnIteration = 2;  // a subtraction and a jump
-  for (long left = static_cast<long>(instructions) / kOfAnIteration; left > 0; --left) {
+// A subtraction and a jump each.
+constexpr double kOfAnIteration = 2;
+void iterate(double times) {
+  for (long left = static_cast<long>(times); left > 0; --left) {
     asm volatile("");  // keeps the loop
   }
 }
 
-// CPU time, because the share that others take of a call is not this call's.
-void take_longer(double start) {
-  const double end = start + longer * (cpu_seconds() - start);
-  while (cpu_seconds() < end) {
+double iterations_per_second() {
+  constexpr double kMany = 200'000;
+  double least = 1;
+  for (int k = 0; k < 5; ++k) {
+    const double start = cpu_seconds();
+    iterate(kMany);
+    least = std::min(least, cpu_seconds() - start);
   }
+  return kMany / least;
+}
+
+// What calls of one size take by themselves: the shortest of the first ones, which are measured. Later ones are not,
+// because reading the clock would make short calls longer still.
+struct Size {
+  int measured = 0;
+  double seconds = 1;
+};
+constexpr int kMeasured = 5;
+
+Size& size_of(const backgauge_call& call) {
+  static thread_local std::map<std::pair<int, std::int64_t>, Size> sizes;
+  std::int64_t elements = 0;
+  for (std::int32_t k = 0; k < call.num_inputs; ++k) {
+    std::int64_t product = 1;
+    for (std::int32_t d = 0; d < call.inputs[k].rank; ++d) product *= call.inputs[k].shape[d];
+    elements = 31 * elements + product;
+  }
+  return sizes[{call.op, elements}];
+}
+
+backgauge_status take_longer(const backgauge_call* call, backgauge_message* message) {
+  static const double rate = iterations_per_second();
+  static thread_local bool measuring = true;  // the sizes of a call may be read once it has succeeded
+  const double start = measuring ? cpu_seconds() : 0;
+  const backgauge_status status = inner->run(call, message);
+  if (status != BACKGAUGE_OK) return status;  // whatever is wrong with it, it was refused
+  Size& size = size_of(*call);
+  if (measuring && size.measured < kMeasured) {
+    ++size.measured;
+    size.seconds = std::min(size.seconds, cpu_seconds() - start);
+  }
+  measuring = size.measured < kMeasured;
+  if (size.measured > 0) iterate((longer - 1) * size.seconds * rate);
+  return status;
 }
 
 // A malformed call may have anything in it, and is refused by the cpu implementation.
@@ -54,9 +98,9 @@ bool is_slow(const backgauge_call* call) {
 
 backgauge_status run(const backgauge_call* call, backgauge_message* message) {
   if (!is_slow(call)) return inner->run(call, message);
-  const double start = instructions > 0 ? 0 : cpu_seconds();
+  if (instructions == 0) return take_longer(call, message);
   const backgauge_status status = inner->run(call, message);
-  instructions > 0 ? execute_more() : take_longer(start);
+  iterate(instructions / kOfAnIteration);
   return status;
 }
 
