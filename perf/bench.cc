@@ -284,11 +284,13 @@ std::int64_t Bench::calls_of_a_sample(Launch& launch) {
 }
 
 LoadOptions Bench::load_options() const {
-  if (!options_.cold) return {options_.threads, 0, options_.untrusted};
   // Twice the last level, so that no level holds anything else.
-  return {options_.threads,
-          2 * std::max({machine_.l1_bytes, machine_.l2_bytes, machine_.l3_bytes, std::int64_t{1} << 22}),
-          options_.untrusted};
+  const std::int64_t all_caches =
+      2 * std::max({machine_.l1_bytes, machine_.l2_bytes, machine_.l3_bytes, std::int64_t{1} << 22});
+  return {.threads = options_.threads,
+          .evict_bytes = options_.cold ? all_caches : 0,
+          .watched = options_.untrusted,
+          .launches = options_.launches};
 }
 
 Sample Bench::sample(const WorkloadResult& workload, TimedContestant& timed, int round, double fma_gflops) {

@@ -39,6 +39,7 @@ struct LoadOptions {
   int threads = 1;
   std::int64_t evict_bytes = 0;  // bytes written before every timed call to empty the caches; 0: hot caches
   bool watched = false;          // samples are taken with observe()
+  int launches = 1;              // processes that are compared before one is timed
 };
 
 // A sample that the judge has watched: every call had other inputs, which lay elsewhere than in the last sample, and

@@ -77,7 +77,9 @@ Timing TimedCall::time(std::int64_t calls) {
     Meter meter;
     meter.start();
     const double seconds = device_ ? time_on_device(batch) : time_batch(batch);
-    total.add(meter.stop(seconds));
+    Timing timing = meter.stop(seconds);
+    if (device_) timing.waits = -1;  // the thread that waits for the device says nothing about it
+    total.add(timing);
     left -= batch;
   }
   check_environment();

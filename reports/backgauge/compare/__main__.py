@@ -4,6 +4,7 @@
 from dataclasses import replace
 
 from .. import errors
+from ..case_line import workload_key
 from ..errors import CommandError
 from ..run import read_run
 from . import machines, options as command_line, text, timing
@@ -95,7 +96,12 @@ def comparison_of(turns, rule, rule_of=None):
         base, control, head = (Side(run, name) for name in run.implementations)
     else:
         base, head, control = (_side(run, run.implementations[0]) for run in runs)
-    of_look = (lambda workload: replace(rule_of(workload), look=rule.look)) if rule_of else None
+
+    # A workload that got no more blocks has not been looked at again: what it showed, it showed at its own last look.
+    def of_look(workload):
+        own = rule_of(workload) if rule_of else rule
+        return replace(own, look=turns.looks[workload_key(workload)] if rule.look else 0)
+
     return Comparison(base, head, True, rule, control, turns.seconds_per_block, of_look)
 
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -49,6 +50,7 @@ class Turns:
     folder: pathlib.Path
     runs: list[list[Run]] = field(default_factory=list)  # of each program and, of two, of base once more
     launches: int = 0
+    looks: Counter = field(default_factory=Counter)  # how often each workload got more blocks
     seconds_per_block: float = math.nan  # of one workload
 
     def add(self, blocks, workloads=()):
@@ -64,8 +66,9 @@ class Turns:
             for _ in range(blocks):
                 turn = [(0, self.programs[0]), (1, self.programs[1]), (2, self.programs[0])]
                 self._launch(turn if self.launches % 2 == 0 else turn[::-1], [f"--impl={self.implementations[0]}", *options])
-        count = len(workloads) or len({workload for workload, _ in self.runs[0][-1].pairs})
-        self.seconds_per_block = (time.monotonic() - begin) / (blocks * max(1, count))
+        timed = {workload for workload, _ in self.runs[0][-1].pairs}
+        self.looks.update(timed)
+        self.seconds_per_block = (time.monotonic() - begin) / (blocks * max(1, len(timed)))
 
     def _defaults(self):
         defaults = {"--reps": ROUNDS_OF_A_BLOCK, "--launches": 1}

@@ -83,7 +83,7 @@ def more_blocks(row):
     """How many times as many blocks would decide the row, by its present ratio and spread; inf if none would. The reach
     of the interval shrinks with the square root of their number. SAME needs the distance to the threshold, everything
     else the distance to 1."""
-    estimate, threshold = row.estimates[0], math.log1p(row.least_effect)
+    estimate, threshold = row.estimates[0], math.log1p(row.least_effect or row.effect)
     size = abs(math.log(estimate.ratio))
     needed = threshold - size if size < threshold else size
     if not math.isfinite(estimate.reach) or abs(threshold - size) < AT_THE_THRESHOLD * threshold:
