@@ -45,7 +45,7 @@ class Synthetic:
     noise: Noise = Noise()
     speed: float = 1.0  # of the whole machine
     slower: dict = field(default_factory=dict)  # (implementation, line) -> factor
-    lost: float = 1.0  # how many times as long a call takes by the clock as on its CPU
+    lost: float = 1.0  # up to how many times as long a call takes by the clock as on its CPU
     waits: int = 0  # of each sample
     failed: dict = field(default_factory=dict)  # (implementation, line) -> (verdict, reason)
     unjudged: frozenset = frozenset()  # implementations timed with --unjudged
@@ -80,10 +80,11 @@ class Synthetic:
         gflop, gigabytes, limit = work_of(line, context)
         ideal = gflop / (limit * (0.6 if "b1i" in line else 1.0) * share)
         seconds = self.times(ideal * self.slower.get((name, line), 1.0), drift, random)
+        clock = seconds if self.lost == 1 else seconds * (1 + (self.lost - 1) * random.random(self.rounds))
         error = round(float(random.uniform(0.2, 0.7)), 3)
-        samples = [{**head, "suite": "nine", "version": "1", "round": k, "seconds": float(value), "calls": 4,
+        samples = [{**head, "suite": "nine", "version": "1", "round": k, "seconds": float(clock[k]), "calls": 4,
                     "fma_gflops": float(limit * self.speed * np.exp(-drift[k])), "disturbed": self.disturbed,
-                    "block": self.block_of(k), "cpu_seconds": float(value / self.lost), "waits": self.waits}
+                    "block": self.block_of(k), "cpu_seconds": float(value), "waits": self.waits}
                    for k, value in enumerate(seconds)]
         tensors = {tensor: round(error * float(random.uniform(0.3, 1)), 3) for tensor in self.tensors}
         unjudged = name in self.unjudged

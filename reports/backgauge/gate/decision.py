@@ -10,7 +10,7 @@ from ..compare.comparison import MEAN
 from ..compare.text import name_of
 from ..quantities import counted, seconds_text
 from . import counts
-from .policy import ALWAYS, COUNTS, FORBID, NEVER
+from .policy import COUNTS, FORBID
 
 PASSED, FAILED, SLOWER, UNCLEAR = "PASSED", "FAILED", "SLOWER", "UNCLEAR"
 EXIT_CODES = {PASSED: errors.GOOD, FAILED: errors.FAILED, SLOWER: errors.SLOWER, UNCLEAR: errors.INCONCLUSIVE}
@@ -54,7 +54,7 @@ class Decision:
 
 
 def decide(evidence, policy):
-    findings = [*_of_verify(evidence), *_of_times(evidence, policy), *_of_counts(evidence, policy)]
+    findings = [*_of_verify(evidence), *_of_times(evidence, policy), *_of_counts(evidence)]
     for verdict in (FAILED, SLOWER, UNCLEAR):  # the worst first
         against = [finding for finding in findings if finding.verdict == verdict]
         if against:
@@ -102,15 +102,10 @@ def _of_times(evidence, policy):
         yield Finding(UNCLEAR, "nothing could be decided", why)
 
 
-def _of_counts(evidence, policy):
-    decides = policy.instructions.decides
-    if decides == NEVER:
-        return
-    of_times = {workload_key(row.workload): row for row in evidence.rows}
+def _of_counts(evidence):
+    """What was counted is what counts may decide."""
     for row in evidence.counts:
-        timed = of_times.get(row.workload)
-        silent = timed is None or timed.verdict == times.UNCLEAR
-        if row.verdict == counts.MORE and (silent or decides == ALWAYS):
+        if row.verdict == counts.MORE:
             yield Finding(SLOWER, name_of(row), f"{100 * (row.ratio - 1):.2g} % more instructions ({row.counter})")
 
 
