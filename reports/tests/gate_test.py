@@ -42,7 +42,7 @@ class GateTest(unittest.TestCase):
         self.verify_code = code
         self.write("summary.json", json.dumps({
             "schema": "backgauge.verification/1", "verdict": {"word": word, "text": text},
-            "run": {"implementation": "mine", "implementation_version": "1"}, "kinds": []}))
+            "run": {"implementation": "mine", "implementation_version": "1", "finished": "2026-01-01T00:00:00Z"}, "kinds": []}))
 
     def write(self, name, text):
         (self.folder / name).write_text(text)
