@@ -131,6 +131,9 @@ def _green(evidence):
     if evidence.mean is not None and evidence.mean.estimates:
         first = evidence.mean.estimates[0]
         parts.append(f"mean {first.ratio:.3f} ({first.low:.3f} .. {first.high:.3f})")
+    words = [(word, sum(row.verdict == word for row in evidence.counts)) for word in (counts.FEWER, counts.SAME, counts.UNCLEAR)]
+    if evidence.counts:
+        parts.append("instructions: " + ", ".join(f"{number} {word}" for word, number in words if number))
     return "; ".join(parts)
 
 
