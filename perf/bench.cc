@@ -107,18 +107,15 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
     mine.workload.c = workload_inputs.c;
     std::vector<TimedContestant> all_timed = judge_all(workload_inputs, contestants, mine);
     if (!all_timed.empty() && !halted()) {
-      if (!result.noise_known) measure_noise(mine, all_timed.front(), result);
-      time_rounds(mine, all_timed);
-    }
-    for (TimedContestant& timed : all_timed) {
-      if (timed.entry->timed() && !timed.entry->unjudged) judge_again(timed, mine);
+      if (!result.noise_known && !options_.counting) measure_noise(mine, all_timed.front(), result);
+      time_blocks(workload_inputs, mine, all_timed);
     }
     double fma_gflops = 0;
     for (const Entry& entry : mine.entries) {
       for (const Sample& sample : entry.samples) fma_gflops = std::max(fma_gflops, sample.fma_gflops);
     }
     for (TimedContestant& timed : all_timed) {
-      if (!timed.entry->timed() || !timed.contestant->on_cpu()) continue;
+      if (options_.counting || !timed.entry->timed() || !timed.contestant->on_cpu()) continue;
       timed.entry->doubt = implausible(mine, *timed.entry, machine_, limits_, fma_gflops, result.noise);
     }
   } catch (const std::bad_alloc&) {
@@ -148,7 +145,7 @@ std::vector<Bench::TimedContestant> Bench::judge_all(WorkloadInputs& workload_in
     }
     try {
       TimedContestant timed{contestant.get(), &entry};
-      launch(workload_inputs, timed);
+      launch(workload_inputs, timed, 0);
       all_timed.push_back(std::move(timed));
     } catch (const ContestantError& error) {
       fail(entry, {error.status, error.what(), {}});
@@ -176,17 +173,21 @@ void Bench::judge_again(TimedContestant& timed, const WorkloadResult& workload) 
 
 // The addresses of a process are random and can make it fast or slow: every contestant gets the best of several
 // launches.
-void Bench::launch(WorkloadInputs& workload_inputs, TimedContestant& timed) {
+void Bench::launch(WorkloadInputs& workload_inputs, TimedContestant& timed, int block) {
+  timed.launch.reset();
   double best = 0;
   for (int k = 0; k < options_.launches && !options_.stop(); ++k) {
     tell(fmt::format("launch {} of {}: {}", k + 1, options_.launches, timed.entry->implementation));
     std::unique_ptr<Launch> launch = timed.contestant->launch(workload_inputs);
-    if (k == 0) {
+    if (k == 0 && block == 0) {
       // A watched call comes after another one in any case.
-      timed.warms_up = !options_.cold && !options_.untrusted && launch->loaded().first_call < kNoWarmUp;
+      timed.warms_up =
+          !options_.cold && !options_.untrusted && !options_.counting && launch->loaded().first_call < kNoWarmUp;
       timed.calls = calls_of_a_sample(*launch);
     }
-    const double seconds = trial(timed, *launch);
+    // Of many blocks with one process each there is nothing to choose from.
+    const bool choice = options_.launches > 1 || options_.blocks == 1;
+    const double seconds = choice ? trial(timed, *launch) : launch->loaded().first_call;
     launch->pause();
     timed.entry->launches.push_back(seconds);
     if (k > 0 && seconds >= best) continue;
@@ -200,7 +201,7 @@ void Bench::launch(WorkloadInputs& workload_inputs, TimedContestant& timed) {
 
 // Seconds of a call. For long calls the first call has measured it.
 double Bench::trial(TimedContestant& timed, Launch& launch) {
-  if (launch.loaded().first_call > kLongCall) return launch.loaded().first_call;
+  if (options_.counting || launch.loaded().first_call > kLongCall) return launch.loaded().first_call;
   if (timed.warms_up) launch.time(1);
   double least = 0;
   for (int k = 0; k < kTrialsPerLaunch; ++k) {
@@ -210,19 +211,42 @@ double Bench::trial(TimedContestant& timed, Launch& launch) {
   return least;
 }
 
-// A B C, then C B A, so that drift affects all alike.
-void Bench::time_rounds(const WorkloadResult& workload, std::vector<TimedContestant>& all_timed) {
-  for (int round = 0; round < options_.rounds && !options_.stop(); ++round) {
-    if (round >= kLeastRounds && Clock::now() >= options_.deadline) break;
-    const double fma_reference = fma_rate(workload.workload.c.dtype, options_.threads, kFmaReference);
+// Every block is judged at its end, because the next one has other processes.
+void Bench::time_blocks(WorkloadInputs& workload_inputs, const WorkloadResult& workload,
+                        std::vector<TimedContestant>& all_timed) {
+  for (int block = 0; block < options_.blocks && !halted(); ++block) {
+    for (TimedContestant& timed : all_timed) {
+      if (block == 0 || !timed.entry->timed()) continue;
+      try {
+        launch(workload_inputs, timed, block);
+      } catch (const ContestantError& error) {
+        fail(*timed.entry, {error.status, error.what(), {}});
+      }
+    }
+    time_rounds(workload, all_timed, block);
+    for (TimedContestant& timed : all_timed) {
+      if (timed.entry->timed() && !timed.entry->unjudged) judge_again(timed, workload);
+    }
+  }
+}
+
+// A B C, C B A, B C A, A C B, C A B, B A C: drift affects all alike, and so does the place in a round.
+void Bench::time_rounds(const WorkloadResult& workload, std::vector<TimedContestant>& all_timed, int block) {
+  for (int of_block = 0; of_block < options_.rounds && !options_.stop(); ++of_block) {
+    if (of_block >= kLeastRounds && Clock::now() >= options_.deadline) break;
+    const int round = block * options_.rounds + of_block;
+    const double fma_reference =
+        options_.counting ? 0 : fma_rate(workload.workload.c.dtype, options_.threads, kFmaReference);
     for (std::size_t turn = 0; turn < all_timed.size(); ++turn) {
-      TimedContestant& timed = all_timed[round % 2 == 0 ? turn : all_timed.size() - 1 - turn];
+      const std::size_t place = round % 2 == 0 ? turn : all_timed.size() - 1 - turn;
+      TimedContestant& timed = all_timed[(place + static_cast<std::size_t>(round / 2)) % all_timed.size()];
       if (!timed.entry->unjudged && !may_be_timed(timed.entry->verdict)) continue;
-      if (round >= kLeastRounds && timed.entry->first_call > kLongCall) continue;
-      tell(fmt::format("round {} of {}: {} on {}", round + 1, options_.rounds, timed.entry->implementation,
-                       workload.workload.name()));
+      if (of_block >= kLeastRounds && timed.entry->first_call > kLongCall) continue;
+      tell(fmt::format("round {} of {}: {} on {}", round + 1, options_.rounds * options_.blocks,
+                       timed.entry->implementation, workload.workload.name()));
       try {
         timed.entry->samples.push_back(sample(workload, timed, round, fma_reference));
+        timed.entry->samples.back().block = block;
       } catch (const ContestantError& error) {
         fail(*timed.entry, {error.status, error.what(), {}});
       }
@@ -253,7 +277,7 @@ bool Bench::may_be_timed(const Verdict& verdict) const {
 
 std::int64_t Bench::calls_of_a_sample(Launch& launch) {
   // A first call takes less than ten times as long as later ones.
-  if (options_.cold || launch.loaded().first_call > 10 * options_.sample_seconds) return 1;
+  if (options_.cold || options_.counting || launch.loaded().first_call > 10 * options_.sample_seconds) return 1;
   std::int64_t calls = 1;
   for (;;) {
     const Clock::time_point begin = Clock::now();
@@ -268,11 +292,10 @@ std::int64_t Bench::calls_of_a_sample(Launch& launch) {
 }
 
 LoadOptions Bench::load_options() const {
-  if (!options_.cold) return {options_.threads, 0, options_.untrusted};
   // Twice the last level, so that no level holds anything else.
-  return {options_.threads,
-          2 * std::max({machine_.l1_bytes, machine_.l2_bytes, machine_.l3_bytes, std::int64_t{1} << 22}),
-          options_.untrusted};
+  const std::int64_t all_caches =
+      2 * std::max({machine_.l1_bytes, machine_.l2_bytes, machine_.l3_bytes, std::int64_t{1} << 22});
+  return {.threads = options_.threads, .evict_bytes = options_.cold ? all_caches : 0, .watched = options_.untrusted};
 }
 
 Sample Bench::sample(const WorkloadResult& workload, TimedContestant& timed, int round, double fma_gflops) {
@@ -280,22 +303,29 @@ Sample Bench::sample(const WorkloadResult& workload, TimedContestant& timed, int
   const std::string name = timed.entry->implementation + "/" + workload.workload.name();
   for (int attempt = 0;; ++attempt) {
     InterferenceMonitor interference(launch.process());
-    interference.wait_until_idle(kPatience);
+    interference.wait_until_idle(options_.patient ? kPatience : std::chrono::milliseconds(0));
     const TimedContestant::Awake awake(launch);
     // The same inputs for all contestants, and different from those of the previous sample, so that an answer from a
     // cache is wrong. Where nothing is judged it would not be noticed, and large inputs take longer to change than a
     // call.
-    if (!timed.entry->unjudged) launch.turn(static_cast<std::uint64_t>(1 + round + attempt * kMostRounds));
-    if (timed.warms_up) launch.time(1);
+    // Under Valgrind a call takes seconds, so that counted calls change them once, and warm up once after that.
+    const bool turns = !timed.entry->unjudged && (!options_.counting || round == 0);
+    if (turns) launch.turn(static_cast<std::uint64_t>(1 + round + attempt * kMostRounds));
+    if (timed.warms_up || (options_.counting && turns)) launch.time(1);
     interference.watch();
     Sample out{.round = round, .calls = timed.calls, .fma_gflops = fma_gflops};
     Timing timing;
     out.run =
         run_under_google(name, timed.calls, [&](std::int64_t calls) { return (timing = launch.time(calls)).seconds; });
     out.run.cpu_accumulated_time = timing.cpu_seconds;
-    out.seconds = timing.seconds / static_cast<double>(timed.calls);
+    const auto of_a_call = [&timed](double sum) { return sum / static_cast<double>(timed.calls); };
+    out.seconds = of_a_call(timing.seconds);
+    out.cpu_seconds = of_a_call(timing.cpu_seconds);
+    out.instructions = of_a_call(timing.instructions);
+    out.cycles = of_a_call(timing.cycles);
+    out.waits = timing.waits;
     out.disturbed = interference.disturbed();
-    if (!out.disturbed || attempt == kMostRetries || Clock::now() >= options_.deadline) return out;
+    if (!out.disturbed || !options_.patient || attempt == kMostRetries || Clock::now() >= options_.deadline) return out;
   }
 }
 

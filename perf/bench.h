@@ -26,6 +26,10 @@ struct BenchOptions {
   bool untrusted = false;   // samples are watched: they are judged, and their times compared with the judge's
   bool unjudged = false;    // nothing is judged, and the entries say so: for workloads too large for the oracle
   int launches = 3;         // processes of each contestant, of which the fastest is timed
+  int blocks = 1;           // how often all that is done anew: each block has its own processes and `rounds` rounds
+  bool counting = false;    // counts instructions, with no regard to time: a sample is one call
+  std::string counter{};    // what counts them: "hardware", "callgrind", or "" for nothing
+  bool patient = true;      // waits for a quiet machine before a sample, and repeats one that was disturbed
   double most_gflop = 60;   // larger workloads are SKIPPED: judging takes some CPU seconds for each; nine has 53.7
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();  // no workload starts after this
@@ -53,9 +57,11 @@ class Bench {
   std::vector<TimedContestant> judge_all(WorkloadInputs& workload_inputs,
                                          const std::vector<std::unique_ptr<Contestant>>& contestants,
                                          WorkloadResult& result);
-  void launch(WorkloadInputs& workload_inputs, TimedContestant& timed);
+  void time_blocks(WorkloadInputs& workload_inputs, const WorkloadResult& workload,
+                   std::vector<TimedContestant>& all_timed);
+  void launch(WorkloadInputs& workload_inputs, TimedContestant& timed, int block);
   double trial(TimedContestant& timed, Launch& launch);
-  void time_rounds(const WorkloadResult& workload, std::vector<TimedContestant>& all_timed);
+  void time_rounds(const WorkloadResult& workload, std::vector<TimedContestant>& all_timed, int block);
   void measure_noise(const WorkloadResult& workload, TimedContestant& timed, BenchResult& result);
   std::int64_t calls_of_a_sample(Launch& launch);
   Verdict judge(Contestant& contestant, WorkloadInputs& workload_inputs, Entry& entry) const;

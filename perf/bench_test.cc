@@ -10,7 +10,9 @@
 
 #include "perf/context.h"
 #include "perf/google_benchmark.h"
+#include "perf/ratio.h"
 #include "perf/samples.h"
+#include "perf/statistics.h"
 #include "perf/text_table.h"
 
 namespace backgauge {
@@ -68,7 +70,8 @@ class ActorLaunch : public Launch {
     asked.push_back("time " + actor_.name());
     if (actor_.ends && actor_.ends()) throw ContestantError("ended");
     const double seconds = factor_ * actor_.seconds() * static_cast<double>(calls);
-    return {seconds, 0.5 * seconds};
+    return {
+        .seconds = seconds, .cpu_seconds = 0.5 * seconds, .waits = 0};  // so that ratios do not depend on other load
   }
   Verdict judge() override {
     EXPECT_EQ(awake_, 1) << actor_.name();
@@ -129,7 +132,7 @@ TEST_F(BenchTest, RoundsGoForthAndBack) {
   }
   // Each is tried, a runs against itself, then come the rounds. Disturbed samples are repeated, so repeats count once.
   order.erase(std::unique(order.begin(), order.end()), order.end());
-  EXPECT_EQ(order, "abcabcbabc");
+  EXPECT_EQ(order, "abcabcbabca");
   for (const Entry& entry : result.workloads.at(0).entries) EXPECT_EQ(entry.samples.size(), 3u);
   EXPECT_TRUE(result.noise_known);
   EXPECT_EQ(result.noise, 0);
@@ -157,6 +160,33 @@ TEST_F(BenchTest, TheFastestOfAllLaunchesIsTimed) {
   EXPECT_DOUBLE_EQ(entry.launches[2], 0.06);
   EXPECT_NE(samples_of(result.workloads[0]).find("\"launch_seconds\":[0.04,0.02,0.06]"), std::string::npos);
   EXPECT_NE(heading_text(machine, {}, limits, options).find("best of 3 processes"), std::string::npos);
+}
+
+TEST_F(BenchTest, EveryBlockHasProcessesOfItsOwnWhichAreJudgedAtItsEnd) {
+  options.blocks = 3;
+  options.rounds = 2;
+  add("a");
+  add("b");
+  const BenchResult result = run();
+  EXPECT_EQ(std::ranges::count(asked, "launch a"), 3);
+  EXPECT_EQ(std::ranges::count(asked, "again b"), 3);
+  const std::vector<Sample>& samples = result.workloads[0].entries[1].samples;
+  ASSERT_EQ(samples.size(), 6u);
+  for (int k = 0; k < 6; ++k) {
+    EXPECT_EQ(samples[static_cast<std::size_t>(k)].round, k);
+    EXPECT_EQ(samples[static_cast<std::size_t>(k)].block, k / 2);
+  }
+  EXPECT_NE(samples_of(result.workloads[0]).find("\"block\":2,\"cpu_seconds\":0.01,\"waits\":0,\"instructions\":null"),
+            std::string::npos)
+      << samples_of(result.workloads[0]);
+}
+
+TEST_F(BenchTest, WhatIsWrongAfterAnyBlockHasNoTime) {
+  options.blocks = 3;
+  add("a").after = {Status::kFailed, "wrong", {}};
+  const BenchResult result = run();
+  EXPECT_FALSE(result.workloads[0].entries[0].timed());
+  EXPECT_EQ(std::ranges::count(asked, "again a"), 1);
 }
 
 // A sample with inputs that were used before could be answered from a cache.
@@ -191,6 +221,56 @@ TEST_F(BenchTest, WhatCannotBeIsMarkedAndNotCompared) {
   const auto runs = google_runs(result);
   EXPECT_TRUE(runs.back().error_occurred);
   EXPECT_TRUE(runs.back().error_message.starts_with("IMPLAUSIBLE: ")) << runs.back().error_message;
+}
+
+// Samples of which `busy` of nine are disturbed; those of b take `factor` times as long.
+WorkloadResult sampled(int busy, double factor, double spread, std::int64_t waits) {
+  WorkloadResult result;
+  result.workload = {"case", {}};
+  for (const char* name : {"a", "b"}) {
+    Entry& entry = result.entries.emplace_back();
+    entry.implementation = name;
+    for (int round = 0; round < 9; ++round) {
+      const double own = std::string_view(name) == "b" ? factor * std::pow(spread, round % 3) : 1;
+      Sample sample{.round = round, .seconds = 30 * own, .disturbed = round < busy};
+      sample.cpu_seconds = own;
+      sample.waits = waits;
+      entry.samples.push_back(sample);
+    }
+  }
+  return result;
+}
+
+TEST(RatioTest, SamplesThatCarryNoRatioHaveNone) {
+  const auto between = [](const WorkloadResult& result, int threads) {
+    return ratio_of(result.entries[0], result.entries[1], threads);
+  };
+  EXPECT_DOUBLE_EQ(between(sampled(4, 2, 1, 1), 1).value, 0.5);
+  EXPECT_EQ(between(sampled(5, 2, 1, 1), 1).missing, "disturbed");
+  EXPECT_EQ(between(sampled(5, 2, 1, 0), 2).missing, "disturbed");
+  EXPECT_EQ(between(sampled(0, 2, 2, 1), 1).missing, "spread");
+  // One thread that never waits: its CPU time is its own, whatever others do.
+  EXPECT_DOUBLE_EQ(between(sampled(9, 2, 1, 0), 1).value, 0.5);
+  const WorkloadResult disturbed = sampled(9, 40, 1, 5);
+  BenchResult all;
+  all.workloads.push_back(disturbed);
+  EXPECT_NE(workload_text(disturbed).find(" disturbed\n"), std::string::npos) << workload_text(disturbed);
+  EXPECT_EQ(workload_text(disturbed).find("0.025"), std::string::npos) << workload_text(disturbed);
+  EXPECT_NE(closing_text(all).find("1 left out"), std::string::npos) << closing_text(all);
+}
+
+TEST(StatisticsTest, TheMedianLiesBetweenTheseTwo) {
+  const auto of = [](int count) {
+    std::vector<double> numbers;
+    for (int k = 1; k <= count; ++k) numbers.push_back(k);
+    return median_range(numbers);
+  };
+  // Of tables of the sign test: 5, 6, 9, 20 numbers.
+  EXPECT_EQ(of(5).low, 1);
+  EXPECT_EQ(of(6).low, 1);
+  EXPECT_EQ(of(9).low, 2);
+  EXPECT_EQ(of(9).high, 8);
+  EXPECT_EQ(of(20).low, 6);
 }
 
 TEST_F(BenchTest, WhatIsWrongHasNoTime) {
@@ -239,7 +319,7 @@ TEST_F(BenchTest, WhatIsUnjudgedIsTimedMarkedAndNotCompared) {
   }
   EXPECT_EQ(std::ranges::count(asked, "launch c"), 0);
   const std::string table = workload_text(result.workloads[0]), closing = closing_text(result);
-  EXPECT_NE(table.find("     unjudged       -\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("     unjudged         -\n"), std::string::npos) << table;
   EXPECT_EQ(table.find("0.500"), std::string::npos) << table;
   EXPECT_NE(table.find("c              SKIPPED: does not claim it"), std::string::npos) << table;
   EXPECT_NE(closing.find("b: 1 of 1 workloads timed, not judged\n"), std::string::npos) << closing;

@@ -23,6 +23,8 @@ std::map<std::string, std::string> context_of(const Machine& machine, const Buil
                                                 {"threads", std::to_string(options.threads)},
                                                 {"launches", std::to_string(options.launches)},
                                                 {"workloads_planned", std::to_string(result.planned)},
+                                                {"blocks", std::to_string(options.blocks)},
+                                                {"counter", options.counter},
                                                 {"work_convention", kWorkConvention}};
   const auto add = [&](const std::string& key, double value) { context[key] = fmt::format("{:.5g}", value); };
   add("fma_gflops_f32", limits.fma_f32);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "perf/cost_model.h"
+#include "perf/meter.h"
 #include "perf/workloads.h"
 #include "properties/judge/compare/verdict.h"
 
@@ -26,6 +27,10 @@ struct Sample {
   std::int64_t calls = 1;
   double fma_gflops = 0;  // the multiply-add loop in the same round
   bool disturbed = false;
+  double cpu_seconds = 0;   // per call
+  std::int64_t waits = -1;  // of all calls together; this and what follows as in Timing
+  double instructions = Timing::kUnknown, cycles = Timing::kUnknown;  // per call
+  int block = 0;                            // samples of different blocks come from different processes
   benchmark::BenchmarkReporter::Run run{};  // as Google Benchmark recorded it
 };
 

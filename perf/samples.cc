@@ -50,7 +50,12 @@ std::string samples_of(const WorkloadResult& result) {
                    {"seconds", sample.seconds},
                    {"calls", sample.calls},
                    {"fma_gflops", sample.fma_gflops},
-                   {"disturbed", sample.disturbed}});
+                   {"disturbed", sample.disturbed},
+                   {"block", sample.block},
+                   {"cpu_seconds", sample.cpu_seconds},
+                   {"waits", sample.waits},
+                   {"instructions", sample.instructions},
+                   {"cycles", sample.cycles}});
     }
   }
   return out;

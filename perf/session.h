@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "perf/clocks.h"
-#include "perf/timing.h"
+#include "perf/meter.h"
 #include "properties/judge/compare/judge_values.h"
 #include "properties/judge/compare/verdict.h"
 #include "reference/contract/call.h"

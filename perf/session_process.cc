@@ -312,6 +312,8 @@ void session_main(std::vector<std::string> arguments, const OpenImplementation& 
   constexpr int kUsage = 2;
   const std::optional<Confinement> confinement = take_confinement(arguments);
   if (arguments.size() != 2) _exit(kUsage);
+  // Before the implementation has threads, and before the process confines itself.
+  instruction_counter();
   // While stopped, it could not notice that its parent has ended.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   Channel channel = become_worker(confinement);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "perf/ratio.h"
+
 namespace backgauge {
 namespace {
 
@@ -23,8 +25,10 @@ const Entry* first_timed(const WorkloadResult& result) {
 }
 
 // What was not judged is compared with nothing.
-std::string ratio_text(const Entry& base, const Entry& entry) {
-  return entry.unjudged ? "-" : fmt::format("{:.3f}", base.seconds() / entry.seconds());
+std::string ratio_text(const Entry& base, const Entry& entry, int threads) {
+  const Ratio ratio = ratio_of(base, entry, threads);
+  if (entry.unjudged) return "-";
+  return ratio.missing.empty() ? fmt::format("{:.3f}", ratio.value) : ratio.missing;
 }
 
 std::string error_text(const Entry& entry) {
@@ -54,7 +58,7 @@ std::string workload_text(const WorkloadResult& result) {
   std::string out = fmt::format("\n{}\n", to_string(result.workload.c));
   std::size_t width = 14;
   for (const Entry& entry : result.entries) width = std::max(width, entry.implementation.size());
-  out += fmt::format("  {:<{}} {:>10} {:>10} {:>9} {:>9} {:>12} {:>7}\n", "", width, "time", "first call",
+  out += fmt::format("  {:<{}} {:>10} {:>10} {:>9} {:>9} {:>12} {:>9}\n", "", width, "time", "first call",
                      arithmetic ? "GFLOP/s" : "GB/s", "of limit", "error/bound", "ratio");
   const Entry* base = first_timed(result);
   for (const Entry& entry : result.entries) {
@@ -64,10 +68,10 @@ std::string workload_text(const WorkloadResult& result) {
       out += fmt::format("  {:<{}} {}{}{}\n", entry.implementation, width, entry.word(), why.empty() ? "" : ": ", why);
       continue;
     }
-    out += fmt::format("  {:<{}} {:>10} {:>10} {:>9.1f} {:>7.0f} % {:>12} {:>7}\n", entry.implementation, width,
+    out += fmt::format("  {:<{}} {:>10} {:>10} {:>9.1f} {:>7.0f} % {:>12} {:>9}\n", entry.implementation, width,
                        time_text(entry.seconds()), time_text(entry.first_call),
                        arithmetic ? result.gflops(entry) : result.gbps(entry), 100 * result.share_of_limit(entry),
-                       error_text(entry), ratio_text(*base, entry));
+                       error_text(entry), ratio_text(*base, entry, result.threads));
     if (!entry.unjudged && entry.verdict.status != Status::kPassed) {
       out += fmt::format("  {:<{}} {}: {}\n", "", width, verdict_word(entry.verdict.status), entry.verdict.reason);
     }
@@ -82,7 +86,7 @@ std::string closing_text(const BenchResult& result) {
   struct Row {
     std::size_t timed = 0, pairs = 0, unjudged = 0;
     double log_ratio = 0;
-    std::size_t compared = 0;
+    std::size_t compared = 0, left_out = 0;
   };
   std::map<std::string, Row> rows;
   std::vector<std::string> order;
@@ -96,8 +100,9 @@ std::string closing_text(const BenchResult& result) {
       ++row.timed;
       row.unjudged += entry.unjudged ? 1 : 0;
       if (base == nullptr || entry.unjudged) continue;
-      row.log_ratio += std::log(base->seconds() / entry.seconds());
-      ++row.compared;
+      const Ratio ratio = ratio_of(*base, entry, workload.threads);
+      ++(ratio.missing.empty() ? row.compared : row.left_out);
+      if (ratio.missing.empty()) row.log_ratio += std::log(ratio.value);
     }
   }
   std::string out = "\n";
@@ -109,6 +114,7 @@ std::string closing_text(const BenchResult& result) {
       out += fmt::format(", {:.3f} times as fast as {} (geometric mean of {})",
                          std::exp(row.log_ratio / static_cast<double>(row.compared)), order.front(), row.compared);
     }
+    if (row.left_out > 0) out += fmt::format("; {} left out, whose samples carry no ratio", row.left_out);
     out += "\n";
   }
   out += fmt::format("{} samples, {} of them disturbed", result.samples(), result.disturbed());

@@ -71,7 +71,7 @@ TimedCall::TimedCall(const backgauge_implementation& implementation, const Probl
 }
 
 Timing TimedCall::time(std::int64_t calls) {
-  Timing total;
+  Timing total{.waits = 0, .instructions = 0, .cycles = 0};
   for (std::int64_t left = calls; left > 0;) {
     // What is prepared is not timed; calls that need nothing are timed together. A staged call is prepared each time,
     // so that a function which keeps its answer for the next call gains nothing.
@@ -80,9 +80,12 @@ Timing TimedCall::time(std::int64_t calls) {
     backgauge_message message{};
     if (stages()) check("prepare", parts_->prepare(&call_, &message), message);
     if (evicts_) empty_caches();
-    const double before = cpu_seconds_of_this_process();
-    total.seconds += device_ ? time_on_device(batch) : time_batch(batch);
-    total.cpu_seconds += cpu_seconds_of_this_process() - before;
+    Meter meter;
+    meter.start();
+    const double seconds = device_ ? time_on_device(batch) : time_batch(batch);
+    Timing timing = meter.stop(seconds);
+    if (device_) timing.waits = -1;  // the thread that waits for the device says nothing about it
+    total.add(timing);
     if (stages()) check("finish", parts_->finish(&call_, &message), message);
     left -= batch;
   }

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "perf/meter.h"
 #include "perf/signs.h"
 #include "perf/timed_parts.h"
-#include "perf/timing.h"
 #include "properties/device/device.h"
 #include "properties/judge/call/float_environment.h"
 #include "properties/judge/compare/judge_values.h"
@@ -42,9 +42,9 @@ class TimedCall {
   TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads,
             std::int64_t evict_bytes, std::span<std::byte> block = {}, TimedParts* parts = nullptr, bool whole = false);
 
-  // `calls` runs, by the host's clock, or on a device from the start of the first to the end of the last on the stream.
-  // Restoring reserve_space, if the implementation changes it, emptying caches, and what comes before and after the
-  // timed part of a staged call is not timed. Throws std::runtime_error if a run does not return OK or changes the
+  // What `calls` runs took; on a device the seconds are those from the start of the first to the end of the last on the
+  // stream. Restoring reserve_space, if the implementation changes it, emptying caches, and what comes before and after
+  // the timed part of a staged call is not timed. Throws std::runtime_error if a run does not return OK or changes the
   // floating-point environment.
   Timing time(std::int64_t calls);
 

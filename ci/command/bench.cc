@@ -24,6 +24,7 @@
 #include "ci/run/preflight.h"
 #include "ci/run/progress.h"
 #include "perf/context.h"
+#include "perf/counts.h"
 #include "perf/google_benchmark.h"
 #include "perf/ranges.h"
 #include "perf/samples.h"
@@ -33,15 +34,18 @@ namespace backgauge::cli {
 namespace {
 
 struct BenchArguments {
-  std::string impl = "cpu", suite, cache = "hot", out;
+  std::string impl = "cpu", suite, cache = "hot", out, measure = "time";
   std::vector<std::string> lines;
   std::string T, B, I, H, dtype;
   int threads = 1;
   int rounds = 9;
+  int blocks = 1;
   int launches = 3;  // a slow one of two kinds is drawn three times in a row by one contestant in eight
   double sample_ms = 25, max_work = BenchOptions().most_gflop;
   std::chrono::seconds max_time{0};  // 0: none
-  bool quick = false, strict = false, mistrusted = false, unjudged = false;
+  bool quick = false, strict = false, mistrusted = false, unjudged = false, impatient = false;
+
+  bool counting() const { return measure == "instructions"; }
   IsolationOptions isolation{};
   GoogleFlags google{};
 };
@@ -52,9 +56,12 @@ constexpr int kQuickRounds = 5;
 constexpr int kQuickLaunches = 1;
 constexpr double kQuickSampleMs = 10;
 
+// A count repeats, and the second sample shows whether it does.
+constexpr int kCountedRounds = 2;
+
 // A sample must be longer than the clock's resolution, and shorter than a minute.
 constexpr double kLeastSampleMs = 0.001, kMostSampleMs = 60'000;
-constexpr int kMostRounds = 10'000;
+constexpr int kMostRounds = 10'000, kMostBlocks = 1000;
 
 // Nobody waits for more; ranges whose product is larger are a slip of the keyboard, and would fill the memory.
 constexpr std::size_t kMostWorkloads = 100'000;
@@ -140,8 +147,11 @@ class BenchRun {
       : options_(options),
         build_(this_build()),
         workloads_(chosen_workloads(options)),
-        contestants_(open_contestants(options.impl, options.isolation)),
-        samples_file_(json_file(options).empty() ? "" : samples_file_beside(json_file(options))) {
+        callgrind_(options.counting() && !no_hardware_counter().empty() ? std::make_unique<Callgrind>() : nullptr),
+        contestants_(open_contestants(options.impl, options.isolation, callgrind_.get())),
+        samples_file_(options.counting()           ? options.out
+                      : json_file(options).empty() ? ""
+                                                   : samples_file_beside(json_file(options))) {
     // Before anything is measured: a result that finds no place costs a run.
     for (const auto& [option, file] :
          {std::pair("--out", options.out), std::pair("--benchmark_out", options.google.out)}) {
@@ -156,10 +166,11 @@ class BenchRun {
     Progress progress(workloads_.size());
     machine_ = this_machine();
     progress.show_phase("limits of this machine", 0, workloads_.size());
-    limits_ = probe_limits(machine_, options_.threads);
+    if (!options_.counting()) limits_ = probe_limits(machine_, options_.threads);
     bench_options_ = bench_options(progress);
     progress.clear();
-    if (tells()) fmt::print("{}", heading_text(machine_, build_, limits_, bench_options_));
+    if (tells() && !options_.counting()) fmt::print("{}", heading_text(machine_, build_, limits_, bench_options_));
+    if (tells() && options_.counting()) fmt::print("instructions of a call, counted by {}\n", counter());
     Bench bench(machine_, limits_, bench_options_);
     const BenchResult result = bench.run(workloads_, contestants_.all);
     progress.clear();
@@ -175,6 +186,10 @@ class BenchRun {
     BenchOptions out;
     out.rounds = options_.rounds;
     out.launches = options_.launches;
+    out.blocks = options_.blocks;
+    out.patient = !options_.impatient && !options_.counting();
+    out.counting = options_.counting();
+    out.counter = counter();
     out.sample_seconds = options_.sample_ms / 1e3;
     out.threads = options_.threads;
     out.cold = options_.cache == "cold";
@@ -189,17 +204,23 @@ class BenchRun {
     };
     out.ended = [this, &progress](const BenchResult& result, const WorkloadResult& workload) {
       progress.clear();
-      if (tells()) fmt::print("{}", workload_text(workload));
+      const bool counting = options_.counting();
+      if (tells()) fmt::print("{}", counting ? counts_text(workload) : workload_text(workload));
       if (samples_file_.empty()) return;
       if (result.workloads.size() == 1) {
-        write_file(samples_file_, samples_head(context_of(machine_, build_, limits_, bench_options_, result)));
+        const auto context = context_of(machine_, build_, limits_, bench_options_, result);
+        write_file(samples_file_, counting ? counts_head(context) : samples_head(context));
       }
-      write_file(samples_file_, samples_of(workload), true);
+      write_file(samples_file_, counting ? counts_of(workload, counter()) : samples_of(workload), true);
     };
     return out;
   }
 
+  // What counts instructions in the processes that are timed.
+  std::string counter() const { return callgrind_ ? "callgrind" : no_hardware_counter().empty() ? "hardware" : ""; }
+
   void finish(const BenchResult& result) {
+    if (options_.counting()) return;
     const std::size_t missing = workloads_.size() - result.workloads.size();
     std::map<std::string, std::string> context = context_of(machine_, build_, limits_, bench_options_, result);
     context["ended"] = interrupted() ? "interrupted" : missing > 0 ? "max-time" : "complete";
@@ -249,6 +270,7 @@ class BenchRun {
   const BenchArguments& options_;
   const Build build_;
   const std::vector<Workload> workloads_;
+  std::unique_ptr<Callgrind> callgrind_;
   Contestants contestants_;
   const std::string samples_file_;
   Machine machine_;
@@ -283,6 +305,20 @@ void settle(BenchArguments& options, const Subcommand& command) {
     if (options.max_time.count() == 0) options.max_time = kQuickTime;
   }
   options.isolation.threads = options.threads;
+  if (options.counting()) {
+    if (!options.google.out.empty() || !options.google.format.empty()) {
+      throw CommandError{kUsage, "--measure=instructions: counts are no times, which Google Benchmark's formats hold"};
+    }
+    for (const char* other : {"--untrusted", "--unjudged", "--quick", "--min-time", "--launches", "--cache"}) {
+      if (command.was_given(other))
+        throw CommandError{kUsage, fmt::format("{}: not with --measure=instructions", other)};
+    }
+    if (options.isolation.isolate == "off") {
+      throw CommandError{kUsage, "--isolate=off: --measure=instructions counts in processes of their own"};
+    }
+    if (!command.was_given("--reps")) options.rounds = kCountedRounds;
+    options.launches = 1;
+  }
   if (options.unjudged) {
     for (const char* other : {"--strict", "--mistrusted", "--untrusted"}) {
       if (command.was_given(other)) {
@@ -302,6 +338,10 @@ void settle(BenchArguments& options, const Subcommand& command) {
   }
   if (options.google.repetitions > 0) options.rounds = options.google.repetitions;
   if (options.google.min_time > 0) options.sample_ms = options.google.min_time * 1e3;
+  if (options.rounds > kMostRounds / options.blocks) {
+    throw CommandError{kUsage, fmt::format("--blocks={} --reps={}: expected at most {} rounds in all", options.blocks,
+                                           options.rounds, kMostRounds)};
+  }
   for (std::string* file : {&options.out, &options.google.out}) {
     // As seen from here: an implementation judged in this process may go elsewhere.
     if (!file->empty()) *file = std::filesystem::absolute(*file).string();
@@ -329,6 +369,10 @@ void add_bench(CommandLine& line) {
               "list of workloads: quick (default), another that `backgauge list --suites` prints, or all")
       .envname("BACKGAUGE_SUITE");
   command.option("--case", options->lines, "time this case line; may be repeated").default_text("");
+  command
+      .option("--measure", options->measure,
+              "time, or instructions: counts of one call, which other load does not change (perf/README.md)")
+      .check(one_of({"time", "instructions"}));
   command.flag("--quick", options->quick, "shorter rounds, and an end within a minute");
   command.option("--T", options->T, "numbers of steps, instead of those of the workloads: 25 or 1:8 or 64:512:*2");
   command.option("--B", options->B, "batch sizes, in the same form");
@@ -347,6 +391,12 @@ void add_bench(CommandLine& line) {
       .check(number_from(1e-9, 1e9));
   command.option("--launches", options->launches, "processes started per implementation, of which the fastest is timed")
       .check(whole_number_between(1, 100));
+  command
+      .option("--blocks", options->blocks,
+              "how often to start new processes and time --reps rounds in them: processes differ in speed")
+      .check(whole_number_between(1, kMostBlocks));
+  command.flag("--impatient", options->impatient,
+               "neither wait for a quiet machine nor repeat disturbed samples, for comparisons of pairs");
   command.option("--cache", options->cache, "hot, or cold: caches are emptied before each call")
       .check(one_of({"hot", "cold"}))
       .envname("BACKGAUGE_CACHE");

@@ -140,8 +140,8 @@ Runner& Candidate::runner(std::size_t job) {
   return *runners_[job];
 }
 
-std::unique_ptr<Session> Candidate::session() const {
-  return std::make_unique<SessionProcess>(name_, program_, conduct_);
+std::unique_ptr<Session> Candidate::session(const Callgrind* counted) const {
+  return std::make_unique<SessionProcess>(name_, counted != nullptr ? counted->around(program_) : program_, conduct_);
 }
 
 std::unique_ptr<Runner> Candidate::open() const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ci/options/command_line.h"
+#include "ci/run/callgrind.h"
 #include "perf/session.h"
 #include "properties/judge/runner/runner.h"
 #include "properties/judge/worker/conduct.h"
@@ -45,8 +46,9 @@ class Candidate {
   // "".
   std::string conduct();
 
-  // Starts one more process of it, for timing, whether or not it is judged in this one. Throws ContestantError.
-  std::unique_ptr<Session> session() const;
+  // Starts one more process of it, for timing, whether or not it is judged in this one; under callgrind with `counted`.
+  // Throws ContestantError.
+  std::unique_ptr<Session> session(const Callgrind* counted = nullptr) const;
 
   // One runner for each parallel job, numbered from 0. Throws CommandError(kNotLoaded).
   Runner& runner(std::size_t job = 0);

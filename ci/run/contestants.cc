@@ -41,7 +41,7 @@ std::unique_ptr<Candidate> open_candidate(const std::string& given, const Isolat
 
 }  // namespace
 
-Contestants open_contestants(const std::string& list, const IsolationOptions& isolation) {
+Contestants open_contestants(const std::string& list, const IsolationOptions& isolation, const Callgrind* counted) {
   Contestants out;
   std::map<std::string, int> seen;
   const auto distinct = [&seen](std::string name) {
@@ -58,7 +58,7 @@ Contestants open_contestants(const std::string& list, const IsolationOptions& is
     const Candidate& candidate = *out.candidates.emplace_back(std::move(opened));
     const std::string name = given.starts_with(kSaboteurPrefix) ? given : candidate.table().name;
     out.all.push_back(std::make_unique<AbiContestant>(distinct(name), out.candidates.back()->runner(),
-                                                      [&candidate] { return candidate.session(); }));
+                                                      [&candidate, counted] { return candidate.session(counted); }));
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ci/run/callgrind.h"
 #include "ci/run/candidate.h"
 #include "perf/contestant.h"
 
@@ -17,7 +18,9 @@ struct Contestants {
 };
 
 // A name that occurs again gets "#2", "#3" appended. An adapter that cannot be loaded becomes an AbsentContestant; for
-// anything else this throws CommandError.
-Contestants open_contestants(const std::string& list, const IsolationOptions& isolation);
+// anything else this throws CommandError. With `counted`, which must outlive them, implementations are timed under
+// callgrind.
+Contestants open_contestants(const std::string& list, const IsolationOptions& isolation,
+                             const Callgrind* counted = nullptr);
 
 }  // namespace backgauge::cli

@@ -49,6 +49,12 @@ BROKEN_ARGUMENTS = [
     (["--out=/nonexistent/run.json"], "/nonexistent/run.json"),
     (["--benchmark_out=/"], "expected a file"),
     (["--unjudged", "--strict"], "--unjudged"),
+    (["--blocks=0"], "--blocks"),
+    (["--blocks=1000", "--reps=11"], "expected at most 10000 rounds in all"),
+    (["--measure=cycles"], "cycles"),
+    (["--measure=instructions", "--untrusted"], "--untrusted: not with --measure=instructions"),
+    (["--measure=instructions", "--isolate=off"], "--isolate=off"),
+    (["--measure=instructions", "--benchmark_format=json"], "counts are no times"),
     (["--unjudged", "--mistrusted"], "--unjudged"),
     (["--bogus"], "--bogus"),
     (["extra"], "extra"),
@@ -188,9 +194,32 @@ class BenchTest(Runs):
         self.assertFalse(any("error_over_bound" in one for one in benchmarks))
         self.assertEqual([(line["verdict"], line["error_over_bound"]) for line in samples if "verdict" in line],
                          [("UNJUDGED", None)] * 2)
-        self.assertEqual(len([line for line in stdout.splitlines() if line.endswith("unjudged       -")]), 2, stdout)
+        self.assertEqual(len([line for line in stdout.splitlines() if line.endswith("unjudged         -")]), 2, stdout)
         self.assertIn("saboteur:A1.cell: 1 of 1 workloads timed, not judged\n", stdout)
         self.assertNotIn("times as fast", stdout)
+
+    def test_counts_repeat_and_find_one_percent(self):
+        counts, cell = self.folder / "counts.jsonl", "lstm_block_cell_grad b32i128h128 dt=f32 data=strat:0x1"
+
+        def counted(implementations, **environment):
+            self.expect(0, "bench", "--measure=instructions", f"--impl={implementations}", "--case", cell, f"--out={counts}", environment=environment)
+            head, *entries = [json.loads(line) for line in counts.read_text().splitlines()]
+            self.assertEqual(head["schema"], "backgauge.counts/1")
+            return [entry["instructions"] for entry in entries]
+
+        probe = subprocess.run([COMMAND, "bench", "--measure=instructions", "--case", cell], capture_output=True, text=True, env=ENVIRONMENT)
+        if probe.returncode == 3:
+            self.skipTest(probe.stderr.strip())
+        base, again = counted("cpu,cpu")
+        self.assertLess(max(base + again) / min(base + again), 1.001)
+        more, = counted(PLUGINS / "takes_longer.so", BACKGAUGE_TEST_INSTRUCTIONS=str(0.01 * base[0]))
+        self.assertAlmostEqual(more[0] / base[0], 1.01, delta=0.002)
+
+    def test_blocks_are_sets_of_processes(self):
+        _, _, _, samples = self.bench(0, "--blocks=2", "--impl=cpu,cpu", "--case", CELL)
+        blocks = [(line["round"], line["block"]) for line in samples if line.get("implementation") == "cpu#2" and "seconds" in line]
+        self.assertEqual(blocks, [(k, k // 3) for k in range(6)])
+        self.assertTrue(all(line["cpu_seconds"] > 0 and line["waits"] >= 0 for line in samples if "seconds" in line))
 
     def test_unjudged_has_no_limit_of_work(self):
         large = ["--impl=saboteur:A1.cell", "--case", "block_lstm_grad_v2 t100b64i850h850 dt=f32 data=strat:0x1"]

@@ -29,6 +29,8 @@ class Sample:
     disturbed: bool
     cpu_seconds: float = float("nan")  # CPU time per call; nan if the run does not say
     calls: int = 0  # 0 if the run does not say
+    waits: int = -1  # how often the calling thread gave up its CPU by itself during all calls; -1 if the run does not say
+    block: int = 0  # samples of different blocks come from different processes
 
 
 @dataclass(frozen=True)
@@ -251,7 +253,7 @@ def _read_samples(run, lines):
         if "seconds" in entry:
             if id(pair) not in fresh:
                 fresh.add(id(pair))
-                # Only RUN.json has CPU times, for the same rounds in the same order.
+                # Before samples had CPU times, only RUN.json had them, for the same rounds in the same order.
                 cpu_seconds[id(pair)] = iter([sample.cpu_seconds for sample in pair.samples])
                 pair.samples, pair.kept = [], None
             pair.samples.append(_sample(entry, next(cpu_seconds[id(pair)], float("nan"))))
@@ -268,6 +270,12 @@ def _sample(entry, cpu_seconds):
     turn = number(entry, "round")
     if not turn.is_integer():
         raise ValueError(f"round: expected a whole number, got {turn}")
-    calls = amount({"calls": 0} | entry, "calls")
-    return Sample(int(turn), positive(entry, "seconds"), yardstick, bool(entry.get("disturbed", False)), cpu_seconds,
-                  0 if math.isnan(calls) or math.isinf(calls) else int(calls))
+    own = amount({"cpu_seconds": None} | entry, "cpu_seconds")
+    return Sample(int(turn), positive(entry, "seconds"), yardstick, bool(entry.get("disturbed", False)),
+                  cpu_seconds if math.isnan(own) else own, _count(entry, "calls", 0), _count(entry, "waits", -1),
+                  _count(entry, "block", 0))
+
+
+def _count(entry, key, unknown):
+    value = number({key: unknown} | entry, key)
+    return int(value) if math.isfinite(value) else unknown

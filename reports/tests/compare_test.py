@@ -9,6 +9,7 @@ import tempfile
 import unittest
 import unittest.mock
 from collections import Counter
+from dataclasses import replace
 
 from backgauge import errors
 from backgauge.compare import timing
@@ -23,7 +24,8 @@ from synthetic import Noise, Synthetic, block_line
 GRID = [block_line(f"t40b{b}i{h}h{h}") for b in (1, 8, 13, 32, 67, 128) for h in (128, 250, 512, 650, 1024, 1350)]
 CALM = Noise(spread=0.004, drift=0.005, hit=0.03, hit_size=0.3, offset=0.003)
 BUSY = Noise(spread=0.008, drift=0.015, hit=0.06, hit_size=0.4, offset=0.004)
-ROUNDS = 27  # what `compare --impl=A,B` takes by itself: three launches of nine
+ROUNDS = 27
+BASE_TWICE = ("cpu", "cpu#2", "onednn")  # as bench names what compare times
 HARD = Noise(spread=0.015, drift=0.03, hit=0.1, hit_size=0.5, offset=0.004)
 
 
@@ -105,6 +107,65 @@ class HowOftenTest(FolderTest):
         self.assertGreater(accused, 0.02)
 
 
+class BlocksTest(FolderTest):
+    """Base, base once more and head, timed now in blocks of new processes."""
+
+    def compared(self, seed, slow, rule=Rule(), lines=GRID, **options):
+        defaults = {"rounds": 24, "blocks": 8, "noise": BUSY, "seed": seed}
+        path = self.write("run.json", lines, shares=dict.fromkeys(BASE_TWICE, 0.9), slower={("onednn", line): slow for line in lines},
+                          **(defaults | options))
+        run = read_run(path)
+        return Comparison(*(Side(run, name) for name in (BASE_TWICE[0], BASE_TWICE[2])), True, rule, Side(run, BASE_TWICE[1]))
+
+    def counts(self, slow, seeds=5, **options):
+        counts = Counter()
+        for seed in range(seeds):
+            rows, mean = self.compared(seed, slow, **options).rows_and_mean()
+            counts.update([row.verdict for row in rows] + [f"mean {mean.verdict}"])
+        return counts
+
+    def test_the_same_code_is_never_slower(self):
+        for blocks in (5, 8, 20):
+            counts = self.counts(1.0, rounds=3 * blocks, blocks=blocks)
+            self.assertEqual((counts[SLOWER], counts["mean SLOWER"]), (0, 0), counts)
+
+    def test_a_slow_down_is_found_by_cpu_time_where_others_take_the_cpu(self):
+        taken = {"disturbed": True, "lost": 2.5}
+        self.assertGreaterEqual(self.counts(1.06, rounds=48, blocks=16, **taken)[SLOWER] / (5 * len(GRID)), 0.95)
+
+    def test_a_call_that_waits_is_compared_by_the_clock(self):
+        for options, clock in (({}, "CPU time"), ({"waits": 1}, "time"), ({"context": {"threads": 2}}, "time")):
+            row, = self.compared(1, 1.0, lines=GRID[:1], **options).rows()
+            self.assertEqual(row.estimates[0].way, clock)
+
+    def test_two_percent_are_found_in_the_mean(self):
+        counts = self.counts(1.02)
+        self.assertEqual(counts["mean SLOWER"], 5, counts)
+        self.assertEqual(self.counts(1.003)["mean SLOWER"], 0)
+
+    def test_noise_of_base_against_itself_raises_the_effect(self):
+        # Blocks differ so much that base alone would differ from itself by more than head does.
+        noisy = {"noise": Noise(0.01, 0.01, 0, 0, offset=0.1), "blocks": 8}
+        row, = self.compared(1, 1.05, lines=GRID[:1], **noisy).rows()
+        self.assertEqual(row.verdict, UNCLEAR)
+        self.assertGreater(row.noise, 0.05)
+        self.assertRegex(row.reason, "base differs from itself by")
+
+    def test_what_would_settle_it_is_said(self):
+        comparison = replace(self.compared(1, 1.0, lines=GRID[:1], noise=Noise(0.08, 0, 0, 0, 0.02)), seconds_per_block=1.0)
+        row, = comparison.rows()
+        self.assertRegex(row.reason, r"about \d+ (s|min) more would settle it")
+        row, = replace(comparison, seconds_per_block=1000.0).rows()
+        self.assertIn("a quieter machine would settle it (here about", row.reason)
+        row, = self.compared(1, 1.0305, lines=GRID[:1], rule=Rule(alpha=1e-6), noise=Noise(0.01, 0, 0, 0, 0)).rows()
+        self.assertIn("at the threshold itself", row.reason)
+
+    def test_later_looks_cost_certainty(self):
+        levels = [Rule(look=look).level for look in range(1, 200)]
+        self.assertLessEqual(sum(levels), Rule().alpha)
+        self.assertEqual(Rule().level, Rule().alpha)
+
+
 class CallTest(FolderTest):
     def call(self, *arguments):
         """(exit code, stdout) of the command; a refusal gives its code and text."""
@@ -135,8 +196,8 @@ class CommandTest(CallTest):
         base = self.write("base.json")
         slow = self.write("slow.json", seed=2, slower={("cpu", line): 1.2})
         fast = self.write("fast.json", seed=3, slower={("cpu", line): 0.8})
-        few = self.write("few.json", seed=4, rounds=2)
-        for head, gated, plain in ((slow, 4, 0), (fast, 0, 0), (few, 0, 0), (base, 0, 0)):
+        few = self.write("few.json", seed=4, rounds=2)  # nothing can be decided, and nothing is green
+        for head, gated, plain in ((slow, 4, 0), (fast, 0, 0), (few, 5, 0), (base, 0, 0)):
             self.assertEqual(self.call(base, head, "--gate")[0], gated, head)
             self.assertEqual(self.call(base, head)[0], plain, head)
         self.assertEqual(self.call(base, few, "--strict")[0], 5)
@@ -206,7 +267,7 @@ class CommandTest(CallTest):
         self.assertEqual(set(self.verdicts(base, head, "--min-effect=0.05").values()), {SLOWER})
         self.assertEqual(set(self.verdicts(base, head, "--alpha=1e-30").values()), {UNCLEAR})
         for bad in ("--min-effect=0", "--min-effect=300%", "--min-effect=nan", "--min-effect=-3%", "--alpha=2", "--alpha=x",
-                    "--alpha=nan", "--alpha=-0.1", "--launches=nan", "--launches=0", "--launches=-1"):
+                    "--alpha=nan", "--alpha=-0.1", "--blocks=nan", "--blocks=0", "--blocks=-1", "--until-clear=10", "--mean-effect=0"):
             self.assertEqual(self.call(base, head, bad)[0], 2, bad)
 
 
@@ -256,17 +317,17 @@ class RefusalTest(CallTest):
     def test_bad_usage(self):
         run = self.write("run.json")
         for arguments in ([], [run, run, run], [run, "--suite=quick"], [run, "--impl=a,b"], ["--impl=a"], ["--impl=a,b,c"],
-                          ["--base-command=x", "--impl=a,b"], [run, "--launches=0"], ["absent.json"]):
+                          ["--base-command=x", "--impl=a,b"], [run, "--blocks=0"], ["absent.json"]):
             self.assertEqual(self.call(*arguments)[0], 2, arguments)
 
 
 class TimingTest(CallTest):
     """A program that answers as `backgauge bench` does."""
 
-    def fake(self, name, slow):
+    def fake(self, name, slow, names=("cpu",), blocks=1):
         """It takes `slow` times as long, and writes down how it was called."""
-        source = self.write(f"{name}.source.json", rounds=9, shares={"cpu": 0.9, "onednn": 0.9},
-                            slower={("cpu", line): slow for line in GRID})
+        source = self.write(f"{name}.source.json", rounds=9, blocks=blocks, shares=dict.fromkeys(names, 0.9),
+                            slower={(names[0], line): slow for line in GRID})
         program = self.folder / name
         program.write_text("#!/bin/sh\n"
                            f"echo {name} \"$@\" >> {self.folder}/calls\n"
@@ -280,25 +341,36 @@ class TimingTest(CallTest):
 
     def test_two_builds_take_turns(self):
         old, new = self.fake("old", 1.0), self.fake("new", 1.3)
-        verdicts = self.verdicts(f"--base-command={old}", f"--head-command={new}", "--impl=cpu", "--suite=quick", "--launches=3")
+        verdicts = self.verdicts(f"--base-command={old}", f"--head-command={new}", "--impl=cpu", "--suite=quick", "--blocks=8")
         self.assertEqual(set(verdicts.values()), {SLOWER})
-        self.assertEqual([call[0] for call in self.calls()], ["old", "new", "new", "old", "old", "new"])
+        self.assertEqual([call[0] for call in self.calls()], 8 * ["old", "new", "old"])
         self.assertEqual(self.calls()[0][1:4], ["bench", "--impl=cpu", "--suite=quick"])
 
     def test_two_implementations_now(self):
-        program = self.fake("bench", 1.3)
+        program = self.fake("bench", 1.0, BASE_TWICE, 9)
         with unittest.mock.patch.dict("os.environ", BACKGAUGE_COMMAND=str(program)):
             code, text = self.call("--impl=cpu,onednn", "--reps=9", "--gate", f"--keep={self.folder}/kept")
-        self.assertEqual((code, len(self.calls())), (0, 3), text)
-        self.assertIn("FASTER", text)
-        self.assertEqual(len(list((self.folder / "kept").glob("*.samples.jsonl"))), 3)
+        self.assertEqual((code, len(self.calls())), (0, 1), text)
+        self.assertIn("SAME", text)
+        self.assertIn("--impl=cpu,cpu,onednn --blocks=8", " ".join(self.calls()[0]))
+        self.assertEqual(len(list((self.folder / "kept").glob("*.samples.jsonl"))), 1)
+
+    def test_it_goes_on_until_it_is_clear(self):
+        program = self.fake("bench", 1.027, BASE_TWICE[::-1], 9)
+        with unittest.mock.patch.dict("os.environ", BACKGAUGE_COMMAND=str(program)):
+            self.call("--impl=cpu,onednn", "--suite=quick", "--until-clear=2s", "--alpha=1e-9")
+        first, second, *_ = self.calls()
+        self.assertIn("--suite=quick", first)
+        self.assertEqual(second[3], "--blocks=4")
+        self.assertNotIn("--suite=quick", second)
+        self.assertIn("--case", second)
 
     def test_values_of_benchs_options_are_no_runs(self):
-        program = self.fake("bench", 1.0)
+        program = self.fake("bench", 1.0, BASE_TWICE, 9)
         with unittest.mock.patch.dict("os.environ", BACKGAUGE_COMMAND=str(program)):
-            code, text = self.call("--impl=cpu,onednn", "--case", "a case line", "--launches=1")
+            code, text = self.call("--impl=cpu,onednn", "--case", "a case line", "--blocks=9")
         self.assertEqual(code, 0, text)
-        self.assertIn("--impl=cpu,onednn --case a case line --out=", (self.folder / "calls").read_text())
+        self.assertIn("--blocks=9 --case a case line --reps=3", (self.folder / "calls").read_text())
 
     def test_a_bench_that_fails_is_no_result(self):
         with unittest.mock.patch.dict("os.environ", BACKGAUGE_COMMAND="/bin/false"):

@@ -102,11 +102,41 @@ class HolmTest(unittest.TestCase):
 
 class GeometricMeanTest(unittest.TestCase):
     def test_of_double_and_half(self):
-        estimates = [statistics.Estimate(2, 1.6, 2.5, 0, "", 9), statistics.Estimate(0.5, 0.4, 0.625, 0, "", 9)]
-        ratio, low, high = statistics.geometric_mean(estimates)
-        self.assertAlmostEqual(ratio, 1)
-        self.assertAlmostEqual(high, 1.25 ** (1 / np.sqrt(2)))
-        self.assertAlmostEqual(low, 1 / high)
+        estimates = [statistics.Estimate(ratio, 0, 0, 0, "", 9, 0.1, 8) for ratio in (2, 0.5)]
+        mean = statistics.geometric_mean(estimates, 0.05)
+        self.assertAlmostEqual(mean.ratio, 1)
+        # Two equal errors with 8 degrees of freedom each: 0.1 / sqrt(2) with 16.
+        self.assertAlmostEqual(np.log(mean.high), stats.t.ppf(0.975, 16) * 0.1 / np.sqrt(2))
+        self.assertAlmostEqual(mean.low, 1 / mean.high)
+
+    def test_of_one_is_that_one(self):
+        random = np.random.default_rng(7)
+        one = statistics.of_blocks(random.normal(0.02, 0.01, 9), 0.01, "")
+        mean = statistics.geometric_mean([one], 0.01)
+        for field in ("ratio", "low", "high", "p"):
+            self.assertAlmostEqual(getattr(mean, field), getattr(one, field))
+
+
+class LooksTest(unittest.TestCase):
+    def test_however_often_one_looks_a_false_alarm_stays_rare(self):
+        # Blocks without any difference, looked at after 8, 12, 18, ... of them, until one look says there is one.
+        random = np.random.default_rng(8)
+        alarms = 0
+        for _ in range(1500):
+            logs, blocks = random.normal(0, 0.01, 92), 8
+            for look in range(1, 8):
+                alarms += (alarm := statistics.of_blocks(logs[:blocks], 0.05, "").p <= statistics.alpha_of_look(0.05, look))
+                blocks = min(92, blocks + blocks // 2)
+                if alarm:
+                    break
+        # 75 allowed; 100 is three deviations above. Without the correction it is a multiple.
+        self.assertLessEqual(alarms, 100)
+
+    def test_noise_is_what_the_same_code_shows(self):
+        random = np.random.default_rng(9)
+        self.assertLess(statistics.noise_of(random.normal(0, 0.002, 12)), 0.005)
+        self.assertGreater(statistics.noise_of(random.normal(0, 0.2, 12)), 0.05)
+        self.assertEqual(statistics.noise_of([0.1, 0.1]), np.inf)
 
 
 if __name__ == "__main__":

@@ -39,11 +39,14 @@ class Synthetic:
     lines: list
     shares: dict = field(default_factory=lambda: dict(SHARES))
     rounds: int = 11
+    blocks: int = 1
     seed: int = 1
     context: dict = field(default_factory=dict)
     noise: Noise = Noise()
     speed: float = 1.0  # of the whole machine
     slower: dict = field(default_factory=dict)  # (implementation, line) -> factor
+    lost: float = 1.0  # up to how many times as long a call takes by the clock as on its CPU
+    waits: int = 0  # of each sample
     failed: dict = field(default_factory=dict)  # (implementation, line) -> (verdict, reason)
     unjudged: frozenset = frozenset()  # implementations timed with --unjudged
     disturbed: bool = False  # every sample
@@ -77,9 +80,11 @@ class Synthetic:
         gflop, gigabytes, limit = work_of(line, context)
         ideal = gflop / (limit * (0.6 if "b1i" in line else 1.0) * share)
         seconds = self.times(ideal * self.slower.get((name, line), 1.0), drift, random)
+        clock = seconds if self.lost == 1 else seconds * (1 + (self.lost - 1) * random.random(self.rounds))
         error = round(float(random.uniform(0.2, 0.7)), 3)
-        samples = [{**head, "suite": "nine", "version": "1", "round": k, "seconds": float(value), "calls": 4,
-                    "fma_gflops": float(limit * self.speed * np.exp(-drift[k])), "disturbed": self.disturbed}
+        samples = [{**head, "suite": "nine", "version": "1", "round": k, "seconds": float(clock[k]), "calls": 4,
+                    "fma_gflops": float(limit * self.speed * np.exp(-drift[k])), "disturbed": self.disturbed,
+                    "block": self.block_of(k), "cpu_seconds": float(value), "waits": self.waits}
                    for k, value in enumerate(seconds)]
         tensors = {tensor: round(error * float(random.uniform(0.3, 1)), 3) for tensor in self.tensors}
         unjudged = name in self.unjudged
@@ -94,9 +99,13 @@ class Synthetic:
         entries.append({**entries[0], "run_type": "aggregate", "aggregate_name": "median"})
         return samples, entries
 
+    def block_of(self, k):
+        return k * self.blocks // self.rounds
+
     def times(self, ideal, drift, random):
         noise = self.noise
-        factor = np.exp(random.normal(0, noise.spread, self.rounds) + drift + random.normal(0, noise.offset))
+        offsets = random.normal(0, noise.offset, self.blocks)[[self.block_of(k) for k in range(self.rounds)]]
+        factor = np.exp(random.normal(0, noise.spread, self.rounds) + drift + offsets)
         hits = random.random(self.rounds) < noise.hit
         return ideal / self.speed * factor * np.where(hits, 1 + noise.hit_size * random.random(self.rounds), 1)
 

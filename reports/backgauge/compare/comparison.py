@@ -2,13 +2,21 @@
 """From the samples of two sides to rows with verdicts."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..run import Pair, Run
-from . import machines, statistics
+from . import blocks, machines, statistics
 from .verdict import Row, Rule, decide
+
+# The name of the row of the geometric mean, which is no case line.
+MEAN = "geometric mean"
+
+# Two saved runs are two sets of processes at two times: the same code differs by this much between them
+# (perf/results.h), and in all workloads alike.
+LEAST_MEAN_OF_SAVED_RUNS = 0.02
 
 
 @dataclass(frozen=True)
@@ -28,54 +36,129 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """On input sides whose runs may be compared. `interleaved`: each round of one was timed next to the same round of the other."""
+    """On input sides whose runs may be compared. `interleaved`: each round of one was timed next to the same round of the
+    other. `control`: base once more, in the same rounds."""
 
     base: Side
     head: Side
     interleaved: bool
     rule: Rule
+    control: Side | None = None
+    seconds_per_block: float = float("nan")  # what one more block of one workload takes
+    rule_of: Callable[[str], Rule] | None = None  # for a workload that has a rule of its own
 
     def rows(self) -> list[Row]:
         """A row for every workload of either side, in base's order."""
+        return self.rows_and_mean()[0]
+
+    def rows_and_mean(self) -> tuple[list[Row], Row]:
+        """The rows, and the row of the geometric mean of those that have an estimate."""
         base_pairs, head_pairs = self.base.pairs(), self.head.pairs()
-        rows = [_row(workload, base_pairs.get(workload), head_pairs.get(workload), self)
+        control_pairs = self.control.pairs() if self.control else {}
+        rows = [_row(workload, base_pairs.get(workload), head_pairs.get(workload), control_pairs.get(workload), self)
                 for workload in dict.fromkeys([*base_pairs, *head_pairs])]
-        return [decide(row, self.rule) for row in _adjust(rows)]
+        *rows, mean = _adjust([*rows, _mean_row(rows, self)])
+        return [decide(row, self.rule_for(row.workload)) for row in rows], decide(mean, self.rule)
+
+    def rule_for(self, workload):
+        return self.rule_of(workload) if self.rule_of else self.rule
 
 
-def _row(workload, base_pair, head_pair, comparison):
-    base, head, rule = comparison.base, comparison.head, comparison.rule
+def _row(workload, base_pair, head_pair, control_pair, comparison):
+    base, head, rule = comparison.base, comparison.head, comparison.rule_for(workload)
     for pair, other, side in ((base_pair, head_pair, base), (head_pair, base_pair, head)):
         if pair is None:
-            return Row(workload, missing=f"not in {side.run.name}")
+            return Row(workload, missing=f"not in {side.run.name}", absent="base" if side is base else "head")
         if pair.unjudged:
             return Row(workload, missing=f"{side.name} was timed with --unjudged; such times are not compared")
         if not pair.has_time:
             why = " ".join(filter(None, [pair.verdict, pair.reason])) or "no samples"
             lost = side is head and other is not None and other.has_time and pair.verdict in ("FAILED", "BROKEN")
             return Row(workload, missing=f"no time for {side.name}: {why}", lost=lost)
+    row = Row(workload, least_effect=rule.min_effect, seconds_per_block=comparison.seconds_per_block)
+    if comparison.interleaved:
+        control_pair = control_pair if control_pair is not None and control_pair.has_time else None
+        found = blocks.blocks_of(base_pair, head_pair, control_pair, base.run.threads)
+        if found is not None:
+            return _row_of_blocks(row, base_pair, head_pair, found, rule)
     seconds = (float(np.median(_seconds(base_pair))), float(np.median(_seconds(head_pair))))
     if comparison.interleaved or machines.same_machine(base.run, head.run):
-        estimates = _estimates(base_pair, head_pair, comparison.interleaved, rule.alpha)
+        estimates = _estimates(base_pair, head_pair, comparison.interleaved, rule.level)
         effect, source = _effect(rule, base.run, head.run)
     else:
         factors = machines.calibrations(base.run, head.run, base_pair.case.dtype)
         plain = _seconds(base_pair), _seconds(head_pair)
-        estimates = [replace(statistics.unpaired(plain[0], plain[1] * factor, rule.alpha), way=name)
+        estimates = [replace(statistics.unpaired(plain[0], plain[1] * factor, rule.level), way=name)
                      for name, factor in factors.items()]
         effect, source = max(rule.min_effect, machines.SMALL_EFFECT), "different machines"
-    return Row(workload, tuple(estimates), seconds=seconds, disturbed=_disturbed(base_pair, head_pair),
-               effect=effect, effect_source=source)
+    return replace(row, estimates=tuple(estimates), seconds=seconds, disturbed=_disturbed(base_pair, head_pair),
+                   effect=effect, effect_source=source)
+
+
+def _row_of_blocks(row, base_pair, head_pair, found, rule):
+    """What disturbs a block disturbs both sides, and the control shows how far that may carry them apart. So disturbed
+    samples count, and the spread of the blocks says how much."""
+    seconds = tuple(float(np.median([blocks.seconds_of(sample, found.clock) for sample in pair.samples]))
+                    for pair in (base_pair, head_pair))
+    noise = statistics.noise_of(found.control) if len(found.control) else float("nan")
+    row = replace(row, estimates=(statistics.of_blocks(found.head, rule.level, found.clock),), seconds=seconds)
+    return _with_noise(row, noise, rule.min_effect)
+
+
+def _with_noise(row, noise, least):
+    if noise > least:
+        return replace(row, noise=noise, effect=noise, effect_source=f"base differs from itself by {_percent(noise)} here")
+    return replace(row, noise=noise, effect=least)
+
+
+def _percent(share):
+    return f"{100 * share:.2g} %"
+
+
+def _mean_row(rows, comparison):
+    """The mean shows what no workload shows by itself: many small changes in one direction."""
+    rule = comparison.rule
+    counted = [row for row in rows if row.estimates and row.estimates[0].rounds >= statistics.LEAST_ROUNDS]
+    if not counted:
+        return Row(MEAN, missing="no workload has enough rounds")
+    ways = min(len(row.estimates) for row in counted)
+    estimates = tuple(statistics.geometric_mean([row.estimates[way] for row in counted], rule.level) for way in range(ways))
+    least = rule.mean_effect if comparison.interleaved else max(rule.mean_effect, LEAST_MEAN_OF_SAVED_RUNS)
+    row = Row(MEAN, estimates, least_effect=least, count=len(counted),
+              seconds_per_block=len(counted) * comparison.seconds_per_block)
+    row = _with_noise(row, _noise_of_mean(rows, comparison), least)
+    disturbed = [row for row in counted if row.disturbed]
+    if 2 * len(disturbed) > len(counted):
+        return replace(row, disturbed=f"{len(disturbed)} of {len(counted)} workloads are disturbed")
+    if not comparison.interleaved and not machines.same_machine(comparison.base.run, comparison.head.run):
+        return replace(row, effect=machines.SMALL_EFFECT, effect_source="different machines")
+    return row
+
+
+def _noise_of_mean(rows, comparison):
+    """As for one workload: the far end of the interval of the control's geometric mean."""
+    control = comparison.control.pairs() if comparison.control else {}
+    base = comparison.base.pairs()
+    found = [blocks.blocks_of(base[row.workload], control[row.workload], None, comparison.base.run.threads)
+             for row in rows if row.estimates and row.workload in control and control[row.workload].has_time]
+    level = 1 - statistics.NOISE_CONFIDENCE
+    estimates = [statistics.of_blocks(one.head, level, one.clock) for one in found if one is not None]
+    if not estimates:
+        return float("nan")
+    mean = statistics.geometric_mean(estimates, level)
+    return max(mean.high, 1 / mean.low) - 1
 
 
 def _disturbed(*pairs):
-    """Where others had the cores most of the time, even rounds in turn favour one side: whoever keeps in step with the
-    scheduler. Of the same code twice one was then seen 2.2 times as slow in the median of 60 rounds
-    (reports/tests/recorded/time_sliced.json)."""
+    """Of the rounds of one process each. Where others had the cores most of the time, even rounds in turn favour one side:
+    whoever keeps in step with the scheduler. Of the same code twice one was then seen 2.2 times as slow in the median of
+    60 rounds (reports/tests/recorded/time_sliced.json). Blocks, of which each is out of step in its own way, are free
+    of that."""
     for pair in pairs:
         count, most = sum(sample.disturbed for sample in pair.samples), len(pair.samples)
         if 2 * count > most:
-            return f"{count} of {most} samples of {pair.implementation} are disturbed"
+            return (f"{count} of {most} samples of {pair.implementation} are disturbed; "
+                    "timing both now, with --impl=A,B, would settle it")
     return ""
 
 

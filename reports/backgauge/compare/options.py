@@ -2,8 +2,10 @@
 """The command line of `backgauge compare`."""
 
 import argparse
+import re
 
 from ..errors import CommandError
+from .timing import FIRST_BLOCKS
 
 _USAGE = """backgauge compare RUN [RUN] [options]
        backgauge compare --impl=A,B [options] [options of bench]
@@ -12,9 +14,9 @@ _USAGE = """backgauge compare RUN [RUN] [options]
 RUN is a file that `backgauge bench --out` wrote."""
 _EPILOG = """\
 Verdicts: SLOWER and FASTER: the difference is at least --min-effect and significant. SAME: the whole confidence interval
-is within --min-effect. Everything else is UNCLEAR. Exit codes: 0 success; 4 with --gate: a workload is SLOWER; 1 with
---gate: head fails a workload that base passes; 5 with --strict: a workload is UNCLEAR; 2 wrong usage, or runs that cannot
-be compared.
+is within --min-effect. Everything else is UNCLEAR. Exit codes: 0 success; 4 with --gate: a workload or the mean of all is
+SLOWER; 1 with --gate: head fails a workload that base passes; 5 with --gate: nothing could be decided, with --strict: a
+workload is UNCLEAR; 2 wrong usage, or runs that cannot be compared.
 """
 
 
@@ -32,6 +34,7 @@ def parse(arguments):
     parser.add_argument("--base-impl", help="the implementation for base (default: the first of its run)")
     parser.add_argument("--head-impl", help="the implementation for head (default: the same as for base; within one run, the second)")
     parser.add_argument("--min-effect", type=_effect, default=0.03, metavar="3%", help="the smallest difference that counts (default: 3%%)")
+    parser.add_argument("--mean-effect", type=_effect, default=0.01, metavar="1%", help="the same for the geometric mean over all workloads (default: 1%%)")
     parser.add_argument("--alpha", type=_probability, default=0.01, help="accepted probability of a false SLOWER or FASTER in the whole comparison (default: 0.01)")
     parser.add_argument("--gate", action="store_true", help="exit code 4 if a workload is SLOWER")
     parser.add_argument("--strict", action="store_true", help="exit code 5 if a workload is UNCLEAR")
@@ -41,7 +44,8 @@ def parse(arguments):
     timed.add_argument("--impl", metavar="A,B", help="base and head; with --base-command, one implementation")
     timed.add_argument("--base-command", metavar="PATH", help="the backgauge program of another build, for base")
     timed.add_argument("--head-command", metavar="PATH", help="the same for head (default: this program)")
-    timed.add_argument("--launches", type=_count, default=3, help="processes started per build; the rounds of all count (default: 3)")
+    timed.add_argument("--blocks", type=_count, default=FIRST_BLOCKS, help="sets of new processes that are timed before the first look (default: %(default)s)")
+    timed.add_argument("--until-clear", type=duration, default=0.0, metavar="10m", help="go on until no workload is UNCLEAR, or this time is up")
     timed.add_argument("--keep", metavar="DIR", help="folder in which the runs are kept")
     options, rest = parser.parse_known_args(arguments)
     # When timing now, a word after an option may be its value; only bench can distinguish that from a file.
@@ -66,6 +70,14 @@ def _effect(text):
     if not 0 < number < 1:
         raise argparse.ArgumentTypeError(f"{text}: expected an effect such as 3% or 0.03, below 100%")
     return number
+
+
+def duration(text):
+    """Seconds, of 90s, 5m or 2h."""
+    found = re.fullmatch(r"(\d+)([smh])", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text}: expected a time such as 90s, 5m or 2h")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
 def _probability(text):

@@ -22,10 +22,12 @@ class Estimate:
     high: float
     p: float
     way: str  # what was compared
-    rounds: int  # of the side with fewer
+    rounds: int  # of the side with fewer; or blocks
+    error: float = float("nan")  # the standard error of the ratio's logarithm,
+    freedom: float = float("nan")  # and its degrees of freedom
 
     @property
-    def log_error(self):
+    def reach(self):
         """Half the width of the interval's logarithm."""
         return float(np.log(self.high / self.low)) / 2 if self.low > 0 else float("inf")
 
@@ -40,6 +42,27 @@ def paired(base, head, alpha):
     return _estimate([_trimmed(logs)], len(logs), "round by round", alpha)
 
 
+def of_blocks(logs, alpha, way):
+    """Yuen's test on the logarithms of the ratios of blocks."""
+    return _estimate([_trimmed(logs)], len(logs), way, alpha)
+
+
+# The noise of a run is the largest difference that the same code shows with itself, at this confidence.
+NOISE_CONFIDENCE = 0.95
+
+
+def noise_of(logs):
+    """Of the same code twice: the far end of the interval of its ratio, as a share (0.03 is 3 %). inf if it is unknown."""
+    estimate = of_blocks(logs, 1 - NOISE_CONFIDENCE, "")
+    return float(max(estimate.high, 1 / estimate.low if estimate.low > 0 else np.inf) - 1)
+
+
+def alpha_of_look(alpha, look):
+    """The share of alpha that is spent on look 1, 2, 3, ... at data that grow: alpha / (look (look + 1)), whose sum over
+    all looks is alpha. However often one looks, a false alarm is no more likely than alpha (Bonferroni)."""
+    return alpha / (look * (look + 1))
+
+
 def unpaired(base, head, alpha):
     """Yuen's test for two samples with their own spreads (Welch), on logarithms."""
     base, head = np.asarray(base), np.asarray(head)
@@ -50,7 +73,7 @@ def unpaired(base, head, alpha):
 class _Trimmed:
     mean: float
     variance: float  # of the mean
-    freedom: int
+    freedom: float
 
 
 def _trimmed(values):
@@ -74,12 +97,12 @@ def _estimate(means, rounds, way, alpha):
     difference = means[0].mean - (means[1].mean if len(means) > 1 else 0.0)
     variance = sum(mean.variance for mean in means)
     freedom = variance**2 / sum(mean.variance**2 / mean.freedom for mean in means)
-    error = np.sqrt(variance)
+    error = float(np.sqrt(variance))
     reach = float(stats.t.ppf(1 - alpha / 2, freedom)) * error
     p = float(2 * stats.t.sf(abs(difference) / error, freedom))
     with np.errstate(over="ignore"):  # hardly any evidence: the interval has no end
         ratio, low, high = (float(np.exp(value)) for value in (difference, difference - reach, difference + reach))
-    return Estimate(ratio, low, high, p, way, rounds)
+    return Estimate(ratio, low, high, p, way, rounds, error, float(freedom))
 
 
 def holm(p_values):
@@ -92,10 +115,13 @@ def holm(p_values):
     return adjusted
 
 
-def geometric_mean(estimates):
-    """(ratio, low, high) of the geometric mean; the errors of workloads are taken as independent."""
-    logs = np.array([np.log(estimate.ratio) for estimate in estimates])
-    errors = np.array([estimate.log_error for estimate in estimates])
-    centre, reach = float(np.mean(logs)), float(np.sqrt(np.sum(errors**2)) / len(logs))
-    with np.errstate(over="ignore"):
-        return tuple(float(np.exp(value)) for value in (centre, centre - reach, centre + reach))
+def geometric_mean(estimates, alpha):
+    """The estimate of the geometric mean. Each workload has processes and rounds of its own, so that their errors are
+    independent: the variance of the mean of n logarithms is the sum of theirs / n^2, and its degrees of freedom are
+    those of Welch and Satterthwaite."""
+    count = len(estimates)
+    means = [_Trimmed(float(np.log(e.ratio)) / count, (e.error / count)**2, e.freedom) for e in estimates]
+    total = _Trimmed(sum(mean.mean for mean in means), sum(mean.variance for mean in means), np.inf)
+    freedom = total.variance**2 / sum(mean.variance**2 / mean.freedom for mean in means)
+    return _estimate([_Trimmed(total.mean, total.variance, freedom)], min(e.rounds for e in estimates),
+                     estimates[0].way, alpha)

@@ -6,7 +6,7 @@ import json
 from ..case_line import OP_NAMES, parse_case_line
 from ..markdown import escaped, markdown_table
 from ..quantities import ratio_text, seconds_text
-from .statistics import LEAST_ROUNDS, geometric_mean
+from .comparison import MEAN
 from .verdict import FASTER, SAME, SLOWER, UNCLEAR
 
 # Verdicts that need attention come first.
@@ -16,26 +16,32 @@ _ORDER = (SLOWER, UNCLEAR, FASTER, SAME)
 def heading(comparison):
     rule = comparison.rule
     how = "rounds of both interleaved" if comparison.interleaved else "one run after the other"
+    again = f", look {rule.look}" if rule.look > 1 else ""
     return (f"base {comparison.base.name}, head {comparison.head.name}: {how}; effects from {100 * rule.min_effect:g} %, "
-            f"alpha {rule.alpha:g} with Holm's correction, {100 * (1 - rule.alpha):g} % intervals")
+            f"of the mean from {100 * rule.mean_effect:g} %; alpha {rule.alpha:g} with Holm's correction{again}, "
+            f"{100 * (1 - rule.level):.6g} % intervals")
 
 
-def summary(rows):
+def summary(rows, mean):
+    """How many rows have which verdict, and the mean."""
     counts = [(word, sum(row.verdict == word for row in rows)) for word in _ORDER]
-    return "summary: " + ", ".join(f"{count} {word}" for word, count in counts)
+    return "summary: " + ", ".join(f"{count} {word}" for word, count in counts) + f"; mean of all {mean.verdict}"
 
 
-def mean_of(rows):
-    """(ratio, low, high, how many) over the rows with enough rounds, using the first estimate of each."""
-    estimates = [row.estimates[0] for row in rows if row.estimates and row.estimates[0].rounds >= LEAST_ROUNDS]
-    if not estimates:
-        return (float("nan"),) * 3 + (0,)
-    return (*geometric_mean(estimates), len(estimates))
+def name_of(row):
+    """A workload as people call it, or the geometric mean of how many."""
+    if row.workload == MEAN:
+        return f"geometric mean of {row.count}"
+    case = parse_case_line(row.workload)
+    return f"{OP_NAMES.get(case.op, case.op)} {case.label} {case.dtype}"
 
 
 def _cells(row):
-    case = parse_case_line(row.workload)
-    name = f"{OP_NAMES.get(case.op, case.op)} {case.label} {case.dtype}"
+    name = name_of(row)
+    if row.workload == MEAN and row.estimates:
+        estimate = row.estimates[0]
+        return [row.verdict, name, "", "", ratio_text(estimate.ratio), _interval(estimate.low, estimate.high),
+                f"{max(row.adjusted):.1g}", row.reason]
     if not row.estimates:
         return [row.verdict, name, "-", "-", "-", "-", "-", row.reason]
     estimate = row.estimates[0]
@@ -51,41 +57,58 @@ _HEAD = ["verdict", "workload", "base", "head", "head/base", "interval", "p", "r
 _NUMBERS = range(2, 7)  # which of them
 
 
-def _table(rows):
+def _table(rows, mean):
     """Head, rows and the row of the geometric mean as lists of cells."""
     ordered = sorted(rows, key=lambda row: _ORDER.index(row.verdict))
-    ratio, low, high, count = mean_of(rows)
-    mean = ["", f"geometric mean of {count}", "", "", ratio_text(ratio), _interval(low, high), "", ""]
-    return [_HEAD, *map(_cells, ordered), mean]
+    return [_HEAD, *map(_cells, [*ordered, mean])]
 
 
-def plain(comparison, rows):
-    table = _table(rows)
+def plain(comparison, rows, mean):
+    table = _table(rows, mean)
     widths = [max(len(line[k]) for line in table) for k in range(len(_HEAD))]
     lines = ["  ".join(cell.rjust(widths[k]) if k in _NUMBERS else cell.ljust(widths[k])
                        for k, cell in enumerate(line)).rstrip() for line in table]
-    return "\n".join([f"backgauge compare: {heading(comparison)}", "", *lines, "", summary(rows)])
+    return "\n".join([f"backgauge compare: {heading(comparison)}", "", *lines, "", summary(rows, mean)])
 
 
-def markdown(comparison, rows):
-    head, *lines = _table(rows)
-    return "\n".join([f"**{summary(rows)}**", "", markdown_table(head, lines, _NUMBERS), "", escaped(heading(comparison))])
+def markdown(comparison, rows, mean):
+    return "\n".join([f"**{summary(rows, mean)}**", "", markdown_rows(rows, mean), "", escaped(heading(comparison))])
 
 
-def machine(comparison, rows):
-    ratio, low, high, count = mean_of(rows)
-    return json.dumps({
+def markdown_rows(rows, mean):
+    """The table alone."""
+    head, *lines = _table(rows, mean)
+    return markdown_table(head, lines, _NUMBERS)
+
+
+def machine(comparison, rows, mean):
+    return json.dumps(as_object(comparison, rows, mean), indent=1)
+
+
+def as_object(comparison, rows, mean):
+    """The comparison for programs."""
+    return {
         "schema": "backgauge.compare/1",
         "base": comparison.base.name, "head": comparison.head.name, "interleaved": comparison.interleaved,
-        "min_effect": comparison.rule.min_effect, "alpha": comparison.rule.alpha,
+        "min_effect": comparison.rule.min_effect, "mean_effect": comparison.rule.mean_effect, "alpha": comparison.rule.alpha,
+        "look": comparison.rule.look,
         "workloads": [_entry(row) for row in rows],
-        "geometric_mean": {"ratio": ratio, "low": low, "high": high, "workloads": count}}, indent=1)
+        "geometric_mean": _mean_entry(mean)}
+
+
+def _mean_entry(mean):
+    """The numbers of the mean beside its verdict, as they were before it had one."""
+    first = mean.estimates[0] if mean.estimates else None
+    numbers = {"ratio": first.ratio, "low": _finite(first.low), "high": _finite(first.high)} if first else {}
+    return {"verdict": mean.verdict, "reason": mean.reason, **numbers, "p_holm": max(mean.adjusted, default=None),
+            "noise": _finite(mean.noise), "workloads": mean.count}
 
 
 def _entry(row):
     entry = {"workload": row.workload, "verdict": row.verdict, "reason": row.reason}
     if row.estimates:
         entry["seconds"] = list(row.seconds)
+        entry["noise"] = _finite(row.noise)
         entry["estimates"] = [{"way": e.way, "ratio": e.ratio, "low": _finite(e.low), "high": _finite(e.high), "p": e.p,
                                "p_holm": p, "rounds": e.rounds} for e, p in zip(row.estimates, row.adjusted)]
     return entry

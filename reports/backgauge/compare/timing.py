@@ -1,15 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times now: runs `backgauge bench` and reads the saved results."""
+"""Times now: runs `backgauge bench` and reads the saved results, until the comparison is clear or the time is up."""
 
+import math
 import os
 import pathlib
 import shutil
 import subprocess
 import tempfile
-from dataclasses import replace
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from ..errors import CommandError, INTERRUPTED
 from ..run import Run, read_run
+
+# The first look. A fifth of the blocks is trimmed at each end; with 8 that leaves 5 degrees of freedom, where the
+# t-quantile of alpha / 2 / 10 workloads is 8, and a spread of 1 % between blocks shows 3.5 %.
+FIRST_BLOCKS = 8
+# Half a cycle of the six orders of three contestants (bench.cc), which two blocks complete. The median of three bears
+# one wild round; more rounds instead of more blocks would not average out what a process is born with.
+ROUNDS_OF_A_BLOCK = 3
+# Between looks the data grow by half, so that waiting for the next look never wastes more than that.
+GROWTH = 1.5
+
+# Options of bench that choose workloads. Later looks name those that are still unclear, one by one.
+CHOOSING = ("--suite", "--case", "--T", "--B", "--I", "--H", "--dtype", "--benchmark_filter", "--quick")
+_FLAGS = ("--quick",)
 
 
 def bench_command():
@@ -20,22 +37,107 @@ def bench_command():
     return command
 
 
-def time_commands(commands, options, launches, keep):
-    """On input one command for each build (one or two) and the options of bench.
+@dataclass
+class Turns:
+    """Base, head and base once more, in turns. On input one implementation for each, which one program times in the same
+    rounds; or one implementation and two programs, which take turns: base, head, base once more, and then backwards.
 
-    On output one run per command, of all its launches. Builds take turns, in the order A B, B A, A B, ...: a process
-    draws its addresses once, so that one launch alone may be fast or slow by luck.
-    """
+    `base`, `head` and `control` are the runs so far: the same run where one program timed all."""
+
+    programs: tuple[str, ...]  # one, or base's and head's
+    implementations: tuple[str, ...]  # base and head, or the one that both programs time
+    options: list[str]  # of bench
+    folder: pathlib.Path
+    runs: list[list[Run]] = field(default_factory=list)  # of each program and, of two, of base once more
+    launches: int = 0
+    looks: Counter = field(default_factory=Counter)  # how often each workload got more blocks
+    seconds_per_block: float = math.nan  # of one workload
+
+    def add(self, blocks, workloads=()):
+        """Times `blocks` more blocks of these workloads, by default of all that the options name."""
+        options = [*self.options, *self._defaults()]
+        if workloads:
+            options = [*without(options, CHOOSING), *(word for line in workloads for word in ("--case", line))]
+        begin = time.monotonic()
+        if len(self.programs) == 1:
+            base, head = self.implementations
+            self._launch([(0, self.programs[0])], [f"--impl={base},{base},{head}", f"--blocks={blocks}", *options])
+        else:
+            for _ in range(blocks):
+                turn = [(0, self.programs[0]), (1, self.programs[1]), (2, self.programs[0])]
+                self._launch(turn if self.launches % 2 == 0 else turn[::-1], [f"--impl={self.implementations[0]}", *options])
+        timed = {workload for workload, _ in self.runs[0][-1].pairs}
+        self.looks.update(timed)
+        self.seconds_per_block = (time.monotonic() - begin) / (blocks * max(1, len(timed)))
+
+    def _defaults(self):
+        defaults = {"--reps": ROUNDS_OF_A_BLOCK, "--launches": 1}
+        given = {option.split("=")[0] for option in self.options}
+        return [*(f"{option}={value}" for option, value in defaults.items() if option not in given), "--impatient"]
+
+    def _launch(self, turn, options):
+        for which, program in turn:
+            while len(self.runs) <= which:
+                self.runs.append([])
+            out = self.folder / f"{('base', 'head', 'base-again')[which] if len(turn) > 1 else 'run'}{self.launches}.json"
+            self.runs[which].append(_launch(program, options, out))
+        self.launches += 1
+
+    def joined(self):
+        """One run for each program and, of two, of base once more."""
+        return [join(runs) for runs in self.runs]
+
+
+def without(options, names):
+    """The options without those of these names, whose values may be the next word."""
+    return _parted(options, names)[1]
+
+
+def only(options, names):
+    """Those of these names alone."""
+    return _parted(options, names)[0]
+
+
+def _parted(options, names):
+    chosen, rest, value = [], [], False
+    for option in options:
+        name, equals, _ = option.partition("=")
+        (chosen if value or name in names else rest).append(option)
+        value = not value and name in names and not equals and name not in _FLAGS
+    return chosen, rest
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to go on. `first`: blocks of the first look."""
+
+    seconds: float = 0.0
+    first: int = FIRST_BLOCKS
+
+
+def until_clear(turns, patience, unclear: Callable[[Turns, int], list[str] | None]):
+    """Looks at growing data. `unclear(turns, look)` says which workloads need more blocks, [] for all of them, or None if
+    nothing does. The number of the last look; 0 if there can be no other."""
+    end = time.monotonic() + patience.seconds
+    turns.add(patience.first)
+    blocks, look = patience.first, 1 if patience.seconds > 0 else 0
+    while (workloads := unclear(turns, look)) is not None:
+        left = end - time.monotonic()
+        count = len(workloads) or len({workload for workload, _ in turns.runs[0][0].pairs})
+        more = min(math.ceil(blocks * (GROWTH - 1)), int(left / (turns.seconds_per_block * count)))
+        if more < 1:
+            break
+        turns.add(more, workloads)
+        blocks, look = blocks + more, look + 1
+    return look
+
+
+def in_folder(keep, use):
+    """use(folder), in a temporary folder unless the runs are to be kept."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(keep or temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        runs = [[] for _ in commands]
-        for launch in range(launches):
-            order = range(len(commands)) if launch % 2 == 0 else reversed(range(len(commands)))
-            for which in order:
-                name = f"{'base' if which == 0 else 'head'}{launch}" if len(commands) > 1 else f"run{launch}"
-                runs[which].append(_launch(commands[which], options, folder / f"{name}.json"))
-        return [join(of_command) for of_command in runs]
+        return use(folder)
 
 
 def _launch(command, options, out):
@@ -49,8 +151,8 @@ def _launch(command, options, out):
     return read_run(out)
 
 
-# More than any launch has: rounds are numbered across launches.
-_ROUNDS_OF_A_LAUNCH = 1_000_000
+# More than any launch has: rounds and blocks are numbered across launches.
+_OF_A_LAUNCH = 1_000_000
 
 
 def join(runs):
@@ -59,11 +161,12 @@ def join(runs):
     for launch, run in enumerate(runs):
         for pair in run.pairs.values():
             target = joined.pair(pair.workload, pair.implementation)
-            target.suite, target.version = pair.suite, pair.version
+            target.suite, target.version = target.suite or pair.suite, pair.version
             target.tensors, target.counters = pair.tensors, pair.counters
             # If one launch has a wrong result, the times of all are discarded.
             if target.verdict in ("", "PASSED"):
                 target.verdict, target.reason, target.error_over_bound = pair.verdict, pair.reason, pair.error_over_bound
             for sample in pair.samples:
-                target.samples.append(replace(sample, round=sample.round + launch * _ROUNDS_OF_A_LAUNCH))
+                target.samples.append(replace(sample, round=sample.round + launch * _OF_A_LAUNCH,
+                                              block=sample.block + launch * _OF_A_LAUNCH))
     return joined

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ratio of two times of one run, where their samples can carry one.
+#pragma once
+
+#include <string>
+
+#include "perf/results.h"
+
+namespace backgauge {
+
+struct Ratio {
+  double value = 0;       // time of the base / time of the entry: above 1 is faster than the base
+  std::string missing{};  // why there is none, in a word, or "": see ratio_of()
+};
+
+// On input two entries of one workload. The samples of calls in one thread that never wait are compared by their CPU
+// time, which other load does not lengthen; all others by the clock. There is no ratio of
+//   "unjudged"   results that were not judged,
+//   "disturbed"  times by the clock where most samples of one of the two are disturbed,
+//   "spread"     rounds whose ratios leave it open by more than kMostSpread.
+Ratio ratio_of(const Entry& base, const Entry& entry, int threads);
+
+// Beyond that not even the first digit of a ratio is certain.
+inline constexpr double kMostSpread = 1.5;
+
+}  // namespace backgauge

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the samples of base and head, timed in turns, to one number for each block of rounds.
+
+A block is a set of processes: the rounds in it share the accidents of their addresses and of the scheduler, which no test
+on rounds can see. Blocks are independent of each other, so they are what the statistics count. Where base was timed twice
+in each round (the control), the same numbers of base against itself are the noise of the run: its A/A noise.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+CPU, WALL = "CPU time", "time"
+
+# A call that waits now and then for a page or a lock is still one that computes; trimming takes a fifth at each end.
+MOST_WAITING = 0.1
+
+# The t-test of fewer blocks has so few degrees of freedom that no ratio would be significant (statistics.py).
+LEAST_BLOCKS = 5
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Logarithms of ratios. Empty `control`: base was not timed twice."""
+
+    clock: str  # what was compared: CPU or WALL
+    head: np.ndarray  # head / base, one for each block
+    control: np.ndarray  # base / base
+
+
+def clock_of(pairs, threads):
+    """Whether the CPU time of these pairs is what their calls would take alone: one thread that never waits. What such a
+    call loses by the clock, others have taken. With more threads, or with waiting, only the clock tells."""
+    if threads != 1:
+        return WALL
+    for pair in pairs:
+        known = all(sample.waits >= 0 and sample.cpu_seconds > 0 for sample in pair.samples)
+        waiting = sum(sample.waits > 0 for sample in pair.samples)
+        if not known or waiting > MOST_WAITING * len(pair.samples):
+            return WALL
+    return CPU
+
+
+def seconds_of(sample, clock):
+    return sample.cpu_seconds if clock == CPU else sample.seconds
+
+
+def blocks_of(base, head, control, threads):
+    """Blocks of two pairs and, or None, of the control. None if their samples are in too few blocks."""
+    sides = [pair for pair in (base, head, control) if pair is not None]
+    if len({sample.block for sample in base.samples}) < LEAST_BLOCKS:
+        return None
+    clock = clock_of(sides, threads)
+    of_head = _ratios(base, head, clock)
+    of_control = _ratios(base, control, clock) if control is not None else np.array([])
+    return Blocks(clock, of_head, of_control) if len(of_head) >= LEAST_BLOCKS else None
+
+
+def _ratios(base, other, clock):
+    """The median of log(other / base) over the rounds of each block: one wild round of three changes little."""
+    theirs = {sample.round: sample for sample in other.samples}
+    of_block = {}
+    for sample in base.samples:
+        if sample.round in theirs:
+            log = np.log(seconds_of(theirs[sample.round], clock) / seconds_of(sample, clock))
+            of_block.setdefault(sample.block, []).append(log)
+    return np.array([np.median(logs) for logs in of_block.values()])
