@@ -17,7 +17,8 @@ namespace backgauge {
 
 std::size_t page_bytes();
 
-enum class Access { kRead, kWrite, kTouch };  // kTouch: the processor does not report which of both
+enum class Access { kRead, kWrite, kTouch };  // kTouch: it is unknown which of both
+const char* verb_of(Access access);           // "read", "wrote" or "touched"
 
 struct GuardHit {
   std::uintptr_t address = 0;
