@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,38 +28,6 @@ Handlers& handlers() {
   return instance;
 }
 
-Access access_of([[maybe_unused]] const void* context) {
-#if defined(__x86_64__)
-  constexpr greg_t kWriteBit = 2;  // of the page fault's error code
-  const auto* machine = static_cast<const ucontext_t*>(context);
-  return (machine->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0 ? Access::kWrite : Access::kRead;
-#elif defined(__aarch64__)
-  // The records behind the registers; one holds the syndrome of the fault, ESR. An emulator may leave it out.
-  constexpr std::uint32_t kSyndrome = 0x45535201;  // ESR_MAGIC
-  constexpr std::uint64_t kClass = 26, kDataAbort = 0x24, kDataAbortOfKernel = 0x25, kWriteBit = 1 << 6;
-  const auto& records = static_cast<const ucontext_t*>(context)->uc_mcontext.__reserved;
-  struct Head {
-    std::uint32_t magic, size;
-  };
-  for (std::size_t at = 0; at + sizeof(Head) + sizeof(std::uint64_t) <= sizeof records;) {
-    Head head;
-    __builtin_memcpy(&head, records + at, sizeof head);
-    if (head.magic == kSyndrome) {
-      std::uint64_t syndrome;
-      __builtin_memcpy(&syndrome, records + at + sizeof head, sizeof syndrome);
-      const std::uint64_t kind = syndrome >> kClass & 0x3f;
-      if (kind != kDataAbort && kind != kDataAbortOfKernel) return Access::kTouch;
-      return (syndrome & kWriteBit) != 0 ? Access::kWrite : Access::kRead;
-    }
-    if (head.magic == 0 || head.size < sizeof head) break;
-    at += head.size;
-  }
-  return Access::kTouch;
-#else
-  return Access::kTouch;
-#endif
-}
-
 void pass_on(int signal, siginfo_t* info, void* context) {
   const struct sigaction& previous = signal == SIGBUS ? handlers().previous_bus : handlers().previous_segv;
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
@@ -76,10 +43,6 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 std::size_t page_bytes() {
   static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return bytes;
-}
-
-const char* verb_of(Access access) {
-  return access == Access::kRead ? "read" : access == Access::kWrite ? "wrote" : "touched";
 }
 
 bool take_fault(std::uintptr_t address, Access access) {

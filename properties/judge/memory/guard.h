@@ -13,12 +13,11 @@
 #include <cstdint>
 #include <span>
 
+#include "properties/judge/memory/access.h"
+
 namespace backgauge {
 
 std::size_t page_bytes();
-
-enum class Access { kRead, kWrite, kTouch };  // kTouch: it is unknown which of both
-const char* verb_of(Access access);           // "read", "wrote" or "touched"
 
 struct GuardHit {
   std::uintptr_t address = 0;
