@@ -124,9 +124,9 @@ Table features_of(backgauge_op op, const std::vector<JudgedCase>& cases) {
 
 Table profiles_of(backgauge_op op, const std::vector<JudgedCase>& cases) {
   Table table;
-  const Setting &dtype = setting_of(op, is_dtype), &data = setting_of(op, is_data);
+  const Setting &dtype = setting_of(op, is_dtype), &profile = setting_of(op, is_data);
   for (const std::string_view each : dtype.values) table.columns.emplace_back(each);
-  for (const std::string_view each : data.values) table.rows.emplace_back(each);
+  for (const std::string_view each : profile.values) table.rows.emplace_back(each);
   for (const JudgedCase& judged : cases) {
     if (judged.c.op != op) continue;
     const std::string name(data_class_word(judged.c.data));

@@ -90,8 +90,11 @@ bool machine_has(Path path) {
     case Path::kAvx2: return has_avx2();
     case Path::kScalar: return true;
     default: return false;
+#elif HWY_ARCH_ARM_A64
+    case Path::kNeon: return true;  // every processor of this architecture that runs Linux has it
+    case Path::kScalar: return true;
+    default: return false;
 #else
-    case Path::kNeon: return HWY_STATIC_TARGET == HWY_NEON;
     case Path::kScalar: return HWY_STATIC_TARGET == HWY_SCALAR;
     default: return false;
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction set of the vector code and of large products in this process: the best of the machine, or the one
-// that the environment variable BACKGAUGE_CPU names (scalar, avx2, avx512, amx, amx-emulated). Decided once.
+// that the environment variable BACKGAUGE_CPU names (scalar, neon, avx2, avx512, amx, amx-emulated). Decided once.
 #pragma once
 
 #include <string>
@@ -49,6 +49,12 @@ std::string_view missing(Products products);
   switch (path) {                                            \
     BACKGAUGE_ON_AVX512(call)                                \
     case ::backgauge::cpu::Path::kAvx2: return N_AVX2::call; \
+    default: return N_SCALAR::call;                          \
+  }
+#elif HWY_ARCH_ARM_A64
+#define BACKGAUGE_ON(path, call)                             \
+  switch (path) {                                            \
+    case ::backgauge::cpu::Path::kNeon: return N_NEON::call; \
     default: return N_SCALAR::call;                          \
   }
 #else

@@ -15,4 +15,10 @@
   (HWY_EMU128 | HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | \
    BACKGAUGE_LEFT_OUT_BY_BUILD)
 
+// On ARM, Highway leaves out the fallback, as every processor has NEON: with this it compiles both. On x86-64 the
+// fallback is what every processor has.
+#if defined(__aarch64__)
+#define HWY_COMPILE_ALL_ATTAINABLE
+#endif
+
 #include <hwy/detect_targets.h>

@@ -201,6 +201,26 @@ TEST(Judge, FailsRegistersOfX87AndMmxInUse) {
     EXPECT_EQ(one + one, 2);  // not NaN
   }
 }
+#elif defined(__aarch64__)
+TEST(Judge, FailsControlBitsOfArm) {
+  struct Bit {
+    int number;
+    const char* what;
+  };
+  for (const auto& [number, what] : {Bit{24, "flushing of denormal results, denormal operands as zero"},
+                                     Bit{25, "default NaNs"}, Bit{26, "alternative format of half"}}) {
+    ScriptedImplementation scripted;
+    scripted.after_run = [number = number](const backgauge_call&) {
+      std::uint64_t word = 0;
+      asm volatile("mrs %0, fpcr" : "=r"(word));
+      asm volatile("msr fpcr, %0" : : "r"(word | std::uint64_t{1} << number));
+    };
+    expect_failed(judge(scripted, cell_case()),
+                  std::string("run left the floating-point environment changed: ") + what);
+    volatile float subnormal = 0x1p-130f;
+    EXPECT_NE(subnormal * 1.0f, 0);  // restored
+  }
+}
 #endif
 
 TEST(Judge, ARunWithoutAnswerIsBrokenByTheImplementation) {

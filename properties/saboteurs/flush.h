@@ -1,37 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns on the processor's flushing of subnormal numbers (FTZ and DAZ) for the lifetime of an object.
+// Turns on the processor's flushing of subnormal numbers for the lifetime of an object.
 #pragma once
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+#include "properties/saboteurs/float_control.h"
 
 namespace backgauge::saboteurs {
 
 class FlushSubnormals {
  public:
   // forget: the flags stay set afterwards, as a fault.
-  FlushSubnormals([[maybe_unused]] bool on, [[maybe_unused]] bool forget) {
-#if defined(__SSE2__)
-    before_ = _mm_getcsr();
-    restore_ = !forget;
-    if (on || forget) _mm_setcsr(before_ | kFlushToZero | kDenormalsAreZero);
-#endif
+  FlushSubnormals(bool on, bool forget) : before_(float_control()), restore_(!forget) {
+    if (on || forget) set_float_control(before_ | kFlushSubnormals);
   }
   ~FlushSubnormals() {
-#if defined(__SSE2__)
-    if (restore_) _mm_setcsr(before_);
-#endif
+    if (restore_) set_float_control(before_);
   }
   FlushSubnormals(const FlushSubnormals&) = delete;
   FlushSubnormals& operator=(const FlushSubnormals&) = delete;
 
-#if defined(__SSE2__)
  private:
-  static constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040;
-  unsigned before_ = 0;
-  bool restore_ = true;
-#endif
+  std::uint64_t before_;
+  bool restore_;
 };
 
 }  // namespace backgauge::saboteurs

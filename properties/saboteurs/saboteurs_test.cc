@@ -234,7 +234,6 @@ TEST(CorrectVariants, AreNotDisturbedByCallsAtOnce) {
   EXPECT_FALSE(disturbs_another_call("forward_sums", BACKGAUGE_BLOCK_LSTM_GRAD_V2));
 }
 
-#if defined(__SSE2__)
 // Runs in a thread of its own, because the flag belongs to the thread.
 bool leaves_flushing_on(const std::string& id, backgauge_op op) {
   bool flushed = false;
@@ -253,7 +252,6 @@ TEST(Saboteurs, OfFlushingLeaveItOn) {
   EXPECT_TRUE(leaves_flushing_on("I17.block", BACKGAUGE_BLOCK_LSTM_GRAD_V2));
   EXPECT_FALSE(leaves_flushing_on("flushed", BACKGAUGE_BLOCK_LSTM_GRAD_V2));
 }
-#endif
 
 }  // namespace
 }  // namespace backgauge

@@ -19,6 +19,9 @@ template <class V>
 void dense_product_avx2(const Product<V>& product, const ProductScratch<V>& scratch);
 template <class V>
 void dense_product_avx512(const Product<V>& product, const ProductScratch<V>& scratch);
+#elif defined(BACKGAUGE_ARM_VECTORS)
+template <class V>
+void dense_product_neon(const Product<V>& product, const ProductScratch<V>& scratch);
 #endif
 
 namespace {
@@ -32,8 +35,12 @@ Blocked<V> choose() {
 #ifdef BACKGAUGE_X86_VECTORS
   if (__builtin_cpu_supports("avx512f")) return dense_product_avx512<V>;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return dense_product_avx2<V>;
-#endif
   return nullptr;
+#elif defined(BACKGAUGE_ARM_VECTORS)
+  return dense_product_neon<V>;
+#else
+  return nullptr;
+#endif
 }
 
 std::atomic<std::uint64_t> double_products, float_products;

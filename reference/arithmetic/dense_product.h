@@ -17,8 +17,8 @@ struct Product {
   bool add = false;           // to what `out` holds, instead of replacing it
 };
 
-// out = x y, or out += x y; an empty sum is 0. Large ones with fused multiply-add in AVX2 or AVX-512 where the machine
-// has them, with the same bits in both; without them the last bits may differ.
+// out = x y, or out += x y; an empty sum is 0. Large ones with fused multiply-add in AVX2, AVX-512 or NEON where the
+// machine has one of them, with the same bits in all; without them the last bits may differ.
 // V: double, or float where half the time is worth more than digits.
 template <class V>
 void dense_product(const Product<V>& product);

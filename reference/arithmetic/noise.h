@@ -137,7 +137,8 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
     return out;
   }
   Matrix blend(const Matrix& z, const Matrix& h, const Matrix& n) const {
-    return sum(product(sum(ones(z.rows(), z.cols()), negative(z)), n), product(z, h));
+    const Matrix kept = product(z, h);  // first: arguments are evaluated in an order that compilers choose
+    return sum(product(sum(ones(z.rows(), z.cols()), negative(z)), n), kept);
   }
   Matrix clip(const Matrix& x, double limit) const {
     Matrix out = exact_.clip(x.v(), limit);

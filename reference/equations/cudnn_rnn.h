@@ -188,9 +188,10 @@ RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const
     case BACKGAUGE_GRU: {
       const M one = a.ones(dh.rows(), dh.cols());
       const M one_minus_z = a.difference(one, step.z);
-      const M dn = a.product(dh, one_minus_z, a.tanh_slope(step.n));                      // (13)
-      const M dz = a.product(dh, a.difference(h_prev, step.n), a.sigmoid_slope(step.z));  // (14)
-      const M dr = a.product(dn, step.hn, a.sigmoid_slope(step.r));                       // (15)
+      const M dn = a.product(dh, one_minus_z, a.tanh_slope(step.n));                   // (13)
+      const M z_slope = a.sigmoid_slope(step.z), by_z = a.difference(h_prev, step.n);  // in one order
+      const M dz = a.product(dh, by_z, z_slope);                                       // (14)
+      const M dr = a.product(dn, step.hn, a.sigmoid_slope(step.r));                    // (15)
       const M dn_r = a.product(dn, step.r);
       d.da = a.beside({&dr, &dz, &dn});
       d.dr = a.beside({&dr, &dz, &dn_r});  // (16)

@@ -34,12 +34,17 @@ template <class A, class M = typename A::Matrix>
 LstmSaved<M> lstm_cell_forward(const A& a, const LstmGates<M>& g, const M& cs_prev, const Peepholes<M>* p,
                                double cell_clip) {
   LstmSaved<M> s;
-  s.i = a.sigmoid(p ? a.sum(g.i, a.product(cs_prev, p->wci)) : g.i);                          // (1)
-  s.ci = a.tanh(g.ci);                                                                        // (2)
-  s.f = a.sigmoid(p ? a.sum(g.f, a.product(cs_prev, p->wcf)) : g.f);                          // (3)
-  s.cs = a.carried(a.clip(a.sum(a.product(s.i, s.ci), a.product(s.f, cs_prev)), cell_clip));  // (4)
-  s.co = a.tanh(s.cs);                                                                        // (5)
-  s.o = a.sigmoid(p ? a.sum(g.o, a.product(s.cs, p->wco)) : g.o);                             // (6)
+  s.i = a.sigmoid(p ? a.sum(g.i, a.product(cs_prev, p->wci)) : g.i);  // (1)
+  s.ci = a.tanh(g.ci);                                                // (2)
+  s.f = a.sigmoid(p ? a.sum(g.f, a.product(cs_prev, p->wcf)) : g.f);  // (3)
+  {
+    // Compilers evaluate arguments in different orders, and random rounding draws its numbers in the order of the
+    // operations.
+    const M remembered = a.product(s.f, cs_prev);
+    s.cs = a.carried(a.clip(a.sum(a.product(s.i, s.ci), remembered), cell_clip));  // (4)
+  }
+  s.co = a.tanh(s.cs);                                             // (5)
+  s.o = a.sigmoid(p ? a.sum(g.o, a.product(s.cs, p->wco)) : g.o);  // (6)
   return s;
 }
 
@@ -58,8 +63,12 @@ LstmCellGradients<M> lstm_cell_backward(const A& a, const LstmSaved<M>& s, const
   d.gates.i = a.product(a.sigmoid_slope(s.i), dcs, s.ci);     // (12)
   d.gates.o = do_;
   const M through_f = a.product(dcs, s.f);
-  d.cs_prev = p ? a.sum(through_f, a.product(d.gates.i, p->wci), a.product(d.gates.f, p->wcf))  // (13)
-                : through_f;
+  if (p) {
+    const M by_f = a.product(d.gates.f, p->wcf), by_i = a.product(d.gates.i, p->wci);  // in one order
+    d.cs_prev = a.sum(through_f, by_i, by_f);                                          // (13)
+  } else {
+    d.cs_prev = through_f;
+  }
   return d;
 }
 

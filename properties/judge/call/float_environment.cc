@@ -18,7 +18,22 @@ struct X87Environment {
   std::uint32_t pointers[4];
 };
 constexpr std::uint16_t kX87Empty = 0xffff;
-constexpr std::uint64_t kArmFlush = std::uint64_t{1} << 24;
+
+// FPCR: what its bits do when they are set. The rounding mode, bits 22 and 23, is that of <cfenv>.
+struct ArmControl {
+  std::uint64_t bits;
+  const char* what;
+};
+constexpr std::uint64_t bit(int number) { return std::uint64_t{1} << number; }
+constexpr ArmControl kArmControls[] = {
+    {bit(24), "flushing of denormal results, denormal operands as zero"},  // FZ
+    {bit(0), "denormal operands as zero"},                                 // FIZ
+    {bit(19), "flushing of denormals of half"},                            // FZ16
+    {bit(26), "alternative format of half"},                               // AHP
+    {bit(25), "default NaNs"},                                             // DN
+    {bit(1) | bit(2), "alternate handling"},                               // AH, NEP
+    {bit(8) | bit(9) | bit(10) | bit(11) | bit(12) | bit(15), "traps"},    // IOE .. IXE, IDE
+};
 
 const char* rounding_word(int rounding) {
   switch (rounding) {
@@ -65,11 +80,14 @@ std::string FloatEnvironment::changes(const FloatEnvironment& later) const {
   const auto x87 = static_cast<std::uint16_t>(x87_ ^ later.x87_);
   const std::uint64_t arm = arm_ ^ later.arm_;
   if (rounding_ != later.rounding_) add(std::string("rounding ") + rounding_word(later.rounding_));
-  if ((sse & kFtz) != 0 || (arm & kArmFlush) != 0) add("flushing of denormal results");
+  if ((sse & kFtz) != 0) add("flushing of denormal results");
   if ((sse & kDaz) != 0) add("denormal operands as zero");
   if ((sse & kTraps) != 0 || (x87 & kX87Traps) != 0) add("traps");
   if ((x87 & kX87Precision) != 0) add("precision of x87");
   if (later.x87_in_use_ && !x87_in_use_) add("registers of x87 or MMX in use");
+  for (const ArmControl& control : kArmControls) {
+    if ((arm & control.bits) != 0) add(control.what);
+  }
   if (text.empty() && (sse != 0 || x87 != 0 || arm != 0)) add("control bits");
   return text;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point environment of the calling thread: rounding mode, flushing of denormals, traps, precision of x87,
-// and whether a register of x87 or MMX is in use (after a return that would make the next long double a NaN). A
-// function must leave it as it found it, because the oracle and the comparison rely on it.
+// The floating-point environment of the calling thread: rounding mode, flushing of denormals, traps; on x86-64 the
+// precision of x87, and whether a register of x87 or MMX is in use (after a return that would make the next long double
+// a NaN); on ARM, which has neither, the other control bits of FPCR: the format of half, default NaNs, alternate
+// handling. A function must leave it as it found it, because the oracle and the comparison rely on it. The streaming
+// mode and the tiles of SME are not looked at.
 #pragma once
 
 #include <cstdint>

@@ -117,7 +117,7 @@ std::string RefusalFrame::text_of(const GuardHit& hit) const {
     const auto size = static_cast<std::int64_t>(answer.size);
     return Violation{Violation::Kind::kPastEnd, hit.access, answer.name, at - answer.data(), size, false, true}.text();
   }
-  return fmt::format("{} memory next to the call", hit.access == Access::kRead ? "read" : "wrote");
+  return fmt::format("{} memory next to the call", verb_of(hit.access));
 }
 
 std::vector<std::string> RefusalFrame::touched(std::size_t from) const {

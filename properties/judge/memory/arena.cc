@@ -87,7 +87,7 @@ std::string Violation::text() const {
     then.late = false;
     return then.text() + " after the call had returned";
   }
-  const char* verb = access == Access::kRead ? "read" : access == Access::kWrite ? "wrote" : "touched";
+  const char* verb = verb_of(access);
   const std::string where = fmt::format("{} ({} {} of {})", block == "workspace" ? "the workspace" : block,
                                         in_bytes ? "byte" : "element", element, elements);
   switch (kind) {

@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,16 +26,6 @@ struct Handlers {
 Handlers& handlers() {
   static Handlers instance;
   return instance;
-}
-
-Access access_of([[maybe_unused]] const void* context) {
-#if defined(__x86_64__)
-  constexpr greg_t kWriteBit = 2;  // of the page fault's error code
-  const auto* machine = static_cast<const ucontext_t*>(context);
-  return (machine->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0 ? Access::kWrite : Access::kRead;
-#else
-  return Access::kTouch;
-#endif
 }
 
 void pass_on(int signal, siginfo_t* info, void* context) {

@@ -13,11 +13,11 @@
 #include <cstdint>
 #include <span>
 
+#include "properties/judge/memory/access.h"
+
 namespace backgauge {
 
 std::size_t page_bytes();
-
-enum class Access { kRead, kWrite, kTouch };  // kTouch: the processor does not report which of both
 
 struct GuardHit {
   std::uintptr_t address = 0;

@@ -1,41 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processor state that a function may leave changed in its thread.
+// The processor state that a function may leave changed in its thread. ARM has no registers that x87 and MMX share;
+// there the two habits that leave these in use leave the two control bits that change later results as quietly.
 #pragma once
 
 #include <cfenv>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
+
+#include "properties/saboteurs/float_control.h"
 
 namespace backgauge::saboteurs {
 
 inline void leave_rounding_upward() { std::fesetround(FE_UPWARD); }
 
-// Other processors than x86 have no such state that C++ can set: the rounding direction is used there instead.
-inline void leave_flushing() {
-#if defined(__x86_64__)
-  constexpr unsigned kFlush = 0x8040;  // FTZ and DAZ
-  _mm_setcsr(_mm_getcsr() | kFlush);
-#else
-  std::fesetround(FE_DOWNWARD);
-#endif
-}
+inline void leave_flushing() { set_float_control(float_control() | kFlushSubnormals); }
 
+#if defined(__aarch64__)
+inline constexpr const char* kLeavesMmx = "leaves every NaN to become the default NaN (ARM has no MMX)";
+inline constexpr const char* kLeavesX87 = "leaves half in ARM's alternative format (ARM has no x87)";
+inline void leave_mmx() { set_float_control(float_control() | kDefaultNan); }
+inline void leave_x87_stack() { set_float_control(float_control() | kAlternativeHalfPrecision); }
+#else
+inline constexpr const char* kLeavesMmx = "leaves an MMX register in use";
+inline constexpr const char* kLeavesX87 = "leaves a value on the x87 stack";
 // MMX code without emms: the next long double is a NaN.
-inline void leave_mmx() {
-#if defined(__x86_64__)
-  asm volatile("pxor %%mm0, %%mm0" ::: "memory");
-#else
-  std::fesetround(FE_DOWNWARD);
+inline void leave_mmx() { asm volatile("pxor %%mm0, %%mm0" ::: "memory"); }
+inline void leave_x87_stack() { asm volatile("fld1" ::: "memory"); }
 #endif
-}
-
-inline void leave_x87_stack() {
-#if defined(__x86_64__)
-  asm volatile("fld1" ::: "memory");
-#else
-  std::fesetround(FE_DOWNWARD);
-#endif
-}
 
 }  // namespace backgauge::saboteurs

@@ -108,8 +108,8 @@ std::vector<Habit> refusing_habits() {
   return {
       {"refused_leaves_flushing", "leaves FTZ and DAZ set when it refuses", kRefused, kFailed,
        "floating-point environment", refused_but_for<leave_flushing>},
-      {"refused_leaves_x87_stack", "leaves a value on the x87 stack when it refuses", kRefused, kFailed,
-       "floating-point environment", refused_but_for<leave_x87_stack>},
+      {"refused_leaves_x87_stack", kLeavesX87, kRefused, kFailed, "floating-point environment",
+       refused_but_for<leave_x87_stack>},
       {"refused_overruns_the_message", "writes a NUL after the message when it refuses", kRefused, kFailed,
        "wrote past the end of the message", overruns_the_message_of_a_refusal},
       {"refused_underruns_the_message", "writes before the message when it refuses", kRefused, kFailed,
