@@ -14,6 +14,7 @@ from .check import check
 from .commits import commit_of
 from .entry import entry_of
 from .export import export
+from .pages.command import pages
 from .series import chosen, class_of, series_of
 
 
@@ -101,7 +102,7 @@ def copy(options):
     return errors.GOOD
 
 
-_COMMANDS = {"add": add, "list": list_runs, "show": show, "check": check, "export": export, "copy": copy}
+_COMMANDS = {"add": add, "list": list_runs, "show": show, "check": check, "pages": pages, "export": export, "copy": copy}
 
 
 if __name__ == "__main__":

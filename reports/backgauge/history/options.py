@@ -25,7 +25,7 @@ def parse(arguments):
     parser = _Parser(prog="backgauge history", allow_abbrev=False, description=_DESCRIPTION, epilog=_EXIT_CODES,
                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
-    for declare in (_add, _list, _show, _check, _export, _copy):
+    for declare in (_add, _list, _show, _check, _pages, _export, _copy):
         declare(commands)
     options, rest = parser.parse_known_args(arguments)
     if rest and not getattr(options, "passes_on", False):
@@ -94,6 +94,14 @@ def _check(commands):
     parser.add_argument("--strict", action="store_true", help="exit code 5 if a series is too short or too noisy to be decided")
     parser.add_argument("--noisy", type=share, default=0.05, metavar="5%", help="a series is too noisy if three runs do not show a step of this size (default: 5%%)")
     parser.add_argument("--format", choices=["text", "markdown", "json"], default="text", help="output format (default: text)")
+
+
+def _pages(commands):
+    parser = _command(commands, "pages", "write offline pages: an overview, and a trend for each workload")
+    _filters(parser)
+    _rule(parser)
+    parser.add_argument("--out", required=True, metavar="DIR", help="the folder for index.html and the other pages")
+    parser.add_argument("--title", default="backgauge history", help="heading of the overview (default: backgauge history)")
 
 
 def _export(commands):
