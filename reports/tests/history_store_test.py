@@ -13,6 +13,7 @@ import numpy as np
 from backgauge.history import entry as entries
 from backgauge.history import store
 from backgauge.history.commits import ordered
+from backgauge.history.folder import Folder
 from backgauge.history.series import CPU, WALL, series_of
 from backgauge.history.text import rounded_seconds
 from backgauge.run import read_run
@@ -26,7 +27,7 @@ class StoreTest(HistoryCase):
     def test_nothing_is_thrown_away(self):
         path = pathlib.Path(self.add(0))
         run = read_run(self.folder / "run0.json")
-        entry, = store.read(self.history)
+        entry, = store.read(Folder(self.history, 'here'))
         self.assertEqual(entry.context, run.context)
         for timing in entry.timings:
             pair = run.pairs[timing.workload, timing.implementation]
@@ -43,12 +44,12 @@ class StoreTest(HistoryCase):
         self.add(1, folder=self.folder / "two")
         for name in ("one", "two"):
             shutil.copytree(self.folder / name, self.history, dirs_exist_ok=True)
-        self.assertEqual([entry.commit.id for entry in ordered(store.read(self.history))], [commit_id(k) for k in range(4)])
+        self.assertEqual([entry.commit.id for entry in ordered(store.read(Folder(self.history, 'here')))], [commit_id(k) for k in range(4)])
 
     def test_adding_twice_is_adding_once(self):
         self.add(0)
         self.assertIn("was there already", self.add(0))
-        self.assertEqual(len(store.read(self.history)), 1)
+        self.assertEqual(len(store.read(Folder(self.history, 'here'))), 1)
 
     def test_files_are_immutable(self):
         path = pathlib.Path(self.add(0))
@@ -62,14 +63,14 @@ class StoreTest(HistoryCase):
     def test_half_a_file_is_not_read(self):
         path = pathlib.Path(self.add(0))
         (path.parent / ".tmp123.part").write_bytes(path.read_bytes()[:1000])
-        self.assertEqual(len(store.read(self.history)), 1)
+        self.assertEqual(len(store.read(Folder(self.history, 'here'))), 1)
         path.chmod(0o644)
         path.write_bytes(path.read_bytes()[:1000])
         self.assertIn("not those that were added", self.expect(2, "list", f"--history={self.history}"))
 
     def test_files_of_schema_1_are_readable_for_ever(self):
         shutil.copytree(RECORDED / "history-1", self.history)
-        entry, = store.read(self.history)
+        entry, = store.read(Folder(self.history, 'here'))
         self.assertEqual((entry.commit.id[:4], entry.branch, entry.context["cpu_model"]), ("7f79", "main", "AMD EPYC"))
         timing = entry.timings[0]
         self.assertEqual((len(timing.seconds), timing.implementation, timing.verdict), (11, "cpu", "PASSED"))
@@ -135,7 +136,7 @@ class StoreTest(HistoryCase):
         for name in ("HEAD~1", "HEAD"):
             self.expect(0, "add", self.run_file("run.json"), f"--commit={name}", f"--repository={repository}", "--branch=main",
                         f"--history={self.history}")
-        first, second = ordered(store.read(self.history))
+        first, second = ordered(store.read(Folder(self.history, 'here')))
         self.assertEqual((second.commit.id, second.commit.parents), (git("rev-parse", "HEAD"), (first.commit.id,)))
         self.assertEqual(first.commit.parents, ())
         self.assertEqual(first.commit.time.isoformat(), "2026-02-03T03:05:06+00:00")
@@ -145,17 +146,17 @@ class OrderTest(HistoryCase):
     def test_parents_come_first_whatever_the_clocks_say(self):
         for k, day in ((0, 0), (1, 9), (2, 5), (3, 7)):
             self.add(k, day=day)
-        self.assertEqual([int(e.commit.id[:8], 16) for e in ordered(store.read(self.history))], [0, 1, 2, 3])
+        self.assertEqual([int(e.commit.id[:8], 16) for e in ordered(store.read(Folder(self.history, 'here')))], [0, 1, 2, 3])
 
     def test_commits_without_a_known_parent_are_in_the_order_of_their_times(self):
         for k, day in ((0, 3), (1, 2), (2, 1)):
             self.add(k, day=day, parents=[commit_id(99 + k)])
-        self.assertEqual([int(e.commit.id[:8], 16) for e in ordered(store.read(self.history))], [2, 1, 0])
+        self.assertEqual([int(e.commit.id[:8], 16) for e in ordered(store.read(Folder(self.history, 'here')))], [2, 1, 0])
 
     def test_a_circle_of_parents_loses_nothing(self):
         self.add(0, parents=[commit_id(1)])
         self.add(1)
-        self.assertEqual(len(ordered(store.read(self.history))), 2)
+        self.assertEqual(len(ordered(store.read(Folder(self.history, 'here')))), 2)
 
 
 class ShowTest(HistoryCase):
@@ -178,7 +179,7 @@ class ShowTest(HistoryCase):
         self.add(2, context={"threads": 2})
         self.add(3, branch="next")
         self.add(4, context={"machine_id": "another of the class"})
-        found = series_of(ordered(store.read(self.history)))
+        found = series_of(ordered(store.read(Folder(self.history, 'here'))))
         self.assertEqual(sorted(len(series.points) for series in found), [1, 1, 1, 1, 1, 1, 2, 2])
 
     def test_no_more_digits_than_the_noise_allows(self):
@@ -192,7 +193,7 @@ class ClockTest(HistoryCase):
         """Of a series in which `share` of each round, and all of one round, was CPU time."""
         folder = tempfile.mkdtemp(dir=self.folder)
         self.add(0, folder=folder, context={"threads": threads})
-        entry, = store.read(folder)
+        entry, = store.read(Folder(folder, 'here'))
         timing = entry.timings[0]
         shares = [1.0 if share > 0.3 and k == 0 else share for k in range(len(timing.seconds))]
         timing.cpu_seconds[:] = [seconds * part for seconds, part in zip(timing.seconds, shares)]

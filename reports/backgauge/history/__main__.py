@@ -13,6 +13,8 @@ from . import options as command_line, store, text
 from .check import check
 from .commits import commit_of
 from .entry import entry_of
+from .export import export
+from .pages.command import pages
 from .series import chosen, class_of, series_of
 
 
@@ -27,19 +29,19 @@ def add(options):
     for run in runs:
         if "debug" in str(run.context.get("build_type", "")).lower():
             raise CommandError(f"{run.name}: times of a Debug build are meaningless")
-    now = datetime.datetime.now(datetime.timezone.utc)
+    now, history = datetime.datetime.now(datetime.timezone.utc), store.opened(options)
     for run in runs:
         try:
             entry = entry_of(run, commit, options.branch, now)
         except ValueError as error:
             raise CommandError(f"{run.name}: date: {error}") from error
-        path, is_new = store.add(options.history, entry)
+        path, is_new = store.add(history, entry)
         print(path if is_new else f"{path}: was there already")
     return errors.GOOD
 
 
 def list_runs(options):
-    entries = chosen(store.read(options.history), options)
+    entries = chosen(store.read(store.opened(options)), options)
     if options.impl:
         entries = [entry for entry in entries if any(timing.implementation == options.impl for timing in entry.timings)]
     head = ["commit", "made", "measured", "branch", "machine", "machine id", "implementations", "workloads", "not timed", "disturbed"]
@@ -63,7 +65,7 @@ def _run_line(entry):
 
 def show(options):
     words = options.workload.lower().split()
-    found = [series for series in series_of(chosen(store.read(options.history), options), options.impl)
+    found = [series for series in series_of(chosen(store.read(store.opened(options)), options), options.impl)
              if all(word in f"{series.key.workload} {series.key.case_text}".lower() for word in words)]
     if not found:
         raise CommandError(f"{options.workload}: the history has no such workload for these options; "
@@ -93,7 +95,14 @@ def _point_line(point, clock):
             str(len(times)), str(point.disturbed), point.timing.version]
 
 
-_COMMANDS = {"add": add, "list": list_runs, "show": show, "check": check}
+def copy(options):
+    source, target = store.at(options.source, "FROM"), store.at(options.target, "TO")
+    count, new = store.copy(source, target)
+    print(f"{counted(count, 'run')}, {new} of them new in {target.where.removeprefix('TO=')}")
+    return errors.GOOD
+
+
+_COMMANDS = {"add": add, "list": list_runs, "show": show, "check": check, "pages": pages, "export": export, "copy": copy}
 
 
 if __name__ == "__main__":

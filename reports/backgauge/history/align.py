@@ -34,13 +34,18 @@ class Aligned:
 
 
 def aligned(series: Series, rule=Rule()) -> Aligned:
-    values, rates = zip(*(measured(point, series.clock) for point in series.points))
-    return align(np.array(values), [point.machine_id for point in series.points], np.array(rates), rule)
+    values = _percentiles([point.times(series.clock) for point in series.points], TIME)
+    rates = _percentiles([point.probes(series.clock) for point in series.points], PROBE)
+    return align(np.log(values), [point.machine_id for point in series.points], np.log(rates), rule)
 
 
-def measured(point, clock):
-    """Logarithms of (seconds per call, GFLOP/s of the multiply-add loop); nan without the loop."""
-    return float(np.log(np.percentile(point.times(clock), TIME))), float(np.log(np.percentile(point.probes(clock), PROBE)))
+def _percentiles(runs, percent):
+    """Of each run's rounds. Runs with equally many rounds share one call: a series of two years takes 1 ms instead of 60."""
+    found = np.empty(len(runs))
+    for count in {len(run) for run in runs}:
+        places = [k for k, run in enumerate(runs) if len(run) == count]
+        found[places] = np.percentile([runs[k] for k in places], percent, axis=1)
+    return found
 
 
 def align(values, machines, rates, rule=Rule()) -> Aligned:

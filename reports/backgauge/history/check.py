@@ -91,7 +91,7 @@ def found_in(pairs, days):
 
 
 def check(options):
-    entries = chosen(store.read(options.history), options)
+    entries = chosen(store.read(store.opened(options)), options)
     rule = Rule(options.min_effect, options.false_alarms)
     pairs = examined(entries, options.impl, rule)
     found = found_in(pairs, options.days)

@@ -11,5 +11,6 @@ def library(name, purpose):
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise CommandError(f"history {purpose} needs {name.partition('.')[0]} ({error}): pip install 'backgauge[history]', or "
+        extra = "database" if purpose == "--database" else "history"
+        raise CommandError(f"history {purpose} needs {name.partition('.')[0]} ({error}): pip install 'backgauge[{extra}]', or "
                            "ci/install-deps --python and BACKGAUGE_PYTHON=build/python/bin/python", NOT_LOADED) from error

@@ -25,21 +25,36 @@ def parse(arguments):
     parser = _Parser(prog="backgauge history", allow_abbrev=False, description=_DESCRIPTION, epilog=_EXIT_CODES,
                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
-    for declare in (_add, _list, _show, _check):
+    for declare in (_add, _list, _show, _check, _pages, _export, _copy):
         declare(commands)
     options, rest = parser.parse_known_args(arguments)
     if rest and not getattr(options, "passes_on", False):
         parser.error(f"{options.command}: unexpected {rest[0]}")
     options.rest = rest
+    if hasattr(options, "history"):
+        _place(options)
     return options
 
 
-def _command(commands, name, text, **more):
+def _command(commands, name, text, has_history=True, **more):
     parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False,
                                  formatter_class=argparse.RawDescriptionHelpFormatter, **more)
-    parser.add_argument("--history", metavar="DIR", default=os.environ.get("BACKGAUGE_HISTORY") or "history",
-                        help="the folder (default: $BACKGAUGE_HISTORY, else history)")
+    if has_history:
+        parser.add_argument("--history", metavar="DIR", help="the folder (default: $BACKGAUGE_HISTORY, else history)")
+        parser.add_argument("--database", metavar="URL", help="postgresql://USER@HOST/NAME or sqlite:///FILE, instead of a folder (default: $BACKGAUGE_DATABASE)")
     return parser
+
+
+def _place(options):
+    """Where the history is: an option comes before the environment, and only one place may be named."""
+    if options.history and options.database:
+        raise CommandError(f"history {options.command}: --history and --database: expected one of them")
+    named = options.history or options.database
+    options.history = options.history or os.environ.get("BACKGAUGE_HISTORY") or ""
+    options.database = options.database or (not named and os.environ.get("BACKGAUGE_DATABASE")) or ""
+    if not named and options.history and options.database:
+        raise CommandError("BACKGAUGE_HISTORY and BACKGAUGE_DATABASE: expected one of them")
+    options.history = options.history or "history"
 
 
 def _filters(parser):
@@ -79,6 +94,27 @@ def _check(commands):
     parser.add_argument("--strict", action="store_true", help="exit code 5 if a series is too short or too noisy to be decided")
     parser.add_argument("--noisy", type=share, default=0.05, metavar="5%", help="a series is too noisy if three runs do not show a step of this size (default: 5%%)")
     parser.add_argument("--format", choices=["text", "markdown", "json"], default="text", help="output format (default: text)")
+
+
+def _pages(commands):
+    parser = _command(commands, "pages", "write offline pages: an overview, and a trend for each workload")
+    _filters(parser)
+    _rule(parser)
+    parser.add_argument("--out", required=True, metavar="DIR", help="the folder for index.html and the other pages")
+    parser.add_argument("--title", default="backgauge history", help="heading of the overview (default: backgauge history)")
+
+
+def _export(commands):
+    parser = _command(commands, "export", "print the times of a run for another service")
+    _filters(parser)
+    parser.add_argument("--commit", metavar="ID", help="the run of this commit, or of one that begins with this (default: the last run)")
+    parser.add_argument("--format", choices=["bencher", "github-action-benchmark"], required=True, help="Bencher Metric Format, or customSmallerIsBetter")
+
+
+def _copy(commands):
+    parser = _command(commands, "copy", "add all runs of one history to another one", has_history=False)
+    parser.add_argument("source", metavar="FROM", help="a folder, postgresql://USER@HOST/NAME or sqlite:///FILE")
+    parser.add_argument("target", metavar="TO", help="the same")
 
 
 def _rule(parser):

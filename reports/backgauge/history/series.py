@@ -2,6 +2,7 @@
 """Entries as series: one workload of one implementation, from commit to commit, on machines of one class."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -97,7 +98,7 @@ class Series:
             return self.failures[-1]
         return None
 
-    @property
+    @cached_property
     def clock(self):
         """The wall clock, unless most samples were disturbed and CPU time is known to mean the same: with one thread that
         computes, both agree in every round that has its core for itself, and one such round is proof. A thread that waits
