@@ -144,6 +144,12 @@ class PolicyTest(GateTest):
         only_old = '[[workload]]\nmatch = "*b1i128h128*"\nmissing = "allow"'
         self.assertEqual(self.gate(only_old)[0], 0)
 
+    def test_what_neither_side_claims_is_not_missing(self):
+        for word, code in (("SKIPPED", 0), ("FAILED", 5)):
+            with self.subTest(word=word):
+                self.bench(failed={(name, LINES[0]): (word, "dtype f16") for name in (OLD, AGAIN, NEW)})
+                self.assertEqual(self.gate()[0], code)
+
     def test_what_stays_unclear(self):
         self.bench(slower=self.slower(1.03, LINES[:1]), seed=5)
         self.assertEqual(self.gate('[time]\nmin_effect = "3.6%"')[0], 0)

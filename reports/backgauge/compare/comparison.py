@@ -73,6 +73,8 @@ def _row(workload, base_pair, head_pair, control_pair, comparison):
             return Row(workload, missing=f"{side.name} was timed with --unjudged; such times are not compared")
         if not pair.has_time:
             why = " ".join(filter(None, [pair.verdict, pair.reason])) or "no samples"
+            if pair.verdict == "SKIPPED" and other is not None and other.verdict == "SKIPPED":
+                return Row(workload, missing=f"neither side does it: {why}", absent="both")
             lost = side is head and other is not None and other.has_time and pair.verdict in ("FAILED", "BROKEN")
             return Row(workload, missing=f"no time for {side.name}: {why}", lost=lost)
     row = Row(workload, least_effect=rule.min_effect, seconds_per_block=comparison.seconds_per_block)

@@ -40,7 +40,7 @@ class Row:
     disturbed: str = ""  # why disturbed samples decide nothing here, if most are
     lost: bool = False  # base had a time, head failed the judge
     count: int = 0  # of the row of the geometric mean: how many workloads
-    absent: str = ""  # "base" or "head": the side that does not have the workload at all
+    absent: str = ""  # "base" or "head": the side that does not have the workload at all; "both": skipped by both
     verdict: str = UNCLEAR
     reason: str = ""
 
