@@ -2,8 +2,10 @@
 """A run in parts: shards, runs that are killed and resumed, runs that have no more time; and what joins them again."""
 
 import json
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -44,6 +46,52 @@ class Parts(CommandTest):
             time.sleep(0.001)
         process.kill()
         return process.wait() == -9
+
+
+def recipes():
+    text = (pathlib.Path(__file__).resolve().parents[2] / "properties" / "campaigns.md").read_text()
+    found = dict(re.findall(r"<!-- recipe: (\w+) -->\n```sh\n(.*?)```", text, re.DOTALL))
+    smaller = {"--tier=full --impl=./libmine.so": " ".join(Parts.SMOKE[1:]), "seq 100": "seq 3", "/100": "/3"}
+    for name, recipe in found.items():
+        for large, small in smaller.items():
+            recipe = recipe.replace(large, small)
+        found[name] = recipe
+    return found
+
+
+RECIPES = recipes()
+
+
+class Recipes(Parts):
+    def test_they_give_the_run_of_one_machine(self):
+        """Those of properties/campaigns.md, as they stand there but for the size and the implementation."""
+        (self.folder / "backgauge").symlink_to(COMMAND)
+        system = {**ENVIRONMENT, "PATH": f"{self.folder}:{os.environ['PATH']}"}
+
+        def follow(recipe, **variables):
+            return subprocess.run(["sh", "-c", recipe], cwd=self.folder, env={**system, **variables}, capture_output=True, text=True)
+
+        def merged():
+            done = follow(RECIPES["merge"])
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual(records(self.folder / "all"), records(self.whole))
+            shutil.rmtree(self.folder / "parts")
+
+        with self.subTest("Slurm"):
+            for task in (0, 1, 2, 1):  # one of them is requeued
+                done = follow(RECIPES["slurm"], SLURM_ARRAY_TASK_ID=str(task), SLURM_ARRAY_TASK_COUNT="3", SLURM_ARRAY_TASK_MIN="0",
+                              SLURM_ARRAY_TASK_MAX="2", SLURM_ARRAY_TASK_STEP="1", SLURM_ARRAY_JOB_ID="7", SLURM_JOB_ID=str(7 + task), SLURM_CPUS_PER_TASK="2")
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn(f", shard {task + 1}/3, ", done.stdout)
+            self.assertRegex(done.stdout, r"resumed: [1-9]\d* cases judged before")
+            merged()
+        with self.subTest("GNU parallel"):
+            if shutil.which("parallel") is None:
+                self.skipTest("there is no GNU parallel: ci/install-deps --tests")
+            done = follow(RECIPES["parallel"], HOME=str(self.folder))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual([f"shard {k}/3" in done.stdout for k in range(1, 5)], [True, True, True, False])
+            merged()
 
 
 class Shards(Parts):

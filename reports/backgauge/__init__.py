@@ -3,7 +3,7 @@
 campaign; `cases` are the inputs of a tier; `implements` declares an implementation that `backgauge verify --impl=FILE.py` judges;
 `backgauge.report` draws charts, pages and summaries of runs, `backgauge.compare` compares them.
 """
-from backgauge.campaign import verify
+from backgauge.campaign.verify import verify
 from backgauge.cases import Case, case, cases
 from backgauge.errors import Error, HarnessError, InputError
 from backgauge.implementation import implements
