@@ -24,15 +24,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-[[noreturn]] void throw_error(const std::filesystem::path& file) {
-  throw std::system_error(errno, std::generic_category(), file.string());
+CommandError refused(const std::filesystem::path& file) {
+  return {kUsage, fmt::format("{}: {}", file.string(), std::generic_category().message(errno))};
 }
 
 Descriptor locked(const std::filesystem::path& file) {
   Descriptor lock(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (lock.get() < 0) throw_error(file);
+  if (lock.get() < 0) throw refused(file);
   while (flock(lock.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) throw_error(file);
+    if (errno != EINTR) throw refused(file);
   }
   return lock;
 }

@@ -35,8 +35,8 @@ struct JudgedBatch {
 };
 
 // Judges the cases of a batch of a tier one after the other, and appends their records to a file. Records that the file
-// has are kept. Waits while another process judges into the same file. Throws CommandError(kUsage) if the file holds
-// anything else, std::system_error if it cannot be written.
+// has are kept. Waits while another process judges into the same file. Throws CommandError(kUsage) if the file cannot
+// be opened or holds anything else, std::system_error if it cannot be written.
 JudgedBatch judge_batch(Candidate& candidate, const Batch& batch, int num_threads, const std::filesystem::path& file);
 
 }  // namespace backgauge::cli

@@ -179,5 +179,37 @@ class OnThisMachine(CampaignCase):
                 self.assertRegex(err, r"^backgauge: ")
 
 
+class Requests(CampaignCase):
+    """`backgauge batches`, for other engines."""
+
+    BATCH = {"tier": "ci", "seed": 1, "cases": 9, "digest": "0", "index": 3, "lines": ["lstm_block_cell_grad b1i1h1 dt=f32 data=strat:0x1"]}
+
+    def ask(self, request):
+        return subprocess.run([COMMAND, "batches", "--impl=plain"], input=request + "\n", env=ENVIRONMENT, capture_output=True, text=True)
+
+    def test_a_batch_is_judged_once(self):
+        request = json.dumps({"batch": self.BATCH, "file": str(self.folder / "records.jsonl")})
+        self.assertEqual(self.ask(request).stdout.splitlines()[1], '{"kept":0,"failed":0}')
+        with (self.folder / "records.jsonl").open("a") as file:
+            file.write('{"id": "the beginning of')
+        self.assertEqual(self.ask(request).stdout.splitlines()[1], '{"kept":1,"failed":0}')
+        record, = records(self.folder)
+        self.assertEqual((record["status"], record["plan"]["index"]), ("PASSED", 3))
+
+    def test_wrong_requests(self):
+        here = str(self.folder / "file")
+        for request, word in [("{", "batches: not a request: "), ("{}", "not a request: "), ('{"tier": "ci", "seed": -1, "ops": "", "work": 1}', "-1 is not"),
+                              ('{"tier": "all", "seed": 1, "ops": "", "work": 1}', "--tier=all: expected smoke, ci or full"),
+                              (json.dumps({"batch": self.BATCH | {"index": 9}, "file": here}), "not a batch: 1 case from 9 on, of 9"),
+                              (json.dumps({"batch": self.BATCH | {"lines": ["x"]}, "file": here}), "x: "),
+                              (json.dumps({"batch": self.BATCH, "file": str(self.folder / "none" / "file")}), "No such file")]:
+            with self.subTest(request):
+                done = self.ask(request)
+                self.assertIn(done.returncode, (errors.USAGE, errors.SELF_CHECK))
+                self.assertRegex(done.stderr, r"^backgauge: [^\n]*\n$")
+                self.assertIn(word, done.stderr)
+                self.assertEqual(len(done.stdout.splitlines()), 1)
+
+
 if __name__ == "__main__":
     unittest.main()

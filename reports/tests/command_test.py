@@ -98,7 +98,7 @@ class CommandTest(unittest.TestCase):
         self.assertIn("COMMAND", self.expect(2, "history").stderr)
 
     def test_help(self):
-        for name in ("report", "compare", "gate", "history"):
+        for name in ("report", "compare", "gate", "history", "campaign"):
             done = self.expect(0, name, "--help")
             self.assertIn(f"usage: backgauge {name}", done.stdout)
             self.assertIn(name, self.expect(0, "--help").stdout)

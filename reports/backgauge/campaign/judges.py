@@ -10,6 +10,7 @@ and Dask.
 Records go into a file as their cases end. If the worker or the scheduler dies, `backgauge batches` goes on to the end of its batch;
 whoever gets the batch again on that machine waits for it, and finds the records.
 """
+import contextlib
 import hashlib
 import json
 import os
@@ -51,6 +52,9 @@ class Judges(WorkerPlugin):
     def teardown(self, worker):
         for process in self.processes:
             process.stdin.close()  # it ends after its batch
+        for process in self.processes:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.child.wait(timeout=1)  # of one that is judging, nobody waits for the end
 
     def records(self, seed, index, batch, recorded):
         """The answer to `batch`: {"records": compressed, "kept", "failed"}; or {"refused": why, "code": exit code} if this

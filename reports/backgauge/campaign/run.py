@@ -46,8 +46,9 @@ class Campaign:
         plugin = judges.Judges(self._folder.identifier, judging_words(self._options, "{file}" if sent else self._options.impl), sent,
                                self._planner.greeting)
         cluster = Cluster(self._options.scheduler, self._options.local or os.cpu_count(), plugin, self._progress)
-        # One seed at a time is finished, while the workers judge the next.
-        with concurrent.futures.ThreadPoolExecutor(max_workers=1) as self._finisher:
+        # Seeds are finished while the workers judge the next ones: on all cores, unless these are the workers.
+        at_once = os.cpu_count() if self._options.scheduler else 1
+        with concurrent.futures.ThreadPoolExecutor(max_workers=at_once) as self._finisher:
             try:
                 cluster.deal(self._batches(), self._take)
                 self._wait()
