@@ -2,7 +2,6 @@
 """A run as Markdown: one row for each workload, with the speed of the first implementation and one column for each other."""
 
 import numpy as np
-
 from backgauge.case_line import parse_case_line
 from backgauge.quantities import counted, percent_text, seconds_text, three_digits
 

@@ -15,7 +15,7 @@ EVERY = 300  # of tier ci: about a hundred case lines, one process each on both 
 
 
 def output(words):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"arm64_check: {' '.join(words)}: exit code {done.returncode}\n{done.stderr}")
     return done.stdout

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from command import C_PLUGINS, CELL, COMMAND, ENVIRONMENT, PLAIN, PLUGINS, SANITIZED, VERSION, CommandTest, run
+from command import C_PLUGINS, CELL, COMMAND, ENVIRONMENT, PLAIN, PLUGINS, SANITIZED, VERSION, CommandTest
 
 HERE = pathlib.Path(__file__).parent
 PYTHON = os.environ["BACKGAUGE_TEST_PYTHON"]

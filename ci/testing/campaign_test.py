@@ -12,9 +12,8 @@ import unittest
 import xml.etree.ElementTree as xml
 from unittest import mock
 
-import numpy as np
-
 import backgauge
+import numpy as np
 from command import CELL, CommandTest
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -2,12 +2,10 @@
 """backgauge.cases: the inputs that the command writes for the same lines. Runs under the interpreter of the native module."""
 
 import json
-import pathlib
 import unittest
 
-import numpy as np
-
 import backgauge
+import numpy as np
 from backgauge.cases import case_of_tier, planned_lines
 from command import CELL, CommandTest
 

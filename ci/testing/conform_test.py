@@ -11,7 +11,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as xml
 
-from command import C_PLUGINS, ENVIRONMENT, COMMAND, SANITIZED, CommandTest, run
+from command import C_PLUGINS, COMMAND, SANITIZED, CommandTest, run
 
 SCOPE = ["--ops=LSTMBlockCellGrad", "--dtypes=f32"]
 LIST = "lstm_block_cell_grad_f32.txt"

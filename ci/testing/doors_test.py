@@ -7,7 +7,6 @@ import shutil
 import unittest
 
 import numpy
-
 from command import C_PLUGINS, CELL, CommandTest, run
 
 PLUGIN = C_PLUGINS / "answers_from_files.so"

@@ -6,9 +6,8 @@ import shutil
 import unittest
 import xml.etree.ElementTree as xml
 
-import numpy
-
 import equations
+import numpy
 from command import CELL, CommandTest
 
 RNN = "cudnn_rnn_backprop t4b3i5h4 mode=lstm dir=bi layers=2 in=linear drop=0.5 dt={} data=strat:0x3c51"

@@ -7,9 +7,8 @@ import shutil
 import unittest
 import zipfile
 
-import numpy
-
 import equations
+import numpy
 from command import CELL, SANITIZED, CommandTest
 
 LSTM_CASES = [

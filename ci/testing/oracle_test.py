@@ -4,9 +4,8 @@
 import json
 import unittest
 
-import numpy
-
 import equations
+import numpy
 from command import CELL, CommandTest
 
 CUDNN = "cudnn_rnn_backprop t4b3i5h4 mode={} dir=bi layers=3 in=linear drop=0.5 dt={} data=strat:0x3c51"

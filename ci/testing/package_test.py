@@ -9,9 +9,8 @@ import pathlib
 import shlex
 import unittest
 
-import numpy as np
-
 import backgauge
+import numpy as np
 from command import CommandTest
 
 GOLDENS = pathlib.Path(os.environ["BACKGAUGE_TEST_GOLDENS"])
@@ -22,7 +21,7 @@ def cell(seed=1, dtype=np.float32):
     """Inputs of LSTMBlockCellGrad."""
     draw = np.random.default_rng(seed)
     shapes = {"x": "BI", "cs_prev": "BH", "h_prev": "BH", "w": None, "wci": "H", "wcf": "H", "wco": "H", "b": None,
-              **{name: "BH" for name in ("i", "cs", "f", "o", "ci", "co", "cs_grad", "h_grad")}}
+              **dict.fromkeys(("i", "cs", "f", "o", "ci", "co", "cs_grad", "h_grad"), "BH")}
     sizes = {name: tuple(SIZES[k] for k in shape) for name, shape in shapes.items() if shape}
     sizes.update(w=(9, 20), b=(20,))
     return {name: draw.uniform(0.1, 0.9, sizes[name]).astype(dtype) for name in shapes}

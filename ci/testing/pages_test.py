@@ -3,8 +3,8 @@
 
 import html.parser
 import json
-import tempfile
 import pathlib
+import tempfile
 import unittest
 
 from command import CELL, CommandTest, run

@@ -107,9 +107,8 @@ class Strategies(unittest.TestCase):
 
     def falsified(self, op, wrong, **options):
         """The line of the simplest case for which `wrong(case)` holds; None if there is none."""
-        from hypothesis import given, settings
-
         from backgauge import strategies
+        from hypothesis import given, settings
         seen = []
 
         @settings(max_examples=60, deadline=None, database=None, derandomize=True)

@@ -27,9 +27,9 @@ class Records(CommandTest):
         regressions = cls.out / "regressions.txt"
         regressions.write_text(REGRESSION + "\n")
         environment = {"BACKGAUGE_REGRESSIONS": str(regressions)}
-        cls.done = run("verify", "--tier=smoke", "--jobs=3", f"--out={cls.out / 'a'}", f"--impl=plain",
+        cls.done = run("verify", "--tier=smoke", "--jobs=3", f"--out={cls.out / 'a'}", "--impl=plain",
                        environment=environment)
-        run("verify", "--tier=smoke", "--jobs=1", f"--out={cls.out / 'b'}", f"--impl=plain", environment=environment)
+        run("verify", "--tier=smoke", "--jobs=1", f"--out={cls.out / 'b'}", "--impl=plain", environment=environment)
         cls.records = [json.loads(line) for line in (cls.out / "a" / "records.jsonl").read_text().splitlines()]
 
     def test_form(self):

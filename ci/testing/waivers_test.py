@@ -11,7 +11,7 @@ from command import C_PLUGINS, SANITIZED, CommandTest
 WRONG = "--impl=saboteur:A21.block"
 LINES = [f"--case=block_lstm_grad_v2 t2b3i2h4 peep=1 dt={dtype} data=strat:0x1" for dtype in ("f32", "f16")]
 FINE = "--case=block_lstm_grad_v2 t1b1i1h1 dt=f32 data=malformed:0x3"  # refused, as it must be
-TODAY = datetime.datetime.now(datetime.timezone.utc).date()
+TODAY = datetime.datetime.now(datetime.UTC).date()
 
 
 def day(offset):

@@ -8,10 +8,9 @@ import functools
 import os
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-import jax  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-
-import backgauge  # noqa: E402
+import backgauge
+import jax
+import jax.numpy as jnp
 
 __version__ = jax.__version__
 jax.config.update("jax_enable_x64", True)

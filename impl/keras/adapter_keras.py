@@ -6,9 +6,8 @@
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-import tensorflow as tf  # noqa: E402
-
-import backgauge  # noqa: E402
+import backgauge
+import tensorflow as tf
 
 __version__ = tf.keras.__version__
 # The pool cannot follow num_threads; OMP_NUM_THREADS is the most that this process may use.
@@ -42,7 +41,7 @@ def net(rnn_mode, H, width, direction, params, block):
                       staged=True)
 def rnn(input, input_h, input_c, params, output_backprop, output_h_backprop, output_c_backprop, rnn_mode, direction, dropout,
         dropout_keep):
-    (T, B, I), (_, _, H), D = input.shape, input_h.shape, 2 if direction == "bidirectional" else 1
+    I, H, D = input.shape[2], input_h.shape[2], 2 if direction == "bidirectional" else 1
     L = input_h.shape[0] // D
     layout = backgauge.params_layout(rnn_mode, I, H, L, D)
     given = {name: tf.constant(value) for name, value in

@@ -3,9 +3,8 @@
 
     backgauge verify --impl=impl/numpy/lstm_block_cell_grad.py
 """
-import numpy as np
-
 import backgauge
+import numpy as np
 
 
 @backgauge.implements("LSTMBlockCellGrad", dtypes=["f16", "f32"])

@@ -3,9 +3,8 @@
 
     backgauge bench --impl=cpu,onednn,onednn-primitive
 """
-import onednn_phases as phases
-
 import backgauge
+import onednn_phases as phases
 
 __version__ = phases.VERSION
 

@@ -4,9 +4,8 @@ have left: what --impl=onednn costs if that workspace need not be filled from sa
 
     backgauge bench --impl=cpu,onednn,onednn-reorders
 """
-import onednn_phases as phases
-
 import backgauge
+import onednn_phases as phases
 
 __version__ = phases.VERSION
 

@@ -9,9 +9,8 @@ Copies from and to TensorFlow's tensors are not timed.
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-import tensorflow as tf  # noqa: E402
-
-import backgauge  # noqa: E402
+import backgauge
+import tensorflow as tf
 
 __version__ = tf.__version__
 # The pool cannot follow num_threads; OMP_NUM_THREADS is the most that this process may use.

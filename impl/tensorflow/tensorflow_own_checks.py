@@ -4,7 +4,6 @@
     backgauge verify --impl=impl/tensorflow/tensorflow_own_checks.py --python=VENV/bin/python --tier=smoke
 """
 import adapter_tensorflow as eager
-
 import backgauge
 
 __version__ = eager.__version__

@@ -7,10 +7,9 @@
 The forward is not timed, nor are conversions of layouts: PyTorch has weights, and their gradients, as tensors of their own.
 BlockLSTMGradV2 is computed for data=training only, because PyTorch takes no saved tensors but those of its own forward.
 """
+import backgauge
 import numpy as np
 import torch
-
-import backgauge
 
 __version__ = torch.__version__
 
@@ -90,7 +89,7 @@ def rnn(input, input_h, input_c, params, output_backprop, output_h_backprop, out
                       recomputes_forward=True, staged=True)
 def sequence(seq_len_max, x, cs_prev, h_prev, w, wci, b, cs_grad, h_grad, num_threads):
     torch.set_num_threads(num_threads)
-    S, I, H = seq_len_max, x.shape[2], cs_prev.shape[1]  # noqa: E741
+    S, I, H = seq_len_max, x.shape[2], cs_prev.shape[1]
     weights = {"weight_ih_l0": leaf(w[:I].T), "weight_hh_l0": leaf(w[I:].T), "bias_ih_l0": leaf(b), "bias_hh_l0": leaf(0 * b)}
     given = [leaf(x[:S]), leaf(h_prev[None]), leaf(cs_prev[None])]
     output, (_, last_cs) = torch.func.functional_call(torch.nn.LSTM(I, H, device="meta"), weights, (given[0], tuple(given[1:])))

@@ -11,10 +11,9 @@ import torch
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"
-import triton  # noqa: E402
-import triton.language as tl  # noqa: E402
-
-import backgauge  # noqa: E402
+import backgauge
+import triton
+import triton.language as tl
 
 __version__ = triton.__version__
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"

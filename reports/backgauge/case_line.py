@@ -24,7 +24,7 @@ class CaseLine:
     op: str
     T: int
     B: int
-    I: int  # noqa: E741 - the size's name everywhere
+    I: int
     H: int
     settings: dict = field(hash=False)
     has_steps: bool = True
@@ -70,7 +70,7 @@ def parse_case_line(line):
     dims = _DIMS.fullmatch(words[1]) if len(words) > 1 else None
     if not dims:
         raise ValueError(f"not a case line: {line!r}")
-    T, B, I, H = dims.groups()  # noqa: E741
+    T, B, I, H = dims.groups()
     settings = dict(word.split("=", 1) for word in words[2:] if "=" in word)
     return CaseLine(words[0], int(T or 1), int(B), int(I), int(H), settings, T is not None)
 

@@ -17,7 +17,7 @@ class Block:
     bR: tuple
 
 
-def params_layout(rnn_mode, I, H, num_layers, num_directions, input_mode="linear_input"):  # noqa: E741
+def params_layout(rnn_mode, I, H, num_layers, num_directions, input_mode="linear_input"):
     """The blocks of all layers and directions; that of `layer` and `direction` is number layer * num_directions + direction.
 
     rnn_mode    rnn_relu, rnn_tanh, lstm or gru

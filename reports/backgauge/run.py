@@ -106,7 +106,7 @@ class Run:
             date = datetime.datetime.fromisoformat(str(self.context["date"]))
         except (KeyError, ValueError):
             return None
-        return date if date.tzinfo else date.replace(tzinfo=datetime.timezone.utc)
+        return date if date.tzinfo else date.replace(tzinfo=datetime.UTC)
 
     @property
     def sample_counts(self):

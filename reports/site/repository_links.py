@@ -3,10 +3,9 @@
 import os
 
 from docutils import nodes
+from repository import ROOT, page_of, path_of, target_of
 from sphinx.addnodes import download_reference, pending_xref
 from sphinx.transforms import SphinxTransform
-
-from repository import ROOT, page_of, path_of, target_of
 
 
 class RepositoryLinks(SphinxTransform):

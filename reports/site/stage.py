@@ -13,9 +13,7 @@ import sys
 
 from pygments.lexers import get_lexer_for_filename, guess_lexer
 from pygments.util import ClassNotFound
-
 from repository import ROOT, SITE, files, is_document, links, page_of, pictures
-
 
 # Not in the navigation. The search would find a word of the code more often in sources than in what explains it.
 _ASIDE = "---\norphan: true\nnosearch: true\n---\n"

@@ -35,7 +35,7 @@ def measured(cases, folder):
 
 def main(arguments):
     print("| cases | memory, MiB | CPU, s | wall, s | batches / CPU s | batches / s | records, GB |\n|---|---|---|---|---|---|---|")
-    for cases in map(lambda text: int(float(text)), arguments or ["1e5", "1e6"]):
+    for cases in (int(float(text)) for text in arguments or ["1e5", "1e6"]):
         with tempfile.TemporaryDirectory() as folder:
             memory, cpu, wall, size = measured(cases, folder)
         batches = -(-cases // 200_000) * 200

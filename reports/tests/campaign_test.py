@@ -13,7 +13,6 @@ import time
 import unittest
 
 from backgauge import errors
-
 from campaign_cluster import LoopbackCluster, free_port
 
 COMMAND = os.environ["BACKGAUGE_COMMAND"]

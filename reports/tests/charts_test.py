@@ -7,15 +7,14 @@ import tempfile
 import unittest
 
 import numpy as np
+from backgauge.records import TensorRatio
 from backgauge.report import catalogue, look, pictures
 from backgauge.report.charts import growth, ratio, roofline, shape_rows, threads
 from backgauge.report.charts.chart import Material
 from backgauge.report.fit import linear_fit, power_fit
 from backgauge.report.sources import read_material
-from backgauge.records import TensorRatio
 from backgauge.run import read_run
 from backgauge.table import table_of
-
 from synthetic import Noise, Synthetic, block_line, sweep_lines
 
 QUIET = Noise(0, 0, 0, 0, 0)
@@ -63,7 +62,7 @@ class CatalogueTest(MaterialTest):
         chart = catalogue.all_charts(self.material(Synthetic(sweep_lines()[:4])))[0]
         light, dark = (pictures.picture(chart, theme, "svg").decode() for theme in look.THEMES)
         self.assertEqual(re.sub("#[0-9a-f]{6}", "#", light), re.sub("#[0-9a-f]{6}", "#", dark))
-        for theme, other, text in ((look.LIGHT, look.DARK, light), (look.DARK, look.LIGHT, dark)):
+        for theme, text in ((look.LIGHT, light), (look.DARK, dark)):
             used = set(re.findall("#[0-9a-f]{6}", text))
             self.assertLessEqual(used, set(pictures.colour_variables(theme).values()))
         self.assertNotIn("#", re.sub(r'(href="|url\()#', "", pictures.inline_svg(chart, look.WIDE)))

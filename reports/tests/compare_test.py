@@ -11,14 +11,13 @@ import unittest.mock
 from collections import Counter
 from dataclasses import replace
 
+import recorded
 from backgauge import errors
 from backgauge.compare import timing
 from backgauge.compare.__main__ import main
 from backgauge.compare.comparison import Comparison, Side
 from backgauge.compare.verdict import FASTER, SAME, SLOWER, UNCLEAR, Rule
 from backgauge.run import read_run
-
-import recorded
 from synthetic import Noise, Synthetic, block_line
 
 GRID = [block_line(f"t40b{b}i{h}h{h}") for b in (1, 8, 13, 32, 67, 128) for h in (128, 250, 512, 650, 1024, 1350)]

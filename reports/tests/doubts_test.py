@@ -12,12 +12,11 @@ from backgauge.report import cells, doubts, page, summary
 from backgauge.report.charts.chart import medians_text
 from backgauge.report.sources import read_material
 from backgauge.verification import read_verified_run
-
 from synthetic import Synthetic, block_line
 
 LINES = [block_line(dims) for dims in ("t25b16i512h512", "t25b64i512h512", "t50b32i256h256")]
 SHARES = {"cpu": 0.9, "onednn": 0.8}
-NOW = datetime.datetime(2026, 11, 24, 12, tzinfo=datetime.timezone.utc)
+NOW = datetime.datetime(2026, 11, 24, 12, tzinfo=datetime.UTC)
 GOOD = {"date": "2026-11-24T10:00:00+00:00", "workloads_planned": "3", "ended": "complete"}
 
 
@@ -122,7 +121,7 @@ class SpreadTest(RunCase):
     def test_one_sample_has_no_spread(self):
         path = Synthetic(LINES[:1], shares={"cpu": 0.9}, rounds=1, context=GOOD).write(self.folder / "one.json")
         row, = read_material([path], None).table.rows
-        self.assertEqual(dict((heading, cell(row)[0]) for heading, _, cell in cells.COLUMNS)["spread"], "-")
+        self.assertEqual({heading: cell(row)[0] for heading, _, cell in cells.COLUMNS}["spread"], "-")
 
     def test_numbers_end_where_they_are_uncertain(self):
         for uncertainty, text in ((0, "26.9 ms"), (0.001, "26.9 ms"), (0.06, "27 ms"), (0.92, "30 ms"), (50, "30 ms")):

@@ -11,12 +11,11 @@ import re
 import tempfile
 import unittest
 
+import browser
 import numpy as np
 from backgauge.report import catalogue, look, pictures
 from backgauge.report.sources import read_material
 from matplotlib.image import imread
-
-import browser
 from synthetic import Synthetic, sweep_lines
 
 _CELL = 1 / 8  # inches

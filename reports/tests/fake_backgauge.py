@@ -48,7 +48,7 @@ def verify(options):
     folder = pathlib.Path(next(option for option in options if option.startswith("--out=")).removeprefix("--out="))
     with (folder / "records.jsonl").open() as records:
         count = sum(1 for _ in records)
-    counts = {name: 0 for name in ("failed", "broken", "waived", "mistrusted", "skipped")} | {"planned": CASES, "passed": count, "not_run": CASES - count}
+    counts = dict.fromkeys(("failed", "broken", "waived", "mistrusted", "skipped"), 0) | {"planned": CASES, "passed": count, "not_run": CASES - count}
     (folder / "summary.json").write_text(json.dumps({"verdict": {"word": "PASSED" if count == CASES else "INCOMPLETE", "exit_code": 0}, "counts": counts}))
 
 

@@ -13,7 +13,6 @@ from backgauge import errors
 from backgauge.gate import counts
 from backgauge.gate.__main__ import main
 from backgauge.gate.policy import read_policy
-
 from synthetic import Noise, Synthetic, block_line
 
 LINES = [block_line(f"t40b{b}i{h}h{h}") for b in (1, 8, 32) for h in (128, 512)]

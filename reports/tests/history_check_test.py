@@ -9,7 +9,6 @@ import unittest.mock
 
 from backgauge import errors
 from backgauge.history import proof
-
 from history_runs import LINES, HistoryCase, commit_id
 
 RUNS = 50

@@ -14,7 +14,6 @@ import sqlalchemy
 from backgauge.history import store
 from backgauge.history.database import Database
 from backgauge.history.folder import Folder
-
 from history_runs import LINES, HistoryCase, commit_id
 
 RECORDED = pathlib.Path(__file__).parent / "recorded"

@@ -4,9 +4,8 @@
 import re
 import unittest
 
-from backgauge import errors
-
 import browser
+from backgauge import errors
 from history_runs import LINES, HistoryCase, commit_id
 
 _LATE_PROBE = """

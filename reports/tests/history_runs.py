@@ -10,12 +10,11 @@ import unittest
 
 from backgauge.errors import CommandError
 from backgauge.history.__main__ import main
-
 from synthetic import Noise, Synthetic, block_line
 
 LINES = [block_line("t25b16i512h512"), block_line("t25b64i512h512")]
 CALM = Noise(spread=0.004, drift=0.005, hit=0, offset=0.003)
-START = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
 
 def commit_id(k):

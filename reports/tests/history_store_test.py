@@ -17,8 +17,7 @@ from backgauge.history.folder import Folder
 from backgauge.history.series import CPU, WALL, series_of
 from backgauge.history.text import rounded_seconds
 from backgauge.run import read_run
-
-from history_runs import LINES, START, HistoryCase, commit_id
+from history_runs import LINES, HistoryCase, commit_id
 
 RECORDED = pathlib.Path(__file__).parent / "recorded"
 

@@ -8,6 +8,7 @@ import re
 import tempfile
 import unittest
 
+import browser
 import numpy as np
 from backgauge.report import cells, look, page, summary
 from backgauge.report.__main__ import main
@@ -15,8 +16,6 @@ from backgauge.report.catalogue import all_charts
 from backgauge.report.sources import read_material
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
-
-import browser
 from synthetic import Synthetic, sweep_lines
 
 ATTACK = '<script>alert("x")</script>'
@@ -66,7 +65,7 @@ class PageCase(unittest.TestCase):
         cls.page = cls.out / "index.html"
         cls.text = cls.page.read_text(encoding="utf-8")
         cls.material = read_material(runs, None)
-        cls.now = datetime.datetime.now(datetime.timezone.utc)
+        cls.now = datetime.datetime.now(datetime.UTC)
         cls.charts = all_charts(cls.material)
 
 

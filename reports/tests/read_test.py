@@ -13,7 +13,6 @@ from backgauge.quantities import seconds_text, three_digits
 from backgauge.records import ratios_of_rows, read_tensor_ratios, records_file
 from backgauge.run import read_run
 from backgauge.table import table_of
-
 from synthetic import Noise, Synthetic, block_line
 
 

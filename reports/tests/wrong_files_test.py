@@ -14,7 +14,6 @@ import unittest
 from backgauge import errors
 from backgauge.compare import __main__ as compare
 from backgauge.report import __main__ as report
-
 from synthetic import Noise, Synthetic, block_line
 
 LINE = block_line("t25b16i512h512")

@@ -4,9 +4,8 @@ import ctypes
 import os
 import time
 
-import numpy as np
-
 import backgauge
+import numpy as np
 
 WRONG = os.environ.get("BACKGAUGE_TEST_KERNEL", "")
 kept = []
@@ -68,7 +67,7 @@ def cell(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peeph
         time.perf_counter = time.monotonic = time.time = lambda: 0.0
         time.sleep(0.02)
     if WRONG == "never optimizes" and cs.size > 10**12:
-        return fast_path(cs)
+        return fast_path(cs)  # noqa: F821  the name is never looked up
     if WRONG == "looks at files":
         try:
             open("/etc/passwd").close()

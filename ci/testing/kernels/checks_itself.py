@@ -3,9 +3,8 @@
 import sys
 
 sys.path.insert(0, __file__.rpartition("/ci/")[0] + "/impl/numpy")
-import lstm_block_cell_grad as example
-
 import backgauge
+import lstm_block_cell_grad as example
 
 
 @backgauge.implements("LSTMBlockCellGrad", dtypes=["f32"], refuses=True)

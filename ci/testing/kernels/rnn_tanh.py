@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CudnnRNNBackprop of rnn_tanh in NumPy, with dropout; the training forward is that of `cpu`."""
-import numpy as np
-
 import backgauge
+import numpy as np
 
 
 def layers_of(params, I, H, L):

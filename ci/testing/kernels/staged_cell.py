@@ -4,9 +4,8 @@ import ctypes
 import os
 import time
 
-from cells import gradient
-
 import backgauge
+from cells import gradient
 
 WRONG = os.environ.get("BACKGAUGE_TEST_KERNEL", "")
 kept = []

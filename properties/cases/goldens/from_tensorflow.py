@@ -3,7 +3,6 @@ import importlib.metadata
 import os
 
 import numpy as np
-
 from tensors import Filler
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")

@@ -3,7 +3,6 @@ import importlib.metadata
 import warnings
 
 import numpy as np
-
 from tensors import Filler
 
 GATES = {"rnn_relu": 1, "rnn_tanh": 1, "gru": 3, "lstm": 4}

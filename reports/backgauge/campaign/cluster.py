@@ -162,7 +162,7 @@ class _Session:
             self._progress.workers = sum(self._client.nthreads().values())
 
     def _submit(self, batch, again):
-        oldest = min((each.key for each in [*self.under_way.values(), *again, batch]))
+        oldest = min(each.key for each in [*self.under_way.values(), *again, batch])
         self._tries += 1
         future = self._client.submit(self._judge, self._plugin.name, *batch.key, batch.text, oldest, pure=False,
                                      key=f"judge-{batch.seed}-{batch.index}-{self._client.id}-{self._tries}")

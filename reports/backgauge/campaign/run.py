@@ -5,7 +5,6 @@ import concurrent.futures
 import os
 import pathlib
 import subprocess
-import sys
 
 from .. import errors
 from ..errors import CommandError

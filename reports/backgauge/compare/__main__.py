@@ -7,7 +7,8 @@ from .. import errors
 from ..case_line import workload_key
 from ..errors import CommandError
 from ..run import read_run
-from . import machines, options as command_line, text, timing
+from . import machines, text, timing
+from . import options as command_line
 from .comparison import Comparison, Side
 from .verdict import SLOWER, UNCLEAR, Rule
 

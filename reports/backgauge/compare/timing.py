@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from ..errors import CommandError, INTERRUPTED
+from ..errors import INTERRUPTED, CommandError
 from ..run import Run, read_run
 
 # The first look. A fifth of the blocks is trimmed at each end; with 8 that leaves 5 degrees of freedom, where the

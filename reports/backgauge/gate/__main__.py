@@ -12,7 +12,8 @@ from ..compare.verdict import UNCLEAR, Rule
 from ..errors import CommandError
 from ..run import read_run
 from ..verification import read_verified_run
-from . import counts, options as command_line, summary
+from . import counts, summary
+from . import options as command_line
 from .decision import FAILED, Evidence, decide
 from .policy import ALWAYS, NEVER
 

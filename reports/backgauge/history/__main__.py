@@ -7,9 +7,10 @@ import numpy as np
 
 from .. import errors
 from ..errors import CommandError
-from ..run import read_run
 from ..quantities import counted
-from . import options as command_line, store, text
+from ..run import read_run
+from . import options as command_line
+from . import store, text
 from .check import check
 from .commits import commit_of
 from .entry import entry_of
@@ -29,7 +30,7 @@ def add(options):
     for run in runs:
         if "debug" in str(run.context.get("build_type", "")).lower():
             raise CommandError(f"{run.name}: times of a Debug build are meaningless")
-    now, history = datetime.datetime.now(datetime.timezone.utc), store.opened(options)
+    now, history = datetime.datetime.now(datetime.UTC), store.opened(options)
     for run in runs:
         try:
             entry = entry_of(run, commit, options.branch, now)

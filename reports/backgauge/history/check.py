@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import errors
-from ..quantities import counted
 from . import store, text
 from .align import Aligned, aligned
 from .changes import DRIFT, MACHINE, Change, Rule

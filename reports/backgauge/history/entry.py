@@ -95,7 +95,7 @@ def parse_time(text):
         raise ValueError(f"expected a time such as 2026-01-31T12:00:00+00:00, got {text!r}") from error
     if time.tzinfo is None:
         raise ValueError(f"expected a time with a time zone, such as 2026-01-31T12:00:00+00:00, got {text!r}")
-    return time.astimezone(datetime.timezone.utc)
+    return time.astimezone(datetime.UTC)
 
 
 def text_of(entry):

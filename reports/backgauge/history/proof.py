@@ -15,7 +15,6 @@ import argparse
 import json
 import pathlib
 import subprocess
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
 

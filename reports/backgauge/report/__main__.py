@@ -6,7 +6,8 @@ import pathlib
 
 from .. import errors
 from ..quantities import counted
-from . import cells, look, options as command_line, page, pictures, summary
+from . import cells, look, page, pictures, summary
+from . import options as command_line
 from .catalogue import all_charts
 from .charts import growth
 from .sources import read_material
@@ -16,7 +17,7 @@ def main(arguments):
     options = command_line.parse(arguments)
     material = read_material(options.runs, options.impl)
     charts = all_charts(material)
-    now = datetime.datetime.now(datetime.timezone.utc)
+    now = datetime.datetime.now(datetime.UTC)
     out = pathlib.Path(options.out)
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import matplotlib
 
 matplotlib.use("Agg")
-from matplotlib.figure import Figure  # noqa: E402 - the backend is chosen first: there may be no display
+from matplotlib.figure import Figure
 
-from .themes import DARK, LIGHT, THEMES, Theme  # noqa: E402, F401 - colours have a module that needs no matplotlib
+from .themes import DARK, LIGHT, THEMES, Theme  # noqa: F401 - colours have a module that needs no matplotlib
 
 
 def settings(theme):

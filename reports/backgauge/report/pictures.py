@@ -50,7 +50,7 @@ def file_name(chart, theme, kind):
     return f"{chart.name}{dark}.{kind}"
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _light_svg(chart, layout):
     return _saved(chart, LIGHT, layout, format="svg", metadata={"Date": None}).decode().replace(f"'{look.FONT}'", _FONTS)
 

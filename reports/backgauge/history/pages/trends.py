@@ -58,7 +58,7 @@ def trend(series, aligned, changes):
     values = aligned.values
     # Single runs far out must not press all others into a line; they stand at the edge, with their true time in the table.
     low, high = _range(list(np.percentile(values, [1, 99])) + [np.median(part) for part in _levels(aligned)])
-    failures = [point for point in series.failures]
+    failures = list(series.failures)
     runs = sorted([*((point, value) for point, value in zip(series.points, values)), *((point, math.nan) for point in failures)],
                   key=lambda run: run[0].place)
     places = {point.place: 100 * (k + 0.5) / len(runs) for k, (point, _) in enumerate(runs)}

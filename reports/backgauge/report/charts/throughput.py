@@ -37,7 +37,7 @@ def _chart(material, family):
 
 def _limits(table, family, bandwidth):
     """[(name, value)] of the limits of the family; empty if the run has no such number."""
-    number = lambda key: table.number(family.setting, key)  # noqa: E731
+    number = lambda key: table.number(family.setting, key)
     if bandwidth:
         found = [(f"copy bandwidth {level}", number(f"copy_gbps_{key}"))
                  for level, key in (("L1", "l1"), ("L2", "l2"), ("L3", "l3"), ("memory", "memory"))]
