@@ -21,7 +21,7 @@ SMOKE = ("--tier=smoke", "--ops=lstm_block_cell_grad")
 # Writes down what it is asked for and what it answers.
 WITNESS = """#!/bin/sh
 case "$1" in batches) ;; *) exec {command} "$@" ;; esac
-tee -a {folder}/asked.$$ | {command} "$@" | tee -a {folder}/answered.$$
+tee -p -a {folder}/asked.$$ | {command} "$@" | tee -p -a {folder}/answered.$$
 """
 
 
@@ -161,12 +161,13 @@ class OnThisMachine(CampaignCase):
         self.assertEqual(again, (self.out / "summary.md").read_text())
 
     def test_what_cannot_be(self):
+        self.environment["BACKGAUGE_COMMAND"] = COMMAND
         for code, word, options in [
             (errors.USAGE, "--cases: 1.5: expected a number of cases", ["--cases=1.5"]),
             (errors.USAGE, "--local: 0: expected a whole number above 0", ["--local=0"]),
             (errors.USAGE, "not allowed with argument", ["--local=1", "--scheduler=tcp://127.0.0.1:1"]),
-            (errors.USAGE, "--scheduler=nowhere://x", ["--scheduler=nowhere://x"]),
-            (errors.USAGE, "lstm: not an op", ["--ops=lstm"]),
+            (errors.USAGE, "--scheduler: nowhere://x: expected an address", ["--scheduler=nowhere://x"]),
+            (errors.USAGE, "unknown op \"lstm\"", ["--ops=lstm"]),
             (errors.NOT_LOADED, "nosuch", ["--impl=nosuch"]),
             (errors.NOT_LOADED, "no scheduler has answered", [f"--scheduler=tcp://127.0.0.1:{free_port()}"]),
         ]:

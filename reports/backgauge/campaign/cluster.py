@@ -95,7 +95,7 @@ class Cluster:
         if self._address:
             yield self._address
             return
-        with distributed.LocalCluster(n_workers=1, threads_per_worker=self._threads, processes=False, dashboard_address=None,
+        with distributed.LocalCluster(n_workers=1, threads_per_worker=self._threads, processes=False, dashboard_address="127.0.0.1:0",
                                       memory_limit=0) as local:
             yield local
 
@@ -106,8 +106,6 @@ class Cluster:
         while client is None:
             try:
                 client = distributed.Client(address, timeout=5, set_as_default=False)
-            except ValueError as error:
-                raise CommandError(f"--scheduler={address}: expected an address such as tcp://HOST:8786") from error
             except (OSError, TimeoutError) as error:
                 if time.monotonic() > deadline:
                     raise CommandError(f"--scheduler={address}: no scheduler has answered for {wait} s", NOT_LOADED) from error

@@ -133,6 +133,8 @@ class Process:
 
     def _raise_ending(self):
         self.ended = True
+        with contextlib.suppress(OSError):
+            self.stdin.close()
         code = self.child.wait()
         self.errors.seek(0)
         text = self.errors.read().decode(errors="replace").strip().removeprefix("backgauge: ")

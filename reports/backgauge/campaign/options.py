@@ -3,6 +3,7 @@
 
 import argparse
 import os
+import re
 
 from ..errors import CommandError
 
@@ -35,7 +36,7 @@ def parse(arguments):
 
 def _where(parser):
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--scheduler", metavar="ADDRESS", help="the scheduler of a Dask cluster: tcp://HOST:8786")
+    where.add_argument("--scheduler", metavar="ADDRESS", type=_address, help="the scheduler of a Dask cluster: tcp://HOST:8786")
     where.add_argument("--local", metavar="N", type=_positive, help="judge N cases at once on this machine (default: one on each core)")
     parser.add_argument("--out", metavar="DIR", required=not _set("OUT"), default=_set("OUT"), help="folder of the campaign; each seed has a folder in it")
     parser.add_argument("--resume", action="store_true", help="go on with the campaign in --out: judge what is missing")
@@ -93,6 +94,12 @@ def _positive(text):
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text}: expected a whole number above 0")
     return int(text)
+
+
+def _address(text):
+    if not re.fullmatch(r"(tcp|tls|ucx|ws|wss)://\S+:\d+", text):
+        raise argparse.ArgumentTypeError(f"{text}: expected an address such as tcp://HOST:8786")
+    return text
 
 
 def _seed(text):
