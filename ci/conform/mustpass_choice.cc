@@ -82,27 +82,27 @@ bool is_conclusive(Case& c) {
   return true;
 }
 
-struct Candidate {
+struct FeaturedCase {
   Case c;
   std::set<Feature> features;
   double work;
 };
 
-std::vector<Candidate> candidates(backgauge_op op, backgauge_dtype dtype) {
-  std::vector<Candidate> out;
+std::vector<FeaturedCase> featured_cases(backgauge_op op, backgauge_dtype dtype) {
+  std::vector<FeaturedCase> out;
   for (const Case& c : plan({.tier = Tier::kCi, .seed = 1, .ops = {op}})) {
     if (c.dtype == dtype && expected_work(c) <= kMostWork) out.push_back({c, features_of(c), expected_work(c)});
   }
   return out;
 }
 
-std::size_t gain_of(const Candidate& candidate, const std::set<Feature>& had) {
+std::size_t gain_of(const FeaturedCase& candidate, const std::set<Feature>& had) {
   return static_cast<std::size_t>(
       std::ranges::count_if(candidate.features, [&](const Feature& feature) { return !had.contains(feature); }));
 }
 
 // Greedy: the case that adds most comes next; of several, the cheapest; of these, the first in the plan.
-std::vector<Case> chosen(std::vector<Candidate> left, std::set<Feature>& had) {
+std::vector<Case> chosen(std::vector<FeaturedCase> left, std::set<Feature>& had) {
   std::vector<Case> out;
   for (;;) {
     auto best = left.end();
@@ -127,9 +127,9 @@ std::vector<Case> chosen(std::vector<Candidate> left, std::set<Feature>& had) {
 
 MustpassDraft draft_mustpass_list(backgauge_op op, backgauge_dtype dtype, const std::string& version) {
   MustpassDraft out;
-  std::vector<Candidate> all = candidates(op, dtype);
+  std::vector<FeaturedCase> all = featured_cases(op, dtype);
   std::set<Feature> wanted, had;
-  for (const Candidate& each : all) wanted.insert(each.features.begin(), each.features.end());
+  for (const FeaturedCase& each : all) wanted.insert(each.features.begin(), each.features.end());
   out.text = fmt::format("# backgauge mustpass {}: {} {}. Written by `backgauge conform --draft`; never changed.\n",
                          version, find_op(op)->word, dtype_word(dtype));
   for (const Case& c : chosen(std::move(all), had)) {
