@@ -25,8 +25,9 @@ constexpr double kNoWarmUp = 0.1;
 constexpr double kLongCall = 2;
 constexpr int kLeastRounds = 3;  // the fewest that have a useful median
 constexpr std::int64_t kMostCalls = 1'000'000;
-// A framework may prepare for longer than it is timed: about five times as long for the cell in TensorFlow. With more
-// than this, a sample would take minutes instead of 25 ms, and has fewer calls.
+// A framework may prepare for longer than it is timed: 5 times as long for the cell in TensorFlow at B1 H128, 11 times
+// at B32 H512, 14 times at B128 H1024 (medians of 200 calls, AMD EPYC, busy). Beyond this limit, which leaves room for
+// slower ones, a sample has fewer calls, so that it does not take seconds instead of 25 ms.
 constexpr double kMostOfASample = 40;
 constexpr std::chrono::microseconds kFmaReference{2000};
 constexpr std::chrono::milliseconds kPatience{20};  // how long to wait for a quiet machine before each sample
