@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A campaign from its first batch to its exit code."""
 
+import collections
 import concurrent.futures
 import os
 import pathlib
@@ -18,6 +19,15 @@ from .seeds import Planner
 
 # Of several, the first decides.
 _WORST_FIRST = (errors.INTERRUPTED, errors.SELF_CHECK, errors.NOT_LOADED, errors.USAGE, errors.FAILED, errors.INCONCLUSIVE)
+
+
+# The verdict on a seed of the full tier took 2.1 GiB (campaign_sample.py); half of the memory is for them.
+_MEMORY_OF_A_VERDICT = 2.1 * 2**30
+
+
+def _verdicts_at_once():
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(os.cpu_count(), int(memory / 2 / _MEMORY_OF_A_VERDICT)))
 
 
 def run(options):
@@ -46,7 +56,7 @@ class Campaign:
                                self._planner.greeting)
         cluster = Cluster(self._options.scheduler, self._options.local or os.cpu_count(), plugin, self._progress)
         # Seeds are finished while the workers judge the next ones: on all cores, unless these are the workers.
-        at_once = os.cpu_count() if self._options.scheduler else 1
+        at_once = _verdicts_at_once() if self._options.scheduler else 1
         with concurrent.futures.ThreadPoolExecutor(max_workers=at_once) as self._finisher:
             try:
                 cluster.deal(self._batches(), self._take)
@@ -70,12 +80,14 @@ class Campaign:
             folder.begin(run)
             planned += run["plan"]["cases"]
             self._progress.total = max(self._options.cases, planned)
-            todo = [] if folder.is_merged else [batch for batch in batches if not folder.has(batch.index)]
+            todo = collections.deque() if folder.is_merged else collections.deque(batch for batch in batches if not folder.has(batch.index))
+            del batches  # what was dealt out does not stay in memory
             self._progress.keep(run["plan"]["cases"] - sum(batch.cases for batch in todo))
             self._missing[seed] = len(todo)
             if not todo:
                 self._finish(seed)
-            yield from todo
+            while todo:
+                yield todo.popleft()
             seed += 1
 
     def _take(self, batch, records, failed):
