@@ -26,7 +26,7 @@ int open_counter(std::uint64_t event) {
   wanted.size = sizeof wanted;
   wanted.type = PERF_TYPE_HARDWARE;
   wanted.config = event;
-  wanted.exclude_kernel = 1;  // interrupts of the machine are no part of a call, and all users may count this
+  wanted.exclude_kernel = 1;  // interrupts do not belong to a call; and counting user mode alone needs no privileges
   wanted.exclude_hv = 1;
   wanted.inherit = 1;
   // If other programs count too, the counters take turns; the kernel then says for how much of the time one ran.
@@ -38,7 +38,7 @@ double read_counter(int counter) {
   struct {
     std::uint64_t value, enabled, running;
   } now{};
-  // A counter that took turns with others has seen a part, and is no exact count.
+  // A counter that was multiplexed with others has counted only part of the time.
   if (read(counter, &now, sizeof now) != sizeof now || now.running < now.enabled) return Timing::kUnknown;
   return static_cast<double>(now.value);
 }

@@ -14,7 +14,7 @@ struct Ratio {
 };
 
 // On input two entries of one workload. The samples of calls in one thread that never wait are compared by their CPU
-// time, which other load does not lengthen; all others by the clock. There is no ratio of
+// time, which other load on the machine does not lengthen; all others by the clock. There is no ratio for
 //   "unjudged"   results that were not judged,
 //   "disturbed"  times by the clock where most samples of one of the two are disturbed,
 //   "spread"     rounds whose ratios leave it open by more than kMostSpread.

@@ -11,7 +11,7 @@
 namespace backgauge::cli {
 
 // A folder for what callgrind writes, removed with everything in it at the end. Throws CommandError(kNotLoaded) if
-// there is no valgrind on the PATH, or this program was built without the header through which it asks for counts.
+// valgrind is not on the PATH, or this program was built without the Valgrind header that it needs to read the counts.
 class Callgrind {
  public:
   Callgrind();

@@ -8,7 +8,7 @@ and Dask.
     <scratch folder of Dask>/backgauge/<campaign>/<seed>-<index>.jsonl   records of a batch, until the campaign has them
 
 Records go into a file as their cases end. If the worker or the scheduler dies, `backgauge batches` goes on to the end of its batch;
-whoever gets the batch again on that machine waits for it, and finds the records.
+the next worker on that machine that gets the batch waits for it, and reuses the records.
 """
 import contextlib
 import hashlib
@@ -156,7 +156,7 @@ def program():
         except Exception:  # no such package here, or no program with it
             path = shutil.which("backgauge")
     if not path or not os.access(path, os.X_OK):
-        raise Refused("there is no program backgauge: it was expected in $BACKGAUGE_COMMAND, installed by pip, or on the PATH", 3)
+        raise Refused("the program backgauge was not found: set BACKGAUGE_COMMAND, install it with pip, or put it on the PATH", 3)
     return path
 
 
