@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <optional>
 
+#include "reference/arithmetic/dense_product.h"
 #include "reference/deviation.h"
 #include "reference/memory.h"
 #include "reference/rounding_model.h"
@@ -84,14 +86,18 @@ std::vector<Wanted> wanted_by(const Problem& problem, Bounds<V> bounded, Flat de
 template <class V>
 std::vector<Wanted> oracle_in(const Problem& problem, const RoundingModel& model, RoundingErrors roundings) {
   if (roundings == RoundingErrors::kCorrelated) return wanted_by(problem, bounded<V>(problem, model), {});
-  // Of a large problem in parallel, unless both together would need more memory than the noise.
+  // A large problem has all cores: for both in parallel, or for the products of one after the other if both together
+  // would need more memory than the noise.
   constexpr double kTogether = 64.0 * 1024 * 1024;
-  const bool together = is_large(problem) && bound_bytes(problem) < kTogether;
+  const bool large = is_large(problem), together = large && bound_bytes(problem) < kTogether;
+  std::optional<ProductsOnAllCores> on_all_cores;
+  if (large && !together) on_all_cores.emplace();
   const auto launch = together ? std::launch::async : std::launch::deferred;
   std::future<FirstEstimate> first = std::async(launch, [&] { return first_estimate(problem, model); });
   Bounds<V> bounds = bounded<V>(problem, model);
   FirstEstimate estimate = first.get();
-  if (is_large(problem)) release_freed_memory();
+  on_all_cores.reset();
+  if (large) release_freed_memory();
   Flat deviation = deviations_below(std::move(estimate), problem, model, bounds.bounds);
   return wanted_by(problem, std::move(bounds), std::move(deviation));
 }

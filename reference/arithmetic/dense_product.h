@@ -25,4 +25,17 @@ void dense_product(const Product<V>& product);
 extern template void dense_product(const Product<double>&);
 extern template void dense_product(const Product<float>&);
 
+// While one lives, the thread that made it divides its largest products among all cores. The bits are the same. For
+// work that nothing else runs beside.
+class ProductsOnAllCores {
+ public:
+  ProductsOnAllCores();
+  ~ProductsOnAllCores();
+  ProductsOnAllCores(const ProductsOnAllCores&) = delete;
+  ProductsOnAllCores& operator=(const ProductsOnAllCores&) = delete;
+
+ private:
+  const bool before_;
+};
+
 }  // namespace backgauge

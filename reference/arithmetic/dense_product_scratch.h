@@ -18,6 +18,11 @@ inline constexpr std::ptrdiff_t kBlockRows = 768;
 // The largest of any instruction set; tiles at the edge are padded with zeros.
 inline constexpr std::ptrdiff_t kMostTileRows = 12, kMostTileColumns = 32;
 
+// The columns of a result that one thread computes.
+struct ColumnRange {
+  std::ptrdiff_t begin, end;
+};
+
 template <class V>
 struct ProductScratch {
   V* x;  // (min(kBlockRows, rows) + kMostTileRows) * min(kBlockTerms, inner)

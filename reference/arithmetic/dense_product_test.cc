@@ -15,7 +15,8 @@ namespace backgauge {
 #ifdef BACKGAUGE_X86_VECTORS
 // The kernel for AVX-512, made of AVX2.
 template <class V>
-void dense_product_of_long_vectors(const Product<V>& product, const ProductScratch<V>& scratch);
+void dense_product_of_long_vectors(const Product<V>& product, const ColumnRange& range,
+                                   const ProductScratch<V>& scratch);
 #endif
 
 namespace {
@@ -96,12 +97,24 @@ TYPED_TEST(DenseProduct, HasTheSameBitsWithVectorsOfAnyLength) {
     dense_product(Product<TypeParam>{x.data(), y.data(), want.data(), rows, inner, cols});
     std::vector<TypeParam> for_x(static_cast<std::size_t>((kBlockRows + kMostTileRows) * kBlockTerms), NAN);
     std::vector<TypeParam> for_y(static_cast<std::size_t>(kMostTileColumns * kBlockTerms), NAN);
-    dense_product_of_long_vectors(Product<TypeParam>{x.data(), y.data(), got.data(), rows, inner, cols},
+    dense_product_of_long_vectors(Product<TypeParam>{x.data(), y.data(), got.data(), rows, inner, cols}, {0, cols},
                                   {for_x.data(), for_y.data()});
     EXPECT_EQ(got, want) << rows << " " << inner << " " << cols;
   }
 }
 #endif
+
+// The number of cores must not decide what a case is allowed. The second size is not a multiple of a tile.
+TYPED_TEST(DenseProduct, HasTheSameBitsOnAnyNumberOfCores) {
+  for (const auto& [rows, inner, cols] : {Sizes{128, 512, 256}, Sizes{67, 517, 513}, Sizes{2048, 2048, 8}}) {
+    const std::vector<TypeParam> x = this->numbers(rows * inner, 1), y = this->numbers(inner * cols, 2);
+    std::vector<TypeParam> want(static_cast<std::size_t>(rows * cols)), got(want.size(), NAN);
+    dense_product(Product<TypeParam>{x.data(), y.data(), want.data(), rows, inner, cols});
+    const ProductsOnAllCores on_all_cores;
+    dense_product(Product<TypeParam>{x.data(), y.data(), got.data(), rows, inner, cols});
+    EXPECT_EQ(got, want) << rows << " " << inner << " " << cols;
+  }
+}
 
 // What a result is must not depend on where its memory happened to be.
 TYPED_TEST(DenseProduct, HasTheSameBitsAtAnyAddress) {
