@@ -12,15 +12,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string_view>
-#include <thread>
 
 #include "properties/judge/sandbox/descriptor.h"
 
@@ -42,7 +41,21 @@ bool is_own_child(pid_t process) {
 
 // A process may fork while it is being ended, so the search is repeated; each round ends a generation.
 constexpr int kMostRounds = 100;
-constexpr std::chrono::milliseconds kBetweenRounds{1};
+constexpr long kNanosecondsBetweenRounds = 1'000'000;
+
+// Until a point in time: each signal that interrupts a relative sleep prolongs it by the slack of timers (50 us), and
+// one signal every 50 us or less would prolong it for ever.
+void sleep_between_rounds() {
+  timespec end{};
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_nsec += kNanosecondsBetweenRounds;
+  if (end.tv_nsec >= 1'000'000'000) {
+    ++end.tv_sec;
+    end.tv_nsec -= 1'000'000'000;
+  }
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nullptr) == EINTR) {
+  }
+}
 
 std::string content_of(pid_t process, const char* file) {
   const Descriptor descriptor(open(fmt::format("/proc/{}/{}", process, file).c_str(), O_RDONLY | O_CLOEXEC));
@@ -180,7 +193,7 @@ void end_marked(const std::string& mark) {
     const Tree tree = tree_of(mark);
     if (tree.living.empty()) return;
     for (const auto& [process, kin] : tree.living) end_one(process, kin);
-    std::this_thread::sleep_for(kBetweenRounds);
+    sleep_between_rounds();
   }
 }
 
