@@ -19,7 +19,9 @@ namespace backgauge::python {
 namespace {
 
 nb::dlpack::dtype element_of(backgauge_dtype dtype) {
-  if (dtype == BACKGAUGE_BFLOAT16) return nb::dtype<std::uint16_t>();  // NumPy has none
+  // NumPy has no bfloat16: the package views these 16 bits as one.
+  if (dtype == BACKGAUGE_BFLOAT16) return nb::dtype<std::uint16_t>();
+  if (dtype == BACKGAUGE_INT64) return nb::dtype<std::int64_t>();
   constexpr auto kFloat = static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float);
   return {kFloat, static_cast<std::uint8_t>(8 * backgauge_dtype_bytes(dtype)), 1};
 }
@@ -43,6 +45,20 @@ nb::object wide(const Shape& shape, const std::vector<V>& values) {
 }
 
 }  // namespace
+
+nb::object memory_of(const backgauge_tensor& tensor, Access access) {
+  static double nothing = 0;  // the address of an array without elements
+  void* const data = tensor.data == nullptr ? &nothing : tensor.data;
+  std::size_t shape[BACKGAUGE_MAX_RANK];
+  std::copy_n(tensor.shape, tensor.rank, shape);
+  const auto rank = static_cast<std::size_t>(tensor.rank);
+  const auto as_array = [&]<class... Flags>() {
+    return nb::cast(nb::ndarray<nb::numpy, Flags...>(data, rank, shape, nb::handle(), nullptr,
+                                                     element_of(static_cast<backgauge_dtype>(tensor.dtype))),
+                    nb::rv_policy::reference);
+  };
+  return access == Access::kRead ? as_array.template operator()<nb::ro>() : as_array.template operator()<>();
+}
 
 std::map<std::string, UserArray> arrays_of(const nb::object& given) {
   std::map<std::string, UserArray> out;

@@ -16,6 +16,10 @@ namespace backgauge::python {
 // A dict of name to (word of the dtype, values in float64).
 std::map<std::string, UserArray> arrays_of(const nanobind::object& given);
 
+// The memory of a tensor of a call as an array of NumPy, which does not own it; bfloat16 as uint16.
+enum class Access { kRead, kWrite };
+nanobind::object memory_of(const backgauge_tensor& tensor, Access access);
+
 // A tensor of a problem as (word of the dtype, array of NumPy that owns its memory); bfloat16 as uint16. An int64
 // scalar is an int instead of an array.
 nanobind::tuple stored(const Tensor& tensor, backgauge_dtype dtype);

@@ -14,8 +14,10 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "ci/python/arrays.h"
 #include "ci/python/malformed_arguments.h"
 #include "ci/python/python_error.h"
+#include "ci/python/python_function.h"
 #include "ci/python/words.h"
 #include "ci/run/refuse.h"
 #include "impl/cpu/cpu.h"
@@ -28,56 +30,11 @@ namespace nb = nanobind;
 namespace backgauge::python {
 namespace {
 
-// NumPy has no bfloat16: the package views these 16 bits as one.
-nb::dlpack::dtype dtype_of(const backgauge_tensor& tensor) {
-  if (tensor.dtype == BACKGAUGE_BFLOAT16) return nb::dtype<std::uint16_t>();
-  if (tensor.dtype == BACKGAUGE_INT64) return nb::dtype<std::int64_t>();
-  constexpr auto kFloat = static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float);
-  return {kFloat, static_cast<std::uint8_t>(8 * backgauge_dtype_bytes(tensor.dtype)), 1};
-}
-
-// The memory of a tensor as an array of NumPy, read-only for an input.
-nb::object array_of(const backgauge_tensor& tensor, bool is_input) {
-  const nb::dlpack::dtype dtype = dtype_of(tensor);
-  static double nothing = 0;  // the address of an array without elements
-  void* const data = tensor.data == nullptr ? &nothing : tensor.data;
-  std::size_t shape[BACKGAUGE_MAX_RANK];
-  std::copy_n(tensor.shape, tensor.rank, shape);
-  const auto rank = static_cast<std::size_t>(tensor.rank);
-  const auto as_array = [&]<class... Flags>() {
-    return nb::cast(nb::ndarray<nb::numpy, Flags...>(data, rank, shape, nb::handle(), nullptr, dtype),
-                    nb::rv_policy::reference);
-  };
-  return is_input ? as_array.template operator()<nb::ro>() : as_array.template operator()<>();
-}
-
-// The dropout masks of all gaps, [L-1, T, B, D*H], bytes of 1 and 0; None where nothing is dropped.
-constexpr std::string_view kKeep = "dropout_keep";
-constexpr std::string_view kOut = "out";
-
-// Everything besides tensors that a function may take.
-nb::dict attributes_of(const backgauge_call& call) {
-  nb::dict out = attributes_in_words(static_cast<backgauge_op>(call.op), call.attributes);
-  out["num_threads"] = call.num_threads;
-  return out;
-}
-
 nb::dict sizes_of(const Extents& e) {
   nb::dict out;
   out["T"] = e.T, out["B"] = e.B, out["I"] = e.I, out["H"] = e.H, out["L"] = e.L, out["D"] = e.D;
   return out;
 }
-
-struct Function {
-  std::int32_t op = 0;
-  std::string name;
-  std::vector<std::string> parameters;
-  nb::object compute, compute_nothing, prepare, prepare_nothing, refuse, reserve_space_length;
-  bool staged = false;
-  bool refuses = false;
-
-  bool takes(std::string_view parameter) const { return std::ranges::find(parameters, parameter) != parameters.end(); }
-};
 
 class Implementation : public TimedParts {
  public:
@@ -149,7 +106,6 @@ class Implementation : public TimedParts {
   nb::object keep_of(const backgauge_call& call, const Extents& extents) const;
   backgauge_status call_checked(Member member, bool forward, const backgauge_call* call,
                                 backgauge_message* message) const;
-  nb::dict arguments_of(const Function& function, const backgauge_call& call, const nb::object& keep) const;
   nb::object call_python(Member member, const Function& function, const backgauge_call& call,
                          const Extents& extents) const;
   backgauge_status begin(Member member, const backgauge_call* call, backgauge_message* message);
@@ -218,50 +174,9 @@ Implementation::Implementation(const nb::object& description)
 }
 
 void Implementation::add(const nb::handle& given) {
-  Function function;
-  const std::string op = nb::cast<std::string>(given.attr("op"));
-  const auto& specs = op_specs();
-  const auto spec = std::ranges::find(specs, op, &OpSpec::tensorflow);
-  function.name = nb::cast<std::string>(given.attr("name"));
-  if (spec == specs.end()) {
-    std::vector<std::string_view> known;
-    for (const OpSpec& each : specs) known.push_back(each.tensorflow);
-    cli::refuse("{}: op: expected one of {}, got {}", function.name, fmt::join(known, ", "), op);
-  }
-  function.op = spec->op;
+  Function function = function_of(given);
   if (const Function* other = find(function.op)) {
-    cli::refuse("two functions implement {}: {} and {}", op, other->name, function.name);
-  }
-  function.compute = nb::borrow(given.attr("compute"));
-  function.compute_nothing = nb::borrow(given.attr("compute_nothing"));
-  function.prepare = nb::borrow(given.attr("prepare"));
-  function.prepare_nothing = nb::borrow(given.attr("prepare_nothing"));
-  function.staged = nb::cast<bool>(given.attr("staged"));
-  function.refuse = nb::borrow(given.attr("refuse"));
-  function.refuses = nb::cast<bool>(given.attr("refuses"));
-  function.reserve_space_length = nb::borrow(given.attr("reserve_space_length"));
-
-  backgauge_call call{};
-  call.op = function.op;
-  std::vector<std::string> known;
-  for (const TensorSpec& tensor : spec->inputs) known.emplace_back(tensor.name);
-  for (const auto& [name, value] : attributes_of(call)) known.push_back(nb::cast<std::string>(name));
-  known.emplace_back(kOut);
-  if (spec->traits.forward) known.emplace_back(kKeep);
-  const nb::object parameters = given.attr("parameters");
-  function.parameters = parameters.is_none() ? known : nb::cast<std::vector<std::string>>(parameters);
-  for (const std::string& parameter : function.parameters) {
-    if (std::ranges::find(known, parameter) != known.end()) continue;
-    cli::refuse("{}: parameter {}: expected names of {}: {}", function.name, parameter, op, fmt::join(known, ", "));
-  }
-  if (function.refuses) {
-    if (spec->traits.is_stacked)
-      cli::refuse("{}: refuses: expected an op without a training forward, got {}", function.name, op);
-    for (const TensorSpec& tensor : spec->inputs) {
-      if (function.takes(tensor.name)) continue;
-      cli::refuse("{}: refuses: expected a function that takes all inputs of {}; {} is missing", function.name, op,
-                  tensor.name);
-    }
+    cli::refuse("two functions implement {}: {} and {}", find_op(function.op)->tensorflow, other->name, function.name);
   }
   functions_.push_back(std::move(function));
 }
@@ -368,32 +283,11 @@ backgauge_status Implementation::begin(Member member, const backgauge_call* call
   });
 }
 
-nb::dict Implementation::arguments_of(const Function& function, const backgauge_call& call,
-                                      const nb::object& keep) const {
-  const nb::dict attributes = attributes_of(call);
-  nb::dict arguments;
-  for (const std::string& name : function.parameters) {
-    const backgauge_tensor* tensor = backgauge_find(call.inputs, call.num_inputs, name.c_str());
-    nb::object value = nb::none();  // for a tensor that this call has not
-    if (tensor != nullptr && tensor->dtype == BACKGAUGE_INT64 && tensor->rank == 0) {
-      value = nb::cast(*static_cast<const std::int64_t*>(tensor->data));
-    } else if (tensor != nullptr) {
-      value = array_of(*tensor, true);
-    } else if (attributes.contains(name.c_str())) {
-      value = attributes[name.c_str()];
-    } else if (name == kKeep) {
-      value = keep;
-    }
-    arguments[name.c_str()] = value;
-  }
-  return arguments;
-}
-
 nb::object Implementation::call_python(Member member, const Function& function, const backgauge_call& call,
                                        const Extents& extents) const {
   nb::dict outputs;
   for (std::int32_t k = 0; k < call.num_outputs; ++k) {
-    outputs[call.outputs[k].name] = array_of(call.outputs[k], false);
+    outputs[call.outputs[k].name] = memory_of(call.outputs[k], Access::kWrite);
   }
   const nb::object keep = function.takes(kKeep) ? keep_of(call, extents) : nb::none();
   return (function.*member)(dtype_word(call.dtype).data(), arguments_of(function, call, keep), outputs);

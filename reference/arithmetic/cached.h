@@ -12,8 +12,8 @@ class Cached {
  public:
   Cached() = default;
   Cached(const Cached& /*other*/) {}
-  Cached& operator=(const Cached& /*other*/) {
-    kept_.reset();
+  Cached& operator=(const Cached& other) {
+    if (&other != this) kept_.reset();
     return *this;
   }
 

@@ -7,9 +7,6 @@
 namespace backgauge {
 
 template <class V>
-void dense_product_baseline(const Product<V>& p);
-
-template <class V>
 void dense_product_baseline(const Product<V>& p) {
   using Rows = Eigen::Matrix<V, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Eigen::Map<const Rows> x(p.x, p.x_transposed ? p.inner : p.rows, p.x_transposed ? p.rows : p.inner);
