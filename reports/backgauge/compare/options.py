@@ -35,7 +35,7 @@ def parse(arguments):
     parser.add_argument("--head-impl", help="the implementation for head (default: the same as for base; within one run, the second)")
     parser.add_argument("--min-effect", type=_effect, default=0.03, metavar="3%", help="the smallest difference that counts (default: 3%%)")
     parser.add_argument("--mean-effect", type=_effect, default=0.01, metavar="1%", help="the same for the geometric mean over all workloads (default: 1%%)")
-    parser.add_argument("--alpha", type=_probability, default=0.01, help="accepted probability of a false SLOWER or FASTER in the whole comparison (default: 0.01)")
+    parser.add_argument("--alpha", type=probability, default=0.01, help="accepted probability of a false SLOWER or FASTER in the whole comparison (default: 0.01)")
     parser.add_argument("--gate", action="store_true", help="exit code 4 if a workload is SLOWER")
     parser.add_argument("--strict", action="store_true", help="exit code 5 if a workload is UNCLEAR")
     parser.add_argument("--cross-machine", action="store_true", help="compare runs of different machines, calibrated by their measured limits")
@@ -80,7 +80,7 @@ def duration(text):
     return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
-def _probability(text):
+def probability(text):
     number = float(text)
     if not 0 < number < 0.5:
         raise argparse.ArgumentTypeError(f"{text}: expected a probability below 0.5")

@@ -6,6 +6,7 @@ import os
 import pathlib
 
 from ..compare.options import duration
+from ..compare.timing import OWN
 from ..errors import CommandError
 from .policy import NAME, Policy, read_policy
 
@@ -46,7 +47,7 @@ def parse(arguments):
     if "," in options.impl:
         parser.error(f"--impl={options.impl}: expected one implementation; the old one is the --baseline")
     for word in rest:
-        if word.split("=")[0] in ("--unjudged", "--measure", "--out", "--blocks"):
+        if word.split("=")[0] in OWN:
             parser.error(f"{word}: not in a gate")
     if options.suite:
         rest = [f"--suite={options.suite}", *rest]
