@@ -12,6 +12,9 @@ import unittest
 import unittest.mock
 
 from backgauge.compare import timing
+from backgauge.compare.statistics import Estimate
+from backgauge.compare.verdict import Row
+from backgauge.history.bisect.measurement import decided
 from backgauge.history.bisect.search import BAD, GOOD, SKIPPED, known, next_commit
 from backgauge.run import read_run
 from history_runs import LINES, HistoryCase
@@ -52,6 +55,18 @@ class SearchTest(unittest.TestCase):
             # Only where the stretch itself is what is left, all of its commits are tried.
             skipped = sum(what == SKIPPED for what in tried.values())
             self.assertTrue(skipped == len(broken) if inside else skipped < len(broken) / 2, (first_bad, skipped))
+
+
+class DecisionTest(unittest.TestCase):
+    def side(self, low, high, noise, middle=1.1):
+        estimate = Estimate(math.sqrt(low * high), low, high, 0, "time", 8, 0.01, 5)
+        return decided(Row("a case line", (estimate,), noise=noise), middle)
+
+    def test_the_interval_and_the_noise_must_be_clear_of_the_middle(self):
+        for low, high, noise, side in ((1.11, 1.3, 0.02, BAD), (0.98, 1.09, 0.02, GOOD), (1.09, 1.3, 0.02, None), (0.98, 1.11, 0.02, None),
+                                       (1.11, 1.3, 0.11, None), (0.98, 1.09, 0.11, None), (1.11, 1.3, math.nan, BAD)):
+            self.assertEqual(self.side(low, high, noise).side, side, (low, high, noise))
+        self.assertIn("the good end differs from itself by 11 %", self.side(1.11, 1.3, 0.11).reason)
 
 
 class BisectCase(HistoryCase):

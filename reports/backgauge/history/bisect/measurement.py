@@ -107,7 +107,7 @@ def measure_ends(turns, patience, rule):
     if not slower and mean.verdict != SLOWER:
         return _nothing_slower(rows, mean)
     followed = (slower or [mean])[0]
-    measured = _decided(turns, patience, rule, followed.workload, None)
+    measured = _until_decided(turns, patience, rule, followed.workload, None)
     also = tuple(name_of(row) for row in slower[1:])
     # Too close to its middle, all commits would be.
     verdict = SLOWER if measured.side == BAD else UNCLEAR
@@ -127,19 +127,19 @@ def measure(turns, patience, rule, ends, decision):
     alpha / (k (k + 1))."""
     rule = replace(rule, alpha=alpha_of_look(rule.alpha, decision))
     try:
-        return _decided(turns, patience, rule, ends.workload, ends.middle)
+        return _until_decided(turns, patience, rule, ends.workload, ends.middle)
     except CommandError as error:
         if error.exit_code != NOT_LOADED:
             raise
         return Measured(None, "it cannot be loaded", None, math.nan, 0)
 
 
-def _decided(turns, patience, rule, workload, middle):
+def _until_decided(turns, patience, rule, workload, middle):
     """`middle` None: that of what is measured."""
     def now(look):
         rows, mean = comparison_of(turns, replace(rule, look=look)).rows_and_mean()
         row = mean if workload == MEAN else next((row for row in rows if row.workload == workload), None)
-        return _measured(row, middle)
+        return decided(row, middle)
 
     def unclear(_, look):
         found = now(look)
@@ -150,7 +150,8 @@ def _decided(turns, patience, rule, workload, middle):
     return now(timing.until_clear(turns, patience, unclear))
 
 
-def _measured(row, middle):
+def decided(row, middle):
+    """What a row of the comparison says of a build. `middle` None: that of its own ratio."""
     if row is None or not row.estimates:
         return Measured(None, row.reason if row else "it was not timed", None, math.nan, 0)
     estimate = row.estimates[0]
