@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pathlib
+import signal
 import subprocess
 import unittest
 import unittest.mock
@@ -130,7 +131,9 @@ class FoundTest(BisectCase):
         self.assertNotEqual(slow, PLUGIN)
         for k, text in enumerate([PLUGIN, PLUGIN, PLUGIN, PLUGIN, "no C", slow, slow, slow]):
             self.commit(f"commit {k}", plugin_c=text + f"/* {k} */\n")
-        # The shell that builds commit 4, the first one that is tried beside the ends, interrupts its parent once.
+        # The shell that builds commit 4, the first one that is tried beside the ends, interrupts its parent once. Whoever starts tests
+        # in the background may have told them to ignore that.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         build = f"test -e {self.folder}/once || ! grep -q 'no C' plugin.c || {{ touch {self.folder}/once; kill -INT $PPID; sleep 5; }}; {COMPILE}"
         timed = []
 
