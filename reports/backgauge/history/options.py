@@ -4,7 +4,7 @@
 import argparse
 import os
 
-from ..compare.options import duration, probability
+from ..command_line import Parser, duration, number, probability, share
 from ..compare.timing import OWN
 from ..errors import CommandError
 
@@ -25,16 +25,10 @@ be loaded; 130 interrupted.
 """
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise CommandError(f"{self.prog.removeprefix('backgauge ')}: {message}\nRun with --help for more information.")
-
-
 def parse(arguments):
     """The options, and in `rest` those that bisect passes on to bench."""
-    parser = _Parser(prog="backgauge history", allow_abbrev=False, description=_DESCRIPTION, epilog=_EXIT_CODES,
-                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    parser = Parser(prog="backgauge history", description=_DESCRIPTION, epilog=_EXIT_CODES)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     for declare in (_add, _list, _show, _check, _bisect, _pages, _export, _copy):
         declare(commands)
     options, rest = parser.parse_known_args(arguments)
@@ -50,8 +44,7 @@ def parse(arguments):
 
 
 def _command(commands, name, text, has_history=True, **more):
-    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False,
-                                 formatter_class=argparse.RawDescriptionHelpFormatter, **more)
+    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", **more)
     if has_history:
         parser.add_argument("--history", metavar="DIR", help="the folder (default: $BACKGAUGE_HISTORY, else history)")
         parser.add_argument("--database", metavar="URL", help="postgresql://USER@HOST/NAME or sqlite:///FILE, instead of a folder (default: $BACKGAUGE_DATABASE)")
@@ -153,27 +146,13 @@ def _rule(parser):
     parser.add_argument("--days", type=_days, default=7, help="a change is new for this many days (default: 7)")
 
 
-def share(text):
-    number = _number(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    if not 0 < number < 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected a share such as 5% or 0.05, below 100%")
-    return number
-
-
 def _rate(text):
-    if not 0 < _number(text) <= 1:
+    if not 0 < number(text) <= 1:
         raise argparse.ArgumentTypeError(f"{text}: expected a number above 0, at most 1")
     return float(text)
 
 
 def _days(text):
-    if not 0 < _number(text) < 1e6:
+    if not 0 < number(text) < 1e6:
         raise argparse.ArgumentTypeError(f"{text}: expected a number of days above 0")
     return float(text)
-
-
-def _number(text):
-    try:
-        return float(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text}: expected a number") from error
