@@ -36,7 +36,7 @@ class DrawnTest(unittest.TestCase):
 
     def shown(self, theme, layout, change=lambda svg: svg):
         """{section: cells} of a page that has nothing but the charts, one below the other."""
-        variables = "".join(f"--{name}: {value};" for name, value in pictures.colour_variables(theme).items())
+        variables = "".join(f"--{name}: {value};" for name, value in theme.variables.items())
         body, tops, top = "", {}, 0
         for section, chart in self.charts.items():
             svg = pictures.inline_svg(chart, layout)
