@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages in a real browser: Chromium without a screen."""
+"""Pages in a real browser: Chromium without a screen.
 
+Its windows are never narrower than 500 pixels, whatever --window-size says. So a page for a phone is looked at in a frame. Several frames
+share one start, which takes longer than most pages.
+"""
+
+import html
 import json
 import os
 import pathlib
@@ -11,10 +16,8 @@ import subprocess
 CHROMIUM = os.environ.get("BACKGAUGE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 _DARK, _LIGHT = 0, 1  # blink::mojom::PreferredColorScheme
 
-# Runs after the page's own script, when everything is loaded; what it finds stands in the dumped page.
+# Runs after the page's own script, when everything is loaded; what it leaves in `found` is what in_frames() returns.
 _PROBE = """
-<script>
-window.addEventListener("load", () => {
   const found = {
     charts: [...document.querySelectorAll("figure [role=img]")].map((chart) => {
       const drawn = [...chart.querySelectorAll("svg")].filter((svg) => svg.getBoundingClientRect().width > 0);
@@ -35,7 +38,7 @@ window.addEventListener("load", () => {
     header: document.querySelector("header").innerText,
     height: document.documentElement.scrollHeight,
     background: getComputedStyle(document.body).backgroundColor,
-    columns: {}, overflow: document.documentElement.scrollWidth - window.innerWidth};
+    columns: {}, width: window.innerWidth, overflow: document.documentElement.scrollWidth - window.innerWidth};
   const table = document.querySelector("table.folded");
   if (table) {
     const rows = () => [...table.tBodies].flatMap((body) => [...body.rows].slice(1));
@@ -55,10 +58,19 @@ window.addEventListener("load", () => {
     filter.dispatchEvent(new Event("input"));
     found.filtered = rows().filter(isOpen).map((row) => row.cells[0].textContent);
   }
-  const out = document.createElement("pre");
-  out.id = "probe";
-  out.textContent = JSON.stringify(found);
-  document.body.append(out);
+"""
+
+# The page around the frames. Each frame is as high as its page, so that a picture shows all of it.
+_HOST = """<!DOCTYPE html>
+<meta charset="utf-8">
+<style>body { margin: 0; display: flex; align-items: flex-start; } iframe { border: 0; flex: none; }</style>
+<pre id="probe" hidden>{}</pre>
+<script>
+const all = {}, probe = document.getElementById("probe");
+addEventListener("message", ({data: [name, found, height]}) => {
+  all[name] = found;
+  document.getElementsByName(name)[0].height = height;
+  probe.textContent = JSON.stringify(all);
 });
 </script>
 """
@@ -85,12 +97,28 @@ def _complaints_in(log):
     return re.findall(r':CONSOLE[^\]]*\] "(.*)", source', log)
 
 
-def probe(page, folder, dark=False, width=DESK):
-    """What the loaded page looks like to a script, see _PROBE; its complaints too, which cost no second start."""
-    copy = pathlib.Path(folder) / "probe.html"
-    copy.write_text(pathlib.Path(page).read_text(encoding="utf-8").replace("</body>", _PROBE + "</body>"), encoding="utf-8")
-    done = _run(copy, dark, "--dump-dom", width=width)
-    return _probed(done) | {"complaints": _complaints_in(done.stderr)}
+def in_frames(pages, script, folder, dark=False, height=3000, picture=None):
+    """{name: what the loaded page looks like to `script`, which leaves it in `found`}, and what all of them complain of.
+
+    pages: {name: (its text, its width)}. picture: a PNG of all pages in a row, up to a height."""
+    def framed(name, text, width):
+        last = (f'<script>window.addEventListener("load", () => {{ {script}\n'
+                f"parent.postMessage([{json.dumps(name)}, found, document.documentElement.scrollHeight], '*'); }});</script>")
+        page = text.replace("</body>", last + "</body>")
+        return f'<iframe name="{html.escape(name)}" width="{width}" height="{height}" srcdoc="{html.escape(page)}"></iframe>'
+
+    host = pathlib.Path(folder) / "frames.html"
+    host.write_text(_HOST + "".join(framed(name, *page) for name, page in pages.items()), encoding="utf-8")
+    options = ["--dump-dom", *([f"--screenshot={picture}"] if picture else [])]
+    done = _run(host, dark, *options, width=sum(width for _, width in pages.values()), height=height)
+    return _probed(done), _complaints_in(done.stderr)
+
+
+def probe(page, folder, dark=False, widths=(DESK, PHONE)):
+    """[what the loaded page looks like to _PROBE] at each width, with the complaints of all."""
+    text = pathlib.Path(page).read_text(encoding="utf-8")
+    found, complained = in_frames({str(width): (text, width) for width in widths}, _PROBE, folder, dark)
+    return [found[str(width)] | {"complaints": complained} for width in widths]
 
 
 def findings(address):
@@ -99,7 +127,7 @@ def findings(address):
 
 
 def _probed(done):
-    found = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout, re.DOTALL).group(1)
+    found = re.search(r'<pre id="probe"[^>]*>(.*?)</pre>', done.stdout, re.DOTALL).group(1)
     return json.loads(found.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 
 

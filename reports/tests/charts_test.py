@@ -64,7 +64,7 @@ class CatalogueTest(MaterialTest):
         self.assertEqual(re.sub("#[0-9a-f]{6}", "#", light), re.sub("#[0-9a-f]{6}", "#", dark))
         for theme, text in ((look.LIGHT, light), (look.DARK, dark)):
             used = set(re.findall("#[0-9a-f]{6}", text))
-            self.assertLessEqual(used, set(pictures.colour_variables(theme).values()))
+            self.assertLessEqual(used, set(theme.variables.values()))
         self.assertNotIn("#", re.sub(r'(href="|url\()#', "", pictures.inline_svg(chart, look.WIDE)))
 
     def test_markers_do_not_cover_each_other(self):

@@ -8,10 +8,10 @@ import browser
 from backgauge import errors
 from history_runs import LINES, HistoryCase, commit_id
 
-_LATE_PROBE = """
-<script>
-window.addEventListener("load", () => {
-  const found = {width: document.documentElement.scrollWidth, window: innerWidth, small: []};
+# Leaves in `found` what does not fit or is small, and what a chart answers to the keyboard and the pointer.
+_PROBE = """
+  const found = {width: innerWidth, wide: document.documentElement.scrollWidth, small: [], background: getComputedStyle(document.body).backgroundColor,
+                 elements: document.querySelectorAll("*").length, rows: document.querySelectorAll("table.cards tbody tr").length};
   for (const element of document.querySelectorAll("body *")) {
     const text = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
     if (text && element.getClientRects().length && parseFloat(getComputedStyle(element).fontSize) < 11) found.small.push(element.outerHTML.slice(0, 80));
@@ -26,13 +26,11 @@ window.addEventListener("load", () => {
     plot.dispatchEvent(new PointerEvent("pointerdown", {clientX: box.right - 2, clientY: box.top + 5}));
     found.last = document.querySelector(".readout").textContent;
   }
-  const out = document.createElement("pre");
-  out.id = "probe";
-  out.textContent = JSON.stringify(found);
-  document.body.append(out);
-});
-</script>
 """
+
+# So an overview of 200 series has at most 3,060 elements: those that it shows, and none for a run, of which there are hundreds. Now a row
+# has 13 (7 cells and what is in them), and the rest of the page 46.
+ELEMENTS_OF_A_ROW, OTHER_ELEMENTS = 15, 60
 
 
 class PagesTest(HistoryCase):
@@ -68,14 +66,27 @@ class PagesTest(HistoryCase):
             self.look()
 
     def look(self):
-        for name in ("index.html", "workload-1.html"):
-            copy = self.folder / "probe.html"
-            copy.write_text((self.out / name).read_text().replace("</body>", _LATE_PROBE + "</body>"))
-            # Chromium has no window narrower than 500 px; a frame has.
-            self.assertEqual(browser.complaints(copy), [])
-            found = browser.findings(copy)
-            self.assertLessEqual(found["width"], found["window"], name)
-            self.assertEqual(found["small"], [])
+        """Both pages, for a desk and for a phone, in one start of the browser for each colour scheme."""
+        texts = {name: (self.out / name).read_text() for name in ("index.html", "workload-1.html")}
+        pages = {f"{name} {width}": (text, width) for name, text in texts.items() for width in (browser.DESK, browser.PHONE)}
+        backgrounds = []
+        for dark in (False, True):
+            found, complaints = browser.in_frames(pages, _PROBE, self.folder, dark)
+            self.assertEqual(complaints, [])
+            for name, (_, width) in pages.items():
+                with self.subTest(name, dark=dark):
+                    self.assertEqual(found[name]["width"], width)
+                    self.assertLessEqual(found[name]["wide"], width)
+                    self.assertEqual(found[name]["small"], [])
+            backgrounds.append({each["background"] for each in found.values()})
+            self.look_at_a_trend(found[f"workload-1.html {browser.DESK}"])
+            overview = found[f"index.html {browser.DESK}"]
+            self.assertEqual(overview["rows"], 2)
+            self.assertLessEqual(overview["elements"], OTHER_ELEMENTS + 2 * ELEMENTS_OF_A_ROW)
+        self.assertEqual([len(each) for each in backgrounds], [1, 1])
+        self.assertNotEqual(*backgrounds)
+
+    def look_at_a_trend(self, found):
         self.assertIn(f"commit {commit_id(0)[:10]}", found["home"])
         self.assertIn(f"commit {commit_id(1)[:10]}", found["next"])
         self.assertIn(f"commit {commit_id(26)[:10]}", found["change"])

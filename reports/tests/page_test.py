@@ -156,18 +156,19 @@ class BrowserTest(PageCase):
 
     def test_desk_and_phone_light_and_dark(self):
         colors = {}
-        for theme, dark, width in ((look.LIGHT, False, browser.DESK), (look.DARK, True, browser.DESK), (look.LIGHT, False, browser.PHONE)):
-            with self.subTest(theme=theme.name, width=width):
-                found = browser.probe(self.page, self.folder, dark, width)
-                self.assertEqual(found["complaints"], [])
-                self.assertEqual(len(found["charts"]), len(self.charts))
-                self.assertEqual(found["background"], "rgb({}, {}, {})".format(*(round(255 * c) for c in to_rgb(theme.background))))
-                self.assertLessEqual(found["overflow"], 0, "the page scrolls sideways")
-                self.check_charts(found["charts"])
-                self.assertGreaterEqual(found["smallest"], SMALLEST_TEXT)
-                self.check_table(found)
-                self.assertRegex(found["header"], r"FAILED\s+1 of \d+ results of bench wrong")
-                colors[theme.name, width] = [chart["color"] for chart in found["charts"]]
+        for theme, dark in ((look.LIGHT, False), (look.DARK, True)):
+            for width, found in zip((browser.DESK, browser.PHONE), browser.probe(self.page, self.folder, dark)):
+                with self.subTest(theme=theme.name, width=width):
+                    self.assertEqual(found["complaints"], [])
+                    self.assertEqual(len(found["charts"]), len(self.charts))
+                    self.assertEqual(found["background"], "rgb({}, {}, {})".format(*(round(255 * c) for c in to_rgb(theme.background))))
+                    self.assertEqual(found["width"], width)
+                    self.assertLessEqual(found["overflow"], 0, "the page scrolls sideways")
+                    self.check_charts(found["charts"])
+                    self.assertGreaterEqual(found["smallest"], SMALLEST_TEXT)
+                    self.check_table(found)
+                    self.assertRegex(found["header"], r"FAILED\s+1 of \d+ results of bench wrong")
+                    colors[theme.name, width] = [chart["color"] for chart in found["charts"]]
         self.assertNotEqual(colors["light", browser.DESK], colors["dark", browser.DESK], "one picture for both schemes")
 
     def check_charts(self, charts):

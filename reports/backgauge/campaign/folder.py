@@ -9,15 +9,14 @@
 
 Every file is there as a whole or not at all, whenever the process ends.
 """
-import fcntl
 import json
-import os
 import pathlib
 import secrets
 import shutil
 
 from ..errors import FAILED, GOOD, INCONCLUSIVE, CommandError
 from ..reading import explained, parse_object, read_text, table
+from ..whole_files import locked, write_whole
 
 _SCHEMA = "backgauge.campaign/1"
 
@@ -28,14 +27,9 @@ class CampaignFolder:
 
     def __init__(self, path, settings, resume):
         self.path, file = pathlib.Path(path), pathlib.Path(path) / "campaign.json"
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
-            _lock(self._lock, path)
-        except OSError as error:
-            raise CommandError(f"--out={path}: {error.strerror}") from error
+        self._lock = locked(self.path, "another campaign")
         if not file.exists():
-            _write(file, json.dumps({"schema": _SCHEMA, "id": secrets.token_hex(8)} | settings, indent=1) + "\n")
+            write_whole(file, json.dumps({"schema": _SCHEMA, "id": secrets.token_hex(8)} | settings, indent=1) + "\n")
         elif not resume:
             raise CommandError(f"--out={path}: holds a campaign; --resume goes on with it")
         held = _campaign(file)
@@ -66,7 +60,7 @@ class SeedFolder:
         self.batches.mkdir(parents=True, exist_ok=True)
         file = self.path / "run.json"
         if not file.exists():
-            _write(file, json.dumps(run) + "\n")
+            write_whole(file, json.dumps(run) + "\n")
         elif (held := _read(file)) != run:
             key = next(key for key in {**held, **run} if held.get(key) != run.get(key))
             raise CommandError(f"--resume: {self.path} holds another run: {key} {held.get(key)}, here {run.get(key)}")
@@ -75,7 +69,7 @@ class SeedFolder:
         return self._file(index).exists()
 
     def add(self, index, records):
-        _write(self._file(index), records)
+        write_whole(self._file(index), records)
 
     def merge(self):
         """All batches become records.jsonl. One of them at a time is in memory."""
@@ -100,15 +94,6 @@ class SeedFolder:
         return self.batches / f"{index}.jsonl"
 
 
-def _lock(descriptor, path):
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise CommandError(f"--out={path}: another campaign is writing there") from error
-    except OSError:
-        pass  # some network file systems cannot lock folders
-
-
 def _campaign(file):
     held = _read(file)
     if held.get("schema") != _SCHEMA or not isinstance(held.get("id"), str):
@@ -121,9 +106,3 @@ def _read(file):
         return parse_object(read_text(file))
     except ValueError as error:
         raise CommandError(f"{file}: {error}") from error
-
-
-def _write(file, content):
-    unfinished = file.with_name(file.name + ".unfinished")
-    unfinished.write_bytes(content if isinstance(content, bytes) else content.encode())
-    unfinished.rename(file)

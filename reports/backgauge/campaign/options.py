@@ -5,7 +5,7 @@ import argparse
 import os
 import re
 
-from ..errors import CommandError
+from ..command_line import Parser, positive
 
 _DESCRIPTION = """\
 Judges a tier, or several of them with other seeds, on all cores of this machine or of a Dask cluster. The folder of each seed
@@ -19,14 +19,8 @@ Exit codes: as those of verify, over all seeds; 2 also for a worker with another
 _MOST_SEEDS = 2 ** 64
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise CommandError(f"campaign: {message}\nSee `backgauge campaign --help`.")
-
-
 def parse(arguments):
-    parser = _Parser(prog="backgauge campaign", allow_abbrev=False, description=_DESCRIPTION, epilog=_EPILOG,
-                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="backgauge campaign", description=_DESCRIPTION, epilog=_EPILOG)
     _where(parser)
     _what(parser)
     _judging(parser)
@@ -37,7 +31,7 @@ def parse(arguments):
 def _where(parser):
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--scheduler", metavar="ADDRESS", type=_address, help="the scheduler of a Dask cluster: tcp://HOST:8786")
-    where.add_argument("--local", metavar="N", type=_positive, help="judge N cases at once on this machine (default: one on each core)")
+    where.add_argument("--local", metavar="N", type=positive, help="judge N cases at once on this machine (default: one on each core)")
     parser.add_argument("--out", metavar="DIR", required=not _set("OUT"), default=_set("OUT"), help="folder of the campaign; each seed has a folder in it")
     parser.add_argument("--resume", action="store_true", help="go on with the campaign in --out: judge what is missing")
 
@@ -48,14 +42,14 @@ def _what(parser):
     parser.add_argument("--seed", metavar="N", type=_seed, default=_seed(_set("SEED") or "1"), help="the first seed (default: 1)")
     parser.add_argument("--cases", metavar="N", type=_cases, default=1,
                         help="at least so many cases, such as 1e6: whole tiers of the seeds from --seed on (default: one seed)")
-    parser.add_argument("--batch", metavar="N", type=_positive, default=4000,
+    parser.add_argument("--batch", metavar="N", type=positive, default=4000,
                         help="cases dealt out together: those that take N milliseconds if the implementation is as fast as plain (default: 4000)")
     parser.add_argument("--ops", default=_set("OPS"), help="comma-separated ops (default: all)")
 
 
 def _judging(parser):
     """Options of every process that judges."""
-    parser.add_argument("--threads", metavar="N", type=_positive, default=_positive(_set("THREADS") or "1"), help="threads of the implementation, per call (default: 1)")
+    parser.add_argument("--threads", metavar="N", type=positive, default=positive(_set("THREADS") or "1"), help="threads of the implementation, per call (default: 1)")
     for name, text in (("isolate", "on, off or auto: run the implementation in separate processes"), ("timeout", "time limit of one isolated call: 30s, 5m"),
                        ("memory-limit", "memory that an isolated implementation may allocate: 2G, 512M; 0: no limit"),
                        ("python", "on the workers, the interpreter of an implementation that is a Python file")):
@@ -88,12 +82,6 @@ def verify_words(options):
 
 def _set(name):
     return os.environ.get(f"BACKGAUGE_{name}", "")
-
-
-def _positive(text):
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text}: expected a whole number above 0")
-    return int(text)
 
 
 def _address(text):

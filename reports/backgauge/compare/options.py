@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line of `backgauge compare`."""
 
-import argparse
-import re
-
-from ..errors import CommandError
+from ..command_line import Parser, duration, positive, probability, share
 from .timing import FIRST_BLOCKS
 
 _USAGE = """backgauge compare RUN [RUN] [options]
@@ -20,22 +17,16 @@ workload is UNCLEAR; 2 wrong usage, or runs that cannot be compared.
 """
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise CommandError(f"compare: {message}\nRun with --help for more information.")
-
-
 def parse(arguments):
     """(options, arguments for bench)."""
-    parser = _Parser(prog="backgauge compare", allow_abbrev=False, epilog=_EPILOG, usage=_USAGE,
-                     formatter_class=argparse.RawDescriptionHelpFormatter,
-                     description="Compares the times of a base and a head: two saved runs, two implementations of one run, or two\n"
-                                 "implementations or builds that are timed now.")
+    parser = Parser(prog="backgauge compare", epilog=_EPILOG, usage=_USAGE,
+                    description="Compares the times of a base and a head: two saved runs, two implementations of one run, or two\n"
+                                "implementations or builds that are timed now.")
     parser.add_argument("--base-impl", help="the implementation for base (default: the first of its run)")
     parser.add_argument("--head-impl", help="the implementation for head (default: the same as for base; within one run, the second)")
-    parser.add_argument("--min-effect", type=_effect, default=0.03, metavar="3%", help="the smallest difference that counts (default: 3%%)")
-    parser.add_argument("--mean-effect", type=_effect, default=0.01, metavar="1%", help="the same for the geometric mean over all workloads (default: 1%%)")
-    parser.add_argument("--alpha", type=_probability, default=0.01, help="accepted probability of a false SLOWER or FASTER in the whole comparison (default: 0.01)")
+    parser.add_argument("--min-effect", type=share, default=0.03, metavar="3%", help="the smallest difference that counts (default: 3%%)")
+    parser.add_argument("--mean-effect", type=share, default=0.01, metavar="1%", help="the same for the geometric mean over all workloads (default: 1%%)")
+    parser.add_argument("--alpha", type=probability, default=0.01, help="accepted probability of a false SLOWER or FASTER in the whole comparison (default: 0.01)")
     parser.add_argument("--gate", action="store_true", help="exit code 4 if a workload is SLOWER")
     parser.add_argument("--strict", action="store_true", help="exit code 5 if a workload is UNCLEAR")
     parser.add_argument("--cross-machine", action="store_true", help="compare runs of different machines, calibrated by their measured limits")
@@ -44,7 +35,7 @@ def parse(arguments):
     timed.add_argument("--impl", metavar="A,B", help="base and head; with --base-command, one implementation")
     timed.add_argument("--base-command", metavar="PATH", help="the backgauge program of another build, for base")
     timed.add_argument("--head-command", metavar="PATH", help="the same for head (default: this program)")
-    timed.add_argument("--blocks", type=_count, default=FIRST_BLOCKS, help="sets of new processes that are timed before the first look (default: %(default)s)")
+    timed.add_argument("--blocks", type=positive, default=FIRST_BLOCKS, help="sets of new processes that are timed before the first look (default: %(default)s)")
     timed.add_argument("--until-clear", type=duration, default=0.0, metavar="10m", help="go on until no workload is UNCLEAR, or this time is up")
     timed.add_argument("--keep", metavar="DIR", help="folder in which the runs are kept")
     options, rest = parser.parse_known_args(arguments)
@@ -63,32 +54,3 @@ def parse(arguments):
     if not options.runs and not options.impl:
         parser.error("expected RUN files, or --impl=A,B to time now")
     return options, rest
-
-
-def _effect(text):
-    number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    if not 0 < number < 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected an effect such as 3% or 0.03, below 100%")
-    return number
-
-
-def duration(text):
-    """Seconds, of 90s, 5m or 2h."""
-    found = re.fullmatch(r"(\d+)([smh])", text)
-    if not found:
-        raise argparse.ArgumentTypeError(f"{text}: expected a time such as 90s, 5m or 2h")
-    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
-
-
-def _probability(text):
-    number = float(text)
-    if not 0 < number < 0.5:
-        raise argparse.ArgumentTypeError(f"{text}: expected a probability below 0.5")
-    return number
-
-
-def _count(text):
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected at least 1")
-    return number

@@ -125,3 +125,10 @@ def geometric_mean(estimates, alpha):
     freedom = total.variance**2 / sum(mean.variance**2 / mean.freedom for mean in means)
     return _estimate([_Trimmed(total.mean, total.variance, freedom)], min(e.rounds for e in estimates),
                      estimates[0].way, alpha)
+
+
+def quotient(head, base, alpha):
+    """Of two estimates whose ratios have the same base, and which were measured at different times, so that their errors are
+    independent: the ratio of one to the other."""
+    means = [_Trimmed(float(np.log(e.ratio)), e.error**2, e.freedom) for e in (head, base)]
+    return _estimate(means, min(head.rounds, base.rounds), "by a common base", alpha)

@@ -28,6 +28,9 @@ GROWTH = 1.5
 CHOOSING = ("--suite", "--case", "--T", "--B", "--I", "--H", "--dtype", "--benchmark_filter", "--quick")
 _FLAGS = ("--quick",)
 
+# Those that a comparison sets itself, and a measure or times that it cannot compare.
+OWN = ("--out", "--blocks", "--measure", "--unjudged")
+
 
 def bench_command():
     """The program that called this package, or the one on PATH."""
@@ -51,6 +54,8 @@ class Turns:
     runs: list[list[Run]] = field(default_factory=list)  # of each program and, of two, of base once more
     launches: int = 0
     looks: Counter = field(default_factory=Counter)  # how often each workload got more blocks
+    blocks: list[int] = field(default_factory=list)  # of each look
+    seconds: float = 0.0  # that all of it took
     seconds_per_block: float = math.nan  # of one workload
 
     def add(self, blocks, workloads=()):
@@ -66,9 +71,15 @@ class Turns:
             for _ in range(blocks):
                 turn = [(0, self.programs[0]), (1, self.programs[1]), (2, self.programs[0])]
                 self._launch(turn if self.launches % 2 == 0 else turn[::-1], [f"--impl={self.implementations[0]}", *options])
+        self.looked(blocks, time.monotonic() - begin)
+
+    def looked(self, blocks, seconds):
+        """Counts what was launched last."""
         timed = {workload for workload, _ in self.runs[0][-1].pairs}
         self.looks.update(timed)
-        self.seconds_per_block = (time.monotonic() - begin) / (blocks * max(1, len(timed)))
+        self.blocks.append(blocks)
+        self.seconds += seconds
+        self.seconds_per_block = seconds / (blocks * max(1, len(timed)))
 
     def _defaults(self):
         defaults = {"--reps": ROUNDS_OF_A_BLOCK, "--launches": 1}
@@ -109,27 +120,29 @@ def _parted(options, names):
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to go on. `first`: blocks of the first look."""
+    """How long to time in all. `first`: blocks of the first look."""
 
     seconds: float = 0.0
     first: int = FIRST_BLOCKS
 
 
 def until_clear(turns, patience, unclear: Callable[[Turns, int], list[str] | None]):
-    """Looks at growing data. `unclear(turns, look)` says which workloads need more blocks, [] for all of them, or None if
-    nothing does. The number of the last look; 0 if there can be no other."""
-    end = time.monotonic() + patience.seconds
-    turns.add(patience.first)
-    blocks, look = patience.first, 1 if patience.seconds > 0 else 0
-    while (workloads := unclear(turns, look)) is not None:
-        left = end - time.monotonic()
+    """Looks at growing data, of which turns may have some already. `unclear(turns, look)` says which workloads need more blocks,
+    [] for all of them, or None if nothing does. The number of the last look; 0 if there can be no other."""
+    if not turns.blocks:
+        turns.add(patience.first)
+    while (workloads := unclear(turns, _look(turns, patience))) is not None:
+        left = patience.seconds - turns.seconds
         count = len(workloads) or len({workload for workload, _ in turns.runs[0][0].pairs})
-        more = min(math.ceil(blocks * (GROWTH - 1)), int(left / (turns.seconds_per_block * count)))
+        more = min(math.ceil(sum(turns.blocks) * (GROWTH - 1)), int(left / (turns.seconds_per_block * count)))
         if more < 1:
             break
         turns.add(more, workloads)
-        blocks, look = blocks + more, look + 1
-    return look
+    return _look(turns, patience)
+
+
+def _look(turns, patience):
+    return len(turns.blocks) if patience.seconds > 0 else 0
 
 
 def in_folder(keep, use):

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line of `backgauge gate`."""
 
-import argparse
 import os
 import pathlib
 
-from ..compare.options import duration
-from ..errors import CommandError
+from ..command_line import Parser, duration
+from ..compare.timing import OWN
 from .policy import NAME, Policy, read_policy
 
 _USAGE = """backgauge gate --impl=NEW --baseline=OLD --out=DIR [options] [options of bench]
@@ -21,16 +20,10 @@ loaded; 6 the checker or the machine failed; 130 interrupted. reports/backgauge/
 """
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise CommandError(f"gate: {message}\nRun with --help for more information.")
-
-
 def parse(arguments):
     """(options, arguments for bench). options.policy is a Policy."""
-    parser = _Parser(prog="backgauge gate", allow_abbrev=False, usage=_USAGE, epilog=_EPILOG,
-                     formatter_class=argparse.RawDescriptionHelpFormatter,
-                     description="Is a build right, and no slower than before? verify, bench against a baseline, and a policy.")
+    parser = Parser(prog="backgauge gate", usage=_USAGE, epilog=_EPILOG,
+                    description="Is a build right, and no slower than before? verify, bench against a baseline, and a policy.")
     parser.add_argument("--impl", default=os.environ.get("BACKGAUGE_IMPL") or "cpu", metavar="NEW",
                         help="the implementation that is judged and timed: a name, a shared library, a Python file (default: cpu)")
     parser.add_argument("--baseline", metavar="OLD", help="an implementation, or RUN.json of this machine")
@@ -46,7 +39,7 @@ def parse(arguments):
     if "," in options.impl:
         parser.error(f"--impl={options.impl}: expected one implementation; the old one is the --baseline")
     for word in rest:
-        if word.split("=")[0] in ("--unjudged", "--measure", "--out", "--blocks"):
+        if word.split("=")[0] in OWN:
             parser.error(f"{word}: not in a gate")
     if options.suite:
         rest = [f"--suite={options.suite}", *rest]

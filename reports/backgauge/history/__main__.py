@@ -15,6 +15,7 @@ from .check import check
 from .commits import commit_of
 from .entry import entry_of
 from .export import export
+from .needs import library
 from .pages.command import pages
 from .series import chosen, class_of, series_of
 
@@ -103,7 +104,13 @@ def copy(options):
     return errors.GOOD
 
 
-_COMMANDS = {"add": add, "list": list_runs, "show": show, "check": check, "pages": pages, "export": export, "copy": copy}
+def bisect(options):
+    library("scipy", "bisect")
+    from .bisect.command import bisect as run
+    return run(options)
+
+
+_COMMANDS = {"add": add, "list": list_runs, "show": show, "check": check, "bisect": bisect, "pages": pages, "export": export, "copy": copy}
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 
 import heapq
 import re
-import subprocess
 
 from ..errors import CommandError
+from . import git
 from .entry import Commit, Entry, parse_time
 
 _ID = re.compile(r"[0-9a-f]{7,64}")
@@ -30,18 +30,14 @@ def commit_of(options):
 
 
 def _from_git(name, repository):
-    command = ["git", "-C", repository, "show", "--no-patch", "--format=%H%n%cI%n%P", "--end-of-options", f"{name}^{{commit}}"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        return git.commit(repository, name)
     except OSError as error:
         raise CommandError(f"--commit={name}: git cannot be started: {error.strerror}; without it give --commit-time "
                            "and --parents") from error
-    if done.returncode:
+    except git.Failed as error:
         raise CommandError(f"--commit={name}: not a commit of the git repository {repository}; of another one "
-                           "(--repository), or give --commit-time and --parents")
-    # A commit without parents ends in an empty line.
-    full, time, parents = (done.stdout.split("\n") + [""])[:3]
-    return Commit(full, parse_time(time), tuple(parents.split()))
+                           "(--repository), or give --commit-time and --parents") from error
 
 
 def ordered(entries: list[Entry]) -> list[Entry]:

@@ -4,6 +4,8 @@
 import argparse
 import os
 
+from ..command_line import Parser, duration, number, probability, share
+from ..compare.timing import OWN
 from ..errors import CommandError
 
 _DESCRIPTION = """Remembers runs of bench for years, and finds what changed. The history is a folder of immutable files:
@@ -14,31 +16,35 @@ change for the worse; 5 with --strict: a series could not be decided;
 2 wrong usage, or files that are not a history; 3 a library is missing; 6 an error in this package.
 """
 
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise CommandError(f"{self.prog.removeprefix('backgauge ')}: {message}\nRun with --help for more information.")
+_OF_BISECT = """\
+The other options are those of bench: --suite, --case, --min-time, --threads, ... Of the workloads that are SLOWER at the bad end, the
+one that became slowest is followed. A commit that cannot be built, is wrong or stays undecided is skipped.
+Exit codes: 4 found: the first bad commit, or, where commits were skipped, those that may be it; 0 the bad end is not slower; 5 that
+is UNCLEAR; 1 the bad end is wrong, and nothing else slower; 2 wrong usage, or an end that cannot be built; 3 a library or an end cannot
+be loaded; 130 interrupted.
+"""
 
 
 def parse(arguments):
     """The options, and in `rest` those that bisect passes on to bench."""
-    parser = _Parser(prog="backgauge history", allow_abbrev=False, description=_DESCRIPTION, epilog=_EXIT_CODES,
-                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
-    for declare in (_add, _list, _show, _check, _pages, _export, _copy):
+    parser = Parser(prog="backgauge history", description=_DESCRIPTION, epilog=_EXIT_CODES)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    for declare in (_add, _list, _show, _check, _bisect, _pages, _export, _copy):
         declare(commands)
     options, rest = parser.parse_known_args(arguments)
     if rest and not getattr(options, "passes_on", False):
         parser.error(f"{options.command}: unexpected {rest[0]}")
     options.rest = rest
+    for word in rest:
+        if word.split("=")[0] in OWN:
+            parser.error(f"{options.command}: unexpected {word}")
     if hasattr(options, "history"):
         _place(options)
     return options
 
 
 def _command(commands, name, text, has_history=True, **more):
-    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False,
-                                 formatter_class=argparse.RawDescriptionHelpFormatter, **more)
+    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", **more)
     if has_history:
         parser.add_argument("--history", metavar="DIR", help="the folder (default: $BACKGAUGE_HISTORY, else history)")
         parser.add_argument("--database", metavar="URL", help="postgresql://USER@HOST/NAME or sqlite:///FILE, instead of a folder (default: $BACKGAUGE_DATABASE)")
@@ -96,6 +102,23 @@ def _check(commands):
     parser.add_argument("--format", choices=["text", "markdown", "json"], default="text", help="output format (default: text)")
 
 
+def _bisect(commands):
+    parser = _command(commands, "bisect", "find the commit that made an implementation slower, by timing builds of a repository side by side",
+                      has_history=False, epilog=_OF_BISECT, usage="backgauge history bisect --good=COMMIT --bad=COMMIT --build=COMMAND --impl=PATH --out=DIR [options] [options of bench]")
+    parser.set_defaults(passes_on=True)
+    parser.add_argument("--good", required=True, metavar="COMMIT", help="a commit that was fast, an ancestor of the bad one")
+    parser.add_argument("--bad", required=True, metavar="COMMIT", help="a commit that is slow")
+    parser.add_argument("--repository", metavar="DIR", default=".", help="the git repository of both (default: the current folder)")
+    parser.add_argument("--build", required=True, metavar="COMMAND", help="builds the commit whose work tree is the current folder; run by sh")
+    parser.add_argument("--impl", required=True, metavar="PATH", help="the shared library or Python file to time, below the work tree, when it is built")
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder of work trees, runs and the result, bisect.json; the same command goes on with an interrupted bisect")
+    parser.add_argument("--min-effect", type=share, default=0.03, metavar="3%", help="the smallest slow-down of a workload that counts (default: 3%%)")
+    parser.add_argument("--mean-effect", type=share, default=0.01, metavar="1%", help="the same for the geometric mean of all (default: 1%%)")
+    parser.add_argument("--alpha", type=probability, default=0.01, help="accepted probability that any decision is wrong (default: 0.01)")
+    parser.add_argument("--until-clear", type=duration, default=600.0, metavar="10m", help="time a build for at most so long until it is decided; then it is skipped (default: 10m)")
+    parser.add_argument("--format", choices=["text", "json"], default="text", help="output format (default: text)")
+
+
 def _pages(commands):
     parser = _command(commands, "pages", "write offline pages: an overview, and a trend for each workload")
     _filters(parser)
@@ -123,27 +146,13 @@ def _rule(parser):
     parser.add_argument("--days", type=_days, default=7, help="a change is new for this many days (default: 7)")
 
 
-def share(text):
-    number = _number(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    if not 0 < number < 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected a share such as 5% or 0.05, below 100%")
-    return number
-
-
 def _rate(text):
-    if not 0 < _number(text) <= 1:
+    if not 0 < number(text) <= 1:
         raise argparse.ArgumentTypeError(f"{text}: expected a number above 0, at most 1")
     return float(text)
 
 
 def _days(text):
-    if not 0 < _number(text) < 1e6:
+    if not 0 < number(text) < 1e6:
         raise argparse.ArgumentTypeError(f"{text}: expected a number of days above 0")
     return float(text)
-
-
-def _number(text):
-    try:
-        return float(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text}: expected a number") from error

@@ -3,20 +3,15 @@
 
 import argparse
 
-from ..errors import CommandError
+from ..command_line import Parser
 
 FORMATS = ("png", "svg", "html", "md", "csv")
 _DEFAULT = ("svg", "html", "md", "csv")  # PNG takes as long as all of these: every picture is drawn again
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise CommandError(f"report: {message}\nRun with --help for more information.")
-
-
 def parse(arguments):
-    parser = _Parser(prog="backgauge report", allow_abbrev=False,
-                     description="Draws charts of saved runs, and writes an offline page, a Markdown summary and a table.")
+    parser = Parser(prog="backgauge report",
+                    description="Draws charts of saved runs, and writes an offline page, a Markdown summary and a table.")
     parser.add_argument("runs", nargs="+", metavar="RUN",
                         help="a file that bench --out wrote, a folder of such files, or a folder that verify --out wrote")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder for index.html, summary.md, table.csv and charts")

@@ -22,7 +22,7 @@ def html(material, charts, title, now):
                 for name, of_section in groups(charts, lambda chart: chart.section).items()]
     return environment.get_template("page.html").render(
         title=title, subject=material.subject, verified=material.verified, doubts=doubts.doubts(material, now), sections=sections,
-        colours=[pictures.colour_variables(theme) for theme in look.THEMES], headline=headline.headline(material),
+        colours=[theme.variables for theme in look.THEMES], headline=headline.headline(material),
         made=f"{now:%Y-%m-%d %H:%M} UTC", measured=_measured(material),
         machines=[(setting.text, facts(run)) for setting, run in material.table.contexts.items()],
         columns=[(name, is_number) for name, is_number, _ in cells.COLUMNS],

@@ -25,7 +25,7 @@ def picture(chart, theme, kind, layout=look.WIDE):
 
 
 def inline_svg(chart, layout):
-    """An element for the page, whose colours are the variables of colour_variables()."""
+    """An element for the page, whose colours are the variables of its theme."""
     text = _light_svg(chart, layout)
     text = text[text.index("<svg"):]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -33,16 +33,10 @@ def inline_svg(chart, layout):
     text = re.sub(r'<(g|svg) ([^>]*?)\bid="[^"]*" ?', r"<\1 \2", text)
     own = f"{chart.name}-{layout.name}-"
     text = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\g<1>{own}", text)
-    for name, value in colour_variables(LIGHT).items():
+    for name, value in LIGHT.variables.items():
         text = text.replace(value, f"var(--{name})")
     # Presentation attributes do not know variables; styles do.
     return re.sub(r'\b(fill|stroke)="(var\([^"]*)"', r'style="\1: \2"', text)
-
-
-def colour_variables(theme):
-    """{name: colour} for the CSS of the page."""
-    return {"background": theme.background, "ink": theme.ink, "muted": theme.muted, "grid": theme.grid,
-            **{f"series-{place}": colour for place, colour in enumerate(theme.series)}}
 
 
 def file_name(chart, theme, kind):
@@ -62,7 +56,7 @@ def _svg(chart, layout, theme):
     return re.sub(r"#[0-9a-f]{6}\b", lambda found: _TO_DARK.get(found[0], found[0]), text)
 
 
-_TO_DARK = {value: colour_variables(DARK)[name] for name, value in colour_variables(LIGHT).items()}
+_TO_DARK = {value: DARK.variables[name] for name, value in LIGHT.variables.items()}
 
 
 def _saved(chart, theme, layout, **options):

@@ -13,6 +13,12 @@ class Theme:
     grid: str
     series: tuple[str, ...]
 
+    @property
+    def variables(self):
+        """{name: colour} for the CSS of a page."""
+        return {"background": self.background, "ink": self.ink, "muted": self.muted, "grid": self.grid,
+                **{f"series-{place}": colour for place, colour in enumerate(self.series)}}
+
 
 LIGHT = Theme("light", "#ffffff", "#1c2128", "#59636e", "#dfe4ea",
               ("#024c8b", "#fd8f2c", "#913bb7", "#0aa0a9", "#710018", "#028d23"))

@@ -5,7 +5,7 @@ import pathlib
 
 from ... import errors
 from ...quantities import counted
-from ...report.themes import DARK, LIGHT
+from ...report.themes import THEMES
 from .. import store
 from ..changes import Rule
 from ..check import examined, found_in
@@ -38,7 +38,7 @@ def rendered(pairs, days, title):
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader("backgauge.history.pages"), jinja2.PackageLoader("backgauge.report")]),
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.globals.update(light=LIGHT, dark=DARK, title=title)
+    environment.globals.update(colours=[theme.variables for theme in THEMES], title=title)
     changes = found_in(pairs, days)
     workloads = list(dict.fromkeys(series.key.workload for series, _ in pairs))
     files = {workload: f"workload-{k + 1}.html" for k, workload in enumerate(workloads)}
