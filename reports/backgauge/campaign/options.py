@@ -41,9 +41,9 @@ def _what(parser):
     parser.add_argument("--tier", choices=["smoke", "ci", "full"], default=_set("TIER") or "ci", help="tier (default: ci)")
     parser.add_argument("--seed", metavar="N", type=_seed, default=_seed(_set("SEED") or "1"), help="the first seed (default: 1)")
     parser.add_argument("--cases", metavar="N", type=_cases, default=1,
-                        help="at least so many cases, such as 1e6: whole tiers of the seeds from --seed on (default: one seed)")
+                        help="judge at least N cases, such as 1e6: whole tiers, with the seeds from --seed on (default: one tier)")
     parser.add_argument("--batch", metavar="N", type=positive, default=4000,
-                        help="cases dealt out together: those that take N milliseconds if the implementation is as fast as plain (default: 4000)")
+                        help="size of a batch: the cases that take N milliseconds with an implementation as fast as plain (default: 4000)")
     parser.add_argument("--ops", default=_set("OPS"), help="comma-separated ops (default: all)")
 
 
@@ -59,7 +59,7 @@ def _judging(parser):
 
 def _verdict(parser):
     """Options of verify at the end of each seed."""
-    parser.add_argument("--waivers", metavar="FILE", default=_set("WAIVERS"), help="known failures, accepted until a day")
+    parser.add_argument("--waivers", metavar="FILE", default=_set("WAIVERS"), help="known failures, each accepted until a date")
     parser.add_argument("--strict", action="store_true", help="exit with code 5 if a case is MISTRUSTED")
     parser.add_argument("--no-shrink", action="store_true", help="do not search for smaller cases that fail in the same way")
 

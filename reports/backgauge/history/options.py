@@ -11,9 +11,9 @@ from ..errors import CommandError
 _DESCRIPTION = """Remembers runs of bench for years, and finds what changed. The history is a folder of immutable files:
 a branch of a git repository, a bucket or a share. Copying all files of two histories into one merges them."""
 _EXIT_CODES = """\
-Exit codes: 0 success; 1: check found that something is wrong in its last run that had a time before; 4: check or bisect found a
-change for the worse; 5 with --strict: a series could not be decided;
-2 wrong usage, or files that are not a history; 3 a library is missing; 6 an error in this package.
+Exit codes: 0 success; 1 check: a workload that had a time before gives wrong results in the last run; 2 wrong usage, or files that
+are not a history; 3 a library is missing; 4 check or bisect: something became slower; 5 check --strict: a series could not be
+decided; 6 an error in this package.
 """
 
 _OF_BISECT = """\
