@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures that are known and accepted until a day: the file of --waivers. properties/README.md describes it.
+// Failures that are known and accepted until a date: the file of --waivers. properties/README.md describes it.
 #pragma once
 
 #include <cstddef>

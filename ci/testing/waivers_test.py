@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--waivers: known failures are WAIVED until a day, and never passed."""
+"""--waivers: known failures are WAIVED until a date, and never passed."""
 
 import datetime
 import json

@@ -26,7 +26,7 @@ struct Planned {
   }
 };
 
-// A failure that is known, and accepted until a day. The verdict of its record does not change.
+// A failure that is known, and accepted until a date. The verdict of its record does not change.
 struct Waived {
   std::string reason, url, expires;  // expires: the last day, 2027-03-31
 };
