@@ -20,20 +20,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char kPackageFile[] = "__init__.py";
+
 fs::path this_program() { return fs::read_symlink("/proc/self/exe"); }
 
-// Whether pip has installed this program, as a part of the package.
-constexpr bool kInPackage = std::string_view(BACKGAUGE_PYTHON_FOLDER).empty();
+fs::path prefix() { return this_program().parent_path().parent_path(); }
+
+// Whether pip has installed this program: the prefix is the package itself.
+bool in_package() {
+  std::error_code unreadable;
+  return fs::exists(prefix() / kPackageFile, unreadable);
+}
 
 fs::path package_source() { return fs::path(BACKGAUGE_SOURCES) / "reports"; }
 
 // The folder that holds the package; none if it is the interpreter's.
 fs::path package_root() {
-  if (kInPackage) return {};
-  const fs::path installed = this_program().parent_path().parent_path() / BACKGAUGE_PYTHON_FOLDER;
+  if (in_package()) return {};
+  const fs::path installed = prefix() / BACKGAUGE_PYTHON_FOLDER;
   for (const fs::path& root : {installed, package_source()}) {
     std::error_code unreadable;
-    if (fs::exists(root / "backgauge" / "__init__.py", unreadable)) return root;
+    if (fs::exists(root / "backgauge" / kPackageFile, unreadable)) return root;
   }
   throw CommandError{kNotLoaded, fmt::format("the Python package of reports/ is neither in {} nor in {}",
                                              installed.string(), package_source().string())};
@@ -75,7 +82,7 @@ Variables safe_path() { return {{"PYTHONSAFEPATH", "1"}}; }
 
 // How to get libraries.
 std::string advice(const std::vector<std::string>& libraries) {
-  if (kInPackage) return "pip install 'backgauge[reports]'";
+  if (in_package()) return "pip install 'backgauge[reports]'";
   return fmt::format("Debian: apt install python3-{}; or ci/install-deps --reports", fmt::join(libraries, " python3-"));
 }
 
@@ -85,7 +92,7 @@ void set_environment(const char* name, const std::string& value) { setenv(name, 
 
 std::string find_python(std::vector<std::string> libraries) {
   const Variables variables = safe_path();
-  if (kInPackage) libraries.emplace_back("backgauge");
+  if (in_package()) libraries.emplace_back("backgauge");
   if (const std::string chosen = setting("BACKGAUGE_PYTHON"); !chosen.empty()) {
     if (has_libraries(chosen, libraries, variables)) return chosen;
     throw CommandError{kNotLoaded, fmt::format("BACKGAUGE_PYTHON={}: no Python 3.11 or later with {} ({})", chosen,
@@ -143,7 +150,7 @@ WorkerProgram python_worker(const std::string& chosen, int threads) {
       fmt::format("{}: no Python 3.11 or later with NumPy and the module _backgauge, which is built for one "
                   "version of Python ({}; or --python=PATH)",
                   fmt::join(pythons, ", "),
-                  kInPackage ? "pip install backgauge there" : "ci/install-deps --python, then build again")};
+                  in_package() ? "pip install backgauge there" : "ci/install-deps --python, then build again")};
 }
 
 }  // namespace backgauge::cli

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ci/wheel has made, as a stranger meets it: in a new virtual environment, without a compiler, far from the sources.
 
-    wheel_check.py FOLDER      FOLDER: build/wheels
+    wheel_check.py build/wheels           all of it
+    wheel_check.py WHEEL PYTHON           what a wheel for this machine alone must do, for PYTHON: half a minute
 """
 import os
 import pathlib
@@ -58,42 +59,65 @@ def check_pytest(stranger):
         raise SystemExit(f"wheel_check: pytest: expected only test_wrong to fail\n{output}")
 
 
+PIP = ("venv/bin/python", "-m", "pip", "-q", "--disable-pip-version-check", "install")
+
+
+def package_of(stranger):
+    folder, = (stranger.folder / "venv/lib").glob("python*/site-packages/backgauge")
+    return folder
+
+
+def check_install(stranger, wheel, python):
+    stranger.run(python, "-m", "venv", "venv")
+    stranger.run(*PIP, wheel)
+    installed = stranger.run("venv/bin/python", "-m", "pip", "list", "--format=freeze").split()
+    others = {line.split("==")[0].lower() for line in installed} - {"backgauge", "numpy", "pip", "setuptools"}
+    if others:
+        raise SystemExit(f"wheel_check: {wheel.name} brings {', '.join(others)} along")
+
+
+def check_use(stranger):
+    """The command, a kernel, the functions of the package and its plug-in of pytest."""
+    stranger.run("venv/bin/python", "-c", "import backgauge, _backgauge")
+    stranger.expect(" 0 failed, 0 mistrusted", "venv/bin/backgauge", "verify", "--tier=smoke", "--jobs=2")
+    (stranger.folder / "kernel.py").write_text(KERNEL.read_text())
+    stranger.expect("PASSED", "venv/bin/backgauge", "repro", CELL, "--impl=kernel.py")
+    stranger.expect("PASSED", "venv/bin/backgauge", "repro", CELL, "--impl=cuda-on-host")
+    stranger.expect("backgauge[reports]", "venv/bin/backgauge", "report", "run.json", "--out=page", expected=3)
+    for option, file in (("--cmake-dir", "backgaugeConfig.cmake"), ("--include-dir", "backgauge.h")):
+        place = pathlib.Path(stranger.run("venv/bin/python", "-m", "backgauge", option).strip())
+        if not (place / file).is_file():
+            raise SystemExit(f"wheel_check: {option}: {place} has no {file}")
+    stranger.run(*PIP, "ml_dtypes", "pytest")
+    check_pytest(stranger)
+
+
 def check_wheel(wheel, python):
     if wheel.stat().st_size > LARGEST:
         raise SystemExit(f"wheel_check: {wheel.name} has {wheel.stat().st_size} bytes, at most {LARGEST:.0f} are allowed")
     with tempfile.TemporaryDirectory() as folder:
         stranger = Stranger(folder)
-        stranger.run(python, "-m", "venv", "venv")
-        pip = ("venv/bin/python", "-m", "pip", "-q", "--disable-pip-version-check", "install")
-        stranger.run(*pip, wheel)
-        installed = stranger.run("venv/bin/python", "-m", "pip", "list", "--format=freeze").split()
-        others = {line.split("==")[0].lower() for line in installed} - {"backgauge", "numpy", "pip", "setuptools"}
-        if others:
-            raise SystemExit(f"wheel_check: {wheel.name} brings {', '.join(others)} along")
-        check_needs(stranger, next((stranger.folder / "venv/lib").glob("python*")) / "site-packages" / "backgauge")
-        stranger.run("venv/bin/python", "-c", "import backgauge, _backgauge")
-        stranger.expect(" 0 failed, 0 mistrusted", "venv/bin/backgauge", "verify", "--tier=smoke", "--jobs=2")
+        check_install(stranger, wheel, python)
+        check_needs(stranger, package_of(stranger))
+        check_use(stranger)
         stranger.expect("quick rnn-benchmarks", "venv/bin/backgauge", "bench", "--suite=none", "--impl=cpu", expected=2)
-        (stranger.folder / "kernel.py").write_text(KERNEL.read_text())
-        stranger.expect("PASSED", "venv/bin/backgauge", "repro", CELL, "--impl=kernel.py")
-        stranger.expect("PASSED", "venv/bin/backgauge", "repro", CELL, "--impl=cuda-on-host")
-        stranger.expect("backgauge[reports]", "venv/bin/backgauge", "report", "run.json", "--out=page", expected=3)
-        for option, file in (("--cmake-dir", "backgaugeConfig.cmake"), ("--include-dir", "backgauge.h")):
-            place = pathlib.Path(stranger.run("venv/bin/python", "-m", "backgauge", option).strip())
-            if not (place / file).is_file():
-                raise SystemExit(f"wheel_check: {option}: {place} has no {file}")
-        goldens = next((stranger.folder / "venv/lib").glob("python*")) / "site-packages/backgauge/share/backgauge/goldens"
-        stranger.run(*pip, "ml_dtypes", "pytest")
         # What other tests of the command need, this one does not.
         unused = {f"BACKGAUGE_TEST_{name}": "" for name in ("PLUGINS", "C_PLUGINS", "PLAIN", "VERSION", "SANITIZE")}
         stranger.run("venv/bin/python", PACKAGE_TEST, BACKGAUGE_COMMAND=f"{folder}/venv/bin/backgauge",
-                     BACKGAUGE_TEST_GOLDENS=str(goldens), **unused)
-        check_pytest(stranger)
-        stranger.run(*pip, f"{wheel}[reports]")
+                     BACKGAUGE_TEST_GOLDENS=str(package_of(stranger) / "share/backgauge/goldens"), **unused)
+        stranger.run(*PIP, f"{wheel}[reports]")
         stranger.run("venv/bin/backgauge", "bench", f"--case={CELL}", "--impl=cpu,plain", "--reps=2", "--out=run.json")
         stranger.run("venv/bin/backgauge", "report", "run.json", "--out=page")
         stranger.expect("cpu", "venv/bin/backgauge", "compare", "run.json", "--base-impl=plain", "--head-impl=cpu")
     print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, works with {python}")
+
+
+def check_own_wheel(wheel, python):
+    with tempfile.TemporaryDirectory() as folder:
+        stranger = Stranger(folder)
+        check_install(stranger, wheel, python)
+        check_use(stranger)
+    print(f"{wheel.name}: works with {python}")
 
 
 def check_tarball(tarball):
@@ -116,6 +140,9 @@ def only(folder, pattern):
 
 
 def main():
+    if len(sys.argv) == 3:
+        check_own_wheel(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).absolute())
+        return
     folder = pathlib.Path(sys.argv[1]).resolve()
     check_tarball(only(folder, "backgauge-*.tar.gz"))
     check_wheel(only(folder, "*-cp311-cp311-manylinux*.whl"), "/usr/bin/python3")
