@@ -220,14 +220,18 @@ TEST(Arena, ReportsAWriteAfterAReadOfTheSamePage) {
 }
 
 TEST(Arena, ReportsTheElementNearestToTheTensor) {
+  // In different pages: of each page, the first access is recorded.
+  const auto page = static_cast<std::ptrdiff_t>(page_bytes() / 4);
   Arena past(blocks(4, 84), Placement(flush_seed(Edge::kEnd)));
   past.guarded([&] {
-    for (const std::size_t element : {84 + 2048, 84, 84 + 4096}) past.data(kInput)[element * 4] = std::byte{0};
+    for (const std::ptrdiff_t element : {84 + 2 * page, std::ptrdiff_t{84}, 84 + 4 * page})
+      past.data(kInput)[element * 4] = std::byte{0};
   });
   EXPECT_EQ(texts(past), std::vector<std::string>{"wrote past the end of co (element 84 of 84)"});
   Arena before(blocks(4, 84), Placement(flush_seed(Edge::kStart)));
   before.guarded([&] {
-    for (const std::ptrdiff_t element : {-2048, -1, -4096}) before.data(kInput)[element * 4] = std::byte{0};
+    for (const std::ptrdiff_t element : {-2 * page, std::ptrdiff_t{-1}, -4 * page})
+      before.data(kInput)[element * 4] = std::byte{0};
   });
   EXPECT_EQ(texts(before), std::vector<std::string>{"wrote before the beginning of co (element -1 of 84)"});
 }
