@@ -35,12 +35,17 @@ def title(each):
 
 
 def versions(found, absent):
-    rows = [[each["name"], each["run"]["implementation_version"], each["python"], each["adapter"], each["tier"], each["run"]["machine"],
+    rows = [[each["name"], each["run"]["implementation_version"], each["python"], each["adapter"], tier(each), each["run"]["machine"],
              each["run"]["backgauge"], each["run"]["finished"][:10]] for each in found]
     text = markdown_table(["name", "version", "Python", "adapter", "tier", "machine", "backgauge", "day"], rows, [])
     for name, why in absent.items():
         text += f"\n\nSKIPPED: {name} ({why})."
     return text + "\n"
+
+
+def tier(each):
+    judged = each["planned"] - each["not_run"]
+    return each["tier"] if each["not_run"] == 0 else f"{each['tier']}, {judged} of {each['planned']} cases"
 
 
 def overview(found):
