@@ -94,7 +94,7 @@ def class_a(found):
         if kinds:
             examples.append(f"{title(each)}:\n\n" + example(kinds[0]))
     text = ("The adapters declare class B, the result of every operation rounded; the verdicts above are by that class. Declared to be of class A, "
-            "only outputs rounded, the same adapters give in tier smoke:\n\n")
+            "only outputs rounded, the same adapters give in tier smoke, as far as it was judged:\n\n")
     return text + markdown_table(["name", "op", "dtype", *STATUSES], rows, range(3, 8)) + "\n\n" + "\n".join(examples)
 
 
