@@ -9,10 +9,15 @@ adapter = module_of(os.environ["BACKGAUGE_ADAPTER"])
 __version__ = adapter.__version__
 
 
+def narrow_dtypes(function):
+    return [dtype for dtype in function.claims["dtypes"] if dtype in ("f16", "bf16")]
+
+
 def declared(function):
-    dtypes = [dtype for dtype in function.claims["dtypes"] if dtype in ("f16", "bf16")]
-    return backgauge.implementation.Function(function.function, function.op, {**function.claims, "dtypes": dtypes, "half_class": "A"},
+    return backgauge.implementation.Function(function.function, function.op,
+                                             {**function.claims, "dtypes": narrow_dtypes(function), "half_class": "A"},
                                              function.reserve_space_length, function.staged)
 
 
-globals().update({name: declared(value) for name, value in vars(adapter).items() if isinstance(value, backgauge.implementation.Function)})
+globals().update({name: declared(value) for name, value in vars(adapter).items()
+                  if isinstance(value, backgauge.implementation.Function) and narrow_dtypes(value)})

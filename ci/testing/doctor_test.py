@@ -2,6 +2,7 @@
 """backgauge doctor: what works on this machine."""
 
 import json
+import os
 import pathlib
 import unittest
 
@@ -28,6 +29,21 @@ class Doctor(CommandTest):
         self.assertIn("/nowhere", self.named("data", environment=gone)["golden vectors"]["reason"])
         for each in self.named("python", environment=gone).values():
             self.assertIn("/bin/false", each["reason"])
+
+    @unittest.skipUnless(os.environ["BACKGAUGE_TEST_PYTHON"],
+                         "SKIPPED: backgauge was built without the module _backgauge: ci/install-deps --python")
+    def test_an_adapter_works_if_its_interpreter_has_its_framework(self):
+        home = pathlib.Path(self.folder)
+        for name, module in (("here", "numpy"), ("absent", "no_such_framework")):
+            (home / name).mkdir()
+            (home / name / f"adapter_{name}.py").write_text(
+                f"import backgauge\nimport {module}\n\n\n@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'])\n"
+                "def cell(cs):\n    return {}\n")
+        environment = {"BACKGAUGE_ADAPTERS": str(home), "BACKGAUGE_PYTHON": os.environ["BACKGAUGE_TEST_PYTHON"]}
+        found = self.named("adapters", environment=environment)
+        self.assertTrue(found["here"]["works"], found["here"])
+        self.assertFalse(found["absent"]["works"], found["absent"])
+        self.assertIn("No module named 'no_such_framework'", found["absent"]["reason"])
 
     def test_the_text_has_the_same(self):
         shown = self.expect(0, "doctor").stdout

@@ -35,12 +35,17 @@ def title(each):
 
 
 def versions(found, absent):
-    rows = [[each["name"], each["run"]["implementation_version"], each["python"], each["adapter"], each["tier"], each["run"]["machine"],
+    rows = [[each["name"], each["run"]["implementation_version"], each["python"], each["adapter"], tier(each), each["run"]["machine"],
              each["run"]["backgauge"], each["run"]["finished"][:10]] for each in found]
     text = markdown_table(["name", "version", "Python", "adapter", "tier", "machine", "backgauge", "day"], rows, [])
     for name, why in absent.items():
         text += f"\n\nSKIPPED: {name} ({why})."
     return text + "\n"
+
+
+def tier(each):
+    judged = each["planned"] - each["not_run"]
+    return each["tier"] if each["not_run"] == 0 else f"{each['tier']}, {judged} of {each['planned']} cases"
 
 
 def overview(found):
@@ -89,7 +94,7 @@ def class_a(found):
         if kinds:
             examples.append(f"{title(each)}:\n\n" + example(kinds[0]))
     text = ("The adapters declare class B, the result of every operation rounded; the verdicts above are by that class. Declared to be of class A, "
-            "only outputs rounded, the same adapters give in tier smoke:\n\n")
+            "only outputs rounded, the same adapters give in tier smoke, as far as it was judged:\n\n")
     return text + markdown_table(["name", "op", "dtype", *STATUSES], rows, range(3, 8)) + "\n\n" + "\n".join(examples)
 
 

@@ -51,6 +51,8 @@ class FindingsTest(unittest.TestCase):
         self.assertIn("FAILED, reproduced 2 of 2.", page)
         self.assertIn("**a factor is wrong**: ", page)
         self.assertIn("SKIPPED: keras (not installed).", page)
+        self.assertIn("| smoke |", page)
+        self.assertIn("| smoke, 7 of 10 cases |", findings.findings_page.page([{**found, "planned": 10, "not_run": 3}], {}))
         self.assertRegex(page, r"\| cells \| lstm_block_cell_grad \| f32 \| \d+ \| [1-9]\d* \| 0 \|")
         self.assertRegex(page, r"backgauge repro 'lstm_block_cell_grad b\d+i\d+h\d+ .*' --impl=ci/testing/kernels/cells\.py --python=PYTHON")
 

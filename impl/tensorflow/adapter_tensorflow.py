@@ -3,37 +3,9 @@
 
     backgauge verify --impl=tensorflow
     backgauge bench --impl=cpu,tensorflow
-
-Copies from and to TensorFlow's tensors are not timed.
 """
-import os
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-import backgauge
-import tensorflow as tf
+from tensorflow_ops import implementations, tf
 
 __version__ = tf.__version__
-# The pool cannot follow num_threads; OMP_NUM_THREADS is the most that this process may use.
-tf.config.threading.set_intra_op_parallelism_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-tf.config.threading.set_inter_op_parallelism_threads(1)
-tf.config.set_visible_devices([], "GPU")
 
-
-def gradient_of(op, arguments):
-    given = {name: value if isinstance(value, bool) else tf.constant(value) for name, value in arguments.items()}
-
-    def gradient():
-        outputs = op(**given)
-        return {name: getattr(outputs, name) for name in outputs._fields}
-
-    return gradient
-
-
-@backgauge.implements("LSTMBlockCellGrad", dtypes=["f16", "f32"], half_class="B", staged=True)
-def cell(x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole):
-    return gradient_of(tf.raw_ops.LSTMBlockCellGrad, locals())
-
-
-@backgauge.implements("BlockLSTMGradV2", dtypes=["f16", "f32"], half_class="B", staged=True)
-def sequence(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad, use_peephole):
-    return gradient_of(tf.raw_ops.BlockLSTMGradV2, {**locals(), "seq_len_max": tf.constant(seq_len_max, tf.int64)})
+cell, sequence = implementations(tf.raw_ops.LSTMBlockCellGrad, tf.raw_ops.BlockLSTMGradV2)
