@@ -103,7 +103,7 @@ class BisectCase(HistoryCase):
     def bisect(self, code, *options, build=COPY, launch=None, impl="plugin.so", good=None, bad="main"):
         with unittest.mock.patch.object(timing, "_launch", launch or self.launch):
             return self.expect(code, "bisect", f"--good={good or self.commits[0]}", f"--bad={bad}", f"--repository={self.repository}",
-                               f"--build={build}", f"--impl={impl}", f"--out={self.out}", *options)
+                               f"--build={build}", f"--impl={impl}", f"--out={self.out}", "--until-clear=20s", *options)
 
     def launch(self, command, options, out, noise=Noise(spread=0.004, drift=0.005, hit=0, offset=0.003), failed=()):
         """As bench answers, from the speeds that stand in the files of --impl."""
