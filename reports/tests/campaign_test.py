@@ -178,6 +178,13 @@ class OnThisMachine(CampaignCase):
                 self.assertIn(word, err)
                 self.assertRegex(err, r"^backgauge: ")
 
+    def test_what_the_environment_cannot_say(self):
+        for name, value, what in [("THREADS", "two", "a whole number above 0"), ("SEED", "-1", "a whole number below 2^64"), ("TIER", "all", "smoke, ci or full")]:
+            with self.subTest(name):
+                self.environment = {**ENVIRONMENT, f"BACKGAUGE_{name}": value}
+                _, err = self.expect(errors.USAGE, self.start())
+                self.assertIn(f"--{name.lower()}: {value}: expected {what}", err)
+
 
 class Requests(CampaignCase):
     """`backgauge batches`, for other engines."""

@@ -38,8 +38,8 @@ def _where(parser):
 
 def _what(parser):
     parser.add_argument("--impl", metavar="NAME", default=_set("IMPL") or "cpu", help="implementation: a built-in one, a shared library or a Python file (default: cpu)")
-    parser.add_argument("--tier", choices=["smoke", "ci", "full"], default=_set("TIER") or "ci", help="tier (default: ci)")
-    parser.add_argument("--seed", metavar="N", type=_seed, default=_seed(_set("SEED") or "1"), help="the first seed (default: 1)")
+    parser.add_argument("--tier", metavar="{smoke,ci,full}", type=_tier, default=_set("TIER") or "ci", help="tier (default: ci)")
+    parser.add_argument("--seed", metavar="N", type=_seed, default=_set("SEED") or "1", help="the first seed (default: 1)")
     parser.add_argument("--cases", metavar="N", type=_cases, default=1,
                         help="judge at least N cases, such as 1e6: whole tiers, with the seeds from --seed on (default: one tier)")
     parser.add_argument("--batch", metavar="N", type=positive, default=4000,
@@ -49,7 +49,7 @@ def _what(parser):
 
 def _judging(parser):
     """Options of every process that judges."""
-    parser.add_argument("--threads", metavar="N", type=positive, default=positive(_set("THREADS") or "1"), help="threads of the implementation, per call (default: 1)")
+    parser.add_argument("--threads", metavar="N", type=positive, default=_set("THREADS") or "1", help="threads of the implementation, per call (default: 1)")
     for name, text in (("isolate", "on, off or auto: run the implementation in separate processes"), ("timeout", "time limit of one isolated call: 30s, 5m"),
                        ("memory-limit", "memory that an isolated implementation may allocate: 2G, 512M; 0: no limit"),
                        ("python", "on the workers, the interpreter of an implementation that is a Python file")):
@@ -87,6 +87,12 @@ def _set(name):
 def _address(text):
     if not re.fullmatch(r"(tcp|tls|ucx|ws|wss)://\S+:\d+", text):
         raise argparse.ArgumentTypeError(f"{text}: expected an address such as tcp://HOST:8786")
+    return text
+
+
+def _tier(text):
+    if text not in ("smoke", "ci", "full"):
+        raise argparse.ArgumentTypeError(f"{text}: expected smoke, ci or full")
     return text
 
 
