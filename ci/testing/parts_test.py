@@ -98,12 +98,12 @@ class Shards(Parts):
     SMOKE = ["verify", "--tier=smoke", "--impl=plain"]
 
     def test_killed_resumed_and_merged_shards_are_one_run(self):
-        shards = [self.folder / str(k) for k in range(1, 9)]
+        shards = [self.folder / str(k) for k in range(1, 5)]
         for k, out in enumerate(shards, 1):
-            arguments = [*self.SMOKE, f"--shard={k}/8"]
-            self.assertTrue(self.killed(5 * k, out, *arguments))
+            arguments = [*self.SMOKE, f"--shard={k}/4"]
+            self.assertTrue(self.killed(10 * k, out, *arguments))
             done = self.expect(0, *arguments, f"--out={out}", "--resume")
-            self.assertRegex(done.stdout, rf"\), \d+ of {len(records(self.whole))} cases, shard {k}/8, tier smoke, seed 1\n")
+            self.assertRegex(done.stdout, rf"\), \d+ of {len(records(self.whole))} cases, shard {k}/4, tier smoke, seed 1\n")
             self.assertRegex(done.stdout, r"resumed: [1-9]\d* cases judged before\n")
         merged = self.folder / "merged"
         # Neither the order of the parts nor one given twice changes anything.
@@ -125,8 +125,8 @@ class Shards(Parts):
         ]:
             with self.subTest(variables=variables):
                 self.assertIn(f"shard {shard},", self.expect(0, *Parts.SMOKE, environment=variables).stdout)
-                flag = self.expect(0, *Parts.SMOKE, "--shard=5/40", environment=variables).stdout
-                self.assertIn("shard 5/40,", flag)
+        with self.subTest("an option comes before all of them"):
+            self.assertIn("shard 5/40,", self.expect(0, *Parts.SMOKE, "--shard=5/40", environment=variables).stdout)
         with self.subTest("a job that is not parallel"):
             done = self.expect(0, *Parts.SMOKE, environment={"CI_NODE_TOTAL": "1"})
             self.assertNotIn("shard", done.stdout)

@@ -141,12 +141,13 @@ class FailingRun(CommandTest):
     HINT = "hint: all outputs match those of a known error: dcs' lacks f (saboteur:A21.block)\n"
 
     def test_fits_on_a_screen_and_leads_with_the_reason(self):
-        arguments = ["verify", self.FAULTY, "--tier=smoke", "--ops=BlockLSTMGradV2"]
+        known = "all outputs match those of a known error: dcs' lacks f (saboteur:A21.cell)"
+        arguments = ["verify", "--impl=saboteur:A21.cell", "--tier=smoke", "--ops=LSTMBlockCellGrad"]
         done = self.expect(1, *arguments, f"--out={self.folder}")
         lines = done.stdout.splitlines()
         self.assertLessEqual(len(lines), 45, done.stdout)
-        self.assertRegex(lines[2], r"^block_lstm_grad_v2 \w+ value: \d+ failures, shrunk in \d+ runs, \d+\.\d s$")
-        self.assertIn(self.HINT, done.stdout)
+        self.assertRegex(lines[2], r"^lstm_block_cell_grad \w+ value: \d+ failures, shrunk in \d+ runs, \d+\.\d s$")
+        self.assertIn(f"hint: {known}\n", done.stdout)
         self.assertTrue(lines[-1].startswith("summary: "), lines[-1])
         counts = [int(count) for count in re.findall(r"(?m): (\d+) failures?, shrunk", done.stdout)]
         self.assertEqual(counts, sorted(counts, reverse=True))
@@ -155,7 +156,7 @@ class FailingRun(CommandTest):
         self.assertGreater(len(failed), 50)
         self.assertNotIn(failed[-1]["id"], done.stdout)
         for text in ((self.folder / name).read_text() for name in ("records.jsonl", "shrunk.jsonl", "junit.xml")):
-            self.assertIn("all outputs match those of a known error: dcs' lacks f (saboteur:A21.block)", text)
+            self.assertIn(known, text)
         verbose = self.expect(1, *arguments, "-v", "--no-shrink").stdout
         for record in records:
             self.assertIn(f" {record['status']} {record['id']}\n", verbose)
