@@ -33,7 +33,7 @@ install(FILES properties/cases/regressions.txt properties/cases/museum.txt DESTI
 install(DIRECTORY properties/cases/ DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge/shapes" FILES_MATCHING
         PATTERN "shapes_*.txt" PATTERN "goldens" EXCLUDE)
 install(DIRECTORY properties/cases/mustpass DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge")
-file(GLOB adapters CONFIGURE_DEPENDS impl/*/adapter_*.py)
+file(GLOB adapters impl/*/adapter_*.py)
 foreach(adapter ${adapters})
   get_filename_component(framework "${adapter}" DIRECTORY)
   install(DIRECTORY "${framework}" DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge/adapters" FILES_MATCHING PATTERN "*.py"

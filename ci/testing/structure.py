@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts what would make a new op or dtype expensive: files that name an op, and arithmetic on enumerators. Checks that
 the table of what an addition touches in CONTRIBUTING.md is true of one example of each row, that READMEs are
-short, that the targets of links between documents exist, and that CMake names no path outside of the repository.
+short, that the targets of links between documents exist, and that CMake names no path outside of the repository and
+hides no steps of a build.
 
     structure.py ROOT
 
@@ -88,18 +89,21 @@ def unreadable_documents(root: Path) -> list[str]:
     return out
 
 
-def paths_outside(root: Path) -> list[str]:
-    """Paths in CMake files that only one machine has, or that lie beside the repository."""
+def unfit_for_cmake(root: Path) -> list[str]:
+    """Paths in CMake files that only one machine has, or that lie beside the repository; and globs that ninja looks at again:
+    until it has, it does not say how many steps a build takes (ci/verify prints that)."""
     out = []
     for path in map(Path, git(root, "ls-files", "*CMakeLists.txt", "*.cmake", "CMakePresets.json")):
         for number, line in enumerate((root / path).read_text().splitlines(), 1):
             if OUTSIDE.search(line):
                 out.append(f"{path}:{number}: a path outside of the repository: {line.strip()}")
+            if re.search(r"GLOB.*CONFIGURE_DEPENDS", line):
+                out.append(f"{path}:{number}: a glob with CONFIGURE_DEPENDS: {line.strip()}")
     return out
 
 
 def complaints(root: Path) -> list[str]:
-    out, naming = untrue_additions(root) + unreadable_documents(root) + paths_outside(root), []
+    out, naming = untrue_additions(root) + unreadable_documents(root) + unfit_for_cmake(root), []
     for path in sources(root):
         if not is_product(path):
             continue
