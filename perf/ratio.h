@@ -14,10 +14,11 @@ struct Ratio {
 };
 
 // On input two entries of one workload. The samples of calls in one thread that never wait are compared by their CPU
-// time, which other load on the machine does not lengthen; all others by the clock. There is no ratio for
-//   "unjudged"   results that were not judged,
-//   "disturbed"  times by the clock where most samples of one of the two are disturbed,
-//   "spread"     rounds whose ratios leave it open by more than kMostSpread.
+// time, which other load on the machine does not lengthen; all others by the clock. The ratio is
+// missing if
+//   "unjudged"   the results were not judged,
+//   "disturbed"  the times are by the clock, and most samples of one of the two are disturbed,
+//   "spread"     the rounds leave the ratio open by more than a factor of kMostSpread.
 Ratio ratio_of(const Entry& base, const Entry& entry, int threads);
 
 // Beyond that not even the first digit of a ratio is certain.

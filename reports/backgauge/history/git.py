@@ -62,5 +62,5 @@ def add_worktree(repository, folder, name):
 
 
 def remove_worktree(repository, folder):
-    """Also one that is no longer there."""
+    """Removes a work tree, even if its folder has been deleted already."""
     run(repository, "worktree", "remove", "--force", "--force", str(folder))
