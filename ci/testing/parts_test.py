@@ -95,8 +95,6 @@ class Recipes(Parts):
 
 
 class Shards(Parts):
-    SMOKE = ["verify", "--tier=smoke", "--impl=plain"]
-
     def test_killed_resumed_and_merged_shards_are_one_run(self):
         shards = [self.folder / str(k) for k in range(1, 5)]
         for k, out in enumerate(shards, 1):

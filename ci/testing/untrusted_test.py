@@ -84,7 +84,7 @@ class Confined(CommandTest):
     def test_the_verdicts_are_the_same(self):
         def verdicts(name, *options):
             out = self.folder / name
-            self.expect(0, "verify", f"--impl={PLAIN}", "--tier=smoke", f"--out={out}", *options)
+            self.expect(0, "verify", f"--impl={PLAIN}", "--tier=smoke", "--ops=block_lstm_grad_v2", f"--out={out}", *options)
             records = [json.loads(line) for line in (out / "records.jsonl").read_text().splitlines()]
             return [{key: value for key, value in record.items() if key != "ms"} for record in records]
         self.assertEqual(verdicts("confined", "--untrusted"), verdicts("free"))

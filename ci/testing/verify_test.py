@@ -19,10 +19,10 @@ MISBEHAVING = {
 
 
 class GoodPlugins(CommandTest):
-    def test_plain_as_a_foreign_plugin_passes(self):
-        done = self.expect(0, "verify", f"--impl={PLAIN}", "--tier=smoke", "--strict")
+    def test_plain_as_a_foreign_plugin_passes(self):  # the other ops: stage install of ci/test
+        done = self.expect(0, "verify", f"--impl={PLAIN}", "--tier=smoke", "--strict", "--ops=lstm_block_cell_grad,block_lstm_grad_v2")
         self.assertRegex(done.stdout, r"summary: \d{3,} passed, 0 failed, 0 mistrusted, 0 skipped, 0 broken")
-        for op in ("lstm_block_cell_grad", "block_lstm_grad_v2", "cudnn_rnn_backprop"):
+        for op in ("lstm_block_cell_grad", "block_lstm_grad_v2"):
             self.assertRegex(done.stdout, rf"\n  {op} +bitwise +claimed bitwise, 4 cases, 484 runs\n")  # 480, and 4 in another process
 
     def test_plugin_in_c_passes_what_it_claims(self):
