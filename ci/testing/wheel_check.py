@@ -39,15 +39,21 @@ class Stranger:
             raise SystemExit(f"wheel_check: {' '.join(map(str, words))}: expected {text!r}\n{output}")
 
 
-def check_needs(stranger, folder):
-    """No library but those of the C library: others may be missing, or older."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.open("rb").read(4) == b"\x7fELF":
-            needed = [line.split("[")[1].rstrip("]\n") for line in stranger.run("/usr/bin/readelf", "-d", path).splitlines()
-                      if "(NEEDED)" in line]
-            allowed = ("libc.so", "libm.so", "libdl.so", "librt.so", "libpthread.so", "ld-linux", "libbackgauge_")
-            if wrong := [name for name in needed if not name.startswith(allowed)]:
-                raise SystemExit(f"wheel_check: {path.name} needs {', '.join(wrong)}")
+def check_binaries(folder, machine="X86-64"):
+    """Programs, libraries and archives, all for this machine. They need no library but those of the C library: others may be
+    missing elsewhere, or older."""
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.open("rb").read(4) in (b"\x7fELF", b"!<ar")]
+    if not found:
+        raise SystemExit(f"wheel_check: no programs and libraries in {folder}")
+    for path in found:
+        lines = subprocess.run(["readelf", "-hd", path], capture_output=True, text=True, check=True).stdout.splitlines()
+        machines = {line.split()[-1] for line in lines if line.lstrip().startswith("Machine:")}
+        if machines != {machine}:
+            raise SystemExit(f"wheel_check: {path.name} is for {', '.join(sorted(machines)) or 'no machine'}, expected {machine}")
+        needed = [line.split("[")[1].rstrip("]") for line in lines if "(NEEDED)" in line]
+        allowed = ("libc.so", "libm.so", "libdl.so", "librt.so", "libpthread.so", "ld-linux", "libbackgauge_")
+        if wrong := [name for name in needed if not name.startswith(allowed)]:
+            raise SystemExit(f"wheel_check: {path.name} needs {', '.join(wrong)}")
 
 
 def check_pytest(stranger):
@@ -92,13 +98,17 @@ def check_use(stranger):
     check_pytest(stranger)
 
 
-def check_wheel(wheel, python):
+def check_size(wheel):
     if wheel.stat().st_size > LARGEST:
         raise SystemExit(f"wheel_check: {wheel.name} has {wheel.stat().st_size} bytes, at most {LARGEST:.0f} are allowed")
+
+
+def check_wheel(wheel, python):
+    check_size(wheel)
     with tempfile.TemporaryDirectory() as folder:
         stranger = Stranger(folder)
         check_install(stranger, wheel, python)
-        check_needs(stranger, package_of(stranger))
+        check_binaries(package_of(stranger))
         check_use(stranger)
         stranger.expect("quick rnn-benchmarks", "venv/bin/backgauge", "bench", "--suite=none", "--impl=cpu", expected=2)
         # What other tests of the command need, this one does not.
@@ -125,7 +135,7 @@ def check_tarball(tarball):
         stranger = Stranger(folder)
         stranger.run("/usr/bin/tar", "xf", tarball, PATH="/usr/bin:/bin")
         program, = stranger.folder.glob("backgauge-*/bin/backgauge")
-        check_needs(stranger, program.parents[1])
+        check_binaries(program.parents[1])
         stranger.expect(" 0 failed, 0 mistrusted", program, "verify", "--tier=smoke", "--jobs=2")
         stranger.expect("PASSED", program, "repro", CELL, f"--impl={program.parents[1]}/lib/libbackgauge_cpu.so")
         stranger.expect("pip install", program, "report", "run.json", "--out=page", expected=3)

@@ -31,7 +31,12 @@ def main(arguments):
     # Libraries of a system may have a folder for each architecture.
     files = {"--cmake-dir": "lib*/**/backgaugeConfig.cmake", "--include-dir": "include/backgauge.h"}
     if len(arguments) == 1 and arguments[0] in files:
-        print(next(prefix().glob(files[arguments[0]])).parent)
+        option, place = arguments[0], prefix()
+        pattern = files[option]
+        found = next(place.glob(pattern), None)
+        if found is None:
+            raise errors.CommandError(f"{option}: the installation in {place} has no {pathlib.Path(pattern).name}", errors.NOT_LOADED)
+        print(found.parent)
         return errors.GOOD
     return _become(arguments)
 
