@@ -31,6 +31,13 @@ class FindingsTest(unittest.TestCase):
         self.assertIn("| block_lstm_grad_v2 | x: dimension 0 = 2 | 2 |", text)
         self.assertIn("**block_lstm_grad_v2 accepted**: 2 cases.", text)
 
+    def test_a_run_of_another_adapter_is_forgotten(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "torch")
+        for key, kept in (("one", False), ("one", True), ("two", False)):
+            findings.forget_others(folder, key)
+            self.assertEqual((folder / "records").exists(), kept, key)
+            (folder / "records").touch()
+
     def test_what_the_framework_alone_does_not_show_is_not_explained(self):
         kind = {"kind": "cudnn_rnn_backprop output value", "cases": 2, "status": "FAILED", "text": "wrong", "hint": "", "flaky": False,
                 "repro": "backgauge repro", "again": 2, "of": 2}
