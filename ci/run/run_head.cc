@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ci/options/command_error.h"
+#include "ci/run/adapters.h"
 #include "ci/version.h"
 #include "impl/registry.h"
 #include "properties/case/npy.h"
@@ -33,6 +34,11 @@ std::string first_of(std::initializer_list<std::string> differences) {
   return "";
 }
 
+std::string digest_of_implementation(const std::string& given) {
+  if (const auto adapter = find_adapter(given)) return digest_of_file(adapter->file);
+  return is_built_in(given) ? "" : digest_of_file(given);
+}
+
 }  // namespace
 
 std::string digest_of_file(const std::filesystem::path& path) {
@@ -47,7 +53,7 @@ RunHead head_of_this_run(const backgauge_implementation& implementation, const s
           .command = digest_of_file("/proc/self/exe"),
           .impl_name = printable(implementation.name, kShownOfName),
           .impl_version = printable(implementation.version, kShownOfName),
-          .library = is_built_in(given) ? "" : digest_of_file(given),
+          .library = digest_of_implementation(given),
           .threads = threads,
           .shard = shard,
           .plan = plan};
@@ -98,7 +104,7 @@ std::string difference_of_parts(const RunHead& there, const RunHead& here) {
   return first_of({differ("backgauge", there.version, here.version),
                    differ("implementation", there.impl_name, here.impl_name),
                    differ("version of the implementation", there.impl_version, here.impl_version),
-                   differ("shared library", there.library, here.library),
+                   differ("file of the implementation", there.library, here.library),
                    differ("threads", std::to_string(there.threads), std::to_string(here.threads)),
                    differ("tier", there.plan.tier, here.plan.tier),
                    differ("seed", std::to_string(there.plan.seed), std::to_string(here.plan.seed)),

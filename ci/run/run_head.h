@@ -16,7 +16,7 @@ struct RunHead {
   std::string version;  // of backgauge
   std::string command;  // digest of the program that judges
   std::string impl_name, impl_version;
-  std::string library;  // digest of the shared library; "" for a built-in implementation
+  std::string library;  // digest of its shared library or Python file; "" for a built-in one
   int threads = 1;      // of the implementation, per call
   std::string shard;    // "2/8"
   Planned plan;         // index 0

@@ -5,6 +5,7 @@ import re
 
 from backgauge.markdown import escaped, markdown_table
 
+NOT_A = "not of class A"  # as ci/testing/alone/report.py has it
 STATUSES = ("PASSED", "FAILED", "BROKEN", "MISTRUSTED", "SKIPPED")
 
 HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -15,7 +16,9 @@ that calls it as its users do. PYTHON in a reproducer is the interpreter that ha
 of each kind of failure was judged again by the line below it, {of} times: *reproduced {of} of {of}* says how often it
 failed again. *Flaky*: not always, or not when `verify` ran it alone.
 
-A FAILED is not always a bug: a framework may document a limit that the op has not. PASSED, FAILED and the other words:
+A FAILED is not always a bug: a framework may document a limit that the op has not. So that no finding rests on the judge alone, each
+is looked for once more by a script in ci/testing/alone, which calls the framework and uses nothing of backgauge: what it saw is under
+*Without backgauge*. PASSED, FAILED and the other words:
 [verdicts](../properties/README.md#verdicts).
 """
 
@@ -25,8 +28,8 @@ def page(found, absent):
     parts = [HEAD.format(of=of), versions(found, absent), "## Verdicts\n\n" + overview(found)]
     parts += [f"## {title(each)}\n\n" + findings(each) for each in found]
     if any("class_a" in each for each in found):
-        parts.append("## Half and bfloat16 are of class B\n\n" + class_a(found))
-    parts += [f"## Malformed calls: {title(each)}\n\n" + malformed(each["malformed"]) for each in found if "malformed" in each]
+        parts.append("## Half and bfloat16 are not of class A\n\n" + class_a(found))
+    parts += [f"## Malformed calls: {title(each)}\n\n" + malformed(each["malformed"], each.get("alone")) for each in found if "malformed" in each]
     return "\n".join(parts)
 
 
@@ -57,20 +60,39 @@ def overview(found):
 
 
 def findings(each):
-    if not each["kinds"]:
-        return "Nothing failed.\n"
+    groups = groups_of(each["kinds"])
+    return "\n".join(finding(why, kinds, each.get("alone")) for why, kinds in groups.items()) or "Nothing failed.\n"
+
+
+def groups_of(kinds):
+    """The kinds of failure, by what explains them, or else by their own names."""
     groups = collections.defaultdict(list)
-    for kind in each["kinds"]:
+    for kind in kinds:
         groups[kind["why"] or kind["kind"]].append(kind)
-    return "\n".join(finding(why, kinds) for why, kinds in groups.items())
+    return groups
 
 
-def finding(why, kinds):
+def unexplained(each):
+    """What the judge says of an adapter and the framework alone has not shown."""
+    groups = [*groups_of(each["kinds"]), *groups_of(with_op(kind) for kind in each.get("malformed", {"kinds": []})["kinds"])]
+    return [why for why in groups if not any(line["confirmed"] for line in seen_alone(each.get("alone"), why))]
+
+
+def seen_alone(alone, what):
+    return [line for line in (alone or {"lines": []})["lines"] if line["what"] == what]
+
+
+def without_backgauge(alone, what):
+    lines = [f"{line['seen']}{'' if line['confirmed'] else ' (**not confirmed**)'}." for line in seen_alone(alone, what)]
+    return f"Without backgauge (`{alone['script']}`): {escaped(' '.join(lines))}\n" if lines else "Without backgauge: **not looked for yet**.\n"
+
+
+def finding(why, kinds, alone):
     cases = sum(kind["cases"] for kind in kinds)
     out = f"**{escaped(why)}**: {cases} {'case' if cases == 1 else 'cases'}"
     if why != kinds[0]["kind"]:
         out += f" ({'; '.join(escaped(kind['kind']) for kind in kinds)})"
-    return f"{out}.\n\n" + example(max(kinds, key=lambda kind: kind["again"]))
+    return f"{out}.\n\n" + example(max(kinds, key=lambda kind: kind["again"])) + "\n" + without_backgauge(alone, why)
 
 
 def example(kind):
@@ -92,13 +114,13 @@ def class_a(found):
             rows.append([each["name"], op, dtype, *(str(counts.get(status, 0)) for status in STATUSES)])
         kinds = each["class_a"]["kinds"]
         if kinds:
-            examples.append(f"{title(each)}:\n\n" + example(kinds[0]))
+            examples.append(f"{title(each)}:\n\n" + example(kinds[0]) + "\n" + without_backgauge(each.get("alone"), NOT_A))
     text = ("The adapters declare class B, the result of every operation rounded; the verdicts above are by that class. Declared to be of class A, "
             "only outputs rounded, the same adapters give in tier smoke, as far as it was judged:\n\n")
     return text + markdown_table(["name", "op", "dtype", *STATUSES], rows, range(3, 8)) + "\n\n" + "\n".join(examples)
 
 
-def malformed(found):
+def malformed(found, alone):
     counts = collections.defaultdict(dict)
     for op, outcome, count in found["counts"]:
         counts[op][outcome] = count
@@ -108,12 +130,11 @@ def malformed(found):
             f"that arguments can say and that differ from a legal call in what the function sees{each_of(found['every'])}. An op should refuse each by an exception. "
             "*Accepted*: it returned outputs. The other columns: the process ended.\n\n")
     text += markdown_table(["op", "calls", *outcomes], rows) + "\n\nAccepted calls, by what was changed:\n\n" + accepted(found["accepted"])
-    return text + "\n" + "\n".join(ending(kind) for kind in found["kinds"])
+    return text + "\n" + "\n".join(finding(why, kinds, alone) for why, kinds in groups_of(map(with_op, found["kinds"])).items())
 
 
-def ending(kind):
-    name = f"{kind['kind'].split()[0]} accepted" if kind["status"] == "FAILED" else kind["kind"]
-    return finding(name, [{**kind, "kind": name}])
+def with_op(kind):
+    return {**kind, "kind": f"{kind['kind'].split()[0]} accepted"} if kind["status"] == "FAILED" else kind
 
 
 def each_of(every):

@@ -25,11 +25,33 @@ class FindingsTest(unittest.TestCase):
                 "why": "", "repro": "backgauge repro", "again": 2, "of": 2}
         text = findings.findings_page.malformed({
             "adapter": "impl/some.py", "every": 3, "counts": [["block_lstm_grad_v2", "refused", 5], ["block_lstm_grad_v2", "accepted", 2]],
-            "accepted": ["block_lstm_grad_v2 f32 peephole=1: x: dimension 0 = 2"] * 2, "kinds": [kind]})
+            "accepted": ["block_lstm_grad_v2 f32 peephole=1: x: dimension 0 = 2"] * 2, "kinds": [kind]}, None)
         self.assertIn("only one in 3", text)
         self.assertIn("| block_lstm_grad_v2 | 7 | 5 | 2 |", text)
         self.assertIn("| block_lstm_grad_v2 | x: dimension 0 = 2 | 2 |", text)
         self.assertIn("**block_lstm_grad_v2 accepted**: 2 cases.", text)
+
+    def test_a_run_of_another_adapter_is_forgotten(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "torch")
+        for key, kept in (("one", False), ("one", True), ("two", False)):
+            findings.forget_others(folder, key)
+            self.assertEqual((folder / "records").exists(), kept, key)
+            (folder / "records").touch()
+
+    def test_what_the_framework_alone_does_not_show_is_not_explained(self):
+        kind = {"kind": "cudnn_rnn_backprop output value", "cases": 2, "status": "FAILED", "text": "wrong", "hint": "", "flaky": False,
+                "repro": "backgauge repro", "again": 2, "of": 2}
+        line = {"what": "refuses I = 0", "confirmed": True, "seen": "nn.LSTM(0, 1) raises"}
+        page = findings.findings_page
+        for kinds, lines, want in (
+                ([{**kind, "why": "refuses I = 0"}], [line], []),
+                ([{**kind, "why": "refuses I = 0"}], [{**line, "confirmed": False}], ["refuses I = 0"]),
+                ([{**kind, "why": "refuses I = 0"}, {**kind, "why": ""}], [line], ["cudnn_rnn_backprop output value"])):
+            each = {"kinds": kinds, "alone": {"script": "in_some.py", "lines": lines}}
+            self.assertEqual(page.unexplained(each), want)
+            text = page.findings(each)
+            self.assertIn("Without backgauge (`in_some.py`): nn.LSTM(0, 1) raises", text)
+            self.assertEqual("**not" in text, bool(want), text)
 
     def judged(self, wrong, known=()):
         """What is found of a kernel, and the page. A second run judges nothing again."""
@@ -49,6 +71,8 @@ class FindingsTest(unittest.TestCase):
         self.assertTrue(found["kinds"])
         self.assertEqual({(kind["again"], kind["flaky"]) for kind in found["kinds"]}, {(2, False)})
         self.assertIn("FAILED, reproduced 2 of 2.", page)
+        self.assertIn("Without backgauge: **not looked for yet**.", page)
+        self.assertEqual(findings.findings_page.unexplained(found), ["a factor is wrong"])
         self.assertIn("**a factor is wrong**: ", page)
         self.assertIn("SKIPPED: keras (not installed).", page)
         self.assertIn("| smoke |", page)

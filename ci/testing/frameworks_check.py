@@ -12,6 +12,7 @@ of a framework that is here.
 import argparse
 import collections
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -70,6 +71,13 @@ FRAMEWORKS = {
 }
 
 
+def keep_compiled():
+    """Has JAX, which spends nine tenths of its time on compiling for each shape, keep what it has compiled for later processes and runs.
+    It is the same code: JAX looks it up by the program, the versions, the options and the processor."""
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(ROOT / "build/jax-compiled"))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+
+
 def absence(options, name):
     """Why an adapter cannot be judged; "" if it can."""
     asked = subprocess.run([options.command, "list", f"--impl={name}"], capture_output=True, text=True)
@@ -115,6 +123,7 @@ def main():
     if unknown:
         parser.error(f"{', '.join(sorted(unknown))}: expected some of {', '.join(FRAMEWORKS)}")
     options.command = str(options.build / "ci/backgauge")
+    keep_compiled()
     wrong = False
     for name in options.frameworks:
         if why := absence(options, name):

@@ -13,6 +13,7 @@ import unittest
 
 from command import C_PLUGINS, CELL, COMMAND, ENVIRONMENT, CommandTest, run
 
+PYTHON = os.environ["BACKGAUGE_TEST_PYTHON"]
 BLOCK = "block_lstm_grad_v2 t2b3i4h2 peep=0 order=ifco seq=2 dt=f16 data=strat:0x1"
 
 
@@ -190,6 +191,19 @@ class Resumed(Parts):
         self.expect(0, "verify", "--case", CELL, f"--out={self.folder / 'new'}", "--resume")
         self.assertEqual(len(records(self.folder / "new")), 1)
 
+    @unittest.skipUnless(PYTHON, "backgauge was built without the module _backgauge: ci/install-deps --python")
+    def test_an_adapter_that_has_changed_is_another_run(self):
+        adapter = self.folder / "adapters" / "framework" / "adapter_some.py"
+        adapter.parent.mkdir(parents=True)
+        kernel = pathlib.Path(__file__).resolve().parents[2] / "impl" / "numpy" / "lstm_block_cell_grad.py"
+        environment = {"BACKGAUGE_ADAPTERS": str(self.folder / "adapters"), "BACKGAUGE_PYTHON": PYTHON}
+        arguments = ["verify", "--impl=some", "--case", CELL, f"--out={self.folder / 'out'}"]
+        adapter.write_bytes(kernel.read_bytes())
+        self.expect(0, *arguments, environment=environment)
+        self.expect(0, *arguments, "--resume", environment=environment)
+        adapter.write_bytes(kernel.read_bytes() + b"\n# faster\n")
+        self.expect_complaint(2, "file of the implementation ", *arguments, "--resume", environment=environment)
+
     def test_another_run_is_refused(self):
         self.expect(0, *self.SMOKE, f"--out={self.folder}")
         before = (self.folder / "records.jsonl").read_bytes()
@@ -222,7 +236,7 @@ class Resumed(Parts):
         arguments = ["verify", f"--impl={library}", "--case", CELL, f"--out={self.folder / 'out'}", "--resume"]
         self.expect(0, *arguments)
         library.write_bytes(library.read_bytes() + b"\n")
-        self.expect_complaint(2, "shared library ", *arguments)
+        self.expect_complaint(2, "file of the implementation ", *arguments)
 
 
 class OutOfTime(Parts):

@@ -11,11 +11,17 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import backgauge
 import jax
 import jax.numpy as jnp
+from jax.experimental.compilation_cache import compilation_cache
 
 __version__ = jax.__version__
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_default_matmul_precision", "highest")
-jax.jit(jnp.tanh)(1.0).block_until_ready()  # starts JAX's threads, so that no call is seen to leave them behind
+# Starts JAX's threads, so that no call is seen to leave them behind. Those that compile start only if this is compiled: it must not be
+# found in a persistent cache (JAX_COMPILATION_CACHE_DIR).
+jax.config.update("jax_enable_compilation_cache", False)
+jax.jit(jnp.tanh)(1.0).block_until_ready()
+jax.config.update("jax_enable_compilation_cache", True)
+compilation_cache.reset_cache()
 
 
 def step(rnn_mode, R, bR, states, a):

@@ -65,24 +65,29 @@ def rnn(input, input_h, input_c, params, output_backprop, output_h_backprop, out
     def net(layer):  # its shapes alone; its parameters are those of the call
         return kind(input.shape[2] if layer == 0 else D * H, H, bidirectional=D == 2, device="meta", **options)
 
-    given = {name: leaf(value) for name, value in (("input", input), ("input_h", input_h), ("input_c", input_c)) if value is not None}
-    x, last, weights = given["input"], [], weights_of(params, net, L)
+    # States of each layer are leaves, as the weights are: no call that cuts or joins them is timed.
+    given, first = leaf(input), [[leaf(of) for of in np.split(value, L)] for value in (input_h, input_c) if value is not None]
+    x, last, weights = given, [], weights_of(params, net, L)
     for layer in range(L):
-        states = tuple(given[name][layer * D:(layer + 1) * D] for name in ("input_h", "input_c") if name in given)
+        states = tuple(of[layer] for of in first)
         x, state = torch.func.functional_call(net(layer), weights[layer], (x, states if len(states) == 2 else states[0]))
         last.append(state if len(states) == 2 else (state,))
         if dropout_keep is not None and layer < L - 1:
             scale = 0 if dropout == 1 else 1 / (1 - float(dropout))
             x = x * (tensor(dropout_keep[layer]).to(x.dtype) * scale)
-    outputs = [x, *(torch.cat(states) for states in zip(*last))]
-    upstream = [tensor(value) for value in (output_backprop, output_h_backprop, output_c_backprop) if value is not None]
+    outputs = [x, *(state for states in zip(*last) for state in states)]
+    upstream = [tensor(output_backprop), *(tensor(of) for value in (output_h_backprop, output_c_backprop) if value is not None
+                                           for of in np.split(value, L))]
     parameters = [layer[name] for kind in ("weight", "bias") for layer in weights for name in layer if name.startswith(kind)]
+    leaves = [given, *(of for states in first for of in states), *parameters]
 
     def outputs_of_the_op(gradients):
-        flat = [gradient.ravel() for gradient in gradients[len(given):]]
-        return {**{f"{name}_backprop": value for name, value in zip(given, gradients)}, "params_backprop": np.concatenate(flat)}
+        of_input, *others = gradients
+        of_states = {f"{name}_backprop": np.concatenate(others[k * L:(k + 1) * L]) for k, name in zip(range(len(first)), ("input_h", "input_c"))}
+        flat = [gradient.ravel() for gradient in others[len(first) * L:]]
+        return {"input_backprop": of_input, **of_states, "params_backprop": np.concatenate(flat)}
 
-    return backward(outputs, [*given.values(), *parameters], upstream), outputs_of_the_op
+    return backward(outputs, leaves, upstream), outputs_of_the_op
 
 
 @backgauge.implements("BlockLSTMGradV2", dtypes=["f32"], use_peephole=[False], determinism="not_deterministic",
