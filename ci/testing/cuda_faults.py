@@ -198,6 +198,8 @@ class Build:
     def passes(self, plugin: pathlib.Path) -> bool:
         common = [self.command, "verify", f"--impl={plugin}", "--no-shrink", "--fail-fast", "--jobs=1", "--timeout=60s"]
         for cases, math in itertools.product((self.cases, ["--tier=smoke"]), MATHS):
+            if math and cases is not self.cases:
+                cases = [*cases, "--ops=block_lstm_grad_v2,cudnn_rnn_backprop"]  # the cell has no products
             done = subprocess.run([*common, *cases], capture_output=True, cwd=self.source,
                                   env={**os.environ, "BACKGAUGE_CUDA_MATH": math})
             if done.returncode == 1:

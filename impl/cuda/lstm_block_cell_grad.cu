@@ -25,12 +25,8 @@ void launch_cell(const LstmBlockCellGradCall<S>& c, const CellTensors<S>& tensor
   queue.launch(Kernel::blocks(c.B, c.H, rows_each), Kernel{{tensors}, c.B, c.H, rows_each});
 }
 
-// Groups of four rows per block. From 2^20 elements on there are several times as many blocks as processors of a GPU,
-// so that fewer and longer blocks write fewer sums.
-std::int64_t rows_each(std::int64_t B, std::int64_t H) {
-  constexpr std::int64_t kMany = 1 << 20;
-  return B >= kMany / H ? 4 : 1;
-}
+// Groups of four rows per block: fewer and longer blocks write fewer sums.
+std::int64_t rows_each(std::int64_t B, std::int64_t H) { return B >= kManyElements / H ? 4 : 1; }
 
 template <class S>
 bool is_wide(const LstmBlockCellGradCall<S>& c) {
