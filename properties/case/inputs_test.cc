@@ -53,7 +53,8 @@ TEST(Inputs, HaveTheSameBitsEverywhere) {
   }
 }
 
-// More than a thousand further ones, as gcc 12 wrote them. ci/test also runs this test as clang compiles it, and on aarch64.
+// More than a thousand further ones, as gcc 12 wrote them. ci/test also runs this test as clang compiles it, and on
+// aarch64.
 TEST(Inputs, OfTheMustpassListsHaveTheSameBitsEverywhere) {
   std::size_t compared = 0;
   for (const std::filesystem::directory_entry& version : std::filesystem::directory_iterator(BACKGAUGE_MUSTPASS)) {

@@ -17,7 +17,8 @@ namespace backgauge::cuda {
 inline constexpr std::int64_t kProductScratchBytes = 4 << 20;
 // Steps of a graph: enough for the launch to cost little, and few enough to create it quickly.
 inline constexpr int kGraphSteps = 16;
-// Elements of a launch from which on its blocks take more of them each: there are several times as many blocks as processors.
+// Elements of a launch from which on its blocks take more of them each: there are several times as many blocks as
+// processors.
 inline constexpr std::int64_t kManyElements = 1 << 20;
 // Arrays of a workspace are adjacent.
 inline constexpr std::int64_t kGuardBytes = 0;

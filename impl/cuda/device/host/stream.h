@@ -22,7 +22,8 @@ namespace backgauge::cuda {
 inline constexpr std::int64_t kProductScratchBytes = 256;
 // Steps of a graph: few, so that short sequences have several chunks.
 inline constexpr int kGraphSteps = 4;
-// Elements of a launch from which on its blocks take more of them each: few, so that small cases of the tests go both ways.
+// Elements of a launch from which on its blocks take more of them each: few, so that small cases of the tests go both
+// ways.
 inline constexpr std::int64_t kManyElements = 1 << 15;
 // Bytes between two arrays of a workspace, which must not change.
 inline constexpr std::int64_t kGuardBytes = 64;
