@@ -2,6 +2,7 @@
 #include "impl/registry.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -65,7 +66,7 @@ TEST(Registry, RefusesWhatIsNoPlugIn) {
   expect_refused(plugin("wrong_abi"), "abi: expected 1, got 2");
   expect_refused(plugin("wrong_table"), "run: expected a function, got NULL");
 
-  const std::string text_file = ::testing::TempDir() + "/text_file.so";
+  const std::string text_file = ::testing::TempDir() + "/text_file_" + std::to_string(getpid()) + ".so";
   std::ofstream(text_file) << "not an ELF file, though longer than the header of one: 64 bytes at the very least\n";
   expect_refused(text_file, "not a shared library");
   std::filesystem::remove(text_file);

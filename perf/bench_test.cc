@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rounds, with contestants that only record their calls. No time is asserted.
+// The rounds, and who is timed in them.
 #include "perf/bench.h"
 
 #include <gtest/gtest.h>
@@ -11,114 +11,11 @@
 #include "perf/context.h"
 #include "perf/google_benchmark.h"
 #include "perf/samples.h"
+#include "perf/testing/actors.h"
 #include "perf/text_table.h"
 
 namespace backgauge {
 namespace {
-
-std::vector<std::string> asked;  // in order
-
-// Reports `seconds` for a call, or `luck` times as long in its k-th launch.
-class Actor : public Contestant {
- public:
-  explicit Actor(std::string name, double seconds = 0.02) : name_(std::move(name)), seconds_(seconds) {}
-
-  const std::string& name() const override { return name_; }
-  const std::string& version() const override { return name_; }
-  Verdict judge(WorkloadInputs&) override {
-    asked.push_back("judge " + name_);
-    return before;
-  }
-  std::optional<Verdict> refuse(WorkloadInputs&) override {
-    asked.push_back("refuse " + name_);
-    return refusal;
-  }
-  std::unique_ptr<Launch> launch(WorkloadInputs&) override;
-  void drop() override { asked.push_back("drop " + name_); }
-
-  std::vector<double> luck;
-  std::size_t launches = 0;
-  double seconds() const { return seconds_; }
-
-  Verdict before = passed(), after = passed();
-  std::optional<Verdict> refusal{};
-  std::function<bool()> ends;
-  double first_call = 0.1;  // long enough that no call warms up, short enough that a sample has several calls
-
-  static Verdict passed() {
-    TensorReport tensor;
-    tensor.name = "dicfo";
-    tensor.max_ratio = 0.25;
-    return {Status::kPassed, "", {tensor}};
-  }
-
- private:
-  std::string name_;
-  double seconds_;
-};
-
-class ActorLaunch : public Launch {
- public:
-  ActorLaunch(Actor& actor, double factor) : actor_(actor), factor_(factor) {}
-
-  Loaded loaded() const override { return {actor_.first_call, 0}; }
-  void turn(std::uint64_t seed) override { asked.push_back("turn " + actor_.name() + " " + std::to_string(seed)); }
-  Timing time(std::int64_t calls) override {
-    EXPECT_EQ(awake_, 1) << actor_.name();
-    asked.push_back("time " + actor_.name());
-    if (actor_.ends && actor_.ends()) throw ContestantError("ended");
-    const double seconds = factor_ * actor_.seconds() * static_cast<double>(calls);
-    return {
-        .seconds = seconds, .cpu_seconds = 0.5 * seconds, .waits = 0};  // so that ratios do not depend on other load
-  }
-  Verdict judge() override {
-    EXPECT_EQ(awake_, 1) << actor_.name();
-    asked.push_back("again " + actor_.name());
-    return actor_.after;
-  }
-  void pause() override { --awake_; }
-  void resume() override { ++awake_; }
-
- private:
-  Actor& actor_;
-  double factor_;
-  int awake_ = 1;  // 2: resumed twice, 0: called while paused; both are errors of the bench
-};
-
-std::unique_ptr<Launch> Actor::launch(WorkloadInputs&) {
-  asked.push_back("launch " + name_);
-  const double factor = launches < luck.size() ? luck[launches] : 1;
-  ++launches;
-  return std::make_unique<ActorLaunch>(*this, factor);
-}
-
-class BenchTest : public testing::Test {
- protected:
-  void SetUp() override {
-    asked.clear();
-    limits.copy.l1 = limits.copy.l2 = limits.copy.l3 = limits.copy.memory = 10;
-    machine.l1_bytes = 1 << 15;
-    options.rounds = 3;
-    options.launches = 1;
-    options.sample_seconds = 0.01;
-  }
-  Actor& add(const std::string& name, double seconds = 0.02) {
-    contestants.push_back(std::make_unique<Actor>(name, seconds));
-    return static_cast<Actor&>(*contestants.back());
-  }
-  static Workload workload(const std::string& line = "lstm_block_cell_grad b2i3h4 dt=f32 data=strat:0x1") {
-    std::string error;
-    return {"case", parse_case(line, error).value()};
-  }
-  BenchResult run(std::vector<Workload> workloads = {workload()}) {
-    return Bench(machine, limits, options).run(workloads, contestants);
-  }
-
-  Machine machine;
-  Limits limits;
-  BenchOptions options;
-  std::vector<std::unique_ptr<Contestant>> contestants;
-};
 
 TEST_F(BenchTest, RoundsGoForthAndBack) {
   for (const char* name : {"a", "b", "c"}) add(name);
@@ -369,46 +266,6 @@ TEST_F(BenchTest, InputsThatCannotBeMadeAreSkipped) {
   const BenchResult result = run({workload("lstm_block_cell_grad b2i3h4 dt=f32 data=strat:0x1 chk=0000")});
   EXPECT_EQ(result.workloads[0].entries[0].verdict.status, Status::kSkipped);
   EXPECT_NE(result.workloads[0].entries[0].verdict.reason.find("chk=0000"), std::string::npos);
-}
-
-TEST_F(BenchTest, RatesFollowFromTheMedian) {
-  add("a", 0.02);
-  add("b", 0.04);
-  const BenchResult result = run();
-  const WorkloadResult& mine = result.workloads[0];
-  const double bytes = 13 * 2 * 4 * 4;
-  EXPECT_DOUBLE_EQ(mine.gbps(mine.entries[0]), bytes / 0.02 / 1e9);
-  EXPECT_DOUBLE_EQ(mine.share_of_limit(mine.entries[0]), bytes / 0.02 / 1e9 / 10);
-  EXPECT_EQ(mine.gflops(mine.entries[0]), 0);
-  EXPECT_EQ(mine.entries[0].error_over_bound(), 0.25);
-  EXPECT_NE(workload_text(mine).find("0.500"), std::string::npos) << workload_text(mine);
-  EXPECT_NE(closing_text(result).find("0.500 times as fast as a"), std::string::npos) << closing_text(result);
-}
-
-TEST_F(BenchTest, GoogleRunsAreRepetitionsAndTheirAggregates) {
-  add("a", 0.02);
-  add("b").before = {Status::kFailed, "wrong", {}};
-  const auto runs = google_runs(run());
-  ASSERT_EQ(runs.size(), 3u + 4 + 1);
-  EXPECT_EQ(runs[0].benchmark_name(), "a/case/lstm_block_cell_grad,b2i3h4,peep=0,dt=f32,data=strat:0x1");
-  EXPECT_EQ(runs[2].repetition_index, 2);
-  EXPECT_NEAR(runs[0].GetAdjustedRealTime(), 20, 1e-9);
-  EXPECT_TRUE(runs[4].benchmark_name().ends_with("_median"));
-  EXPECT_NEAR(runs[4].GetAdjustedRealTime(), 20, 1e-9);
-  EXPECT_NEAR(runs[5].GetAdjustedRealTime(), 0, 1e-9);
-  EXPECT_TRUE(runs[7].error_occurred);
-  EXPECT_EQ(runs[7].error_message, "FAILED: wrong");
-}
-
-TEST_F(BenchTest, SamplesAreWholeLines) {
-  add("a");
-  add("b").before = {Status::kBroken, "crash", {}};
-  const BenchResult result = run();
-  const std::string text = samples_of(result.workloads[0]);
-  EXPECT_EQ(std::ranges::count(text, '\n'), 1 + 3 + 1);
-  EXPECT_NE(text.find(R"("verdict":"BROKEN","reason":"crash")"), std::string::npos);
-  EXPECT_EQ(samples_file_beside("x/RUN.json"), "x/RUN.samples.jsonl");
-  EXPECT_EQ(samples_file_beside("run"), "run.samples.jsonl");
 }
 
 }  // namespace

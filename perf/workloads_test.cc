@@ -2,6 +2,7 @@
 #include "perf/workloads.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -85,7 +86,7 @@ TEST_F(Suites, NoneOfTheNineShapesIsTooMuchToBeJudged) {
 TEST_F(Suites, UnknownOnesAndBadLinesAreRefused) {
   EXPECT_TRUE(suite(folder, "nobody", error).empty());
   EXPECT_NE(error.find("deepbench"), error.npos) << error;
-  const fs::path bad = fs::path(testing::TempDir()) / "bad_shapes";
+  const fs::path bad = fs::path(testing::TempDir()) / ("bad_shapes_" + std::to_string(getpid()));
   fs::create_directories(bad);
   std::ofstream(bad / "shapes_bad_one.txt") << "# Work: none\nlstm_block_cell_grad b3\n";
   EXPECT_EQ(suite_names(bad), std::vector<std::string>{"bad-one"});

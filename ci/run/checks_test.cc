@@ -3,6 +3,7 @@
 #include "ci/run/checks.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -80,7 +81,7 @@ TEST_F(ChecksTest, TroubleIsTheHarnessesAndCostsNothingElse) {
 }
 
 TEST_F(ChecksTest, StandInTheFolderBesideTheCases) {
-  const fs::path out = fs::path(testing::TempDir()) / "backgauge_checks_test";
+  const fs::path out = fs::path(testing::TempDir()) / ("backgauge_checks_test_" + std::to_string(getpid()));
   checks_.add(failed_walk());
   RunHead head;
   head.plan.cases = 1;

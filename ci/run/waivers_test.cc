@@ -2,6 +2,7 @@
 #include "ci/run/waivers.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -24,7 +25,9 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 std::string file_of(const std::string& text) {
-  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "backgauge_waivers_test.toml";
+  // CTest runs each test in a process, two of them at once.
+  const std::filesystem::path path =
+      std::filesystem::path(::testing::TempDir()) / ("backgauge_" + std::to_string(getpid()) + "_waivers_test.toml");
   std::ofstream(path) << text;
   return path.string();
 }

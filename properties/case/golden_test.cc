@@ -2,6 +2,7 @@
 #include "properties/case/golden.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -93,7 +94,7 @@ TEST(Goldens, ACaseMustSayWhatTheGoldenSays) {
 }
 
 TEST(Goldens, MissingAndBrokenFoldersAreNamed) {
-  const fs::path folder = fs::path(testing::TempDir()) / "backgauge_goldens";
+  const fs::path folder = fs::path(testing::TempDir()) / ("backgauge_goldens_" + std::to_string(getpid()));
   fs::remove_all(folder);
   fs::create_directories(folder);
   std::string error;

@@ -357,7 +357,7 @@ class TimingTest(CallTest):
     def test_it_goes_on_until_it_is_clear(self):
         program = self.fake("bench", 1.027, BASE_TWICE[::-1], 9)
         with unittest.mock.patch.dict("os.environ", BACKGAUGE_COMMAND=str(program)):
-            self.call("--impl=cpu,onednn", "--suite=quick", "--until-clear=2s", "--alpha=1e-9")
+            self.call("--impl=cpu,onednn", "--suite=quick", "--until-clear=1s", "--alpha=1e-9")
         first, second, *_ = self.calls()
         self.assertIn("--suite=quick", first)
         self.assertEqual(second[3], "--blocks=4")

@@ -2,6 +2,7 @@
 #include "properties/judge/record/record.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
@@ -138,7 +139,8 @@ TEST(Record, SurvivesReasonsThatAreNoUtf8) {
 }
 
 TEST(RecordWriter, AppendsWholeLines) {
-  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "backgauge_record_test.jsonl";
+  const std::filesystem::path path =
+      std::filesystem::path(::testing::TempDir()) / ("backgauge_record_test_" + std::to_string(getpid()) + ".jsonl");
   std::filesystem::remove(path);
   const auto contents = [&] {
     std::ifstream file(path);
