@@ -31,10 +31,12 @@ class Parts(CommandTest):
 
     @classmethod
     def setUpClass(cls):
+        if hasattr(Parts, "whole_run"):  # one serves all classes
+            return
         folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.whole = pathlib.Path(folder.name) / "whole"
-        cls.whole_run = run(*cls.SMOKE, f"--out={cls.whole}")
+        unittest.addModuleCleanup(folder.cleanup)
+        Parts.whole = pathlib.Path(folder.name) / "whole"
+        Parts.whole_run = run(*cls.SMOKE, f"--out={Parts.whole}")
 
     def killed(self, enough, out, *arguments):
         """Runs until `enough` lines of records are there, and kills without mercy. True if it was in time."""
@@ -173,7 +175,7 @@ class Resumed(Parts):
         self.expect(0, *self.SMOKE, f"--out={self.folder}")
         file = self.folder / "records.jsonl"
         whole = file.read_bytes()
-        for length in (0, 1, whole.index(b"\n"), whole.index(b"\n") + 1, len(whole) // 2, len(whole) - 1):
+        for length in (1, whole.index(b"\n"), len(whole) // 2, len(whole) - 1):
             with self.subTest(length=length):
                 file.write_bytes(whole[:length])
                 kept = whole[:length].count(b"\n")
