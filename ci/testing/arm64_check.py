@@ -7,6 +7,7 @@ For float64, values are computed in long double, which has 64 digits of mantissa
 that differ are counted, and what is allowed, which is computed in double from those values, may differ by ALLOWED_DIFFERS.
 """
 import array
+import math
 import pathlib
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def doubles(npy):
 
 def nearly_equal(one, other):
     pairs = list(zip(doubles(one), doubles(other), strict=True))
-    return all(a == b or abs(a - b) <= ALLOWED_DIFFERS * max(a, b) for a, b in pairs)
+    return all(math.isclose(a, b, rel_tol=ALLOWED_DIFFERS) or (math.isnan(a) and math.isnan(b)) for a, b in pairs)
 
 
 def main():

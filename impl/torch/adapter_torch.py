@@ -65,7 +65,7 @@ def rnn(input, input_h, input_c, params, output_backprop, output_h_backprop, out
     def net(layer):  # its shapes alone; its parameters are those of the call
         return kind(input.shape[2] if layer == 0 else D * H, H, bidirectional=D == 2, device="meta", **options)
 
-    # States of each layer are leaves, as the weights are: no call that cuts or joins them is timed.
+    # The initial states of each layer are leaf tensors, like the weights, so slicing and concatenating them is not timed.
     given, first = leaf(input), [[leaf(of) for of in np.split(value, L)] for value in (input_h, input_c) if value is not None]
     x, last, weights = given, [], weights_of(params, net, L)
     for layer in range(L):
