@@ -5,7 +5,7 @@
     patch=NAME     changes that file: lines that begin with -, which occur once, become those that begin with +
     run [exit=N]   is run by sh, and ends with exit code N (0)
     output         every line is a line of what the last run printed, in this order; times may differ
-    sample         the same, but all numbers and the widths of columns may differ
+    sample         the same, but all numbers and the widths of columns may differ, and a busy machine may leave a ratio out
     needs=NAME     only where this is there
     by-hand        only readers do it
 """
@@ -16,6 +16,7 @@ import subprocess
 _BLOCK = re.compile(r"^```(\w+)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TIME = re.compile(r"\b\d+(\.\d+)? ?(ns|us|ms|s)\b")
 _NUMBER = re.compile(r"[-+]?\b\d[\d.]*(e[-+]?\d+)?\b")
+_NO_RATIO = re.compile(r"\b(disturbed|spread)$")  # what `bench` prints in its place (perf/ratio.h)
 
 
 class Wrong(AssertionError):
@@ -94,7 +95,7 @@ class Runner:
     def _compare(self, block, numbers):
         def normal(line):
             line = _TIME.sub("#", line)
-            return line if numbers else " ".join(_NUMBER.sub("#", line).split())
+            return line if numbers else " ".join(_NO_RATIO.sub("#", _NUMBER.sub("#", line)).split())
 
         rest = iter(map(normal, self.printed.splitlines()))
         for line in block.body.splitlines():

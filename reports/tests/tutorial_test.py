@@ -109,7 +109,8 @@ class RunnerTest(unittest.TestCase):
 
     def test_accepts_what_is_right(self):
         self.run_text("```text file=a\nx\ny\n```\n```diff patch=a\n-x\n+z\n```\n```sh run exit=3\ncat a; echo 0.1 s; echo 5 m; exit 3\n```\n"
-                      "```text output\nz\n0.7 s\n```\n```text sample\n7 m\n```\n```sh needs=moon run\nfalse\n```\n```sh by-hand\nfalse\n```\n")
+                      "```text output\nz\n0.7 s\n```\n```text sample\n7 m\n```\n"
+                      "```sh run\necho cpu 2 us spread; echo cpu 1 us disturbed\n```\n```text sample\ncpu 3 us 1.5\ncpu 3 us 1.5\n```\n```sh needs=moon run\nfalse\n```\n```sh by-hand\nfalse\n```\n")
 
     def test_refuses_what_is_wrong(self):
         for text, complaint in [
@@ -119,6 +120,7 @@ class RunnerTest(unittest.TestCase):
             ("```sh run\necho 1.5\n```\n```text output\n1.6\n```\n", "line 4: not printed, or not in this order: 1.6"),
             ("```sh run\necho a; echo b\n```\n```text output\nb\na\n```\n", "line 4: not printed, or not in this order: a"),
             ("```sh run\necho a 1\n```\n```text sample\nb 1\n```\n", "line 4: not printed, or not in this order: b 1"),
+            ("```sh run\necho cpu 2 us unjudged\n```\n```text sample\ncpu 2 us 1.5\n```\n", "line 4: not printed, or not in this order: cpu"),
             ("```c file=a\nx\n```\n```diff patch=a\n-y\n+z\n```\n", "line 4: a has these lines 0 times"),
         ]:
             with self.subTest(text=text), self.assertRaises(blocks.Wrong) as caught:
