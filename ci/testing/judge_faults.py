@@ -79,7 +79,7 @@ FAULTS = [
 
 def tests_pass(program: pathlib.Path) -> bool:
     try:
-        done = subprocess.run([program, "--gtest_brief=1"], capture_output=True, timeout=300, cwd=program.parent)
+        done = subprocess.run([program, "--gtest_brief=1", "--gtest_fail_fast"], capture_output=True, timeout=300, cwd=program.parent)
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0
@@ -129,16 +129,21 @@ def outcome(build: Build, fault: tuple) -> str:
         return "UNNOTICED" if tests_pass(program) else "noticed"
 
 
+def passes_without_fault(build: Build) -> bool:
+    with tempfile.TemporaryDirectory() as folder:  # made in the same way, with nothing wrong
+        program = build.program_with(COMPARE, (build.source / COMPARE).read_text(), pathlib.Path(folder))
+        return program is not None and tests_pass(program)
+
+
 def main() -> int:
     build = Build(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve())
     faults = [fault for fault in FAULTS if not sys.argv[3:] or fault[0] in sys.argv[3:]]
-    with tempfile.TemporaryDirectory() as folder:  # made in the same way, with nothing wrong
-        program = build.program_with(COMPARE, (build.source / COMPARE).read_text(), pathlib.Path(folder))
-        if program is None or not tests_pass(program):
-            print("the judge's tests fail without any fault", file=sys.stderr)
-            return 1
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        right = pool.submit(passes_without_fault, build)
         outcomes = list(pool.map(lambda fault: outcome(build, fault), faults))
+    if not right.result():
+        print("the judge's tests fail without any fault", file=sys.stderr)
+        return 1
     for fault, result in zip(faults, outcomes):
         print(f"{result:<9} {fault[0]:<5} {fault[1]}")
     noticed = outcomes.count("noticed")
