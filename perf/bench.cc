@@ -311,7 +311,8 @@ Sample Bench::sample(const WorkloadResult& workload, TimedContestant& timed, int
     // call.
     // Under Valgrind a call takes seconds, so that counted calls change them once, and warm up once after that.
     const bool turns = !timed.entry->unjudged && (!options_.counting || round == 0);
-    if (turns) launch.turn(static_cast<std::uint64_t>(1 + round + attempt * kMostRounds));
+    const int turn = 1 + round + attempt * kMostRounds;
+    if (turns) launch.turn(static_cast<std::uint64_t>(turn));
     if (timed.warms_up || (options_.counting && turns)) launch.time(1);
     interference.watch();
     Sample out{.round = round, .calls = timed.calls, .fma_gflops = fma_gflops};

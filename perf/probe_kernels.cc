@@ -36,7 +36,8 @@ constexpr double kSums = 12;
 
 template <class Scalar>
 double flops(std::int64_t steps, std::size_t vector_bytes) {
-  return 2 * kSums * static_cast<double>(vector_bytes / sizeof(Scalar)) * static_cast<double>(steps);
+  const std::size_t scalars = vector_bytes / sizeof(Scalar);
+  return 2 * kSums * static_cast<double>(scalars) * static_cast<double>(steps);
 }
 
 // For every CPU of the architecture: SSE2, NEON. The compiler's vector types; a product and a sum are two instructions

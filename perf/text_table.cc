@@ -91,7 +91,8 @@ std::string closing_text(const BenchResult& result) {
   std::map<std::string, Row> rows;
   std::vector<std::string> order;
   for (const WorkloadResult& workload : result.workloads) {
-    const Entry* base = workload.entries.empty() || !workload.entries.front().timed() ? nullptr : &workload.entries[0];
+    const Entry* base =
+        workload.entries.empty() || !workload.entries.front().timed() ? nullptr : &workload.entries.front();
     for (const Entry& entry : workload.entries) {
       if (!rows.contains(entry.implementation)) order.push_back(entry.implementation);
       Row& row = rows[entry.implementation];

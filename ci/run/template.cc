@@ -50,7 +50,8 @@ data data_of(const Json& value, Escape escape) {
   if (value.is_object()) {
     data out(data::type::object);
     for (const auto& [key, member] : value.items()) {
-      const bool filled = member.is_array() ? !member.empty() : member.is_string() && member != "";
+      const bool filled =
+          member.is_string() ? !member.get_ref<const std::string&>().empty() : member.is_array() && !member.empty();
       out.set(key, data_of(member, escape));
       out.set("has_" + key, data(filled ? data::type::bool_true : data::type::bool_false));
     }

@@ -15,7 +15,7 @@ enum class Products { kVectors, kAmx, kAmxEmulated };  // of float matrices
 
 struct PathChoice {
   Path path;                               // the best of the machine, or the requested one
-  std::string refusal = "";                // why the request cannot be met, or ""
+  std::string refusal{};                   // why the request cannot be met, or ""
   Products products = Products::kVectors;  // the emulation only if requested
 };
 

@@ -4,6 +4,8 @@
 // Kind: exact, because one of the two summands is zero.
 // Catches: output_h_backprop ignored, overwritten by output_backprop or the other way round, or added at the wrong
 // end of time, to the other direction or to another layer.
+#include <utility>
+
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/subnet.h"
@@ -11,7 +13,7 @@
 namespace backgauge {
 namespace {
 
-Case about(Case c) { return with_finite_values(c); }
+Case about(Case c) { return with_finite_values(std::move(c)); }
 
 // The final state of one direction of the last layer, as elements of output_h and of output.
 struct Final {

@@ -3,6 +3,8 @@
 // Kind: within the bounds of both sides.
 // Catches: anything that is not linear in the upstream gradients (clipping, thresholds, abs), constants added to
 // them, gradients scaled by something they should not depend on, outputs that keep their old contents.
+#include <utility>
+
 #include "properties/case/random.h"
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
@@ -12,14 +14,14 @@
 namespace backgauge {
 namespace {
 
-Case about(Case c) { return with_finite_values(c); }
+Case about(Case c) { return with_finite_values(std::move(c)); }
 
 // Multiples of 1/64 from -8 to 8 (bfloat16: of 1/8): 11 significant bits (8) hold any of them and any sum of two, so
 // nothing is lost in 16 bits either.
 double on_grid(const Case& c, const std::string& stream, std::int64_t index) {
-  const std::int64_t values = float_format(c.dtype).unit_roundoff > 0x1p-11 ? 128 : 1024;
-  return 16 * static_cast<double>(RandomStream(c.seed, stream).choice(index, values) - values / 2) /
-         static_cast<double>(values);
+  const std::int64_t half = float_format(c.dtype).unit_roundoff > 0x1p-11 ? 64 : 512;  // of the values
+  return 8 * static_cast<double>(RandomStream(c.seed, stream).choice(index, 2 * half) - half) /
+         static_cast<double>(half);
 }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {

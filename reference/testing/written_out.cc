@@ -71,7 +71,8 @@ WrittenOut::Matrix WrittenOut::product_of(std::span<const Matrix* const> parts) 
   std::vector<const Matrix*> factors(parts.begin(), parts.end());
   if (forms_.backwards) std::ranges::reverse(factors);
   // What is multiplied out comes last: it needs a g.
-  std::ranges::stable_partition(factors, [this](const Matrix* factor) { return !multiplied_out(*factor); });
+  std::stable_partition(factors.begin(), factors.end(),
+                        [this](const Matrix* factor) { return !multiplied_out(*factor); });
   Matrix out{factors.front()->v};
   for (std::size_t k = 1; k < factors.size(); ++k) {
     out.v = multiplied_out(*factors[k]) ? multiply_out(out.v, *factors[k]) : rounded(out.v * factors[k]->v);

@@ -80,7 +80,7 @@ std::vector<Estimate> estimates(const Slope& slope, bool kinks, const std::vecto
     // The estimate from e / 2 and e. The one from e and 2 e has an error 16 times as large, which is most of the
     // difference between both.
     const long double coarse = extrapolated(steps, differences, 0, 2), fine = extrapolated(steps, differences, 1, 0);
-    return {{{{&steps[1], 4 / (3 * 2 * steps[1].size)}, {&steps[0], -1 / (3 * 2 * steps[0].size)}},
+    return {{{{&steps[1], 4 / (3 * 2 * steps[1].size)}, {&steps.front(), -1 / (3 * 2 * steps[0].size)}},
              std::fabs(coarse - fine)}};
   }
   // A kink between the ends changes the slope over a step by half of the second difference of the output. Magnitudes
