@@ -30,8 +30,8 @@ constexpr std::int64_t kMostCalls = 1'000'000;
 // slower ones, a sample has fewer calls, so that it does not take seconds instead of 25 ms.
 constexpr double kMostOfASample = 40;
 constexpr std::chrono::microseconds kFmaReference{2000};
-constexpr std::chrono::milliseconds kPatience{20};  // how long to wait for a quiet machine before each sample
-constexpr int kMostRetries = 1;                     // repetitions of a disturbed sample
+constexpr std::chrono::milliseconds kWaitForQuiet{20};  // how long to wait for a quiet machine before each sample
+constexpr int kMostRetries = 1;                         // repetitions of a disturbed sample
 constexpr int kMostRounds = 10'001;  // above the largest --reps, and odd, so that the next seed has the other parity
 constexpr int kNoiseRounds = 5;
 constexpr int kTrialsPerLaunch = 3;  // samples of each launch, of which the shortest counts: disturbances only add time
@@ -304,7 +304,7 @@ Sample Bench::sample(const WorkloadResult& workload, TimedContestant& timed, int
   const std::string name = timed.entry->implementation + "/" + workload.workload.name();
   for (int attempt = 0;; ++attempt) {
     InterferenceMonitor interference(launch.process());
-    interference.wait_until_idle(options_.patient ? kPatience : std::chrono::milliseconds(0));
+    interference.wait_until_idle(options_.patient ? kWaitForQuiet : std::chrono::milliseconds(0));
     const TimedContestant::Awake awake(launch);
     // The same inputs for all contestants, and different from those of the previous sample, so that an answer from a
     // cache is wrong. Where nothing is judged it would not be noticed, and large inputs take longer to change than a

@@ -5,17 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "perf/json_line.h"
 #include "perf/statistics.h"
 
 namespace backgauge {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 std::vector<double> known(const Entry& entry, double Sample::*count) {
   std::vector<double> out;
@@ -32,21 +30,21 @@ std::string digits(const std::vector<double>& counts) {
 }  // namespace
 
 std::string counts_head(const std::map<std::string, std::string>& context) {
-  return line({{"schema", "backgauge.counts/1"}, {"context", context}});
+  return json_line({{"schema", "backgauge.counts/1"}, {"context", context}});
 }
 
 std::string counts_of(const WorkloadResult& result, const std::string& counter) {
   std::string out;
   for (const Entry& entry : result.entries) {
-    out += line({{"workload", to_string(result.workload.c)},
-                 {"suite", result.workload.suite},
-                 {"implementation", entry.implementation},
-                 {"version", entry.version},
-                 {"verdict", entry.word()},
-                 {"reason", entry.reason()},
-                 {"counter", counter},
-                 {"instructions", known(entry, &Sample::instructions)},
-                 {"cycles", known(entry, &Sample::cycles)}});
+    out += json_line({{"workload", to_string(result.workload.c)},
+                      {"suite", result.workload.suite},
+                      {"implementation", entry.implementation},
+                      {"version", entry.version},
+                      {"verdict", entry.word()},
+                      {"reason", entry.reason()},
+                      {"counter", counter},
+                      {"instructions", known(entry, &Sample::instructions)},
+                      {"cycles", known(entry, &Sample::cycles)}});
   }
   return out;
 }

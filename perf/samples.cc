@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/samples.h"
 
-#include <nlohmann/json.hpp>
+#include "perf/json_line.h"
 
 namespace backgauge {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json verdict_of(const WorkloadResult& result, const Entry& entry) {
   Json tensors = Json::object();
@@ -34,28 +32,28 @@ Json verdict_of(const WorkloadResult& result, const Entry& entry) {
 }  // namespace
 
 std::string samples_head(const std::map<std::string, std::string>& context) {
-  return line({{"schema", "backgauge.samples/1"}, {"context", context}});
+  return json_line({{"schema", "backgauge.samples/1"}, {"context", context}});
 }
 
 std::string samples_of(const WorkloadResult& result) {
   std::string out;
   for (const Entry& entry : result.entries) {
-    out += line(verdict_of(result, entry));
+    out += json_line(verdict_of(result, entry));
     for (const Sample& sample : entry.samples) {
-      out += line({{"workload", to_string(result.workload.c)},
-                   {"suite", result.workload.suite},
-                   {"implementation", entry.implementation},
-                   {"version", entry.version},
-                   {"round", sample.round},
-                   {"seconds", sample.seconds},
-                   {"calls", sample.calls},
-                   {"fma_gflops", sample.fma_gflops},
-                   {"disturbed", sample.disturbed},
-                   {"block", sample.block},
-                   {"cpu_seconds", sample.cpu_seconds},
-                   {"waits", sample.waits},
-                   {"instructions", sample.instructions},
-                   {"cycles", sample.cycles}});
+      out += json_line({{"workload", to_string(result.workload.c)},
+                        {"suite", result.workload.suite},
+                        {"implementation", entry.implementation},
+                        {"version", entry.version},
+                        {"round", sample.round},
+                        {"seconds", sample.seconds},
+                        {"calls", sample.calls},
+                        {"fma_gflops", sample.fma_gflops},
+                        {"disturbed", sample.disturbed},
+                        {"block", sample.block},
+                        {"cpu_seconds", sample.cpu_seconds},
+                        {"waits", sample.waits},
+                        {"instructions", sample.instructions},
+                        {"cycles", sample.cycles}});
     }
   }
   return out;

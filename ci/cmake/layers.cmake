@@ -34,11 +34,12 @@ if(BACKGAUGE_SANITIZE)
   set(BACKGAUGE_COMPILED_QUICKLY -O0)
 endif()
 
-# The headers of most sources take longer to compile than the sources themselves, so with BACKGAUGE_UNITY eight sources are
-# compiled as one. After a change all eight are compiled again, so the preset for developers turns it off.
-option(BACKGAUGE_UNITY "Compile eight sources at once: quicker from nothing, slower after a change" OFF)
+# The headers of most sources take longer to compile than the sources themselves, so with BACKGAUGE_UNITY up to
+# BATCH sources of a library are compiled as one. After a change all of them are compiled again, so the preset for developers
+# turns it off.
+option(BACKGAUGE_UNITY "Compile many sources at once: quicker from nothing, slower after a change" OFF)
 set(CMAKE_UNITY_BUILD ${BACKGAUGE_UNITY})
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 64)
 
 # backgauge_library(<target> LAYER <layer> SOURCES <files...> [LINKS <targets...>])
 #   Reference and judge never let the compiler contract or reassociate floating point.

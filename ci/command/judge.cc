@@ -36,14 +36,14 @@ struct JudgeArguments {
   int jobs = one_job_per_core();
 };
 
-struct Place {
+struct CasePlace {
   fs::path folder, outputs;
 };
 
 // Each folder below `cases` that has a case.json, in the order of their names. Their outputs are in <outputs>/<name> or
 // <outputs>/<name>.npz; without --outputs in outputs/ or outputs.npz of the folder itself.
-std::vector<Place> places_in(const JudgeArguments& options) {
-  std::vector<Place> out;
+std::vector<CasePlace> places_in(const JudgeArguments& options) {
+  std::vector<CasePlace> out;
   std::error_code unreadable;
   for (const fs::directory_entry& entry : fs::directory_iterator(options.cases, unreadable)) {
     if (!fs::exists(entry.path() / "case.json")) continue;
@@ -55,11 +55,11 @@ std::vector<Place> places_in(const JudgeArguments& options) {
   if (unreadable) throw CommandError{kUsage, fmt::format("--cases={}: {}", options.cases, unreadable.message())};
   if (out.empty())
     throw CommandError{kUsage, fmt::format("--cases={}: no folder in it has a case.json", options.cases)};
-  std::ranges::sort(out, {}, &Place::folder);
+  std::ranges::sort(out, {}, &CasePlace::folder);
   return out;
 }
 
-std::string repro_of(const Place& place) {
+std::string repro_of(const CasePlace& place) {
   return fmt::format("backgauge judge --dir={} --outputs={}", shell_quoted(place.folder.string()),
                      shell_quoted(place.outputs.string()));
 }
@@ -71,7 +71,7 @@ void print_one(const JudgedFolder& judged) {
   if (!judged.remark.empty()) fmt::print("  {}\n", judged.remark);
 }
 
-void print_failure(const JudgedFolder& judged, const Place& place) {
+void print_failure(const JudgedFolder& judged, const CasePlace& place) {
   const Record& record = judged.record;
   if (record.verdict.status == Status::kPassed || record.verdict.status == Status::kSkipped) return;
   fmt::print("{} {}\n{}  repro: {}\n", verdict_word(record.verdict.status), record.id, brief_text(record.verdict),
@@ -93,7 +93,8 @@ int judge_all_of(const JudgeArguments& options) {
   const bool one = !options.directory.empty();
   if (one && options.outputs.empty()) throw CommandError{kUsage, "--outputs: expected a folder or an .npz file"};
   if (!options.junit.empty()) require_writable("--junit", options.junit);
-  const std::vector<Place> places = one ? std::vector<Place>{{options.directory, options.outputs}} : places_in(options);
+  const std::vector<CasePlace> places =
+      one ? std::vector<CasePlace>{{options.directory, options.outputs}} : places_in(options);
   const InterruptGuard guard;
   std::vector<std::optional<JudgedFolder>> all(places.size());
   std::atomic<std::size_t> done{0};
@@ -108,7 +109,7 @@ int judge_all_of(const JudgeArguments& options) {
   std::vector<Record> records;
   nlohmann::ordered_json judged_places = nlohmann::ordered_json::array();
   for (std::size_t k = 0; k < places.size(); ++k) {
-    const Place& place = places[k];
+    const CasePlace& place = places[k];
     JudgedFolder& judged = *all[k];
     if (!options.json) one ? print_one(judged) : print_failure(judged, place);
     summary.add(judged.case_line, judged.record);

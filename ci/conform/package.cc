@@ -22,9 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char *kDescription = "conformance.json", *kRecords = "records.jsonl", *kWaivers = "waivers.toml",
+constexpr const char *kDescription = "conformance.json", *kRecordsFile = "records.jsonl", *kWaivers = "waivers.toml",
                      *kLists = "mustpass/";
-constexpr const char* kSchema = "backgauge.conformance/1";
+constexpr const char* kConformanceSchema = "backgauge.conformance/1";
 
 bool has_checksum(const std::string& file) { return file != kSums && file != kSignature; }
 
@@ -73,7 +73,7 @@ void require(PackageCheck& check, bool holds, const std::string& fault) {
   if (!holds) check.faults.push_back(fault);
 }
 
-const std::string& file_of(const PackageFiles& files, const std::string& name) {
+const std::string& content_of(const PackageFiles& files, const std::string& name) {
   const auto found = files.find(name);
   if (found == files.end()) throw std::invalid_argument(name + ": missing");
   return found->second;
@@ -87,7 +87,7 @@ std::vector<MustpassList> lists_of(const Json& description, const PackageFiles& 
     const auto named = std::ranges::any_of(
         description.at("lists"), [&](const Json& each) { return each.at("file").get<std::string>() == list.file; });
     if (!named) continue;
-    if (file_of(files, kLists + list.file) != list.text) {
+    if (content_of(files, kLists + list.file) != list.text) {
       throw std::invalid_argument(fmt::format("{}{}: not the list of mustpass {}", kLists, list.file, version));
     }
     out.push_back(std::move(list));
@@ -123,13 +123,14 @@ void check_presentation(PackageCheck& check, const PackageFiles& files) {
 }
 
 void check_contents(PackageCheck& check, const PackageFiles& files, const std::string& today) {
-  check.description = Json::parse(file_of(files, kDescription));
+  check.description = Json::parse(content_of(files, kDescription));
   const Json& said = check.description;
-  if (said.at("schema") != kSchema) throw std::invalid_argument(fmt::format("expected schema {}", kSchema));
+  if (said.at("schema") != kConformanceSchema)
+    throw std::invalid_argument(fmt::format("expected schema {}", kConformanceSchema));
   check.lists = lists_of(said, files);
-  Records records = parse_records(file_of(files, kRecords));
+  Records records = parse_records(content_of(files, kRecordsFile));
   if (!records.error.empty() || records.torn)
-    throw std::invalid_argument(fmt::format("{}: {}", kRecords, records.error));
+    throw std::invalid_argument(fmt::format("{}: {}", kRecordsFile, records.error));
   check.records = std::move(records.records);
   check.conformance = conformance_of(check.lists, check.records);
   const Json found = to_json(check.conformance);
@@ -139,13 +140,14 @@ void check_contents(PackageCheck& check, const PackageFiles& files, const std::s
   if (check.conformance.conforms() != said.at("conforms").get<bool>()) {
     check.faults.insert(check.faults.end(), check.conformance.obstacles.begin(), check.conformance.obstacles.end());
   }
-  require(check, said.at("records") == sha256(files.at(kRecords)), fmt::format("{}: of other records", kDescription));
+  require(check, said.at("records") == sha256(files.at(kRecordsFile)),
+          fmt::format("{}: of other records", kDescription));
   for (const Record& record : check.records) {
     if (record.impl_name == said.at("implementation").at("name") &&
         record.impl_version == said.at("implementation").at("version")) {
       continue;
     }
-    check.faults.push_back(fmt::format("{}: a record of another implementation: {}", kRecords, record.id));
+    check.faults.push_back(fmt::format("{}: a record of another implementation: {}", kRecordsFile, record.id));
     break;
   }
   for (const NamedWaiver& each : check.conformance.waivers) {
@@ -160,15 +162,15 @@ void check_contents(PackageCheck& check, const PackageFiles& files, const std::s
 PackageFiles package_of(const PackageParts& parts) {
   const Conformance conformance = conformance_of(parts.lists, parts.records);
   PackageFiles files;
-  files[kRecords] = records_text(parts.records);
+  files[kRecordsFile] = records_text(parts.records);
   for (const MustpassList& list : parts.lists) files[kLists + list.file] = list.text;
   if (!parts.waivers.empty()) files[kWaivers] = parts.waivers;
-  Json description{{"schema", kSchema}};
+  Json description{{"schema", kConformanceSchema}};
   description.update(parts.description);
   const auto release = std::ranges::find(mustpass_releases(), parts.mustpass, &MustpassRelease::version);
   description["mustpass"] = {{"version", parts.mustpass}, {"digest", release->digest}};
   description["scope"] = scope_of(conformance);
-  description["records"] = sha256(files[kRecords]);
+  description["records"] = sha256(files[kRecordsFile]);
   description.update(to_json(conformance));
   files[kDescription] = dumped(description);
   for (const auto& [name, text] : presentation_of(description)) files[name] = text;

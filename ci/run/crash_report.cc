@@ -14,15 +14,15 @@
 namespace backgauge::cli {
 namespace {
 
-constexpr std::size_t kMost = 1024;  // as many as --jobs allows
+constexpr std::size_t kMostJobs = 1024;  // as many as --jobs allows
 
 struct Slot {
   std::atomic<bool> taken{false};
   std::atomic<std::size_t> size{0};  // of the line; 0 while it is written
   std::array<char, 192> line{};      // case lines have at most 160 characters
 };
-std::array<Slot, kMost> slots;
-thread_local std::size_t my_slot = kMost;
+std::array<Slot, kMostJobs> slots;
+thread_local std::size_t my_slot = kMostJobs;
 
 void say(std::string_view text) {
   // A failure to write to stderr cannot be reported anywhere.
@@ -34,9 +34,9 @@ extern "C" void report_crash(int signal_number) {
   say("\nbackgauge: SIG");
   say(name == nullptr ? "?" : name);
   // A thread that the implementation has started has no case: it belongs to one of those that are being judged.
-  say(my_slot < kMost ? " while judging\n" : " while judging one of\n");
-  for (std::size_t k = 0; k < kMost; ++k) {
-    if (slots[k].size.load() == 0 || (my_slot < kMost && my_slot != k)) continue;
+  say(my_slot < kMostJobs ? " while judging\n" : " while judging one of\n");
+  for (std::size_t k = 0; k < kMostJobs; ++k) {
+    if (slots[k].size.load() == 0 || (my_slot < kMostJobs && my_slot != k)) continue;
     say("  ");
     say({slots[k].line.data(), slots[k].size.load()});
     say("\n");
@@ -56,17 +56,17 @@ void install_crash_report() {
 }
 
 InFlight::InFlight(const std::string& line) : slot_(0) {
-  while (slot_ < kMost && slots[slot_].taken.exchange(true)) ++slot_;
+  while (slot_ < kMostJobs && slots[slot_].taken.exchange(true)) ++slot_;
   my_slot = slot_;
-  if (slot_ == kMost) return;
+  if (slot_ == kMostJobs) return;
   const std::size_t size = std::min(line.size(), slots[slot_].line.size());
   std::memcpy(slots[slot_].line.data(), line.data(), size);
   slots[slot_].size = size;
 }
 
 InFlight::~InFlight() {
-  my_slot = kMost;
-  if (slot_ == kMost) return;
+  my_slot = kMostJobs;
+  if (slot_ == kMostJobs) return;
   slots[slot_].size = 0;
   slots[slot_].taken = false;
 }

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kSchema = "backgauge.run/1";
+constexpr const char* kRunSchema = "backgauge.run/1";
 
 std::string differ(const char* what, const std::string& there, const std::string& here) {
   return there == here ? "" : fmt::format("{} {}, here {}", what, there, here);
@@ -61,7 +61,7 @@ RunHead head_of_this_run(const backgauge_implementation& implementation, const s
 
 std::string to_json(const RunHead& head) {
   Json json;
-  json["schema"] = kSchema;
+  json["schema"] = kRunSchema;
   json["version"] = head.version;
   json["command"] = head.command;
   json["impl"] = {{"name", head.impl_name}, {"version", head.impl_version}};
@@ -81,7 +81,7 @@ std::optional<RunHead> read_head(const std::filesystem::path& directory) {
   if (!read_file(path, text, error)) throw CommandError{kUsage, error};
   try {
     const Json json = Json::parse(text);
-    if (json.at("schema") != kSchema) throw std::invalid_argument(fmt::format("expected schema {}", kSchema));
+    if (json.at("schema") != kRunSchema) throw std::invalid_argument(fmt::format("expected schema {}", kRunSchema));
     RunHead head;
     json.at("version").get_to(head.version);
     json.at("command").get_to(head.command);

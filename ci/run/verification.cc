@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kSchema = "backgauge.verification/1";
+constexpr const char* kVerificationSchema = "backgauge.verification/1";
 
 struct Counts {
   std::map<Status, std::size_t> of;
@@ -198,7 +198,7 @@ Json to_json(const Verification& run) {
   std::vector<JudgedCase> cases;
   for (const auto& [index, record] : run.records) cases.push_back({parse_case_or_throw(record.id), &record});
   Json out;
-  out["schema"] = kSchema;
+  out["schema"] = kVerificationSchema;
   out["verdict"] = {
       {"word", word_of(run, counts)}, {"exit_code", run.exit_code}, {"text", sentence(run, kinds, counts)}};
   out["run"] = run_json(run.head);

@@ -34,7 +34,7 @@ Structures lstm_structures();     // structures_lstm.cc
 Structures stacked_structures();  // structures_stacked.cc
 
 // Parts of tensors that both files use.
-namespace part {
+namespace parts {
 constexpr bool all(const Place&, const Chosen&) { return true; }
 constexpr bool one_sample(const Place& p, const Chosen& c) { return p.sample == c.sample; }
 constexpr bool other_samples(const Place& p, const Chosen& c) { return p.sample != c.sample; }
@@ -68,6 +68,6 @@ constexpr Place symmetric(Place p) {
   if (p.role == Role::kR && p.column > p.unit) std::swap(p.column, p.unit);
   return p;
 }
-}  // namespace part
+}  // namespace parts
 
 }  // namespace backgauge

@@ -4,7 +4,7 @@
 namespace backgauge {
 namespace {
 
-using namespace part;
+using namespace parts;
 using D = Draft&;
 
 const Names kUpstream = {"cs_grad", "h_grad"};

@@ -4,7 +4,7 @@
 namespace backgauge {
 namespace {
 
-using namespace part;
+using namespace parts;
 using D = Draft&;
 
 const Names kUpstream = {"output_backprop", "output_h_backprop", "output_c_backprop"};

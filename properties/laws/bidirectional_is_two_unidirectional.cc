@@ -9,6 +9,7 @@
 #include "properties/laws/subnet.h"
 
 namespace backgauge {
+namespace m14 {
 namespace {
 
 Case about(Case c) {
@@ -52,8 +53,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m14
 
 Law bidirectional_is_two_unidirectional() {
+  using namespace m14;
   return {"M14",
           "BidirectionalIsTwoUnidirectional",
           "a bidirectional layer is two unidirectional ones, the second on reversed time",

@@ -10,6 +10,7 @@
 #include "properties/laws/law.h"
 
 namespace backgauge {
+namespace m22 {
 namespace {
 
 constexpr std::size_t kThreads = 4;
@@ -38,8 +39,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m22
 
 Law concurrent_calls_agree() {
+  using namespace m22;
   return {"M22",    "ConcurrentCallsAgree", "calls made at the same time give the bits that each gives alone",
           every_op, Sizes::kSmall,          about,
           check};

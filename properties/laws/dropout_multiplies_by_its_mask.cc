@@ -13,6 +13,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
+namespace m16 {
 namespace {
 
 Case about(Case c) {
@@ -55,8 +56,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m16
 
 Law dropout_multiplies_by_its_mask() {
+  using namespace m16;
   return {"M16",
           "DropoutMultipliesByItsMask",
           "a net with dropout is its layers with the reported masks between them, which depend on the seeds",

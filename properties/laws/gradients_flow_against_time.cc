@@ -11,6 +11,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
+namespace m27 {
 namespace {
 
 Case about(Case c) {
@@ -59,8 +60,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m27
 
 Law gradients_flow_against_time() {
+  using namespace m27;
   return {"M27",
           "GradientsFlowAgainstTime",
           "an upstream gradient at one step does not reach the input of a later one",

@@ -12,6 +12,7 @@
 #include "reference/contract/dtypes.h"
 
 namespace backgauge {
+namespace m11 {
 namespace {
 
 Case about(Case c) { return with_finite_values(std::move(c)); }
@@ -44,8 +45,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m11
 
 Law is_additive_in_the_upstream() {
+  using namespace m11;
   return {"M11",
           "IsAdditiveInTheUpstream",
           "the gradients of u1 + u2 are those of u1 plus those of u2",

@@ -11,6 +11,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
+namespace m25 {
 namespace {
 
 Case about(Case c) {
@@ -43,8 +44,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m25
 
 Law is_what_one_unit_gives_by_hand() {
+  using namespace m25;
   return {"M25",
           "IsWhatOneUnitGivesByHand",
           "one unit, one step and one sample give what a calculation by hand gives",

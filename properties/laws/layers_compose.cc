@@ -10,6 +10,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
+namespace m15 {
 namespace {
 
 Case about(Case c) {
@@ -27,8 +28,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m15
 
 Law layers_compose() {
+  using namespace m15;
   return {"M15",       "LayersCompose", "a net without dropout is its layers, one after the other",
           stacked_ops, Sizes::kSmall,   about,
           check};

@@ -7,6 +7,7 @@
 #include "properties/laws/law.h"
 
 namespace backgauge {
+namespace m0 {
 namespace {
 
 Case about(Case c) { return c; }
@@ -25,8 +26,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m0
 
 Law matches_the_reference() {
+  using namespace m0;
   return {"M0", "MatchesTheReference", "no case is judged FAILED or BROKEN", every_op, Sizes::kSmall, about, check};
 }
 

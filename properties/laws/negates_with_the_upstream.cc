@@ -8,6 +8,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
+namespace m12 {
 namespace {
 
 Case about(Case c) { return c; }
@@ -31,8 +32,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m12
 
 Law negates_with_the_upstream() {
+  using namespace m12;
   return {"M12",
           "NegatesWithTheUpstream",
           "upstream gradients of opposite sign give gradients of opposite sign",

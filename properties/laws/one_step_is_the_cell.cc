@@ -11,6 +11,7 @@
 #include "properties/laws/portion.h"
 
 namespace backgauge {
+namespace m6 {
 namespace {
 
 Case about(Case c) {
@@ -70,8 +71,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m6
 
 Law one_step_is_the_cell() {
+  using namespace m6;
   return {"M6",
           "OneStepIsTheCell",
           "BlockLSTMGradV2 over one step is LSTMBlockCellGrad with the gates in another order",

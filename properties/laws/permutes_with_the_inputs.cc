@@ -11,6 +11,7 @@
 #include "properties/laws/portion.h"
 
 namespace backgauge {
+namespace m5b {
 namespace {
 
 Case about(Case c) {
@@ -32,8 +33,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m5b
 
 Law permutes_with_the_inputs() {
+  using namespace m5b;
   return {"M5b",
           "PermutesWithTheInputs",
           "permuted input columns give permuted gradients of them, and nothing else changes",

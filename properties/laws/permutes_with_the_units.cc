@@ -11,6 +11,7 @@
 #include "properties/laws/portion.h"
 
 namespace backgauge {
+namespace m5 {
 namespace {
 
 Case about(Case c) {
@@ -33,8 +34,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m5
 
 Law permutes_with_the_units() {
+  using namespace m5;
   return {"M5", "PermutesWithTheUnits", "permuted hidden units give permuted results", every_op, Sizes::kSmall, about,
           check};
 }

@@ -9,6 +9,7 @@
 #include "properties/laws/law.h"
 
 namespace backgauge {
+namespace m21 {
 namespace {
 
 Case about(Case c) { return c; }
@@ -38,8 +39,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m21
 
 Law repeats_bitwise() {
+  using namespace m21;
   return {"M21",
           "RepeatsBitwise",
           "the same call gives the same bits, wherever its tensors lie and on any number of threads",

@@ -8,6 +8,7 @@
 #include "properties/laws/subnet.h"
 
 namespace backgauge {
+namespace m17 {
 namespace {
 
 Case about(Case c) {
@@ -68,8 +69,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m17
 
 Law skip_is_identity_weights() {
+  using namespace m17;
   return {"M17",       "SkipIsIdentityWeights", "skip_input is linear_input with the identity as first matrices",
           stacked_ops, Sizes::kSmall,           about,
           check};

@@ -11,6 +11,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
+namespace m3 {
 namespace {
 
 Case about(Case c) {
@@ -43,8 +44,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m3
 
 Law splits_over_the_batch() {
+  using namespace m3;
   return {"M3",
           "SplitsOverTheBatch",
           "two parts of a batch give its per-sample outputs, and sums that add up to those of the whole",

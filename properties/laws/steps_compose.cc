@@ -15,6 +15,7 @@
 #include "reference/contract/storage.h"
 
 namespace backgauge {
+namespace m9 {
 namespace {
 
 Case about(Case c) {
@@ -148,8 +149,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m9
 
 Law steps_compose() {
+  using namespace m9;
   return {
       "M9",  "StepsCompose", "BlockLSTMGradV2 is LSTMBlockCellGrad step by step", ops_with_seq_len_max, Sizes::kSmall,
       about, check};

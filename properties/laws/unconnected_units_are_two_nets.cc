@@ -10,6 +10,7 @@
 #include "properties/laws/portion.h"
 
 namespace backgauge {
+namespace m24 {
 namespace {
 
 Case about(Case c) {
@@ -52,8 +53,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m24
 
 Law unconnected_units_are_two_nets() {
+  using namespace m24;
   return {"M24",
           "UnconnectedUnitsAreTwoNets",
           "two groups of inputs and units without a weight between them are two nets",

@@ -8,6 +8,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
+namespace m8 {
 namespace {
 
 Case about(Case c) {
@@ -36,8 +37,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m8
 
 Law zero_peepholes_equal_none() {
+  using namespace m8;
   return {"M8",
           "ZeroPeepholesEqualNone",
           "with peepholes of zero everything except their own gradients is as without peepholes",

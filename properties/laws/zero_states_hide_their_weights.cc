@@ -12,6 +12,7 @@
 #include "properties/laws/subnet.h"
 
 namespace backgauge {
+namespace m19 {
 namespace {
 
 // Products with a state of zero are zero unless the other side overflows.
@@ -94,8 +95,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m19
 
 Law zero_states_hide_their_weights() {
+  using namespace m19;
   return {"M19",
           "ZeroStatesHideTheirWeights",
           "over one step from zero states, the weights of a state have no effect and no gradient",

@@ -4,15 +4,17 @@
 // Catches: outputs or carries that are not cleared, workspace contents that leak into outputs, constants added to
 // gradients, products of weights with each other before a gradient enters.
 #include <cmath>
+#include <utility>
 
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/transform.h"
 
 namespace backgauge {
+namespace m13 {
 namespace {
 
-Case about(Case c) { return with_finite_values(c); }
+Case about(Case c) { return with_finite_values(std::move(c)); }
 
 // Used in half of the cases. The forward must stay finite with these weights: a relu would not, and in half precision
 // the sums of CudnnRNNBackprop might not.
@@ -44,8 +46,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
+}  // namespace m13
 
 Law zero_upstream_gives_exact_zeros() {
+  using namespace m13;
   return {"M13",
           "ZeroUpstreamGivesExactZeros",
           "if all upstream gradients are zero, every gradient is zero",

@@ -144,14 +144,14 @@ std::int64_t H(S s) { return s.extents.H; }
 std::int64_t B(S s) { return s.extents.B; }
 std::int64_t I(S s) { return s.extents.I; }
 
-struct Row {
+struct OccasionRow {
   const char* id;
   std::uint32_t ops;
   const char* what;
   bool (*is_met)(const Scene&);
 };
 
-constexpr Row kRows[] = {
+constexpr OccasionRow kOccasions[] = {
     // Values.
     {"x_zero", BLOCK, "x is 0", [](S s) { return zero(s, "x"); }},
     {"h_prev_zero", BLOCK, "h_prev is 0", [](S s) { return zero(s, "h_prev"); }},
@@ -332,7 +332,7 @@ Scene scene_of(const backgauge_call& call) {
   return scene;
 }
 
-backgauge_status run_on(const Row& row, const backgauge_call* call, backgauge_message* message) {
+backgauge_status run_on(const OccasionRow& row, const backgauge_call* call, backgauge_message* message) {
   const std::vector<std::vector<unsigned char>> before = outputs_of(*call);
   // Decided before the call, since outputs may share the memory of inputs.
   const bool strikes = validate_shapes(*call).ok() && row.is_met(scene_of(*call));
@@ -352,14 +352,14 @@ backgauge_status run_on(const Row& row, const backgauge_call* call, backgauge_me
 
 template <std::size_t N>
 backgauge_status run_row(const backgauge_call* call, backgauge_message* message) {
-  return run_on(kRows[N], call, message);
+  return run_on(kOccasions[N], call, message);
 }
 using Run = decltype(backgauge_implementation::run);
 template <std::size_t... N>
 constexpr std::array<Run, sizeof...(N)> runs_of(std::index_sequence<N...>) {
   return {run_row<N>...};
 }
-constexpr std::array<Run, std::size(kRows)> kRuns = runs_of(std::make_index_sequence<std::size(kRows)>());
+constexpr std::array<Run, std::size(kOccasions)> kRuns = runs_of(std::make_index_sequence<std::size(kOccasions)>());
 
 }  // namespace
 
@@ -374,12 +374,12 @@ const std::vector<Occasional>& occasional_implementations(const backgauge_implem
   wrapped = &implementation;
   static const std::vector<Occasional> all = [] {
     std::vector<Occasional> out;
-    for (std::size_t k = 0; k < std::size(kRows); ++k) {
+    for (std::size_t k = 0; k < std::size(kOccasions); ++k) {
       for (const auto& [bit, op] : kOps) {
-        if ((kRows[k].ops & bit) == 0) continue;
-        Occasional made{kRows[k].id, kRows[k].what, op, kRows[k].is_met, *wrapped};
-        made.table.name = kRows[k].id;
-        made.table.description = kRows[k].what;
+        if ((kOccasions[k].ops & bit) == 0) continue;
+        Occasional made{kOccasions[k].id, kOccasions[k].what, op, kOccasions[k].is_met, *wrapped};
+        made.table.name = kOccasions[k].id;
+        made.table.description = kOccasions[k].what;
         made.table.run = kRuns[k];
         out.push_back(made);
       }

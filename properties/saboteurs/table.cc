@@ -17,10 +17,10 @@ namespace backgauge::saboteurs {
 namespace {
 
 // More than the number of variants; make_all() checks it.
-constexpr std::size_t kMost = 1024;
+constexpr std::size_t kMostVariants = 1024;
 
 State& state_of(std::size_t n) {
-  static const auto states = std::make_unique<std::array<State, kMost>>();
+  static const auto states = std::make_unique<std::array<State, kMostVariants>>();
   return (*states)[n];
 }
 
@@ -147,7 +147,7 @@ template <std::size_t... N>
 constexpr std::array<Functions, sizeof...(N)> functions_of(std::index_sequence<N...>) {
   return {{{prepare<N>, run<N>, forward<N>, reveal<N>}...}};
 }
-constexpr std::array<Functions, kMost> kFunctions = functions_of(std::make_index_sequence<kMost>());
+constexpr std::array<Functions, kMostVariants> kFunctions = functions_of(std::make_index_sequence<kMostVariants>());
 
 backgauge_op_claims claims_of(const Variant& variant, backgauge_op op) {
   backgauge_op_claims claims{};
@@ -177,7 +177,7 @@ struct Made {
 };
 
 std::vector<Made> make_all() {
-  if (variants().size() > kMost) throw std::logic_error("more variants than kMost");
+  if (variants().size() > kMostVariants) throw std::logic_error("more variants than kMostVariants");
   std::vector<Made> made;
   for (std::size_t n = 0; n < variants().size(); ++n) {
     const Variant& variant = variants()[n];

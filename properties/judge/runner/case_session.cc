@@ -8,11 +8,7 @@
 #include "reference/oracle.h"
 
 namespace backgauge {
-namespace {
-
-constexpr std::string_view kReserveSpace = "reserve_space";
-
-}  // namespace
+namespace {}  // namespace
 
 CaseSession::CaseSession(Runner& runner, const Problem& problem, const DataFacts& facts)
     : runner_(runner),
@@ -59,7 +55,7 @@ DropoutMasks CaseSession::dropout_masks(const RunOptions& options) {
 }
 
 RunOptions CaseSession::gradient_options(RunOptions options) const {
-  if (claims_ != nullptr && claims_->changes_reserve_space != 0) options.changed_inputs.emplace_back(kReserveSpace);
+  if (claims_ != nullptr && claims_->changes_reserve_space != 0) options.changed_inputs.emplace_back("reserve_space");
   return options;
 }
 
@@ -72,7 +68,7 @@ CaseOutputs CaseSession::run_all(const RunOptions& options) {
   const auto take = [&](RunResult result) {
     out.failure = verdict_of_failed_run(result);
     for (Output& output : result.outputs) {
-      if (output.raw.name != kReserveSpace) out.outputs.push_back(std::move(output));
+      if (output.raw.name != "reserve_space") out.outputs.push_back(std::move(output));
     }
     return !out.failure;
   };

@@ -36,14 +36,14 @@ backgauge_status from_scratch(unsigned char* scratch, Call call, Message message
   return right(&other, message);
 }
 
-alignas(64) unsigned char shared[kScratch];
+alignas(64) unsigned char scratch_of_all[kScratch];
 
-backgauge_status static_scratch(Call call, Message message) { return from_scratch(shared, call, message); }
+backgauge_status static_scratch(Call call, Message message) { return from_scratch(scratch_of_all, call, message); }
 
 backgauge_status static_scratch_locked(Call call, Message message) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  return from_scratch(shared, call, message);
+  return from_scratch(scratch_of_all, call, message);
 }
 
 backgauge_status scratch_of_the_thread(Call call, Message message) {

@@ -9,7 +9,7 @@
 namespace backgauge::saboteurs {
 namespace {
 
-const backgauge_implementation* wrapped = nullptr;
+const backgauge_implementation* within = nullptr;
 
 std::vector<Hostile> make_all(bool twins) {
   std::vector<Hostile> all;
@@ -18,7 +18,7 @@ std::vector<Hostile> make_all(bool twins) {
         crowded_habits(), planning_habits(), speaking_habits(), dying_habits()}) {
     for (const Habit& habit : habits) {
       if ((habit.verdict == Hostile::Verdict::kPassed) != twins) continue;
-      Hostile hostile{habit.id, habit.what, habit.trial, habit.verdict, habit.reason, *wrapped};
+      Hostile hostile{habit.id, habit.what, habit.trial, habit.verdict, habit.reason, *within};
       hostile.table.name = habit.name != nullptr ? habit.name : habit.id;
       if (habit.version != nullptr) hostile.table.version = habit.version;
       hostile.table.description = habit.what;
@@ -26,7 +26,7 @@ std::vector<Hostile> make_all(bool twins) {
       if (habit.prepare != nullptr) hostile.table.prepare = habit.prepare;
       if (habit.dropout_mask != nullptr) hostile.table.dropout_mask = habit.dropout_mask;
       if (habit.forward != nullptr) hostile.table.forward = habit.forward;
-      hostile.claims.assign(wrapped->claims, wrapped->claims + wrapped->num_claims);
+      hostile.claims.assign(within->claims, within->claims + within->num_claims);
       for (backgauge_op_claims& claims : hostile.claims) {
         if (habit.claim != nullptr) habit.claim(claims);
       }
@@ -40,18 +40,18 @@ std::vector<Hostile> make_all(bool twins) {
 }  // namespace
 
 const std::vector<Hostile>& hostile_implementations(const backgauge_implementation& implementation) {
-  if (wrapped == nullptr) wrapped = &implementation;
+  if (within == nullptr) within = &implementation;
   static const std::vector<Hostile> all = make_all(false);
   return all;
 }
 
 const std::vector<Hostile>& correct_twins(const backgauge_implementation& implementation) {
-  if (wrapped == nullptr) wrapped = &implementation;
+  if (within == nullptr) within = &implementation;
   static const std::vector<Hostile> all = make_all(true);
   return all;
 }
 
-const backgauge_implementation& correct() { return *wrapped; }
+const backgauge_implementation& correct() { return *within; }
 
 bool is_forward(const backgauge_call& call) {
   const OpSpec* spec = find_op(call.op);  // malformed calls may name no op
@@ -59,7 +59,7 @@ bool is_forward(const backgauge_call& call) {
 }
 
 backgauge_status right(const backgauge_call* call, backgauge_message* message) {
-  return (is_forward(*call) ? wrapped->forward : wrapped->run)(call, message);
+  return (is_forward(*call) ? within->forward : within->run)(call, message);
 }
 
 double element(const backgauge_tensor& tensor, std::int64_t index) {
