@@ -59,7 +59,7 @@ std::int64_t reserve_length(const RnnSizes& n) {
 // `count` neighbours from value `k` on. One alone lies wherever an element of Storage may lie.
 template <int count, class Storage>
 BACKGAUGE_BOTH void load_values(const Storage* values, std::int64_t k, Compute<Storage> (&to)[count]) {
-  const Storage* const from = values + k * static_cast<std::int64_t>(sizeof(Compute<Storage>) / sizeof(Storage));
+  const Storage* const from = values + k * kParts<Storage>;
   if constexpr (count > 1 || std::is_same_v<Storage, Compute<Storage>>) {
     load_each(reinterpret_cast<const Compute<Storage>*>(from), to);
   } else {
@@ -70,7 +70,7 @@ BACKGAUGE_BOTH void load_values(const Storage* values, std::int64_t k, Compute<S
 
 template <int count, class Storage>
 BACKGAUGE_BOTH void store_values(const Compute<Storage> (&from)[count], Storage* values, std::int64_t k) {
-  Storage* const to = values + k * static_cast<std::int64_t>(sizeof(Compute<Storage>) / sizeof(Storage));
+  Storage* const to = values + k * kParts<Storage>;
   if constexpr (count > 1 || std::is_same_v<Storage, Compute<Storage>>) {
     store_each(from, reinterpret_cast<Compute<Storage>*>(to));
   } else {
