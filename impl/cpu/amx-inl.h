@@ -34,10 +34,13 @@ class AmxProducts {
 
  private:
   static constexpr std::int64_t kSide = amx::kSide, kDeep = amx::kDeep, kChunk = amx::kChunk, kSums = amx::kSums;
+  static constexpr std::int64_t kLine = ReadSoon::kLine / sizeof(std::uint16_t), kLinesOfChunk = kChunk / kLine;
   static constexpr std::int64_t kBlocksOfPanel = kCompiled ? P / kSide : 1;
-  // Rows and columns of blocks whose sums stay in L2, and chunks of a piece of the depth: with both operands about
-  // 1.5 of the 2 MiB of L2.
-  static constexpr std::int64_t kRowBlocks = 16, kColumnBlocks = 8, kPiece = 16;
+  // Rows and columns of blocks whose sums stay in L2, and chunks of a piece of the depth. Sums take 512 KiB, a piece of
+  // both operands 384 KiB, and so does the next one, which is prefetched: 1.25 of the 2 MiB of L2. Two pairs of blocks
+  // in a piece of four chunks just fit into the 48 KiB of L1.
+  static constexpr std::int64_t kRowBlocks = 16, kColumnBlocks = 16, kPiece = 4;
+  static constexpr std::int64_t kMostTogether = 4 / kBlocksOfPanel;  // panels in one product of a step
 
  public:
   // weight_gates: gates of the weights, possibly fewer than of the gradients. widest: columns of the widest input.
@@ -111,40 +114,20 @@ class AmxProducts {
     }
   }
 
-  // Computes the panels [range) of state [batch, columns] = gradients of step t times the weights, or +=. done() and
-  // order as in StateProduct::run.
-  template <class Done>
+  // Computes the panels [range) of state [batch, columns] = gradients of step t times the weights, or +=. reads(),
+  // done() and order as in StateProduct::run.
+  template <class Reads, class Done>
   HWY_INLINE void multiply_step(const Member& member, std::int64_t t, const Range& range, bool backwards, float* state,
-                                bool add, Done done) const {
+                                bool add, Reads reads, Done done) const {
     // A second row of blocks reuses the loaded weights; with only one row, four blocks of columns keep four sums in
     // flight.
-    const std::int64_t together = (step_blocks_ > 1 ? 2 : 4) / kBlocksOfPanel, count = range.end - range.begin;
-    const std::int64_t groups = cpu::blocks(count, together);
-    float* const sums = sums_of(member);
+    const std::int64_t together = step_blocks_ > 1 ? 2 / kBlocksOfPanel : kMostTogether;
+    const std::int64_t groups = cpu::blocks(range.end - range.begin, together);
     for (std::int64_t k = 0; k < groups; ++k) {
-      const std::int64_t group = backwards ? groups - 1 - k : k;
-      const std::int64_t panel = range.begin + group * together, end = std::min(range.end, panel + together);
-      for (std::int64_t block = 0; block < step_blocks_; block += 2) {
-        const amx::BlockProduct product{step(t, block),
-                                        right(panel * kBlocksOfPanel, weight_chunks_),
-                                        weight_chunks_ * kChunk,
-                                        weight_chunks_ * kChunk,
-                                        std::min(std::int64_t{2}, step_blocks_ - block),
-                                        (end - panel) * kBlocksOfPanel,
-                                        weight_chunks_,
-                                        sums,
-                                        false};
-        amx::multiply(products(), product);
-        finish(product);
-        for (std::int64_t row = 0; row < product.rows; ++row) {
-          const std::int64_t first = (block + row) * kSide;
-          for (std::int64_t p = panel; p < end; ++p) {
-            write_state(sums + (row * product.columns + (p - panel) * kBlocksOfPanel) * kSums,
-                        std::min(kSide, batch_ - first), state + (p * batch_ + first) * P, add);
-          }
-        }
-      }
-      for (std::int64_t p = panel; p < end; ++p) done(p);
+      const std::int64_t panel = range.begin + (backwards ? groups - 1 - k : k) * together;
+      const Range group{panel, std::min(range.end, panel + together)};
+      multiply_panels(member, t, group, state, add, reads);
+      for (std::int64_t p = group.begin; p < group.end; ++p) done(p);
     }
   }
 
@@ -200,6 +183,44 @@ class AmxProducts {
   }
 
  private:
+  // A few panels of multiply_step(). Meanwhile prefetches reads(panel); prefetching the next weights, too, was slower.
+  template <class Reads>
+  HWY_INLINE void multiply_panels(const Member& member, std::int64_t t, const Range& range, float* state, bool add,
+                                  Reads reads) const {
+    float* const sums = sums_of(member);
+    ReadSoon soon[kMostTogether];
+    const std::int64_t asks = amx::kAsks * weight_chunks_ * cpu::blocks(step_blocks_, 2),
+                       count = range.end - range.begin;
+    for (std::int64_t k = 0; k < count; ++k) {
+      soon[k] = reads(range.begin + k);
+      soon[k].spread(std::max(asks / count, std::int64_t{1}));
+    }
+    ReadSoon *next_soon = soon, *const soon_end = soon + count;
+    for (std::int64_t block = 0; block < step_blocks_; block += 2) {
+      while (next_soon != soon_end && next_soon->finished()) ++next_soon;
+      const amx::BlockProduct product{step(t, block),
+                                      right(range.begin * kBlocksOfPanel, weight_chunks_),
+                                      weight_chunks_ * kChunk,
+                                      weight_chunks_ * kChunk,
+                                      std::min(std::int64_t{2}, step_blocks_ - block),
+                                      count * kBlocksOfPanel,
+                                      weight_chunks_,
+                                      sums,
+                                      false,
+                                      next_soon,
+                                      soon_end};
+      amx::multiply(products(), product);
+      finish(product);
+      for (std::int64_t row = 0; row < product.rows; ++row) {
+        const std::int64_t first = (block + row) * kSide;
+        for (std::int64_t k = 0; k < count; ++k) {
+          write_state(sums + (row * product.columns + k * kBlocksOfPanel) * kSums, std::min(kSide, batch_ - first),
+                      state + ((range.begin + k) * batch_ + first) * P, add);
+        }
+      }
+    }
+  }
+
   static std::int64_t panels(std::int64_t columns) { return cpu::blocks(columns, P); }
   std::uint16_t* right(std::int64_t block, std::int64_t chunks) const { return right_ + block * chunks * kChunk; }
   std::uint16_t* step(std::int64_t t, std::int64_t block) const {
@@ -303,6 +324,13 @@ class AmxProducts {
       for (std::int64_t group = 0; group < columns; group += kColumnBlocks) {
         const std::int64_t end = std::min(columns, group + kColumnBlocks);
         for (std::int64_t chunk = 0; chunk < chunks || chunk == 0; chunk += kPiece) {
+          const bool last = chunk + kPiece >= chunks;
+          const std::int64_t size = std::min(kPiece, chunks - chunk), next = last ? end : group;
+          Ahead ahead(left + (last ? 0 : chunk + kPiece) * kChunk, count,
+                      right(first_panel * kBlocksOfPanel + next, chunks) + (last ? 0 : chunk + kPiece) * kChunk,
+                      std::min(columns, next + kColumnBlocks) - next, stride,
+                      std::min(kPiece, last ? chunks : chunks - chunk - kPiece),
+                      cpu::blocks(count, 2) * cpu::blocks(end - group, 2));
           for_products(member, count, group, end, [&](std::int64_t row, std::int64_t column, float* sums) HWY_ATTR {
             amx::BlockProduct product{left + row * stride,
                                       right(first_panel * kBlocksOfPanel + column, chunks),
@@ -316,9 +344,12 @@ class AmxProducts {
             amx::BlockProduct piece = product;
             piece.left += chunk * kChunk;
             piece.right += chunk * kChunk;
-            piece.chunks = std::min(kPiece, chunks - chunk);
+            piece.chunks = size;
+            ReadSoon soon = ahead.take(amx::kAsks * size);
+            piece.soon = &soon;
+            piece.soon_end = &soon + 1;
             amx::multiply(products(), piece);
-            if (chunk + kPiece < chunks) return;
+            if (!last) return;
             finish(product);
             for (std::int64_t r = 0; r < product.rows; ++r) {
               const Block rows = rows_of(first + row + r);
@@ -332,6 +363,37 @@ class AmxProducts {
       }
     }
   }
+
+  // Shares the lines of the next piece of both operands among the products of the current one.
+  class Ahead {
+   public:
+    // `rows` and `columns` blocks, `stride` apart, with `chunks` chunks each, and the number of products.
+    Ahead(const std::uint16_t* left, std::int64_t rows, const std::uint16_t* right, std::int64_t columns,
+          std::int64_t stride, std::int64_t chunks, std::int64_t products)
+        : left_(left),
+          right_(right),
+          rows_(rows),
+          stride_(stride),
+          lines_of_block_(chunks * kLinesOfChunk),
+          lines_((rows + columns) * lines_of_block_),
+          products_(products) {}
+
+    // The lines of the next product; `asks` calls of ask() suffice.
+    ReadSoon take(std::int64_t asks) {
+      const std::int64_t begin = lines_ * taken_ / products_, end = lines_ * (taken_ + 1) / products_;
+      ++taken_;
+      ReadSoon soon(end - begin, ReadSoon::kLine);
+      if (begin == end) return soon;
+      const std::int64_t block = begin / lines_of_block_, line = begin % lines_of_block_;
+      soon.add((block < rows_ ? left_ + block * stride_ : right_ + (block - rows_) * stride_) + line * kLine, kLine);
+      soon.spread(asks);
+      return soon;
+    }
+
+   private:
+    const std::uint16_t *left_, *right_;
+    std::int64_t rows_, stride_, lines_of_block_, lines_, products_, taken_ = 0;
+  };
 
   // Calls body(row, column, sums) for each group of two by two blocks.
   template <class Body>
@@ -348,7 +410,8 @@ class AmxProducts {
     if constexpr (!kCompiled) {
       return {};
     } else {
-      return {amx::pays(products(), {batch, columns, depth, true}), amx::pays(products(), {widest, depth, rows, false}),
+      return {amx::pays(products(), {batch, columns, depth, true}),
+              amx::pays(products(), {widest + columns, depth, rows, false}),
               amx::pays(products(), {rows, widest, depth, false})};
     }
   }

@@ -17,12 +17,13 @@ namespace {
 struct MachineTiles {
   static constexpr long kRow = 64;  // bytes
 
+  using Memory = char[kSide * kRow];
+
   template <int kTile>
   static void load(const void* from) {
     asm volatile("tileloadd (%[from],%[row],1), %%tmm%c[tile]"
                  :
-                 : [tile] "i"(kTile), [from] "r"(from), [row] "r"(kRow)
-                 : "memory");
+                 : [tile] "i"(kTile), [from] "r"(from), [row] "r"(kRow), "m"(*static_cast<const Memory*>(from)));
   }
   template <int kTile>
   static void load_sums(const float* from) {
@@ -31,9 +32,8 @@ struct MachineTiles {
   template <int kTile>
   static void store_sums(float* to) {
     asm volatile("tilestored %%tmm%c[tile], (%[to],%[row],1)"
-                 :
-                 : [tile] "i"(kTile), [to] "r"(to), [row] "r"(kRow)
-                 : "memory");
+                 : "=m"(*reinterpret_cast<Memory*>(to))
+                 : [tile] "i"(kTile), [to] "r"(to), [row] "r"(kRow));
   }
   template <int kTile>
   static void zero() {
@@ -77,7 +77,7 @@ float value_of(const std::uint16_t* tile, std::int64_t k) {
 }  // namespace
 
 void multiply(Products products, const BlockProduct& product) {
-  if (products == Products::kAmx) {
+  if (on_amx(products)) {
     multiply_on_amx(product);
   } else {
     multiply_emulated(product);
@@ -98,7 +98,7 @@ void multiply_plainly(const std::uint16_t* left, const std::uint16_t* right, std
   }
 }
 
-ConfiguredTiles::ConfiguredTiles(Products products) : configured_(products == Products::kAmx) {
+ConfiguredTiles::ConfiguredTiles(Products products) : configured_(on_amx(products)) {
   if (configured_) configure();
 }
 ConfiguredTiles::~ConfiguredTiles() {
@@ -106,24 +106,23 @@ ConfiguredTiles::~ConfiguredTiles() {
 }
 
 bool pays(Products products, const ProductSize& size) {
-  // Single rows use vectors, so that the emulation is judged with both kinds of products in one call.
-  if (products == Products::kAmxEmulated) return size.rows > 1;
   if (products == Products::kVectors) return false;
-  // Estimates for a core of the first generation with AMX, in cycles of some 3 GHz: six products at 79 % of 512
-  // multiply-adds a cycle, which is what tiles from L2 reached there, against AVX-512 at 84 % of 32. Not measured here.
-  constexpr double kTiles = 67, kVectors = 27;
+  // Single rows use vectors, so that both kinds of products in one call are judged.
+  if (products != Products::kAmx) return size.rows > 1;
+  // In cycles. Measured on an Intel Xeon with 2 MiB of L2 at some 3.75 GHz (amx.md): multiply-adds per cycle of
+  // products in tiles and in vectors; bytes per cycle from L2, of which half may hold weights, and from L3; and cycles
+  // to split an element of an operand.
+  constexpr double kTiles = 36, kStreamedTiles = 25, kVectors = 22, kFromL2 = 47, kFromL3 = 8, kSplit = 3, kWrite = 0.7;
   const double rows = static_cast<double>(size.rows), columns = static_cast<double>(size.columns),
                depth = static_cast<double>(size.depth), weights = depth * columns;
   const double padded = static_cast<double>(blocks(size.rows, kSide) * blocks(size.columns, kSide) *
                                             blocks(size.depth, kDeep) * kSide * kSide * kDeep);
-  const double on_tiles = padded / kTiles, on_vectors = rows * weights / kVectors;
+  const double on_vectors = rows * weights / kVectors;
   if (size.streamed) {
-    // Bytes per cycle from L2, of whose 2 MiB half may hold weights, and from L3: 130 and 27 GB/s.
-    const auto stream = [=](double bytes) { return bytes / (bytes <= 0x1p20 ? 43 : 9); };
-    return std::max(on_tiles, stream(6 * weights)) < std::max(on_vectors, stream(4 * weights));
+    const auto stream = [=](double bytes) { return bytes / (bytes <= 0x1p20 ? kFromL2 : kFromL3); };
+    return std::max(padded / kStreamedTiles, stream(6 * weights)) < std::max(on_vectors, stream(4 * weights));
   }
-  // A cycle per element to split both operands; four stores and loads of a line per sixteen results.
-  return on_tiles + rows * depth + weights + 0.3 * rows * columns < on_vectors;
+  return padded / kTiles + kSplit * (rows * depth + weights) + kWrite * rows * columns < on_vectors;
 }
 
 }  // namespace backgauge::cpu::amx

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "impl/cpu/path.h"
+#include "impl/cpu/read_soon.h"
 
 namespace backgauge::cpu::amx {
 
@@ -17,6 +18,7 @@ inline constexpr std::int64_t kSide = 16, kDeep = 32;     // of a tile; float su
 inline constexpr std::int64_t kTile = kSide * kDeep;      // elements of a tile of pieces
 inline constexpr std::int64_t kChunk = 3 * kTile;         // of a chunk of a block, the highest piece first
 inline constexpr std::int64_t kSums = 2 * kSide * kSide;  // of a block of results: main sum and rest
+inline constexpr std::int64_t kAsks = 5;                  // calls of ReadSoon::ask() in each chunk of a product
 
 // Blocks of results: `rows` of the left operand times `columns` of the right one, at most 2 by 2 or 1 by 4.
 struct BlockProduct {
@@ -26,9 +28,11 @@ struct BlockProduct {
   std::int64_t chunks;
   float* sums;  // [rows][columns][kSums]
   bool add;     // to the previous contents
+  // [soon, soon_end): what is read after this product, and prefetched into L2 meanwhile.
+  ReadSoon *soon = nullptr, *soon_end = nullptr;
 };
 
-// With kAmx, the thread must have configured its tiles. The order of the additions to an element depends only on the
+// On AMX, the thread must have configured its tiles. The order of the additions to an element depends only on the
 // depth.
 void multiply(Products products, const BlockProduct& product);
 
@@ -36,7 +40,7 @@ void multiply(Products products, const BlockProduct& product);
 // cannot distinguish an infinite piece from an infinite value. Writes the main sum.
 void multiply_plainly(const std::uint16_t* left, const std::uint16_t* right, std::int64_t chunks, float* sum);
 
-// Configures the tiles of this thread for its lifetime, if `products` is kAmx.
+// Configures the tiles of this thread for its lifetime, if `products` are on AMX.
 class ConfiguredTiles {
  public:
   explicit ConfiguredTiles(Products products);

@@ -31,11 +31,16 @@ class BlockKernel {
       load_left(tiles, p, chunk, 0);
       add_right<0>(tiles, p, chunk);
     });
+    ReadSoon* soon = p.soon;
+    const auto ask = [&] {
+      if (soon != p.soon_end && soon->finished()) ++soon;
+      if (soon != p.soon_end) soon->ask<ReadSoon::kIntoL2>();
+    };
     sum(tiles, p, kSide * kSide, [&](std::int64_t chunk) {
       if constexpr (kRows == 1) {
-        add_rest_of_row(tiles, p, chunk);
+        add_rest_of_row(tiles, p, chunk, ask);
       } else {
-        add_rest(tiles, p, chunk);
+        add_rest(tiles, p, chunk, ask);
       }
     });
   }
@@ -85,23 +90,32 @@ class BlockKernel {
     });
   }
 
-  // Pieces (left, right) 0 2, 0 1, 1 1, 1 0, 2 0: only one side changes from each to the next.
-  static void add_rest(Tiles& tiles, const BlockProduct& p, std::int64_t chunk) {
+  // Pieces (left, right) 0 2, 0 1, 1 1, 1 0, 2 0: only one side changes from each to the next. ask() is called kAsks
+  // times, each time after a pair of pieces.
+  template <class Ask>
+  static void add_rest(Tiles& tiles, const BlockProduct& p, std::int64_t chunk, Ask ask) {
     load_left(tiles, p, chunk, 0);
     add_right<2>(tiles, p, chunk);
+    ask();
     add_right<1>(tiles, p, chunk);
+    ask();
     add_left<1>(tiles, p, chunk);
+    ask();
     add_right<0>(tiles, p, chunk);
+    ask();
     add_left<2>(tiles, p, chunk);
+    ask();
   }
   // Like add_rest(), with all pieces of one row of blocks in tiles 4 to 6.
-  static void add_rest_of_row(Tiles& tiles, const BlockProduct& p, std::int64_t chunk) {
+  template <class Ask>
+  static void add_rest_of_row(Tiles& tiles, const BlockProduct& p, std::int64_t chunk, Ask ask) {
     each<3>([&](auto piece) { tiles.template load<kLeft + piece>(left(p, 0, chunk, piece)); });
     const auto add = [&](auto piece, auto... lefts) {
       each<kColumns>([&](auto c) {
         tiles.template load<7>(right(p, c, chunk, piece));
         (tiles.template dot<c, kLeft + lefts, 7>(), ...);
       });
+      ((static_cast<void>(lefts), ask()), ...);
     };
     constexpr std::integral_constant<int, 0> high;
     constexpr std::integral_constant<int, 1> middle;

@@ -208,6 +208,17 @@ inline Ratios ratios(const TileProduct& product, std::int64_t rows, std::int64_t
   return worst;
 }
 
+// The emulation rounds as the instruction does.
+inline void expect_bits_of_emulation(const TileProduct& product, std::int64_t rows, std::int64_t columns) {
+  TileProduct emulated = product;
+  emulated.multiply(Products::kAmxEmulated);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(product.at(r, c)), std::bit_cast<std::uint32_t>(emulated.at(r, c)));
+    }
+  }
+}
+
 inline void expect_products(Products products) {
   struct Kind {
     const char* name;
@@ -225,6 +236,7 @@ inline void expect_products(Products products) {
                                right = numbers(depth * columns, kind.spread, kind.scale, kind.every, random);
       TileProduct product(rows, columns, depth, left, right);
       product.multiply(products);
+      if (products != Products::kAmxEmulated) expect_bits_of_emulation(product, rows, columns);
       const Ratios seen = ratios(product, rows, columns, depth, left, right);
       worst.derived = std::max(worst.derived, seen.derived);
       worst.judged = std::max(worst.judged, seen.judged);
@@ -310,7 +322,7 @@ TEST(Amx, IsUsedWhereItIsExpectedToPay) {
   const auto large = [](std::int64_t rows, std::int64_t state) {
     return amx::ProductSize{rows, state, 4 * state, false};
   };
-  for (const Products products : {Products::kAmx, Products::kAmxEmulated}) {
+  for (const Products products : {Products::kAmx, Products::kAmxAlways, Products::kAmxEmulated}) {
     EXPECT_FALSE(amx::pays(products, streamed(1, 256)));
     EXPECT_TRUE(amx::pays(products, streamed(64, 512)));
     EXPECT_TRUE(amx::pays(products, large(400, 512)));
@@ -320,6 +332,7 @@ TEST(Amx, IsUsedWhereItIsExpectedToPay) {
   EXPECT_FALSE(amx::pays(Products::kAmx, streamed(16, 1024)));  // weights in L3: 6 bytes per weight instead of 4
   EXPECT_FALSE(amx::pays(Products::kAmx, large(1, 512)));
   EXPECT_FALSE(amx::pays(Products::kAmx, large(100, 8)));
+  EXPECT_TRUE(amx::pays(Products::kAmxAlways, streamed(2, 3)));
   EXPECT_TRUE(amx::pays(Products::kAmxEmulated, streamed(2, 3)));
 }
 

@@ -107,14 +107,18 @@ class BlockLstmGrad {
     for (std::int64_t panel = own.begin; panel < own.end; ++panel) amx_.pack_step(c.S - 1, panel);
     for (std::int64_t t = c.S - 1; t > 0; --t) {
       member.wait();
-      amx_.multiply_step(member, t, own, t % 2 == 0, dh_, false, [=, this](std::int64_t panel) HWY_ATTR {
-        pointwise<kPeephole>(panel, t - 1);
-        amx_.pack_step(t - 1, panel);
-      });
+      amx_.multiply_step(
+          member, t, own, t % 2 == 0, dh_, false,
+          [=, this](std::int64_t panel) HWY_ATTR { return reads<kPeephole>(panel, t - 1); },
+          [=, this](std::int64_t panel) HWY_ATTR {
+            pointwise<kPeephole>(panel, t - 1);
+            amx_.pack_step(t - 1, panel);
+          });
     }
     member.wait();
-    amx_.multiply_step(member, 0, own, true, dh_, false,
-                       [=, this](std::int64_t panel) HWY_ATTR { store_panel(panel); });
+    amx_.multiply_step(
+        member, 0, own, true, dh_, false, [](std::int64_t) { return ReadSoon(); },
+        [=, this](std::int64_t panel) HWY_ATTR { store_panel(panel); });
   }
 
   const S* cs_before(std::int64_t t) const { return t == 0 ? c.cs_prev : c.cs + (t - 1) * c.B * c.H; }

@@ -191,7 +191,7 @@ class RnnBackprop {
     const StateProduct<T> product(gates_, Weights<T>{weights_, n.G, n.H}, n.B, wide_panels<T>(n.H));
     const auto multiply = [&](std::int64_t t, bool backwards, auto reads, auto done) HWY_ATTR {
       if constexpr (Amx::kCompiled) {
-        if (amx_.use().serial) return amx_.multiply_step(member, t, own, backwards, dh_, gru(), done);
+        if (amx_.use().serial) return amx_.multiply_step(member, t, own, backwards, dh_, gru(), reads, done);
       }
       product.run(gates_.step(t), own, backwards, dh_, gru(), reads, done);
     };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "impl/cpu/amx_machine.h"
 
@@ -36,7 +37,12 @@ bool has_avx512() {
 }
 #endif
 
-constexpr std::string_view kAmxWord = "amx", kAmxEmulatedWord = "amx-emulated";
+struct ProductsWord {
+  Products products;
+  std::string_view word;
+};
+constexpr ProductsWord kProductsWords[] = {
+    {Products::kAmx, "amx"}, {Products::kAmxAlways, "amx-always"}, {Products::kAmxEmulated, "amx-emulated"}};
 
 const PathChoice& choice() {
   static const PathChoice chosen = choose_path(std::getenv("BACKGAUGE_CPU"));
@@ -56,14 +62,16 @@ PathChoice choose_path(const char* wish) {
     return choice;
   };
   const std::string cannot = "this machine cannot run it";
-  for (const Products wished : {Products::kAmx, Products::kAmxEmulated}) {
-    if (wish != (wished == Products::kAmx ? kAmxWord : kAmxEmulatedWord)) continue;
-    const std::string_view lacks = missing(wished);
-    if (!lacks.empty()) return refused(cannot + ": " + std::string(lacks));
-    choice.products = wished;
-    return choice;
+  std::string known;
+  for (const auto& [wished, word] : kProductsWords) {
+    if (word == wish) {
+      const std::string_view lacks = missing(wished);
+      if (!lacks.empty()) return refused(cannot + ": " + std::string(lacks));
+      choice.products = wished;
+      return choice;
+    }
+    known += " " + std::string(word);
   }
-  std::string known = std::string(kAmxWord) + " " + std::string(kAmxEmulatedWord);
   for (const Path path : kPaths) {
     if (word(path) == wish) {
       if (!machine_has(path)) return refused(cannot);
@@ -72,12 +80,12 @@ PathChoice choose_path(const char* wish) {
     }
     known += " " + std::string(word(path));
   }
-  return refused("expected one of " + known);
+  return refused("expected one of" + known);
 }
 
 std::string_view missing([[maybe_unused]] Products products) {
 #if HWY_ARCH_X86
-  return products == Products::kAmx ? amx_missing() : "";
+  return on_amx(products) ? amx_missing() : "";
 #else
   return products == Products::kVectors ? "" : "not an x86-64 processor";  // its panels are narrower than tiles
 #endif
@@ -113,11 +121,8 @@ std::string_view word(Path path) {
 Path path() { return choice().path; }
 Products products() { return choice().products; }
 std::string_view path_word() {
-  switch (products()) {
-    case Products::kAmx: return kAmxWord;
-    case Products::kAmxEmulated: return kAmxEmulatedWord;
-    default: return word(path());
-  }
+  const auto* const found = std::ranges::find(kProductsWords, products(), &ProductsWord::products);
+  return found == std::end(kProductsWords) ? word(path()) : found->word;
 }
 std::string_view path_refusal() { return choice().refusal; }
 

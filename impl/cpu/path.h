@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction set of the vector code and of large products in this process: the best of the machine, or the one
-// that the environment variable BACKGAUGE_CPU names (scalar, neon, avx2, avx512, amx, amx-emulated). Decided once.
+// that the environment variable BACKGAUGE_CPU names (scalar, neon, avx2, avx512, amx, amx-always,
+// amx-emulated). Decided once.
 #pragma once
 
 #include <string>
@@ -11,12 +12,15 @@
 namespace backgauge::cpu {
 
 enum class Path { kScalar, kAvx2, kAvx512, kNeon };
-enum class Products { kVectors, kAmx, kAmxEmulated };  // of float matrices
+// Of float matrices: AMX where amx::pays() expects it to be faster, or for all products of two rows or more.
+enum class Products { kVectors, kAmx, kAmxAlways, kAmxEmulated };
+
+inline bool on_amx(Products products) { return products == Products::kAmx || products == Products::kAmxAlways; }
 
 struct PathChoice {
   Path path;                               // the best of the machine, or the requested one
   std::string refusal{};                   // why the request cannot be met, or ""
-  Products products = Products::kVectors;  // the emulation only if requested
+  Products products = Products::kVectors;  // kAmxAlways and the emulation only if requested
 };
 
 // wish: the word of a path or of products, which are combined with the best path; nullptr or "" for the best.

@@ -38,7 +38,8 @@ TEST(Path, IsTheOneWishedForOrARefusal) {
 }
 
 TEST(Path, ProductsAreThoseWishedForOrARefusal) {
-  const std::pair<const char*, Products> wishes[] = {{"amx", Products::kAmx}, {"amx-emulated", Products::kAmxEmulated}};
+  const std::pair<const char*, Products> wishes[] = {
+      {"amx", Products::kAmx}, {"amx-always", Products::kAmxAlways}, {"amx-emulated", Products::kAmxEmulated}};
   for (const auto& [wish, wished] : wishes) {
     const PathChoice choice = choose_path(wish);
     EXPECT_EQ(choice.path, choose_path(nullptr).path);
@@ -55,8 +56,8 @@ TEST(Path, ProductsAreThoseWishedForOrARefusal) {
 
 TEST(Path, UnknownWishesAreRefused) {
   for (const char* wish : {"amx ", "AVX2", "avx2 ", "sse4", "emulated"}) {
-    EXPECT_EQ(choose_path(wish).refusal,
-              "cpu: BACKGAUGE_CPU=" + std::string(wish) + ": expected one of amx amx-emulated avx512 avx2 neon scalar");
+    EXPECT_EQ(choose_path(wish).refusal, "cpu: BACKGAUGE_CPU=" + std::string(wish) +
+                                             ": expected one of amx amx-always amx-emulated avx512 avx2 neon scalar");
   }
 }
 
