@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "perf/generated/commit.h"
@@ -63,19 +63,20 @@ std::int64_t cache_size(const std::string& text) {
   return number << (*end == 'K' ? 10 : *end == 'M' ? 20 : 0);
 }
 
-// The size of the first CPU's data or unified cache at a level; 0 if there is none.
-std::int64_t cache_bytes(int level) {
-  for (int index = 0;; ++index) {
-    const fs::path folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}", index);
-    if (!fs::exists(folder)) return 0;
-    if (first_line(folder / "level") != std::to_string(level) || first_line(folder / "type") == "Instruction") continue;
-    return cache_size(first_line(folder / "size"));
-  }
-}
-
 int online_cores() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
 }  // namespace
+
+std::int64_t cache_bytes(int level, const fs::path& folder) {
+  for (int index = 0;; ++index) {
+    const fs::path cache = folder / fmt::format("index{}", index);
+    if (!fs::exists(cache)) break;
+    if (first_line(cache / "level") != std::to_string(level) || first_line(cache / "type") == "Instruction") continue;
+    return cache_size(first_line(cache / "size"));
+  }
+  constexpr int kNames[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+  return fs::exists(folder) ? 0 : std::max(sysconf(kNames[level - 1]), 0L);
+}
 
 std::string Machine::id() const {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a

@@ -3,21 +3,27 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 namespace backgauge {
 
 struct Machine {
   std::string cpu_model, isa, governor;  // isa: the best of this CPU for float; governor: may be "unknown"
-  std::int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  // data or unified, of the first CPU; 0: not present
-  int cores = 1;                                          // online
-  bool matrix_units = false;                              // matrix units for half or bfloat16
-  bool half_units = false;                                // vector units that multiply in half
+  std::int64_t l1_bytes = 0, l2_bytes = 0,
+               l3_bytes = 0;  // data or unified, of the first CPU; 0: not present or unknown
+  int cores = 1;              // online
+  bool matrix_units = false;  // matrix units for half or bfloat16
+  bool half_units = false;    // vector units that multiply in half
 
   // 16 hexadecimal digits, equal for machines whose times may be compared: a hash of CPU model, ISA, caches, cores.
   std::string id() const;
 };
 Machine this_machine();
+
+// The size of the first CPU's data or unified cache at a level, 1 to 3; 0 if there is none. folder: of sysfs. Where
+// that is not mounted, as in some containers, the C library is asked; 0 if it does not know either.
+std::int64_t cache_bytes(int level, const std::filesystem::path& folder = "/sys/devices/system/cpu/cpu0/cache");
 
 struct Build {
   std::string version, commit, compiler, type;

@@ -24,6 +24,7 @@ double least_seconds(double bytes, const Machine& machine, const Limits& limits,
     std::int64_t capacity;  // 0: there is none
     double gbps;
   };
+  if (std::max({machine.l1_bytes, machine.l2_bytes, machine.l3_bytes}) == 0) return 0;
   const Bandwidth &read = limits.read, &copy = limits.copy;
   const Level levels[] = {{machine.l1_bytes, read.l1 + copy.l1},
                           {machine.l2_bytes, read.l2 + copy.l2},

@@ -26,7 +26,8 @@ namespace backgauge {
 std::string implausible(const WorkloadResult& workload, const Entry& entry, const Machine& machine,
                         const Limits& limits, double fma_gflops, double noise);
 
-// The shortest time, in seconds, in which `threads` threads can read or write `bytes`.
+// The shortest time, in seconds, in which `threads` threads can read or write `bytes`; 0 if no cache is known, which
+// may have held them.
 double least_seconds(double bytes, const Machine& machine, const Limits& limits, int threads);
 
 }  // namespace backgauge

@@ -66,6 +66,8 @@ TEST_F(PlausibleTest, WhatCachesDoNotHoldComesFromFurtherAway) {
   EXPECT_DOUBLE_EQ(least_seconds(10'111'000, machine, limits, 1), 1e7 / 10e9);
   machine.l2_bytes = machine.l3_bytes = 0;
   EXPECT_DOUBLE_EQ(least_seconds(11'000, machine, limits, 1), 1e4 / 10e9);
+  machine.l1_bytes = 0;
+  EXPECT_EQ(least_seconds(11'000, machine, limits, 1), 0) << "no cache is known, so any may have held the bytes";
 }
 
 TEST_F(PlausibleTest, BytesTakeTheirTime) {

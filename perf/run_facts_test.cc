@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts reported with a run: statistics, the options of Google Benchmark, the build, the machine.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "perf/context.h"
 #include "perf/google_benchmark.h"
@@ -20,6 +24,37 @@ TEST(Statistics, OfKnownNumbers) {
   EXPECT_DOUBLE_EQ(standard_deviation({2, 4, 4, 4, 5, 5, 7, 9}), std::sqrt(32.0 / 7));
   EXPECT_EQ(standard_deviation({5}), 0);
   EXPECT_NEAR(disagreement({11, 11, 50}, {10, 10, 1}), 0.1, 1e-12);
+}
+
+class CacheBytes : public testing::Test {
+ protected:
+  CacheBytes() {
+    add("index0", "1", "Data", "48K");
+    add("index1", "1", "Instruction", "64K");
+    add("index2", "2", "Unified", "2M");
+  }
+  ~CacheBytes() override { std::filesystem::remove_all(folder_); }
+
+  void add(const char* index, const char* level, const char* type, const char* size) const {
+    std::filesystem::create_directories(folder_ / index);
+    std::ofstream(folder_ / index / "level") << level << '\n';
+    std::ofstream(folder_ / index / "type") << type << '\n';
+    std::ofstream(folder_ / index / "size") << size << '\n';
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("backgauge_caches_" + std::to_string(getpid()));
+};
+
+TEST_F(CacheBytes, AreThoseOfSysfs) {
+  EXPECT_EQ(cache_bytes(1, folder_), 48 << 10);
+  EXPECT_EQ(cache_bytes(2, folder_), 2 << 20);
+  EXPECT_EQ(cache_bytes(3, folder_), 0);
+}
+
+TEST_F(CacheBytes, AreThoseOfTheLibraryWithoutSysfs) {
+  EXPECT_EQ(cache_bytes(1, folder_ / "absent"), std::max(sysconf(_SC_LEVEL1_DCACHE_SIZE), 0L));
+  EXPECT_EQ(cache_bytes(3, folder_ / "absent"), std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L));
 }
 
 TEST(GoogleFlags, OwnOnesAndThoseOfTheLibrary) {

@@ -27,7 +27,6 @@ class ReadSoon {
     total_ += rows_;
   }
 
-  std::int64_t rows() const { return total_; }
   // Sets how much each call prefetches, so that `times` calls suffice.
   void spread(std::int64_t times) { each_ = blocks(total_, times); }
 
