@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -25,6 +26,8 @@
 
 namespace backgauge {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kName = "BACKGAUGE_WORKER";
 
@@ -39,8 +42,9 @@ bool is_own_child(pid_t process) {
   return own_children.contains(process);
 }
 
-// A process may fork while it is being ended, so the search is repeated; each round ends a generation.
-constexpr int kMostRounds = 100;
+// A process may fork while it is being ended, so the search is repeated; each round ends a generation. One that has
+// been ended dies when it gets a CPU: on two cores with four other busy processes, some took longer than 300 ms.
+constexpr std::chrono::seconds kPatience{2};
 constexpr long kNanosecondsBetweenRounds = 1'000'000;
 
 // Until a point in time: each signal that interrupts a relative sleep prolongs it by the slack of timers (50 us), and
@@ -189,11 +193,16 @@ void adopt_orphans() { adopts_orphans = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 
 void end_marked(const std::string& mark) {
   if (mark.empty()) return;
-  for (int round = 0; round < kMostRounds; ++round) {
-    const Tree tree = tree_of(mark);
-    if (tree.living.empty()) return;
-    for (const auto& [process, kin] : tree.living) end_one(process, kin);
-    sleep_between_rounds();
+  std::map<pid_t, Kin> ended;  // may live for a while, and an orphan is not found any more once its parents are dead
+  for (const auto deadline = Clock::now() + kPatience; Clock::now() < deadline; sleep_between_rounds()) {
+    std::map<pid_t, Kin> living = tree_of(mark).living;
+    for (const auto& [process, kin] : ended) {
+      const Kin now = kin_of(process);
+      if (!now.dead && now.born == kin.born) living.emplace(process, kin);
+    }
+    if (living.empty()) return;
+    for (const auto& [process, kin] : living) end_one(process, kin);
+    ended.merge(living);
   }
 }
 

@@ -28,7 +28,7 @@ std::string new_worker_mark();
 std::string own_worker_mark();
 
 // Ends all processes that have the mark or descend from one that has it, except this one; and adopted orphans that are
-// not older than the mark. Does nothing without /proc.
+// not older than the mark. Returns when they are dead, or after two seconds. Does nothing without /proc.
 void end_marked(const std::string& mark);
 
 }  // namespace backgauge
