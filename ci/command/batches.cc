@@ -112,7 +112,7 @@ class BatchServer {
 void add_batches(CommandLine& line) {
   auto options = std::make_shared<BatchesArguments>();
   Subcommand command =
-      line.subcommand("batches", "make and judge the batches of a tier, for a program that deals them out");
+      line.subcommand("batches", "make and judge the batches of a tier, for a program that distributes them");
   add_implementation_options(command, options->impl, options->threads);
   add_isolation_options(command, options->isolation);
   command.footer(
@@ -124,9 +124,9 @@ void add_batches(CommandLine& line) {
       "  of the plan each batch begins. One line for each batch follows. A batch takes about as many milliseconds as\n"
       "  \"work\" says, with an implementation that is as fast as plain.\n"
       "  {\"batch\": BATCH, \"file\": \"FILE\"}: judges the cases of such a line, and appends their records to FILE.\n"
-      "  What FILE has already is not judged again. The answer says how many cases that are, and how many have "
-      "failed.\n"
-      "After an error, its message is on stderr, and nothing more is answered.");
+      "  Cases whose records FILE already has are not judged again. The answer gives their number (\"kept\"), and the\n"
+      "  number of cases that failed.\n"
+      "After an error, the message is on stderr, and no more requests are answered.");
   command.action([options] { return BatchServer(*options)(); });
 }
 

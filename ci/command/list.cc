@@ -344,7 +344,8 @@ void add_list(CommandLine& line) {
   command.flag("--as-planned", options->as_planned,
                "with --cases: print the planned lines, without redrawing inconclusive cases (fast)");
   add_declaration_options(command, options->declaration);
-  command.flag("--suites", options->suites, "print the lists of workloads of bench, with their numbers of workloads");
+  command.flag("--suites", options->suites,
+               "print the lists of workloads of bench, and the number of workloads in each");
   command.flag("--coverage", options->coverage, "print how much the cases of a tier cover");
   command.option("--tier", options->tier, std::string(kTierWords)).value_name(kTierSet).envname("BACKGAUGE_TIER");
   command.option("--seed", options->seed, "seed of the random choices in the tier")

@@ -211,8 +211,9 @@ void add_self(CommandLine& line) {
       .check(whole_number())
       .needs(correct);
   command
-      .option("--mustpass", options->mustpass,
-              "instead: count the saboteurs that each mustpass list of this version refuses")
+      .option(
+          "--mustpass", options->mustpass,
+          "instead: count the saboteurs that fail each list of cases of `backgauge conform`; TEXT is its version: 1.0")
       .default_text("");
   command.flag("--json", options->json, "print the whole result as JSON");
   command.option("--ops", options->ops, "comma-separated ops (default: all)").envname("BACKGAUGE_OPS");

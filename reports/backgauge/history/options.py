@@ -93,7 +93,7 @@ def _show(commands):
 
 
 def _check(commands):
-    parser = _command(commands, "check", "find the commits that changed the times; exit code 4 if something became slower lately")
+    parser = _command(commands, "check", "find the commits that changed the times; exit code 4 if something became slower recently")
     _filters(parser)
     _rule(parser)
     parser.add_argument("--all", action="store_true", help="list earlier changes too")
