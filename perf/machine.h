@@ -10,8 +10,8 @@ namespace backgauge {
 
 struct Machine {
   std::string cpu_model, isa, governor;  // isa: the best of this CPU for float; governor: may be "unknown"
-  std::int64_t l1_bytes = 0, l2_bytes = 0,
-               l3_bytes = 0;  // data or unified, of the first CPU; 0: not present or unknown
+  // Of the first CPU's data or unified cache at each level; 0: not present, or unknown.
+  std::int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
   int cores = 1;              // online
   bool matrix_units = false;  // matrix units for half or bfloat16
   bool half_units = false;    // vector units that multiply in half

@@ -11,6 +11,7 @@
 #endif
 // clang-format on
 
+#include "impl/cpu/amx_ahead.h"
 #include "impl/cpu/gradients-inl.h"
 #include "impl/cpu/pieces-inl.h"
 
@@ -34,7 +35,6 @@ class AmxProducts {
 
  private:
   static constexpr std::int64_t kSide = amx::kSide, kDeep = amx::kDeep, kChunk = amx::kChunk, kSums = amx::kSums;
-  static constexpr std::int64_t kLine = ReadSoon::kLine / sizeof(std::uint16_t), kLinesOfChunk = kChunk / kLine;
   static constexpr std::int64_t kBlocksOfPanel = kCompiled ? P / kSide : 1;
   // Rows and columns of blocks whose sums stay in L2, and chunks of a piece of the depth. Sums take 512 KiB, a piece of
   // both operands 384 KiB, and so does the next one, which is prefetched: 1.25 of the 2 MiB of L2. Two pairs of blocks
@@ -326,11 +326,12 @@ class AmxProducts {
         for (std::int64_t chunk = 0; chunk < chunks || chunk == 0; chunk += kPiece) {
           const bool last = chunk + kPiece >= chunks;
           const std::int64_t size = std::min(kPiece, chunks - chunk), next = last ? end : group;
-          Ahead ahead(left + (last ? 0 : chunk + kPiece) * kChunk, count,
-                      right(first_panel * kBlocksOfPanel + next, chunks) + (last ? 0 : chunk + kPiece) * kChunk,
-                      std::min(columns, next + kColumnBlocks) - next, stride,
-                      std::min(kPiece, last ? chunks : chunks - chunk - kPiece),
-                      cpu::blocks(count, 2) * cpu::blocks(end - group, 2));
+          amx::OperandsAhead ahead(
+              left + (last ? 0 : chunk + kPiece) * kChunk, count,
+              right(first_panel * kBlocksOfPanel + next, chunks) + (last ? 0 : chunk + kPiece) * kChunk,
+              std::min(columns, next + kColumnBlocks) - next, stride,
+              std::min(kPiece, last ? chunks : chunks - chunk - kPiece),
+              cpu::blocks(count, 2) * cpu::blocks(end - group, 2));
           for_products(member, count, group, end, [&](std::int64_t row, std::int64_t column, float* sums) HWY_ATTR {
             amx::BlockProduct product{left + row * stride,
                                       right(first_panel * kBlocksOfPanel + column, chunks),
@@ -363,37 +364,6 @@ class AmxProducts {
       }
     }
   }
-
-  // Shares the lines of the next piece of both operands among the products of the current one.
-  class Ahead {
-   public:
-    // `rows` and `columns` blocks, `stride` apart, with `chunks` chunks each, and the number of products.
-    Ahead(const std::uint16_t* left, std::int64_t rows, const std::uint16_t* right, std::int64_t columns,
-          std::int64_t stride, std::int64_t chunks, std::int64_t products)
-        : left_(left),
-          right_(right),
-          rows_(rows),
-          stride_(stride),
-          lines_of_block_(chunks * kLinesOfChunk),
-          lines_((rows + columns) * lines_of_block_),
-          products_(products) {}
-
-    // The lines of the next product; `asks` calls of ask() suffice.
-    ReadSoon take(std::int64_t asks) {
-      const std::int64_t begin = lines_ * taken_ / products_, end = lines_ * (taken_ + 1) / products_;
-      ++taken_;
-      ReadSoon soon(end - begin, ReadSoon::kLine);
-      if (begin == end) return soon;
-      const std::int64_t block = begin / lines_of_block_, line = begin % lines_of_block_;
-      soon.add((block < rows_ ? left_ + block * stride_ : right_ + (block - rows_) * stride_) + line * kLine, kLine);
-      soon.spread(asks);
-      return soon;
-    }
-
-   private:
-    const std::uint16_t *left_, *right_;
-    std::int64_t rows_, stride_, lines_of_block_, lines_, products_, taken_ = 0;
-  };
 
   // Calls body(row, column, sums) for each group of two by two blocks.
   template <class Body>

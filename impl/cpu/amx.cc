@@ -109,9 +109,9 @@ bool pays(Products products, const ProductSize& size) {
   if (products == Products::kVectors) return false;
   // Single rows use vectors, so that both kinds of products in one call are judged.
   if (products != Products::kAmx) return size.rows > 1;
-  // In cycles. Measured on an Intel Xeon with 2 MiB of L2 at some 3.75 GHz (amx.md): multiply-adds per cycle of
-  // products in tiles and in vectors; bytes per cycle from L2, of which half may hold weights, and from L3; and cycles
-  // to split an element of an operand.
+  // In cycles. Set on an Intel Xeon with 2 MiB of L2 at some 3.75 GHz from times of whole calls (amx.md): multiply-adds
+  // per cycle of products in tiles and in vectors; bytes per cycle from L2, of which half may hold weights, and from
+  // L3; cycles to split an element of an operand, and to add and write a result.
   constexpr double kTiles = 36, kStreamedTiles = 25, kVectors = 22, kFromL2 = 47, kFromL3 = 8, kSplit = 3, kWrite = 0.7;
   const double rows = static_cast<double>(size.rows), columns = static_cast<double>(size.columns),
                depth = static_cast<double>(size.depth), weights = depth * columns;
