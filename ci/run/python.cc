@@ -42,6 +42,13 @@ fs::path package_root() {
     std::error_code unreadable;
     if (fs::exists(root / "backgauge" / kPackageFile, unreadable)) return root;
   }
+  if (fs::path(BACKGAUGE_SOURCES).empty()) {
+    throw CommandError{
+        kNotLoaded,
+        fmt::format("this needs the Python package, which did not come with this program ({} does not exist): "
+                    "pip install 'backgauge[reports]' brings both",
+                    installed.string())};
+  }
   throw CommandError{kNotLoaded, fmt::format("the Python package of reports/ is neither in {} nor in {}",
                                              installed.string(), package_source().string())};
 }

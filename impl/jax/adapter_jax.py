@@ -60,6 +60,20 @@ def forward(rnn_mode, D, masks, x, first, params):
     return x, *(jnp.stack(states) for states in zip(*last))
 
 
+# Linux lets a process have 65,530 memory mappings (vm.max_map_count). The gradient of one layer keeps 47 of them when it is compiled, by
+# the lines of /proc/self/maps; once none is left, the compiler gets no memory and the process ends, here after some 600 functions.
+MOST_COMPILED = 100
+compiled = set()
+
+
+def keep_few(signature):
+    """Forgets what was compiled, before there is too much of it."""
+    if len(compiled) >= MOST_COMPILED and signature not in compiled:
+        compiled.clear()
+        jax.clear_caches()
+    compiled.add(signature)
+
+
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def gradient(rnn_mode, D, masks, given, upstream):
     return jax.vjp(lambda x, params, *first: forward(rnn_mode, D, masks, x, first, params), *given)[1](upstream)
@@ -75,5 +89,7 @@ def rnn(input, input_h, input_c, params, output_backprop, output_h_backprop, out
     given = {name: jnp.asarray(value) for name, value in given.items() if value is not None}
     upstream = tuple(jnp.asarray(value) for value in (output_backprop, output_h_backprop, output_c_backprop)
                      if value is not None)
-    gradients = gradient(rnn_mode, 2 if direction == "bidirectional" else 1, masks, tuple(given.values()), upstream)
+    D = 2 if direction == "bidirectional" else 1
+    keep_few((rnn_mode, D, masks is None, input.dtype, input.shape, input_h.shape))
+    gradients = gradient(rnn_mode, D, masks, tuple(given.values()), upstream)
     return {f"{name}_backprop": value for name, value in zip(given, gradients)}
