@@ -26,8 +26,9 @@ INTERPRETER = threading.Lock() if DEVICE == "cpu" else contextlib.nullcontext()
 
 @triton.jit
 def cell_kernel(cs_prev_p, wci_p, wcf_p, wco_p, i_p, cs_p, f_p, o_p, ci_p, co_p, cs_grad_p, h_grad_p,
-                cs_prev_grad_p, dicfo_p, wci_grad_p, wcf_grad_p, wco_grad_p, B, H, PEEPHOLE: tl.constexpr, M: tl.constexpr, N: tl.constexpr):
-    """All rows of N columns, M rows after the other M, so that the sums over the batch need no atomics."""
+                cs_prev_grad_p, dicfo_p, wci_grad_p, wcf_grad_p, wco_grad_p, B, H,
+                PEEPHOLE: tl.constexpr, M: tl.constexpr, N: tl.constexpr):
+    """All rows of N columns, M rows at a time, so that the sums over the batch need no atomics."""
     column = tl.program_id(0) * N + tl.arange(0, N)
     used = column < H
     wci_grad, wcf_grad, wco_grad = tl.zeros([N], tl.float32), tl.zeros([N], tl.float32), tl.zeros([N], tl.float32)
@@ -71,6 +72,7 @@ def cell(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peeph
               for value in (cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad)]
     B, H = cs.shape
     outputs = [torch.empty(shape, dtype=inputs[0].dtype, device=DEVICE) for shape in ((B, H), (B, 4 * H), (H,), (H,), (H,))]
+    rows = min(ROWS, triton.next_power_of_2(max(B, 1)))
     with INTERPRETER:
-        cell_kernel[(triton.cdiv(H, COLUMNS),)](*inputs, *outputs, B, H, PEEPHOLE=use_peephole, M=min(ROWS, triton.next_power_of_2(max(B, 1))), N=COLUMNS)
+        cell_kernel[(triton.cdiv(H, COLUMNS),)](*inputs, *outputs, B, H, PEEPHOLE=use_peephole, M=rows, N=COLUMNS)
     return [value.cpu().numpy() for value in outputs]
