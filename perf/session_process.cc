@@ -84,9 +84,10 @@ Observation SessionProcess::observe(std::int64_t calls) {
   send(Kind::kObserve, bytes_of(sample));
   Observation out;
   std::vector<TwoClocks> clocks = watch(sample, out.computed.outputs);
+  // Both before the process hands over what it has computed: that takes longer than a call where outputs are large.
+  const double used = consumption_of(process_.child().id()).cpu_seconds - before.cpu_seconds;
   const double whole = std::chrono::duration<double>(Clock::now() - begin).count();
   auto served = parsed<LocalSession::Served>(answer_to(Kind::kObserve).bytes);
-  const double used = consumption_of(process_.child().id()).cpu_seconds - before.cpu_seconds;
 
   expect_quiet();
   // With the time between its calls, in which work could be done that belongs to them.

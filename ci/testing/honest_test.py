@@ -41,6 +41,12 @@ class Honest(CommandTest):
                 out = self.judged("bench", implementation, "--reps=3", "--min-time=1", "--launches=1", "--mistrusted")
                 self.assertRegex(out, r": [1-4] of 4 workloads timed")
 
+    @unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")
+    def test_outputs_that_take_longer_to_hand_over_than_to_compute(self):
+        done = self.expect(0, "bench", "--untrusted", "--impl=cpu", "--reps=3", "--min-time=1", "--launches=1", "--mistrusted", "--case",
+                           "lstm_block_cell_grad b1024i512h512 peep=1 dt=f32 data=strat:0x1")
+        self.assertIn(": 1 of 1 workloads timed", done.stdout)
+
     @unittest.skipUnless(PYTHON, "backgauge was built without the module _backgauge: ci/install-deps --python")
     def test_python(self):
         self.judged("verify", NUMPY, f"--python={PYTHON}")
