@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -91,12 +92,13 @@ Computed LocalSession::computed(bool again) {
       call_->poison_outputs();
       call_->time(1);
     }
-    return results();
+    return results(true);
   });
 }
 
-Computed LocalSession::results() const {
-  Computed computed{call_->outputs(), {}, false};
+Computed LocalSession::results(bool with_outputs) const {
+  Computed computed;
+  if (with_outputs) computed.outputs = call_->outputs();
   if (!has_random_dropout(shapes_)) return computed;
   auto masks = call_->dropout_masks(shapes_.extents);
   computed.masks_unavailable = !masks.has_value();
@@ -105,27 +107,29 @@ Computed LocalSession::results() const {
 }
 
 LocalSession::Served LocalSession::serve(const Sample& sample, CallWatcher& watcher) {
-  // Takes the results of the chosen call while the judge does.
+  // Takes the results of the chosen call while the judge does, and only what it cannot read in the block: copies of
+  // large outputs would leave the heap that the calls use in another state than the calls themselves do.
+  const bool outputs_unseen = implementation_.memory_space == BACKGAUGE_CUDA;
   class Taking : public CallWatcher {
    public:
-    Taking(CallWatcher& judge, std::uint32_t chosen, const LocalSession& session)
-        : judge_(judge), chosen_(chosen), session_(session) {}
+    Taking(CallWatcher& judge, std::uint32_t chosen, std::function<Computed()> take)
+        : judge_(judge), chosen_(chosen), take_(std::move(take)) {}
     void await_preparing(std::uint32_t call) override {
-      if (call == chosen_ + 1) taken_ = session_.results();
+      if (call == chosen_ + 1) taken_ = take_();
       judge_.await_preparing(call);
     }
     void await_calling(std::uint32_t call) override { judge_.await_calling(call); }
     void has_returned(std::uint32_t call) override { judge_.has_returned(call); }
-    Computed taken() { return taken_ ? std::move(*taken_) : session_.results(); }
+    Computed taken() { return taken_ ? std::move(*taken_) : take_(); }
 
    private:
     CallWatcher& judge_;
     const std::uint32_t chosen_;
-    const LocalSession& session_;
+    const std::function<Computed()> take_;
     std::optional<Computed> taken_;
   };
   return answered([&] {
-    Taking taking(watcher, sample.chosen, *this);
+    Taking taking(watcher, sample.chosen, [&] { return results(outputs_unseen); });
     TimedCall::Each each = call_->time_each(shapes_, sample.seed, sample.calls, sample.shift, taking);
     Timing long_calls;
     for (std::size_t k = 0; k < each.seconds.size(); ++k) {

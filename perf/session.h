@@ -120,7 +120,7 @@ class LocalSession : public Session {
   Served serve(const Sample& sample, CallWatcher& watcher);
 
  private:
-  Computed results() const;
+  Computed results(bool with_outputs) const;
   void check_threads(const Timing& timing);
 
   const backgauge_implementation& implementation_;
