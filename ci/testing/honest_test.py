@@ -43,10 +43,13 @@ class Honest(CommandTest):
 
     @unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")
     def test_outputs_that_take_longer_to_hand_over_than_to_compute(self):
-        done = self.expect(0, "bench", "--untrusted", "--impl=cpu", "--reps=3", "--min-time=1", "--launches=1", "--mistrusted", "--case",
-                           "lstm_block_cell_grad b1024i512h512 peep=1 dt=f32 data=strat:0x1")
-        # On a machine that is too busy to tell, nothing is timed and nobody accused.
-        self.assertRegex(done.stdout, ": 1 of 1 workloads timed|MISTRUSTED: not timed: ")
+        # In memory of a device, all outputs go through the process.
+        for implementation, environment in (("cpu", {}), (PLUGINS / "on_fake_device.so", {"BACKGAUGE_CUDART": os.environ["BACKGAUGE_TEST_CUDART"]})):
+            with self.subTest(implementation=implementation):
+                done = self.expect(0, "bench", "--untrusted", f"--impl={implementation}", "--reps=3", "--min-time=1", "--launches=1", "--mistrusted",
+                                   "--case", "lstm_block_cell_grad b1024i512h512 peep=1 dt=f32 data=strat:0x1", environment=environment)
+                # On a machine that is too busy to tell, nothing is timed and nobody accused.
+                self.assertRegex(done.stdout, ": 1 of 1 workloads timed|MISTRUSTED: not timed: ")
 
     @unittest.skipUnless(PYTHON, "backgauge was built without the module _backgauge: ci/install-deps --python")
     def test_python(self):
