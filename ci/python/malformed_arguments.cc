@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <ranges>
 #include <span>
@@ -34,6 +35,11 @@ bool is_an_array(const backgauge_tensor& tensor) {
   return elements && *elements <= kMostBytes / static_cast<std::int64_t>(backgauge_dtype_bytes(tensor.dtype));
 }
 
+// Whether it can be read: past the end of what is not aligned, memory may belong to nobody.
+bool has_a_value(const backgauge_tensor& number) {
+  return number.data != nullptr && reinterpret_cast<std::uintptr_t>(number.data) % alignof(std::int64_t) == 0;
+}
+
 // The input of that name, if the call has it once.
 const backgauge_tensor* only_one(std::span<const backgauge_tensor> inputs, std::string_view name) {
   const auto is_it = [&](const backgauge_tensor& tensor) { return tensor.name != nullptr && tensor.name == name; };
@@ -41,11 +47,13 @@ const backgauge_tensor* only_one(std::span<const backgauge_tensor> inputs, std::
   return &*std::ranges::find_if(inputs, is_it);
 }
 
-// The legal call of the sizes that the arguments say, each the first time that it is a dimension of its own.
+// The legal call of the sizes that the arguments say, each the first time that it is a dimension of its own, and of the
+// attributes that are arguments.
 CallSetup setup_of(const OpSpec& spec, const backgauge_call& call, std::span<const backgauge_tensor> inputs) {
   const auto numbers = std::ranges::find(spec.inputs, false, &TensorSpec::is_int64) - spec.inputs.begin();
   const std::int32_t dtype = inputs[static_cast<std::size_t>(numbers)].dtype;
   CallSetup setup{spec.op, static_cast<backgauge_dtype>(dtype), call.attributes, {}};
+  setup.attributes.reserved = 0;  // no argument
   Extents& extents = setup.extents;
   extents.peephole = call.attributes.use_peephole == 1;
   constexpr std::array<std::pair<char, std::int64_t Extents::*>, 4> kSizes{
@@ -87,7 +95,7 @@ std::optional<MalformedArguments> malformed_arguments(const backgauge_call& call
     if (found == nullptr) return std::nullopt;
     backgauge_tensor seen = *found;
     if (wanted.is_int64) {  // an int in Python
-      if (seen.data == nullptr) return std::nullopt;
+      if (!has_a_value(seen)) return std::nullopt;
       seen.dtype = BACKGAUGE_INT64;
       seen.rank = 0;
     }

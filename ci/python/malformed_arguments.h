@@ -19,8 +19,9 @@ struct MalformedArguments {
 
 // On input a call of an op without a training forward that validate() has refused.
 // On output nullopt if nothing of what is wrong with it arrives in the arguments of a function (outputs, addresses, the
-// order of the list), or if no arguments can say it: an input that is missing or unknown, a shape that is negative or
-// needs more than a mebibyte, a dtype that NumPy does not have, an attribute that is not one of its words.
+// order of the list, reserved fields), or if no arguments can say it: an input that is missing or unknown, a shape that
+// is negative or needs more than a mebibyte, a dtype that NumPy does not have, an attribute that is not one of its
+// words.
 std::optional<MalformedArguments> malformed_arguments(const backgauge_call& call);
 
 }  // namespace backgauge::python

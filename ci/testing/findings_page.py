@@ -75,6 +75,8 @@ def groups_of(kinds):
 def unexplained(each):
     """What the judge says of an adapter and the framework alone has not shown."""
     groups = [*groups_of(each["kinds"]), *groups_of(with_op(kind) for kind in each.get("malformed", {"kinds": []})["kinds"])]
+    if each.get("class_a", {"kinds": []})["kinds"]:
+        groups.append(NOT_A)
     return [why for why in groups if not any(line["confirmed"] for line in seen_alone(each.get("alone"), why))]
 
 
@@ -142,9 +144,21 @@ def each_of(every):
 
 
 def accepted(descriptions):
-    groups = collections.Counter()
+    """A row for each tensor, with all that was changed in it."""
+    groups = collections.defaultdict(list)
     for description in descriptions:
-        op, what = description.split(" ", 1)[0], description.split(": ", 1)[1]
-        groups[op, re.sub(r"-?\d{4,}", "a large number", what)] += 1
-    rows = [[op, what, str(count)] for (op, what), count in sorted(groups.items())]
-    return markdown_table(["op", "what was changed", "calls"], rows, [2]) + "\n"
+        op, what = description.split(" ", 1)[0], re.sub(r"-?\d{4,}", "a large number", description.split(": ", 1)[1])
+        subject, _, change = what.rpartition(": ")
+        groups[op, subject or what].append(change if subject else "")
+    rows = [[op, subject, "; ".join(change for change in together(changes) if change), str(len(changes))]
+            for (op, subject), changes in sorted(groups.items())]
+    return markdown_table(["op", "tensor", "what was changed", "calls"], rows, [3]) + "\n"
+
+
+def together(changes):
+    """`dimension 0 = 3` and `dimension 0 = 5` as `dimension 0 = 3, 5`."""
+    values = collections.defaultdict(list)
+    for change in changes:
+        what, equals, value = change.partition(" = ")
+        values[what + equals].append(value)
+    return [what + ", ".join(each) for what, each in values.items()]

@@ -25,11 +25,21 @@ class FindingsTest(unittest.TestCase):
                 "why": "", "repro": "backgauge repro", "again": 2, "of": 2}
         text = findings.findings_page.malformed({
             "adapter": "impl/some.py", "every": 3, "counts": [["block_lstm_grad_v2", "refused", 5], ["block_lstm_grad_v2", "accepted", 2]],
-            "accepted": ["block_lstm_grad_v2 f32 peephole=1: x: dimension 0 = 2"] * 2, "kinds": [kind]}, None)
+            "accepted": [f"block_lstm_grad_v2 f32 peephole=1: x: {what}" for what in ("dimension 0 = 2", "dimension 0 = 5", "rank 4")],
+            "kinds": [kind]}, None)
         self.assertIn("only one in 3", text)
         self.assertIn("| block_lstm_grad_v2 | 7 | 5 | 2 |", text)
-        self.assertIn("| block_lstm_grad_v2 | x: dimension 0 = 2 | 2 |", text)
+        self.assertIn("| block_lstm_grad_v2 | x | dimension 0 = 2, 5; rank 4 | 3 |", text)
         self.assertIn("**block_lstm_grad_v2 accepted**: 2 cases.", text)
+
+    def test_what_became_of_a_malformed_call(self):
+        call = "malformed call block_lstm_grad_v2 f32 peephole=1: seq_len_max: data misaligned by 1"
+        for status, reason, want in (("PASSED", "", "refused"), ("FAILED", f"{call}: run accepted a call that must be refused", "accepted"),
+                                     ("FAILED", f"{call}: run read memory next to the call", "read memory next to the call"),
+                                     ("BROKEN", f"crash: SIGABRT in run, in {call}", "crash: SIGABRT")):
+            record = {"status": status, "reason": reason}
+            self.assertEqual(findings.outcome(record), want)
+            self.assertEqual(bool(findings.accepted(record)), want == "accepted", reason)
 
     def test_a_run_of_another_adapter_is_forgotten(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "torch")
@@ -52,6 +62,9 @@ class FindingsTest(unittest.TestCase):
             text = page.findings(each)
             self.assertIn("Without backgauge (`in_some.py`): nn.LSTM(0, 1) raises", text)
             self.assertEqual("**not" in text, bool(want), text)
+        for lines, want in (([], [page.NOT_A]), ([{**line, "what": page.NOT_A}], [])):
+            each = {"kinds": [], "class_a": {"kinds": [{**kind, "why": ""}]}, "alone": {"script": "in_some.py", "lines": lines}}
+            self.assertEqual(page.unexplained(each), want)
 
     def judged(self, wrong, known=()):
         """What is found of a kernel, and the page. A second run judges nothing again."""

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import unittest
 
 from command import CELL, SANITIZED, CommandTest
@@ -62,24 +63,27 @@ class PythonTest(CommandTest):
         self.assertRegex(done.stdout, r"summary: [1-9]\d+ passed, 0 failed, 0 mistrusted")
         self.assertNotIn("dropout", done.stdout)
 
-    def malformed(self, kernel):
-        """The verdicts on malformed calls of float32 in tier smoke, by a kernel that is said to check its arguments."""
-        out = self.folder / kernel
-        self.expect(int(kernel != "checks_itself"), "verify", f"--impl={HERE / 'kernels' / kernel}.py", f"--python={PYTHON}", "--tier=smoke",
-                    "--ops=LSTMBlockCellGrad", "--no-shrink", f"--out={out}")
-        records = map(json.loads, (out / "records.jsonl").read_text().splitlines())
-        return [record for record in records if " dt=f32 data=malformed:" in record["id"]]
+    def malformed(self, kernel, op="lstm_block_cell_grad", steps=""):
+        """The verdicts on all malformed calls of float32, by a kernel that is said to check its arguments."""
+        out, line = self.folder / f"{kernel}-{op}", f"{op} {steps}b1i1h1 dt=f32 data=malformed:0x"
+        numbers = re.search(r" has 0x(\w+) malformed calls", self.expect(2, "repro", f"{line}ffffff", "--impl=plain").stderr)[1]
+        self.expect(int(kernel != "checks_itself"), "verify", f"--impl={HERE / 'kernels' / kernel}.py", f"--python={PYTHON}", "--no-shrink",
+                    f"--out={out}", *(f"--case={line}{number:x}" for number in range(int(numbers, 16))))
+        return [json.loads(record) for record in (out / "records.jsonl").read_text().splitlines()]
 
     def test_a_function_that_checks_its_arguments_is_given_malformed_calls(self):
         self.assertEqual({record["status"] for record in self.malformed("checks_itself")}, {"PASSED"})
-        accepted = [record for record in self.malformed("refuses_nothing") if record["status"] == "FAILED"]
-        self.assertGreater(len(accepted), 20)  # those that arguments can say
-        self.assertEqual({record["reason"].rpartition(": ")[2] for record in accepted}, {"run accepted a call that must be refused"})
-        text = "\n".join(record["reason"] for record in accepted)
-        for seen in (r": dimension \d = ", r": rank ", r": dtype "):
-            self.assertRegex(text, seen)
-        for unseen in ("_grad: dimension", "data NULL", "memory_space", "left out", "2147483648", "use_peephole"):
-            self.assertNotRegex(text, rf": (dicfo|cs_prev_grad|w.._grad)?{unseen}|{unseen}$")
+        for call in (("lstm_block_cell_grad",), ("block_lstm_grad_v2", "t1")):
+            with self.subTest(call[0]):
+                accepted = [record for record in self.malformed("refuses_nothing", *call) if record["status"] == "FAILED"]
+                self.assertGreater(len(accepted), 200)  # those that arguments can say
+                self.assertEqual({record["reason"].rpartition(": ")[2] for record in accepted}, {"run accepted a call that must be refused"})
+                text = "\n".join(record["reason"] for record in accepted)
+                for seen in (r": dimension \d = ", r": rank ", r": dtype "):
+                    self.assertRegex(text, seen)
+                for unseen in (r": (dicfo|\w+_prev_grad|[xwb]\w*_grad): ", "data NULL", "memory_space", "left out", r"dimension \d = 2147483648", "use_peephole",
+                               "misaligned", "reserved"):
+                    self.assertNotRegex(text, unseen)
 
     def test_it_is_timed(self):
         out = self.folder / "run.json"
