@@ -24,19 +24,26 @@ EVERYTHING = os.environ.get("BACKGAUGE_TEST_RECIPES") == "all"
 ONLY_BY_NAME = "the scripts of other services that differ little: BACKGAUGE_TEST_RECIPES=all runs them too"
 
 # The implementation: the example in C. A known error: the slope of the tanh of the new cell state is left out
-# (properties/cases/museum.txt has it of several libraries). An eighth of the work is done twice.
+# (properties/cases/museum.txt has it of several libraries). The slow-down is a tenth of the processor time that the loop has taken, so
+# that it is the same share on every machine.
 PLUGIN = (SOURCES / "ci/testing/plugin_in_c.c").read_text()
 RIGHT = "(1 - co[k] * co[k]) * h_grad[k] * o[k]"
 LOOP = "  for (int64_t j = 0; j < H; ++j) {\n"
+END = "    wci_grad[j] = sum_i, wcf_grad[j] = sum_f, wco_grad[j] = sum_o;\n  }\n"
+CLOCK = """#define _POSIX_C_SOURCE 199309L
+#include <time.h>
+static long long now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+"""
 CHANGES = {
     "harmless": PLUGIN.replace("The shortest plug-in", "A short plug-in"),
     "wrong": PLUGIN.replace(RIGHT, "h_grad[k] * o[k]"),
-    "slower": PLUGIN.replace(LOOP, """  static volatile float sink;
-  for (int64_t k = 0; k < B * H / 8; ++k) {
-    const float dcs = (1 - co[k] * co[k]) * h_grad[k] * o[k] + cs_grad[k];
-    sink = dcs * f[k] + (1 - ci[k] * ci[k]) * dcs * i[k] + f[k] * (1 - f[k]) * dcs * cs_prev[k] + i[k] * (1 - i[k]) * dcs * ci[k];
-  }
-""" + LOOP),
+    "slower": CLOCK + PLUGIN.replace(LOOP, "  const long long begin = now();\n" + LOOP).replace(END, END + """
+  for (const long long taken = now() - begin; now() - begin < taken + taken / 10;) {}
+"""),
 }
 assert len({PLUGIN, *CHANGES.values()}) == 4
 MAKEFILE = f"libmine.so: mine.c\n\tcc -std=c11 -O2 -shared -fPIC -I {SOURCES}/reference/contract mine.c -o libmine.so\n"
