@@ -148,10 +148,9 @@ def accepted(descriptions):
     groups = collections.defaultdict(list)
     for description in descriptions:
         op, what = description.split(" ", 1)[0], re.sub(r"-?\d{4,}", "a large number", description.split(": ", 1)[1])
-        subject, _, change = what.rpartition(": ")
-        groups[op, subject or what].append(change if subject else "")
-    rows = [[op, subject, "; ".join(change for change in together(changes) if change), str(len(changes))]
-            for (op, subject), changes in sorted(groups.items())]
+        tensor, _, change = what.partition(": ")
+        groups[op, tensor].append(change)
+    rows = [[op, tensor, "; ".join(together(changes)), str(len(changes))] for (op, tensor), changes in sorted(groups.items())]
     return markdown_table(["op", "tensor", "what was changed", "calls"], rows, [3]) + "\n"
 
 
