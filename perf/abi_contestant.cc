@@ -125,13 +125,18 @@ class TableLaunch : public Launch {
 
   // With the signs of the workload itself, for which the expected outputs are known.
   Verdict compare(Computed computed) {
-    Problem problem = workload_inputs_.filled.problem;
     if (signs_) {
       for (GivenTensor& output : computed.outputs) signs_->apply(output.name, output.values);
     }
-    problem.keep = std::move(computed.keep);
-    const std::vector<Wanted>& wanted = workload_inputs_.expected.gradient(problem, declared_here());
-    return judge_values(wanted, computed.outputs, problem, declared_here());
+    const auto judged_with = [&](const Problem& problem) {
+      const std::vector<Wanted>& wanted = workload_inputs_.expected.gradient(problem, declared_here());
+      return judge_values(wanted, computed.outputs, problem, declared_here());
+    };
+    // Tensors may be large, so that they are copied only where other masks belong to them.
+    if (computed.keep == workload_inputs_.filled.problem.keep) return judged_with(workload_inputs_.filled.problem);
+    Problem with_masks = workload_inputs_.filled.problem;
+    with_masks.keep = std::move(computed.keep);
+    return judged_with(with_masks);
   }
 
   // If masks are not available, the judge calls the implementation on the inputs that were timed last. The outputs

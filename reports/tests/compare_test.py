@@ -15,7 +15,7 @@ import recorded
 from backgauge import errors
 from backgauge.compare import timing
 from backgauge.compare.__main__ import main
-from backgauge.compare.comparison import Comparison, Side
+from backgauge.compare.comparison import Comparison, Side, least_certain
 from backgauge.compare.verdict import FASTER, SAME, SLOWER, UNCLEAR, Rule
 from backgauge.run import read_run
 from synthetic import Noise, Synthetic, block_line
@@ -109,10 +109,11 @@ class HowOftenTest(FolderTest):
 class BlocksTest(FolderTest):
     """Base, base once more and head, timed now in blocks of new processes."""
 
-    def compared(self, seed, slow, rule=Rule(), lines=GRID, **options):
+    def compared(self, seed, slow, rule=Rule(), lines=GRID, control=1.0, **options):
+        """`slow`: how many times as long head takes, and `control` base in the second place."""
         defaults = {"rounds": 24, "blocks": 8, "noise": BUSY, "seed": seed}
-        path = self.write("run.json", lines, shares=dict.fromkeys(BASE_TWICE, 0.9), slower={("onednn", line): slow for line in lines},
-                          **(defaults | options))
+        slower = {(name, line): factor for name, factor in zip(BASE_TWICE, (1.0, control, slow)) for line in lines}
+        path = self.write("run.json", lines, shares=dict.fromkeys(BASE_TWICE, 0.9), slower=slower, **(defaults | options))
         run = read_run(path)
         return Comparison(*(Side(run, name) for name in (BASE_TWICE[0], BASE_TWICE[2])), True, rule, Side(run, BASE_TWICE[1]))
 
@@ -149,6 +150,17 @@ class BlocksTest(FolderTest):
         self.assertEqual(row.verdict, UNCLEAR)
         self.assertGreater(row.noise, 0.05)
         self.assertRegex(row.reason, "base differs from itself by")
+
+    def test_base_counts_as_the_mean_of_both(self):
+        row, = self.compared(1, 1.02, control=1.01, lines=GRID[:1], noise=Noise(0, 0, 0, 0, 0)).rows()
+        self.assertAlmostEqual(row.ratio, 1.02 / 1.01**0.5)
+
+    def test_the_least_certain_workloads_get_more_blocks(self):
+        rows, mean = self.compared(1, 1.0, lines=GRID[:4]).rows_and_mean()
+        sure, unsure = 0.001, 0.01
+        for uncertain, expected in (([sure, unsure, sure, sure], {1}), ([sure] * 4, {0, 1, 2, 3}), ([unsure, 0.7 * unsure, sure, sure], {0, 1})):
+            changed = [replace(row, estimates=(replace(row.estimates[0], error=error),)) for row, error in zip(rows, uncertain)]
+            self.assertEqual([row.workload for row in least_certain(changed)], [GRID[k] for k in sorted(expected)])
 
     def test_what_would_settle_it_is_said(self):
         comparison = replace(self.compared(1, 1.0, lines=GRID[:1], noise=Noise(0.08, 0, 0, 0, 0.02)), seconds_per_block=1.0)
@@ -370,6 +382,30 @@ class TimingTest(CallTest):
             code, text = self.call("--impl=cpu,onednn", "--case", "a case line", "--blocks=9")
         self.assertEqual(code, 0, text)
         self.assertIn("--blocks=9 --case a case line --reps=3", (self.folder / "calls").read_text())
+
+    def test_samples_of_one_thread_are_short(self):
+        program = self.fake("bench", 1.0, BASE_TWICE, 9)
+        for options, environment, short in (([], "1", True), (["--threads=1"], "4", True), (["--threads", "2"], "1", False), ([], "2", False),
+                                            (["--min-time=9"], "1", False)):
+            with unittest.mock.patch.dict("os.environ", BACKGAUGE_COMMAND=str(program), BACKGAUGE_THREADS=environment):
+                self.call("--impl=cpu,onednn", *options)
+            self.assertEqual("--min-time=5" in self.calls()[-1], short, options)
+
+    def test_only_the_least_certain_workload_is_timed_again_for_the_mean(self):
+        program = self.fake("bench", 1.0, BASE_TWICE, 9)
+        source = self.folder / "bench.source.samples.jsonl"
+        wild, lines = GRID[1], []
+        for k, line in enumerate(source.read_text().splitlines()):
+            value = json.loads(line)
+            if value.get("workload") == wild and "seconds" in value:
+                value["cpu_seconds"] *= 1 + 0.2 * (k * k % 11 / 11 - 0.5)
+            lines.append(json.dumps(value))
+        source.write_text("".join(line + "\n" for line in lines))
+        with unittest.mock.patch.dict("os.environ", BACKGAUGE_COMMAND=str(program)):
+            self.call("--impl=cpu,onednn", "--until-clear=1s", "--mean-effect=0.5%", "--min-effect=30%")
+        second = self.calls()[1]
+        self.assertEqual(second.count("--case"), 1, second)
+        self.assertIn(wild, " ".join(second))
 
     def test_a_bench_that_fails_is_no_result(self):
         with unittest.mock.patch.dict("os.environ", BACKGAUGE_COMMAND="/bin/false"):

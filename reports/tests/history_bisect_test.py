@@ -218,7 +218,7 @@ class FoundTest(BisectCase):
     def test_an_interrupted_look_costs_no_other(self):
         # With 1.05 and this noise the first look decides nothing. The process ends in the third.
         self.speeds(1, 1, 1.05, 1.05)
-        noisy = Noise(spread=0.02, drift=0.02, hit=0, offset=0.012)
+        noisy = Noise(spread=0.03, drift=0.03, hit=0, offset=0.02)
 
         def until_third(*words):
             if len(self.launches) == 3:

@@ -31,9 +31,8 @@ class Writer {
  private:
   void append(const void* data, std::size_t size) {
     if (size == 0) return;
-    const std::size_t begin = bytes_.size();
-    bytes_.resize(begin + size);
-    std::memcpy(&bytes_[begin], data, size);
+    const auto* first = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), first, first + size);
   }
   template <class T>
   void put(const T& value) {

@@ -9,7 +9,7 @@ from ..errors import CommandError
 from ..run import read_run
 from . import machines, text, timing
 from . import options as command_line
-from .comparison import Comparison, Side
+from .comparison import Comparison, Side, least_certain
 from .verdict import SLOWER, UNCLEAR, Rule
 
 
@@ -80,8 +80,10 @@ def timed(turns, patience, rule, rule_of=None):
         rows, mean = comparison_of(turns, replace(rule, look=look), rule_of).rows_and_mean()
         if any(row.verdict == SLOWER or row.lost for row in (*rows, mean)):
             return None
-        still = [row.workload for row in rows if row.verdict == UNCLEAR and row.estimates]
-        return [] if not still and mean.verdict == UNCLEAR and mean.estimates else still or None
+        still = [row for row in rows if row.verdict == UNCLEAR and row.estimates]
+        if not still and mean.verdict == UNCLEAR and mean.estimates:
+            still = least_certain(rows)
+        return [row.workload for row in still] or None
 
     return comparison_of(turns, replace(rule, look=timing.until_clear(turns, patience, unclear)), rule_of)
 

@@ -3,7 +3,7 @@
 
 A block is a set of processes: the rounds in it share the accidents of their addresses and of the scheduler, which no test
 on rounds can see. Blocks are independent of each other, so they are what the statistics count. Where base was timed twice
-in each round (the control), the same numbers of base against itself are the noise of the run: its A/A noise.
+in each round (the control), head is compared with the mean of both, and base with itself: the A/A noise of the run.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Blocks:
     """Logarithms of ratios. Empty `control`: base was not timed twice."""
 
     clock: str  # what was compared: CPU or WALL
-    head: np.ndarray  # head / base, one for each block
+    head: np.ndarray  # head / base, one for each block; of a base that was timed twice, the geometric mean
     control: np.ndarray  # base / base
 
 
@@ -51,17 +51,19 @@ def blocks_of(base, head, control, threads):
     if len({sample.block for sample in base.samples}) < LEAST_BLOCKS:
         return None
     clock = clock_of(sides, threads)
-    of_head = _ratios(base, head, clock)
-    of_control = _ratios(base, control, clock) if control is not None else np.array([])
+    # Two bases have half the variance of one: with a head of the same spread, 3/4 of that of the ratio to one of them.
+    bases = [base] if control is None else [base, control]
+    of_head = _ratios(bases, head, clock)
+    of_control = _ratios([base], control, clock) if control is not None else np.array([])
     return Blocks(clock, of_head, of_control) if len(of_head) >= LEAST_BLOCKS else None
 
 
-def _ratios(base, other, clock):
+def _ratios(bases, other, clock):
     """The median of log(other / base) over the rounds of each block: one wild round of three changes little."""
-    theirs = {sample.round: sample for sample in other.samples}
+    of_bases = [{sample.round: np.log(seconds_of(sample, clock)) for sample in pair.samples} for pair in bases]
     of_block = {}
-    for sample in base.samples:
-        if sample.round in theirs:
-            log = np.log(seconds_of(theirs[sample.round], clock) / seconds_of(sample, clock))
+    for sample in other.samples:
+        if all(sample.round in of_base for of_base in of_bases):
+            log = np.log(seconds_of(sample, clock)) - np.mean([of_base[sample.round] for of_base in of_bases])
             of_block.setdefault(sample.block, []).append(log)
     return np.array([np.median(logs) for logs in of_block.values()])

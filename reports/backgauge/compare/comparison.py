@@ -9,6 +9,7 @@ import numpy as np
 
 from ..run import Pair, Run
 from . import blocks, machines, statistics
+from .timing import GROWTH
 from .verdict import Row, Rule, decide
 
 # The name of the row of the geometric mean, which is no case line.
@@ -77,11 +78,12 @@ def _row(workload, base_pair, head_pair, control_pair, comparison):
                 return Row(workload, missing=f"neither side does it: {why}", absent="both")
             lost = side is head and other is not None and other.has_time and pair.verdict in ("FAILED", "BROKEN")
             return Row(workload, missing=f"no time for {side.name}: {why}", lost=lost)
-    row = Row(workload, least_effect=rule.min_effect, seconds_per_block=comparison.seconds_per_block)
+    row = Row(workload, least_effect=rule.min_effect)
     if comparison.interleaved:
         control_pair = control_pair if control_pair is not None and control_pair.has_time else None
         found = blocks.blocks_of(base_pair, head_pair, control_pair, base.run.threads)
         if found is not None:
+            row = replace(row, seconds_spent=len(found.head) * comparison.seconds_per_block)
             return _row_of_blocks(row, base_pair, head_pair, found, rule)
     seconds = (float(np.median(_seconds(base_pair))), float(np.median(_seconds(head_pair))))
     if comparison.interleaved or machines.same_machine(base.run, head.run):
@@ -127,7 +129,7 @@ def _mean_row(rows, comparison):
     estimates = tuple(statistics.geometric_mean([row.estimates[way] for row in counted], rule.level) for way in range(ways))
     least = rule.mean_effect if comparison.interleaved else max(rule.mean_effect, LEAST_MEAN_OF_SAVED_RUNS)
     row = Row(MEAN, estimates, least_effect=least, count=len(counted),
-              seconds_per_block=len(counted) * comparison.seconds_per_block)
+              seconds_spent=sum(row.seconds_spent for row in least_certain(counted)))
     row = _with_noise(row, _noise_of_mean(rows, comparison), least)
     disturbed = [row for row in counted if row.disturbed]
     if 2 * len(disturbed) > len(counted):
@@ -135,6 +137,16 @@ def _mean_row(rows, comparison):
     if not comparison.interleaved and not machines.same_machine(comparison.base.run, comparison.head.run):
         return replace(row, effect=machines.SMALL_EFFECT, effect_source="different machines")
     return row
+
+
+def least_certain(rows):
+    """Those of these rows whose workloads should get more blocks if the mean of all is UNCLEAR: one block more takes
+    error^2 / rounds off its variance. That is least where processes differ little, and most for calls with large tensors
+    (8 % of standard deviation for 1.3 MB beside 1 % for others, AMD EPYC with 1 MB of L2: physical pages that share sets of the cache).
+    A look adds GROWTH - 1 of the blocks, after which a workload has 1 / GROWTH^2 of that left: those above this share."""
+    gains = {row.workload: row.estimates[0].error**2 / row.estimates[0].rounds for row in rows if row.estimates}
+    most = max(gains.values(), default=0)
+    return [row for row in rows if row.estimates and not gains[row.workload] * GROWTH**2 < most]
 
 
 def _noise_of_mean(rows, comparison):

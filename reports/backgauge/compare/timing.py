@@ -23,6 +23,11 @@ FIRST_BLOCKS = 8
 ROUNDS_OF_A_BLOCK = 3
 # Between looks the data grow by half, so that waiting for the next look never wastes more than that.
 GROWTH = 1.5
+# Processes differ more than the samples of one. With samples of 5 ms in place of 25 ms a second of timing was worth 1.4 to 7
+# seconds (error^2 x seconds of the four workloads of perf/prove_gate, AMD EPYC, alone and beside two busy processes). With more
+# threads the clock is compared, and beside busy processes a sample shorter than a slice of the scheduler tells less: for
+# three of the four a second was worth 0.2 to 0.7.
+SAMPLE_MS_OF_ONE_THREAD = 5
 
 # Options of bench that choose workloads. Later looks name those that are still unclear, one by one.
 CHOOSING = ("--suite", "--case", "--T", "--B", "--I", "--H", "--dtype", "--benchmark_filter", "--quick")
@@ -83,6 +88,9 @@ class Turns:
 
     def _defaults(self):
         defaults = {"--reps": ROUNDS_OF_A_BLOCK, "--launches": 1}
+        threads = [word.removeprefix("--threads=") for word in only(self.options, ("--threads",))]
+        if (threads[-1] if threads else os.environ.get("BACKGAUGE_THREADS", "1")) == "1":
+            defaults["--min-time"] = SAMPLE_MS_OF_ONE_THREAD
         given = {option.split("=")[0] for option in self.options}
         return [*(f"{option}={value}" for option, value in defaults.items() if option not in given), "--impatient"]
 
@@ -128,13 +136,12 @@ class Patience:
 
 def until_clear(turns, patience, unclear: Callable[[Turns, int], list[str] | None]):
     """Looks at growing data, of which turns may have some already. `unclear(turns, look)` says which workloads need more blocks,
-    [] for all of them, or None if nothing does. The number of the last look; 0 if there can be no other."""
+    or None if nothing does. The number of the last look; 0 if there can be no other."""
     if not turns.blocks:
         turns.add(patience.first)
     while (workloads := unclear(turns, _look(turns, patience))) is not None:
         left = patience.seconds - turns.seconds
-        count = len(workloads) or len({workload for workload, _ in turns.runs[0][0].pairs})
-        more = min(math.ceil(sum(turns.blocks) * (GROWTH - 1)), int(left / (turns.seconds_per_block * count)))
+        more = min(math.ceil(sum(turns.blocks) * (GROWTH - 1)), int(left / (turns.seconds_per_block * len(workloads))))
         if more < 1:
             break
         turns.add(more, workloads)

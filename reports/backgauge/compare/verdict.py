@@ -34,7 +34,7 @@ class Row:
     effect: float = 0.0  # the difference that is needed here, at least min_effect
     least_effect: float = 0.0  # what it would be without noise
     noise: float = float("nan")  # of base against itself in the same rounds
-    seconds_per_block: float = float("nan")  # what one more block of this workload takes
+    seconds_spent: float = float("nan")  # what the blocks took that it is about
     effect_source: str = ""  # why it is more than min_effect; then SAME is impossible
     missing: str = ""  # why there is nothing to compare
     disturbed: str = ""  # why disturbed samples decide nothing here, if most are
@@ -100,9 +100,9 @@ def what_would_settle(row):
     factor = more_blocks(row)
     if math.isinf(factor):
         return "the ratio is at the threshold itself, and more time would not settle it"
-    if not math.isfinite(row.seconds_per_block):
+    if not math.isfinite(row.seconds_spent):
         return f"about {math.ceil(factor * estimate.rounds)} rounds would settle it"
-    seconds = (factor - 1) * estimate.rounds * row.seconds_per_block
+    seconds = (factor - 1) * row.seconds_spent
     if seconds > LONGEST_WAIT:
         return f"a quieter machine would settle it (here about {math.ceil(seconds / 3600)} more hours)"
     return f"about {_waiting(seconds)} more would settle it"

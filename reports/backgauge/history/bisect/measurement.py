@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 
 from ...compare import timing
 from ...compare.__main__ import comparison_of, timed
-from ...compare.comparison import MEAN
+from ...compare.comparison import MEAN, least_certain
 from ...compare.statistics import Estimate, alpha_of_look
 from ...compare.text import name_of
 from ...compare.verdict import SLOWER, UNCLEAR
@@ -139,15 +139,15 @@ def _until_decided(turns, patience, rule, workload, middle):
     def now(look):
         rows, mean = comparison_of(turns, replace(rule, look=look)).rows_and_mean()
         row = mean if workload == MEAN else next((row for row in rows if row.workload == workload), None)
-        return decided(row, middle)
+        return decided(row, middle), rows
 
     def unclear(_, look):
-        found = now(look)
+        found, rows = now(look)
         if found.side or not found.estimate:
             return None
-        return [] if workload == MEAN else [workload]
+        return [row.workload for row in least_certain(rows)] if workload == MEAN else [workload]
 
-    return now(timing.until_clear(turns, patience, unclear))
+    return now(timing.until_clear(turns, patience, unclear))[0]
 
 
 def decided(row, middle):
