@@ -212,11 +212,14 @@ double Bench::trial(TimedContestant& timed, Launch& launch) {
   return least;
 }
 
-// Every block is judged at its end, because the next one has other processes.
+// Every block is judged at its end, because the next one has other processes. Each block launches another contestant
+// first: of three processes of the same code the one that was always launched last was 0.1 % faster (240 blocks of
+// three workloads, AMD EPYC).
 void Bench::time_blocks(WorkloadInputs& workload_inputs, const WorkloadResult& workload,
                         std::vector<TimedContestant>& all_timed) {
   for (int block = 0; block < options_.blocks && !halted(); ++block) {
-    for (TimedContestant& timed : all_timed) {
+    for (std::size_t turn = 0; turn < all_timed.size(); ++turn) {
+      TimedContestant& timed = all_timed[(turn + static_cast<std::size_t>(block)) % all_timed.size()];
       if (block == 0 || !timed.entry->timed()) continue;
       try {
         launch(workload_inputs, timed, block);

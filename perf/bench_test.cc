@@ -57,6 +57,18 @@ TEST_F(BenchTest, TheFastestOfAllLaunchesIsTimed) {
   EXPECT_NE(heading_text(machine, {}, limits, options).find("best of 3 processes"), std::string::npos);
 }
 
+TEST_F(BenchTest, EveryBlockLaunchesAnotherContestantFirst) {
+  options.launches = 1;
+  options.blocks = 4;
+  for (const char* name : {"a", "b", "c"}) add(name);
+  run();
+  std::string order;
+  for (const std::string& one : asked) {
+    if (one.starts_with("launch ")) order += one.substr(7);
+  }
+  EXPECT_EQ(order, "abcbcacababc");
+}
+
 TEST_F(BenchTest, EveryBlockHasProcessesOfItsOwnWhichAreJudgedAtItsEnd) {
   options.blocks = 3;
   options.rounds = 2;

@@ -153,6 +153,15 @@ class BlocksTest(FolderTest):
         row, = self.compared(1, 1.02, control=1.01, lines=GRID[:1], noise=Noise(0, 0, 0, 0, 0)).rows()
         self.assertAlmostEqual(row.ratio, 1.02 / 1.01**0.5)
 
+    def test_disturbed_rounds_of_both_bases_do_not_make_head_faster(self):
+        # Each of the three is disturbed in one round of three: no side is slower than another.
+        run = read_run(self.write("run.json", GRID[:1], shares=dict.fromkeys(BASE_TWICE, 0.9), rounds=24, blocks=8, noise=Noise(0, 0, 0, 0, 0)))
+        for place, name in enumerate(BASE_TWICE):
+            pair = run.pairs[GRID[0], name]
+            pair.samples = [replace(sample, cpu_seconds=sample.cpu_seconds * (1.3 if sample.round % 3 == place else 1)) for sample in pair.samples]
+        row, = Comparison(Side(run, "cpu"), Side(run, "onednn"), True, Rule(), Side(run, "cpu#2")).rows()
+        self.assertAlmostEqual(row.ratio, 1)
+
     def test_the_least_certain_workloads_get_more_blocks(self):
         rows, mean = self.compared(1, 1.0, lines=GRID[:4]).rows_and_mean()
         sure, unsure = 0.001, 0.01

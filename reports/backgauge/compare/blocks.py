@@ -24,7 +24,7 @@ class Blocks:
     """Logarithms of ratios. Empty `control`: base was not timed twice."""
 
     clock: str  # what was compared: CPU or WALL
-    head: np.ndarray  # head / base, one for each block; of a base that was timed twice, the geometric mean
+    head: np.ndarray  # head / base, one for each block; the geometric mean of both, if base was timed twice
     control: np.ndarray  # base / base
 
 
@@ -59,11 +59,18 @@ def blocks_of(base, head, control, threads):
 
 
 def _ratios(bases, other, clock):
-    """The median of log(other / base) over the rounds of each block: one wild round of three changes little."""
-    of_bases = [{sample.round: np.log(seconds_of(sample, clock)) for sample in pair.samples} for pair in bases]
+    """For each block the median of log(other / base) over its rounds, because one wild round of three changes little; of
+    several bases the mean of their medians. The median of the ratios to the mean of the bases would be too small: disturbed
+    calls take longer, and the more bases there are, the more often one of them is disturbed."""
+    medians = [_medians(base, other, clock) for base in bases]
+    blocks = [block for block in medians[0] if all(block in more for more in medians)]
+    return np.array([np.mean([of_base[block] for of_base in medians]) for block in blocks])
+
+
+def _medians(base, other, clock):
+    of_base = {sample.round: seconds_of(sample, clock) for sample in base.samples}
     of_block = {}
     for sample in other.samples:
-        if all(sample.round in of_base for of_base in of_bases):
-            log = np.log(seconds_of(sample, clock)) - np.mean([of_base[sample.round] for of_base in of_bases])
-            of_block.setdefault(sample.block, []).append(log)
-    return np.array([np.median(logs) for logs in of_block.values()])
+        if sample.round in of_base:
+            of_block.setdefault(sample.block, []).append(np.log(seconds_of(sample, clock) / of_base[sample.round]))
+    return {block: np.median(logs) for block, logs in of_block.items()}
