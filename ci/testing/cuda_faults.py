@@ -33,9 +33,15 @@ TRACE = "impl/cuda/rnn_trace.h"
 OPERAND = "impl/cuda/operand.h"
 EXECUTE = "impl/cuda/execute.cu"
 WIDENED = "impl/cuda/widened_call.cu"
+CLUSTER = "impl/cuda/lstm_cluster_kernel.h"
+WEIGHTS = "impl/cuda/lstm_cluster_weights.h"
+CLUSTERS = "impl/cuda/lstm_clusters.cu"
+MMA = "impl/cuda/device/mma.h"
 
-# Of BACKGAUGE_CUDA_MATH: every kernel is in one of them.
-MATHS = ("", "3xtf32,fp16")
+# BACKGAUGE_CUDA_MATH and BACKGAUGE_CUDA_STEPS: every kernel is in one of the first two, or in the third.
+SETTINGS = (("", ""), ("3xtf32,fp16", ""), ("3xtf32,fp16", "cluster-16"))
+# Sources that only the third setting needs.
+OF_CLUSTERS = (CLUSTER, WEIGHTS, CLUSTERS, MMA)
 
 # id, what is wrong, file, and for each change the text as it is and the text as it becomes
 FAULTS = [
@@ -135,6 +141,25 @@ FAULTS = [
     ("M5", "a copy of reserve_space is not copied back", WIDENED,
      ("queue.copy(to, from, reserve_bytes_);\n    } else {\n      const std::int64_t count",
       "} else {\n      const std::int64_t count")),
+    ("G1", "there is one buffer of parts", CLUSTER, ("static_cast<int>(step % 2) * parts()", "static_cast<int>(step % 1) * parts()")),
+    ("G2", "gates are put where the blocks of the step still read", CLUSTER, ("kStepPhases = 2", "kStepPhases = 1"),
+     ("    } else {\n      // The values", "    }\n    {\n      // The values")),
+    ("G3", "the part of the last block is left out", CLUSTER, ("rank < sizes.blocks; ++rank) dh", "rank < sizes.blocks - 1; ++rank) dh")),
+    ("G4", "every step has the values of the last", CLUSTER, ("fetch(warp.block, cell, place, time - 1);", "fetch(warp.block, cell, place, time);")),
+    ("G5", "rows of the second cluster are those of the first", CLUSTER, ("return block.cluster * sizes.rows; }", "return 0; }")),
+    ("G6", "sums of rows lack the last row of a cluster", CLUSTER, ("row < sizes.rows; ++row) total", "row + (sizes.rows > 1) < sizes.rows; ++row) total")),
+    ("G7", "the gradient of cs is not carried", CLUSTER, ("cell.dcs = d.cs_prev;", "cell.dcs = time == 0 ? d.cs_prev : 0;")),
+    ("G8", "h_prev_grad is that of the step after", CLUSTER, ("dh_of(warp.block, place, sizes.S - 1)", "dh_of(warp.block, place, sizes.S - 2)")),
+    ("G9", "the second cell of a thread is left out", CLUSTER, ("for (int k = 0; k < kCells; ++k) body(", "for (int k = 0; k < 1; ++k) body(")),
+    ("G10", "gates of units that do not exist are not cleared", CLUSTER, ("gradients[k] = 0;", "(void)gradients[k];")),
+    ("G11", "weights in shared memory are those of the last depth", WEIGHTS,
+     ("local.kept.of[tile][k] = fragment(warp, w_h, sizes, tile, k, lane.lane);", "local.kept.of[tile][k] = fragment(warp, w_h, sizes, tile, 0, lane.lane);")),
+    ("G12", "tiles of shared weights overlap", WEIGHTS, ("(products(sizes) - kKept) + k - kKept;", "(products(sizes) - kKept - 1) + k - kKept;")),
+    ("G13", "the second unit of a thread has the weights of the first", WEIGHTS, ("columns + column[n]]", "columns + column[0]]")),
+    ("G14", "a row of a product goes to the row before", WEIGHTS, ("const int row = mma_d_column(lane.lane, k);", "const int row = mma_d_column(lane.lane, k) & ~1;")),
+    ("G15", "weights of the next block stand where a block has no more units", WEIGHTS, ("unit >= sizes.units || from >= sizes.H", "false")),
+    ("G16", "the last cluster is left out", CLUSTERS, ("blocks_for(e.B, taken)}", "e.B / taken}")),
+    ("G17", "columns of operand a are exchanged", MMA, ("return lane % 4 * 2 + k / 2 * 8; }\nBACKGAUGE_BOTH int mma_b_row", "return lane % 4 * 2 + k % 2 * 8; }\nBACKGAUGE_BOTH int mma_b_row")),
 ]
 
 
@@ -195,13 +220,15 @@ class Build:
         subprocess.run(words, cwd=self.build, check=True, capture_output=True)
         return plugin
 
-    def passes(self, plugin: pathlib.Path) -> bool:
+    def passes(self, plugin: pathlib.Path, settings: tuple = SETTINGS) -> bool:
         common = [self.command, "verify", f"--impl={plugin}", "--no-shrink", "--fail-fast", "--jobs=1", "--timeout=60s"]
-        for cases, math in itertools.product((self.cases, ["--tier=smoke"]), MATHS):
-            if math and cases is not self.cases:
-                cases = [*cases, "--ops=block_lstm_grad_v2,cudnn_rnn_backprop"]  # the cell has no products
+        for cases, (math, steps) in itertools.product((self.cases, ["--tier=smoke"]), settings):
+            if cases is not self.cases:
+                # The cell has no products, and BlockLSTMGradV2 alone has clusters.
+                ops = "block_lstm_grad_v2" if steps else "block_lstm_grad_v2,cudnn_rnn_backprop" if math else ""
+                cases = [*cases, *([f"--ops={ops}"] if ops else [])]
             done = subprocess.run([*common, *cases], capture_output=True, cwd=self.source,
-                                  env={**os.environ, "BACKGAUGE_CUDA_MATH": math})
+                                  env={**os.environ, "BACKGAUGE_CUDA_MATH": math, "BACKGAUGE_CUDA_STEPS": steps})
             if done.returncode == 1:
                 return False
             if done.returncode != 0:
@@ -220,7 +247,8 @@ def outcome(build: Build, fault: tuple) -> str:
         plugin = build.plugin_with(name, text, pathlib.Path(folder))
         if plugin is None:
             return "STALE: does not compile"
-        return "UNNOTICED" if build.passes(plugin) else "noticed"
+        settings = SETTINGS[2:] if name in OF_CLUSTERS else SETTINGS[:2]
+        return "UNNOTICED" if build.passes(plugin, settings) else "noticed"
 
 
 def passes_without_fault(build: Build) -> bool:

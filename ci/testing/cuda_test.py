@@ -31,8 +31,8 @@ class OnHost(CommandTest):
         done = self.expect(0, "verify", "--impl=cuda-on-host", "--tier=smoke")
         self.assertIn(" 0 failed, 0 mistrusted", done.stdout)
 
-    def expect_right(self, math, cases):
-        done = self.expect(0, "verify", "--impl=cuda-on-host", *cases, environment={"BACKGAUGE_CUDA_MATH": math})
+    def expect_right(self, math, cases, **more):
+        done = self.expect(0, "verify", "--impl=cuda-on-host", *cases, environment={"BACKGAUGE_CUDA_MATH": math, **more})
         self.assertIn(" passed, 0 failed,", done.stdout)
         self.assertIn(" 0 broken", done.stdout)
         return done.stdout
@@ -45,6 +45,18 @@ class OnHost(CommandTest):
     def test_is_right_in_three_products_of_tf32(self):  # cuda_faults.py runs the smoke tier so
         text = self.expect_right("3xtf32", [f"--case={line}" for line in case_lines()])
         self.assertIn("float products as three of TF32", text)
+
+    def test_is_right_in_clusters_of_every_size(self):  # cuda_faults.py runs the smoke tier so
+        lines = [f"--case={line}" for line in case_lines() if line.startswith("block")]
+        for blocks in (1, 2, 4, 8, 16):
+            for math in ("", "3xtf32,fp16"):
+                self.expect_right(math, lines, BACKGAUGE_CUDA_STEPS=f"cluster-{blocks}")
+
+    def test_says_how_steps_are_computed(self):
+        for steps, said in (("cluster-1", ", steps in clusters of 1 block)"), ("cluster-16", ", steps in clusters of 16 blocks)"),
+                            ("each", "one by one)")):
+            listed = self.expect(0, "list", "--impl=cuda-on-host", "--format=json", environment={"BACKGAUGE_CUDA_STEPS": steps})
+            self.assertTrue(json.loads(listed.stdout)["implementations"][0]["version"].endswith(said), listed.stdout)
 
     def test_claims_what_is_asked_for(self):
         for math, of_float, of_half in (("", "fp32_strict", ("A", "fp32_strict")),
@@ -63,6 +75,9 @@ class OnHost(CommandTest):
         for math in ("fast", "fp32", "tf32,3xtf32", "fp16,fp16", "tf32,", ",", "TF32", "tf32 fp16"):
             self.expect_complaint(3, "expected tf32 or 3xtf32, fp16, or both", "verify", "--impl=cuda-on-host",
                                   environment={"BACKGAUGE_CUDA_MATH": math})
+        for steps in ("cluster", "cluster-3", "cluster-32", "cluster-8 ", "all"):
+            self.expect_complaint(3, f"BACKGAUGE_CUDA_STEPS={steps}: expected each, cluster-1, cluster-2, cluster-4, cluster-8 or cluster-16",
+                                  "verify", "--impl=cuda-on-host", environment={"BACKGAUGE_CUDA_STEPS": steps})
 
 
 class OnDevice(CommandTest):

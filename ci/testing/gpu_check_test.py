@@ -12,8 +12,8 @@ import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "gpu-check"
 PHASES = ["environment", "build", "verify-smoke", "verify-ci", "probe", "calls", "sanitizer", "constants", "bench-block",
-          "bench-cudnn", "torch", "table"]
-ON_DEVICE = PHASES[2:11]
+          "bench-cudnn", "bench-steps", "torch", "table"]
+ON_DEVICE = PHASES[2:12]
 
 # Without its own: what is tried is a machine without libcuda, whatever this one has.
 HIDDEN = """import ctypes, runpy, sys
@@ -53,7 +53,10 @@ class GpuCheck(unittest.TestCase):
                      "BACKGAUGE_CUDA_MATH=fp16 backgauge bench --unjudged --suite=gpu --benchmark_filter=gpu/(block|lstm) "
                      "--dtype=f16,f32 --impl=cuda,cublas --reps=30 --launches=1 --min-time=2 --cache=hot",
                      "BACKGAUGE_CUDA_MATH=3xtf32 backgauge bench --unjudged --suite=gpu --benchmark_filter=gpu/cudnn --dtype=f32 "
-                     "--impl=cuda --reps=10"):
+                     "--impl=cuda --reps=10",
+                     "BACKGAUGE_CUDA_MATH=fp16 BACKGAUGE_CUDA_STEPS=cluster-16 backgauge verify --impl=cuda --tier=smoke",
+                     "BACKGAUGE_CUDA_MATH=fp16 BACKGAUGE_CUDA_STEPS=each backgauge bench --unjudged --suite=gpu",
+                     "BACKGAUGE_CUDA_MATH=fp16 BACKGAUGE_CUDA_STEPS=cluster-16 backgauge bench --unjudged --suite=gpu"):
             self.assertIn(word, done.stdout)
         self.assertFalse((self.folder / "build").exists())
 
@@ -85,12 +88,13 @@ class GpuCheck(unittest.TestCase):
                 ("bench-block-in-float", line("cuda", block.format("f16"), 400)),
                 ("bench-block-tf32", line("cuda", block.format("f32"), 300)),
                 ("bench-block-3xtf32", line("cuda", block.format("f32"), 500)),
+                ("bench-steps-cluster-8", line("cuda", block.format("f32"), 70)),
                 ("bench-cudnn", line("cuda", rnn, 210) + line("cudnn", rnn, 105)), ("torch", line("torch", rnn, 220))):
             (self.folder / f"{name}.samples.jsonl").write_text(text)
         (self.folder / "constants-values.json").write_text(json.dumps({"copy_1GiB": {"value": 4000.0}}))
         done = self.check("--only=table")
         self.assertRegex(done.stdout, r"t25b64i512h512 +f16 +200\.0 +1300\.0 +210\.0 +105\.0 +220\.0  in-float 400\.0\n")
-        self.assertRegex(done.stdout, r"t25b64i512h512 +f32 +- +- +- +- +-  tf32 300\.0, 3xtf32 500\.0\n")
+        self.assertRegex(done.stdout, r"t25b64i512h512 +f32 +- +- +- +- +-  tf32 300\.0, 3xtf32 500\.0, cluster-8 70\.0\n")
         # 13 tensors of 1024 x 4096 floats in 60 us.
         self.assertIn("lstm_block_cell_grad b1024i4096h4096 f32: 3635 GB/s, 91 % of the copy bandwidth", done.stdout)
 

@@ -85,7 +85,7 @@ def short_name(name):
     name = re.sub(r"\b(?:\w+::)+", "", name)
     name = re.sub(r"^void ", "", name)
     name = re.sub(r"\((?![^<]*>).*\)$", "", name)  # parameters
-    if match := re.fullmatch(r"run_kernel<(.*?) ?>", name):
+    if match := re.fullmatch(r"(?:run_kernel|run_clusters)<(.*?) ?>", name):
         name = match.group(1)
     return name.replace(" >", ">")
 

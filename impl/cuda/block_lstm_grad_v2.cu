@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlockLSTMGradV2. Only the gradient of the states is serial: lstm_steps.h. The gate gradients of all steps are stored
-// in the type of the tensors; w_grad follows as products over all S * B rows, and x_grad in groups of steps, in
-// parallel with the remaining steps. Sums over rows are computed from the floats before they are stored.
+// BlockLSTMGradV2. Only the gradient of the states is serial: lstm_steps.h or, as one kernel, lstm_clusters.h. The gate
+// gradients of all steps are stored in the type of the tensors; w_grad follows as products over all S * B rows, and
+// x_grad in parallel with it, or in groups of steps in parallel with the remaining ones. Sums over rows are computed
+// from the floats before they are stored.
 #include <algorithm>
 
 #include "impl/cuda/aligned.h"
 #include "impl/cuda/column_sums.h"
+#include "impl/cuda/lstm_clusters.h"
 #include "impl/cuda/lstm_steps.h"
 #include "impl/cuda/ops.h"
+#include "impl/cuda/steps_setting.h"
 
 namespace backgauge::cuda {
 namespace {
@@ -56,11 +59,13 @@ class BlockLstmGrad {
   BlockLstmGrad(const BlockLstmGradV2Call<S>& call, Workspace& workspace)
       : c(call),
         shape_{.B = c.B, .H = c.H, .peephole = c.peephole},
+        clusters_(plan_clusters<S>(c, cluster_blocks())),
         rows_(c.S * c.B),
-        sum_rows_(c.S * cell_row_blocks(c.B, 1)),
+        carried_rows_(clusters_ ? 0 : c.B),
+        sum_rows_(clusters_ ? clusters_.count : c.S * cell_row_blocks(c.B, 1)),
         dgates_(take_operand<S>(workspace, {rows_, 4, c.H})),
-        dh_(workspace.take<Real>({c.B, c.H})),
-        dcs_(workspace.take<Real>({c.B, c.H})),
+        dh_(workspace.take<Real>({carried_rows_, c.H})),
+        dcs_(workspace.take<Real>({carried_rows_, c.H})),
         sums_(workspace.take<Real>({sum_rows_, cell_sums(true, c.peephole), c.H})),
         totals_(sum_rows_, cell_sums(true, c.peephole) * c.H, workspace),
         w_h_grad_(workspace.take<Real>({kNarrow && c.S > 1 ? c.H : 0, 4, c.H})),
@@ -83,8 +88,15 @@ class BlockLstmGrad {
       w_.fetch(queue);
       h_prev_.fetch(queue);
       h_.fetch(queue);
-      find_shape();
-      go_back(work);
+      queue.zero(c.x_grad + rows_ * c.I, (c.T - c.S) * c.B * c.I * kBytes);
+      if (clusters_) {
+        go_back_in_clusters(queue, clusters_, c, cluster_tensors());
+        work.side(0).wait_for(queue);
+        input_gradient(work.side(0), 0, c.S);
+      } else {
+        find_shape();
+        go_back(work);
+      }
       weight_gradient(queue);
       sums(queue);
       queue.wait_for(work.side(0));
@@ -117,7 +129,6 @@ class BlockLstmGrad {
 
     queue.zero(dh_, c.B * c.H * static_cast<std::int64_t>(sizeof(Real)));
     queue.zero(dcs_, c.B * c.H * static_cast<std::int64_t>(sizeof(Real)));
-    queue.zero(c.x_grad + rows_ * c.I, (c.T - c.S) * c.B * c.I * kBytes);
     const StepArguments<S> arguments = first_arguments();
     set_arguments(queue, arguments, place);
     std::int64_t left = c.S, with_x_grad = c.S;
@@ -166,6 +177,26 @@ class BlockLstmGrad {
     a.w_h_low = w_h().lower();
     a.dh_address = dh_;
     return a;
+  }
+
+  ClusterTensors<S> cluster_tensors() const {
+    return {c.cs_prev,
+            c.cs,
+            c.i,
+            c.f,
+            c.o,
+            c.ci,
+            c.co,
+            c.cs_grad,
+            c.h_grad,
+            c.wci,
+            c.wcf,
+            c.wco,
+            c.w + c.I * 4 * c.H,
+            dgates_,
+            c.h_prev_grad,
+            c.cs_prev_grad,
+            sums_};
   }
 
   // x_grad = dgates W_x^T, for `count` steps from `first` on.
@@ -250,9 +281,10 @@ class BlockLstmGrad {
 
   const BlockLstmGradV2Call<S>& c;
   StepShape shape_;
-  std::int64_t rows_, sum_rows_;
+  ClusterPlan clusters_;
+  std::int64_t rows_, carried_rows_, sum_rows_;
   Operand<S> dgates_;  // [S, B, 4H], gates i, f, c, o
-  Real *dh_, *dcs_;    // [B, H]: gradients of the states before the finished steps
+  Real *dh_, *dcs_;    // [carried_rows_, H]: gradients of the states before the finished steps
   Real* sums_;         // [sum_rows_, cell_sums(), H]
   ColumnSums<Real> totals_;
   Real* w_h_grad_;  // [H, 4H], before it is rounded
@@ -272,7 +304,7 @@ void block_lstm_grad_v2(const BlockLstmGradV2Call<S>& call, Workspace& workspace
 
 template <class S>
 void prepare_block_lstm_grad_v2(const Extents& e) {
-  if (e.S < kGraphSteps || e.B == 0) return;
+  if (e.S < kGraphSteps || e.B == 0 || plan_clusters<S>(e, cluster_blocks())) return;
   StepShape shape{.B = e.B, .H = e.H, .peephole = e.peephole, .wide = is_aligned(e.H, sizeof(S))};
   shape.aligned = steps_are_aligned<S>(e);
   shape.indirect = steps_can_be_indirect<S>(shape);

@@ -22,10 +22,6 @@ struct CellTensors {
   std::int64_t gate_low = 0;   // that of the gates as an operand of products
 };
 
-// Sums over rows of one step: of the gradients of i, f, ci, o where they are carried, of those of wci, wcf, wco with
-// peepholes.
-constexpr int cell_sums(bool carried, bool peephole) { return (carried ? 4 : 0) + (peephole ? 3 : 0); }
-
 inline constexpr int kCellLanes = 32, kCellRows = 4;
 
 // rows_each: how often a block takes kCellRows rows.
@@ -40,7 +36,7 @@ struct CellKernel {
   using Storage = typename Source::Storage;
   using Real = Compute<Storage>;
   static constexpr bool kCarried = Source::kCarried;
-  static constexpr int kSums = cell_sums(kCarried, kPeephole), kOfPeepholes = cell_sums(kCarried, false);
+  static constexpr int kSums = cell_sums(kCarried, kPeephole);
   static constexpr int kColumns = kCellLanes * kWidth;
 
   static constexpr int kThreads = kCellLanes * kCellRows;
@@ -134,16 +130,11 @@ struct CellKernel {
       dci[n] = d.ci;
       do_[n] = d.o;
       dcs_prev[n] = d.cs_prev;
-      if constexpr (kCarried) {
-        sums[0][n] += d.i;
-        sums[1][n] += d.f;
-        sums[2][n] += d.ci;
-        sums[3][n] += d.o;
-      }
-      if constexpr (kPeephole) {
-        sums[kOfPeepholes][n] += d.i * cs_prev[n];
-        sums[kOfPeepholes + 1][n] += d.f * cs_prev[n];
-        sums[kOfPeepholes + 2][n] += d.o * cs[n];
+      if constexpr (kSums > 0) {
+        Real terms[kSums];
+        cell_sum_terms<kCarried, kPeephole>(d, cs_prev[n], cs[n], terms);
+        BACKGAUGE_UNROLL
+        for (int sum = 0; sum < kSums; ++sum) sums[sum][n] += terms[sum];
       }
     }
     if constexpr (kCarried) {

@@ -38,4 +38,25 @@ BACKGAUGE_BOTH CellGradients<Real> cell_gradients(const CellValues<Real>& v, con
   return d;
 }
 
+// Sums over rows of one step: of the gradients of i, f, ci, o where they are carried, of those of wci, wcf, wco with
+// peepholes.
+constexpr int cell_sums(bool carried, bool peephole) { return (carried ? 4 : 0) + (peephole ? 3 : 0); }
+
+// What one element adds to them.
+template <bool carried, bool peephole, class Real, int kCount>
+BACKGAUGE_BOTH void cell_sum_terms(const CellGradients<Real>& d, Real cs_prev, Real cs, Real (&terms)[kCount]) {
+  if constexpr (carried) {
+    terms[0] = d.i;
+    terms[1] = d.f;
+    terms[2] = d.ci;
+    terms[3] = d.o;
+  }
+  if constexpr (peephole) {
+    constexpr int kFirst = kCount - 3;
+    terms[kFirst] = d.i * cs_prev;
+    terms[kFirst + 1] = d.f * cs_prev;
+    terms[kFirst + 2] = d.o * cs;
+  }
+}
+
 }  // namespace backgauge::cuda

@@ -10,6 +10,7 @@
 #include "impl/cuda/device_copy.h"
 #include "impl/cuda/execute.h"
 #include "impl/cuda/rnn_trace.h"
+#include "impl/cuda/steps_setting.h"
 #include "impl/table_checks.h"
 #include "reference/contract/validate.h"
 
@@ -131,7 +132,9 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
 }
 
 const std::string& why_not() {
-  static const std::string text = math_refusal().empty() ? refusal() : math_refusal();
+  static const std::string text = !math_refusal().empty()    ? math_refusal()
+                                  : !steps_refusal().empty() ? steps_refusal()
+                                                             : refusal();
   return text;
 }
 
@@ -143,7 +146,7 @@ using namespace backgauge::cuda;
 extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(
     const backgauge_host* host) {
   if (host == nullptr || host->abi != BACKGAUGE_ABI || !why_not().empty()) return nullptr;
-  static const std::string version = "1 (" + backend_version() + math_text() + ")";
+  static const std::string version = "1 (" + backend_version() + math_text() + steps_text() + ")";
   static const backgauge_implementation table = {
       BACKGAUGE_ABI,
       sizeof(backgauge_implementation),

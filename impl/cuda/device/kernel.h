@@ -16,6 +16,7 @@
 // phase, or by an earlier launch. Blocks run in any order.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -93,6 +94,15 @@ BACKGAUGE_BOTH Storage narrow(Compute<Storage> value) {
   } else {
     return value;
   }
+}
+
+// a * b + c, rounded once.
+BACKGAUGE_BOTH float fused_multiply_add(float a, float b, float c) {
+#ifdef __CUDA_ARCH__
+  return __fmaf_rn(a, b, c);
+#else
+  return std::fma(a, b, c);
+#endif
 }
 
 // Accesses `count` adjacent elements as 16 bytes at once, or one element. `from` and `to` are aligned accordingly.

@@ -15,6 +15,7 @@
 #include "impl/cuda/device/product.h"
 
 #ifdef BACKGAUGE_CUDA_ON_HOST
+#include "impl/cuda/device/host/clusters.h"
 #include "impl/cuda/device/host/stream.h"
 #else
 #include "impl/cuda/device/cuda/stream.h"
@@ -52,6 +53,12 @@ class Queue {
     if (blocks > 0) launch_on(stream_, blocks, kernel);
   }
 
+  // Launches device code of clusters of `blocks` blocks: cluster.h. Only if resident_clusters() is not 0.
+  template <class Kernel>
+  void launch_clusters(std::int64_t clusters, int blocks, const Kernel& kernel) {
+    if (clusters > 0) launch_clusters_on(stream_, clusters, blocks, kernel);
+  }
+
   // With depth 0 the result is zero, or unchanged if added. Does nothing if the result has no element.
   void multiply(const Product& product, const Matrices& matrices);
   // Only where can_be_indirect().
@@ -76,6 +83,11 @@ class Queue {
  private:
   Stream& stream_;
 };
+
+// Declared by each backend:
+//   template <class Kernel> int resident_clusters(int blocks, std::int64_t shared_bytes);
+// How many clusters of this kernel the current device runs at the same time; 0: none can be launched. Always the same
+// for the same arguments and device.
 
 // Whether multiply() accepts this product with IndirectMatrices. Always the same for the same product.
 bool can_be_indirect(const Product& product);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which sizes are computed in clusters, and how rows and hidden units are divided among them. What they compute is for
+// the judge: BACKGAUGE_CUDA_STEPS in ci/testing/cuda_test.py.
+#include "impl/cuda/lstm_clusters.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+#include <vector>
+
+#include "impl/cuda/lstm_cluster_weights.h"
+
+namespace backgauge::cuda {
+namespace {
+
+template <class Storage>
+ClusterPlan plan_of(std::int64_t B, std::int64_t H, int blocks) {
+  return plan_clusters<Storage>({.T = 3, .B = B, .I = 8, .H = H, .S = 3}, blocks);
+}
+
+TEST(LstmClusters, DivideTheBatchAmongAllThatRunAtOnce) {  // the host runs three
+  for (const auto& [B, rows, count] :
+       {std::array<std::int64_t, 3>{1, 1, 1}, {3, 1, 3}, {4, 2, 2}, {7, 3, 3}, {24, 8, 3}, {25, 8, 4}}) {
+    for (const ClusterPlan& plan : {plan_of<Half>(B, 40, 8), plan_of<float>(B, 40, 8)}) {
+      EXPECT_EQ(plan.blocks, 8) << B;
+      EXPECT_EQ(plan.rows, rows) << B;
+      EXPECT_EQ(plan.count, count) << B;
+    }
+  }
+}
+
+TEST(LstmClusters, HaveNoMoreRowsThanTheirThreadsHaveCells) {
+  EXPECT_EQ(plan_of<Half>(100, 256, 4).rows, 8);  // 64 hidden units of a block, and 256 threads with two cells
+  EXPECT_EQ(plan_of<Half>(100, 257, 4).rows, 6);  // 80
+}
+
+// What kMostUnits, the registers and 227 KiB allow; the table of README.md.
+TEST(LstmClusters, AreNotUsedWhereTheWeightsDoNotFit) {
+  const auto largest = [](auto storage) {
+    std::vector<std::int64_t> all;
+    for (const int blocks : {1, 2, 4, 8, 16}) {
+      std::int64_t H = 1;
+      while (plan_of<decltype(storage)>(1, H, blocks)) ++H;
+      all.push_back(H - 1);
+    }
+    return all;
+  };
+  EXPECT_EQ(largest(Half{}), (std::vector<std::int64_t>{176, 256, 384, 512, 768}));
+  EXPECT_EQ(largest(float{}), (std::vector<std::int64_t>{123, 176, 256, 384, 512}));
+}
+
+TEST(LstmClusters, AreNotUsedUnasked) {
+  EXPECT_FALSE(plan_of<float>(8, 40, 0));
+  EXPECT_FALSE(plan_of<float>(0, 40, 8));
+  EXPECT_FALSE(plan_of<float>(8, 0, 8));
+}
+
+TEST(ClusterSizes, FindTheBlockOfEveryUnit) {
+  for (const int blocks : {1, 2, 4, 8, 16}) {
+    for (std::int64_t H = 1; H <= 768; ++H) {
+      const ClusterSizes sizes({.H = H}, blocks, 1, 4);
+      for (int unit = 0; unit < H; ++unit) ASSERT_EQ(sizes.block_of(unit), unit / sizes.units) << H << " " << unit;
+    }
+  }
+}
+
+// Conflicts of banks would not be wrong, only slow.
+TEST(HalfClusterWeights, ReadGradientsFromAllBanks) {
+  using Weights = HalfClusterWeights<1, 32>;
+  for (int units = 16; units <= 96; units += 16) {
+    std::set<int> banks;
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
+      banks.insert((mma_b_column(lane) * Weights::stride(units) + mma_b_row(lane, 0)) / 2 % 32);
+    }
+    EXPECT_EQ(banks.size(), 32u) << units;
+  }
+}
+
+}  // namespace
+}  // namespace backgauge::cuda
