@@ -33,15 +33,17 @@ TRACE = "impl/cuda/rnn_trace.h"
 OPERAND = "impl/cuda/operand.h"
 EXECUTE = "impl/cuda/execute.cu"
 WIDENED = "impl/cuda/widened_call.cu"
-CLUSTER = "impl/cuda/lstm_cluster_kernel.h"
-WEIGHTS = "impl/cuda/lstm_cluster_weights.h"
-CLUSTERS = "impl/cuda/lstm_clusters.cu"
+CLUSTER = "impl/cuda/clusters/kernel.h"
+WEIGHTS = "impl/cuda/clusters/weights.h"
+PLAN = "impl/cuda/clusters/plan.h"
+LSTM = "impl/cuda/clusters/lstm.cu"
+RNN = "impl/cuda/clusters/rnn.cu"
 MMA = "impl/cuda/device/mma.h"
 
 # BACKGAUGE_CUDA_MATH and BACKGAUGE_CUDA_STEPS: every kernel is in one of the first two, or in the third.
 SETTINGS = (("", ""), ("3xtf32,fp16", ""), ("3xtf32,fp16", "cluster-16"))
 # Sources that only the third setting needs.
-OF_CLUSTERS = (CLUSTER, WEIGHTS, CLUSTERS, MMA)
+OF_CLUSTERS = (CLUSTER, WEIGHTS, PLAN, LSTM, RNN, MMA)
 
 # id, what is wrong, file, and for each change the text as it is and the text as it becomes
 FAULTS = [
@@ -141,25 +143,38 @@ FAULTS = [
     ("M5", "a copy of reserve_space is not copied back", WIDENED,
      ("queue.copy(to, from, reserve_bytes_);\n    } else {\n      const std::int64_t count",
       "} else {\n      const std::int64_t count")),
-    ("G1", "there is one buffer of parts", CLUSTER, ("static_cast<int>(step % 2) * parts()", "static_cast<int>(step % 1) * parts()")),
-    ("G2", "gates are put where the blocks of the step still read", CLUSTER, ("kStepPhases = 2", "kStepPhases = 1"),
+    ("G1", "there is one buffer of parts", CLUSTER, ("static_cast<int>(step & 1) * parts(sizes)", "static_cast<int>(step & 0) * parts(sizes)")),
+    ("G2", "the product of a warp does not wait for the gates of the others", CLUSTER, ("kStepPhases = 2", "kStepPhases = 1"),
      ("    } else {\n      // The values", "    }\n    {\n      // The values")),
     ("G3", "the part of the last block is left out", CLUSTER, ("rank < sizes.blocks; ++rank) dh", "rank < sizes.blocks - 1; ++rank) dh")),
-    ("G4", "every step has the values of the last", CLUSTER, ("fetch(warp.block, cell, place, time - 1);", "fetch(warp.block, cell, place, time);")),
-    ("G5", "rows of the second cluster are those of the first", CLUSTER, ("return block.cluster * sizes.rows; }", "return 0; }")),
+    ("G4", "every step has the values of the step before", CLUSTER,
+     ("place_in_batch(warp.block, cell, place), number + 1);", "place_in_batch(warp.block, cell, place), number);")),
+    ("G5", "rows of the second cluster are those of the first", CLUSTER, ("{block.cluster * sizes.rows + cell.row,", "{cell.row,")),
     ("G6", "sums of rows lack the last row of a cluster", CLUSTER, ("row < sizes.rows; ++row) total", "row + (sizes.rows > 1) < sizes.rows; ++row) total")),
-    ("G7", "the gradient of cs is not carried", CLUSTER, ("cell.dcs = d.cs_prev;", "cell.dcs = time == 0 ? d.cs_prev : 0;")),
-    ("G8", "h_prev_grad is that of the step after", CLUSTER, ("dh_of(warp.block, place, sizes.S - 1)", "dh_of(warp.block, place, sizes.S - 2)")),
+    ("G7", "the gradient of cs is not carried", LSTM, ("v.dcs = d.cs_prev;", "v.dcs = step + 1 == n.steps ? d.cs_prev : 0;")),
+    ("G8", "the gradient of the initial state is that of the step after", CLUSTER,
+     ("dh_before(warp.block, cell, place, sizes.steps));", "dh_before(warp.block, cell, place, sizes.steps - 1));")),
     ("G9", "the second cell of a thread is left out", CLUSTER, ("for (int k = 0; k < kCells; ++k) body(", "for (int k = 0; k < 1; ++k) body(")),
     ("G10", "gates of units that do not exist are not cleared", CLUSTER, ("gradients[k] = 0;", "(void)gradients[k];")),
-    ("G11", "weights in shared memory are those of the last depth", WEIGHTS,
-     ("local.kept.of[tile][k] = fragment(warp, w_h, sizes, tile, k, lane.lane);", "local.kept.of[tile][k] = fragment(warp, w_h, sizes, tile, 0, lane.lane);")),
+    ("G11", "weights in registers are those of the first depths", WEIGHTS,
+     ("local.kept.of[tile][k] = fragment(warp, recurrence, sizes, tile, k, lane.lane);",
+      "local.kept.of[tile][k] = fragment(warp, recurrence, sizes, tile, 0, lane.lane);")),
     ("G12", "tiles of shared weights overlap", WEIGHTS, ("(products(sizes) - kKept) + k - kKept;", "(products(sizes) - kKept - 1) + k - kKept;")),
     ("G13", "the second unit of a thread has the weights of the first", WEIGHTS, ("columns + column[n]]", "columns + column[0]]")),
-    ("G14", "a row of a product goes to the row before", WEIGHTS, ("const int row = mma_d_column(lane.lane, k);", "const int row = mma_d_column(lane.lane, k) & ~1;")),
-    ("G15", "weights of the next block stand where a block has no more units", WEIGHTS, ("unit >= sizes.units || from >= sizes.H", "false")),
-    ("G16", "the last cluster is left out", CLUSTERS, ("blocks_for(e.B, taken)}", "e.B / taken}")),
-    ("G17", "columns of operand a are exchanged", MMA, ("return lane % 4 * 2 + k / 2 * 8; }\nBACKGAUGE_BOTH int mma_b_row", "return lane % 4 * 2 + k % 2 * 8; }\nBACKGAUGE_BOTH int mma_b_row")),
+    ("G14", "a row of a product goes to the row before", WEIGHTS,
+     ("const int row = mma_d_column(lane.lane, k);", "const int row = mma_d_column(lane.lane, k) & ~1;")),
+    ("G15", "weights of the next block stand where a block has no more units", WEIGHTS, (" || from >= sizes.H ||", " ||")),
+    ("G16", "the last cluster is left out", PLAN, ("blocks_for(n.B, taken)}", "n.B / taken}")),
+    ("G17", "columns of operand a are exchanged", MMA,
+     ("return lane % 4 * 2 + k / 2 * 8; }\nBACKGAUGE_BOTH int mma_b_row", "return lane % 4 * 2 + k % 2 * 8; }\nBACKGAUGE_BOTH int mma_b_row")),
+    ("G18", "what bypasses the gates of a GRU is lost", CLUSTER, ("Recurrence::kBypasses ? cell.bypassed : 0", "0")),
+    ("G19", "the gradient of the last state is not read", CLUSTER, ("rank == 0 ? dh : 0;", "0 * dh;")),
+    ("G20", "gates of a GRU have the weights of the order of params", RNN, ("(gate + kGates - 1) % kGates", "gate")),
+    ("G21", "the second direction goes the way of the first", RNN, ("return t.backwards ? step : n.steps - 1 - step; }", "return n.steps - 1 - step; }")),
+    ("G22", "the first step in time reads the state after it", RNN, ("const bool last = step + 1 == n.steps;", "const bool last = false;")),
+    ("G23", "the sum of the input side of a GRU takes the recurrent one", RNN, ("k >= kSums - kGates", "k < kGates")),
+    ("G24", "a layer below the last reads the gradient of the output", BACKPROP,
+     (".output_backprop = top ? c.output_backprop + column : nullptr,", ".output_backprop = c.output_backprop + column,")),
 ]
 
 
@@ -224,8 +239,8 @@ class Build:
         common = [self.command, "verify", f"--impl={plugin}", "--no-shrink", "--fail-fast", "--jobs=1", "--timeout=60s"]
         for cases, (math, steps) in itertools.product((self.cases, ["--tier=smoke"]), settings):
             if cases is not self.cases:
-                # The cell has no products, and BlockLSTMGradV2 alone has clusters.
-                ops = "block_lstm_grad_v2" if steps else "block_lstm_grad_v2,cudnn_rnn_backprop" if math else ""
+                # The cell has no products.
+                ops = "block_lstm_grad_v2,cudnn_rnn_backprop" if math else ""
                 cases = [*cases, *([f"--ops={ops}"] if ops else [])]
             done = subprocess.run([*common, *cases], capture_output=True, cwd=self.source,
                                   env={**os.environ, "BACKGAUGE_CUDA_MATH": math, "BACKGAUGE_CUDA_STEPS": steps})
@@ -247,7 +262,7 @@ def outcome(build: Build, fault: tuple) -> str:
         plugin = build.plugin_with(name, text, pathlib.Path(folder))
         if plugin is None:
             return "STALE: does not compile"
-        settings = SETTINGS[2:] if name in OF_CLUSTERS else SETTINGS[:2]
+        settings = SETTINGS[2:] if name in OF_CLUSTERS or fault[0].startswith("G") else SETTINGS[:2]
         return "UNNOTICED" if build.passes(plugin, settings) else "noticed"
 
 

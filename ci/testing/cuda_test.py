@@ -47,7 +47,7 @@ class OnHost(CommandTest):
         self.assertIn("float products as three of TF32", text)
 
     def test_is_right_in_clusters_of_every_size(self):  # cuda_faults.py runs the smoke tier so
-        lines = [f"--case={line}" for line in case_lines() if line.startswith("block")]
+        lines = [f"--case={line}" for line in case_lines() if not line.startswith("lstm_block_cell_grad")]
         for blocks in (1, 2, 4, 8, 16):
             for math in ("", "3xtf32,fp16"):
                 self.expect_right(math, lines, BACKGAUGE_CUDA_STEPS=f"cluster-{blocks}")

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlockLSTMGradV2. Only the gradient of the states is serial: lstm_steps.h or, as one kernel, lstm_clusters.h. The gate
+// BlockLSTMGradV2. Only the gradient of the states is serial: lstm_steps.h or, as one kernel, clusters/. The gate
 // gradients of all steps are stored in the type of the tensors; w_grad follows as products over all S * B rows, and
 // x_grad in parallel with it, or in groups of steps in parallel with the remaining ones. Sums over rows are computed
 // from the floats before they are stored.
 #include <algorithm>
 
 #include "impl/cuda/aligned.h"
+#include "impl/cuda/clusters/lstm.h"
+#include "impl/cuda/clusters/setting.h"
 #include "impl/cuda/column_sums.h"
-#include "impl/cuda/lstm_clusters.h"
 #include "impl/cuda/lstm_steps.h"
 #include "impl/cuda/ops.h"
-#include "impl/cuda/steps_setting.h"
 
 namespace backgauge::cuda {
 namespace {
@@ -22,6 +22,13 @@ constexpr std::int64_t kSideRows = 2048;
 template <class S>
 bool steps_are_aligned(const Extents& e) {
   return is_aligned(e.B * 4 * e.H, sizeof(S)) && is_aligned(e.I * 4 * e.H, sizeof(S));
+}
+
+RecurrenceSizes sizes_of(const Extents& e) { return {e.S, e.B, e.H}; }
+
+template <class S>
+ClusterPlan plan(const Extents& e) {
+  return plan_lstm_clusters<S>(sizes_of(e), e.peephole, cluster_blocks());
 }
 
 template <class From, class To>
@@ -59,7 +66,7 @@ class BlockLstmGrad {
   BlockLstmGrad(const BlockLstmGradV2Call<S>& call, Workspace& workspace)
       : c(call),
         shape_{.B = c.B, .H = c.H, .peephole = c.peephole},
-        clusters_(plan_clusters<S>(c, cluster_blocks())),
+        clusters_(plan<S>(c)),
         rows_(c.S * c.B),
         carried_rows_(clusters_ ? 0 : c.B),
         sum_rows_(clusters_ ? clusters_.count : c.S * cell_row_blocks(c.B, 1)),
@@ -90,7 +97,7 @@ class BlockLstmGrad {
       h_.fetch(queue);
       queue.zero(c.x_grad + rows_ * c.I, (c.T - c.S) * c.B * c.I * kBytes);
       if (clusters_) {
-        go_back_in_clusters(queue, clusters_, c, cluster_tensors());
+        go_back_in_clusters(queue, sizes_of(c), c.peephole, clusters_.blocks, cluster_tensors(), sums_);
         work.side(0).wait_for(queue);
         input_gradient(work.side(0), 0, c.S);
       } else {
@@ -179,7 +186,7 @@ class BlockLstmGrad {
     return a;
   }
 
-  ClusterTensors<S> cluster_tensors() const {
+  LstmTensors<S> cluster_tensors() const {
     return {c.cs_prev,
             c.cs,
             c.i,
@@ -195,8 +202,7 @@ class BlockLstmGrad {
             c.w + c.I * 4 * c.H,
             dgates_,
             c.h_prev_grad,
-            c.cs_prev_grad,
-            sums_};
+            c.cs_prev_grad};
   }
 
   // x_grad = dgates W_x^T, for `count` steps from `first` on.
@@ -304,7 +310,7 @@ void block_lstm_grad_v2(const BlockLstmGradV2Call<S>& call, Workspace& workspace
 
 template <class S>
 void prepare_block_lstm_grad_v2(const Extents& e) {
-  if (e.S < kGraphSteps || e.B == 0 || plan_clusters<S>(e, cluster_blocks())) return;
+  if (e.S < kGraphSteps || e.B == 0 || plan<S>(e)) return;
   StepShape shape{.B = e.B, .H = e.H, .peephole = e.peephole, .wide = is_aligned(e.H, sizeof(S))};
   shape.aligned = steps_are_aligned<S>(e);
   shape.indirect = steps_can_be_indirect<S>(shape);

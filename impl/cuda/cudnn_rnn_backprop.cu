@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // CudnnRNNBackprop, from the last layer to the first, the directions of a layer in parallel. Only the product of gate
-// gradients and R is serial. The gradients of the input follow as products over all T * B rows; so do those of the
-// weights, in parallel with the steps of the layer below. reference/semantics.md 3.4.
+// gradients and R is serial, step by step or, as one kernel, in clusters/. The gradients of the input follow as
+// products over all T * B rows; so do those of the weights, in parallel with the steps of the layer below.
+// reference/semantics.md 3.4.
 #include <algorithm>
 
 #include "impl/cuda/aligned.h"
+#include "impl/cuda/clusters/rnn.h"
+#include "impl/cuda/clusters/setting.h"
 #include "impl/cuda/column_sums.h"
 #include "impl/cuda/dropout.h"
 #include "impl/cuda/ops.h"
@@ -70,7 +73,9 @@ class RnnBackprop {
         input_backprop_(workspace, c.input_backprop, n.rows() * c.I),
         params_backprop_(workspace, c.params_backprop, c.params_length),
         gradients_(n.mode == BACKGAUGE_GRU ? GruCell::kGradients : n.G),
-        sum_rows_(n.T * rnn_row_blocks(n.B)),
+        clusters_(plan()),
+        carried_rows_(clusters_ ? 0 : n.B),
+        sum_rows_(clusters_ ? clusters_.count : n.T * rnn_row_blocks(n.B)),
         totals_(sum_rows_, gradients_ * n.H, workspace),
         states_before_(take_operand<S>(workspace, {n.T, n.B, n.H})),
         inputs_(take_operand<S>(workspace, {n.L > 1 ? n.T : 0, n.B, n.D, n.H})),
@@ -81,9 +86,9 @@ class RnnBackprop {
         dgates_[parity][d] = take_operand<S>(workspace, {n.T, n.B, gradients_, n.H});
         sums_[parity][d] = workspace.take<Real>({sum_rows_, gradients_, n.H});
       }
-      dh_[d] = workspace.take<Real>({n.B, n.H});
-      if (c.lstm) dc_[d] = workspace.take<Real>({n.B, n.H});
-      if (gru()) recurrent_[d] = take_operand<S>(workspace, {n.G, n.H, n.H});
+      dh_[d] = workspace.take<Real>({carried_rows_, n.H});
+      if (c.lstm) dc_[d] = workspace.take<Real>({carried_rows_, n.H});
+      if (gru() && !clusters_) recurrent_[d] = take_operand<S>(workspace, {n.G, n.H, n.H});
       if (params_.skip_input) gate_sums_[d] = workspace.take<Real>({n.T, n.B, n.H});
     }
     for (std::int64_t parity = 0; parity < std::min<std::int64_t>(n.L - 1, 2); ++parity) {
@@ -126,8 +131,44 @@ class RnnBackprop {
   // A GRU's candidate comes first on the recurrent side.
   std::int64_t recurrent_gate(std::int64_t column) const { return gru() ? (column + n.G - 1) % n.G : column; }
 
+  RecurrenceSizes sizes() const { return {n.T, n.B, n.H}; }
+
+  ClusterPlan plan() const {
+    if constexpr (std::is_same_v<S, double>) {
+      return {};
+    } else {
+      return plan_rnn_clusters<S>(n.mode, sizes(), cluster_blocks());
+    }
+  }
+
+  // Runs all steps of one pseudo-layer, as one kernel.
+  void go_back_at_once(Queue& queue, std::int64_t layer, std::int64_t d) const {
+    if constexpr (!std::is_same_v<S, double>) {
+      const std::int64_t at = state(layer, d), column = d * n.H;
+      const bool top = layer == n.L - 1;
+      go_back_in_clusters<S>(queue, n.mode, sizes(), clusters_.blocks,
+                             {.kept = trace_.kept(layer * n.D + d, 0),
+                              .y = trace_.y(layer, d, 0),
+                              .input_h = c.input_h + at,
+                              .input_c = c.lstm ? c.input_c + at : nullptr,
+                              .R = c.params + params_.R(layer, d, 0),
+                              .output_backprop = top ? c.output_backprop + column : nullptr,
+                              .dy = top ? nullptr : dx_[layer % 2] + column,
+                              .output_h_backprop = c.output_h_backprop + at,
+                              .output_c_backprop = c.lstm ? c.output_c_backprop + at : nullptr,
+                              .dgates = dgates(layer, d),
+                              .gate_sums = skips(layer) ? gate_sums_[d] : nullptr,
+                              .input_h_backprop = c.input_h_backprop + at,
+                              .input_c_backprop = c.lstm ? c.input_c_backprop + at : nullptr,
+                              .y_stride = n.width(),
+                              .backwards = d == 1},
+                             sums_[layer % 2][d]);
+    }
+  }
+
   // Runs all steps of one pseudo-layer.
   void go_back(Queue& queue, std::int64_t layer, std::int64_t d) const {
+    if (clusters_) return go_back_at_once(queue, layer, d);
     const std::int64_t size = n.B * n.H, at = state(layer, d), pseudo_layer = layer * n.D + d;
     const Operand<const S> R = recurrent_weights(queue, layer, d);
     make_rows<S>(queue, StoredRows<S>{c.output_h_backprop + at, n.H}, dh_[d], n.B, n.H, wide_);
@@ -314,7 +355,9 @@ class RnnBackprop {
   const RnnTrace<const S> trace_;
   const AlignedInput<S> input_, weights_;
   const AlignedOutput<S> input_backprop_, params_backprop_;
-  std::int64_t gradients_, sum_rows_;
+  std::int64_t gradients_;
+  ClusterPlan clusters_;
+  std::int64_t carried_rows_, sum_rows_;
   ColumnSums<Real> totals_;
   Operand<S> states_before_;  // [T, B, H]
   Operand<S> inputs_;         // [T, B, D*H]: input of a layer above the first, if it is not y itself
@@ -323,7 +366,7 @@ class RnnBackprop {
   // For each direction; the first index is that of the layer, modulo 2.
   Operand<S> dgates_[2][2] = {};    // [T, B, gradients * H]
   Real* sums_[2][2] = {};           // [sum_rows_, gradients * H]
-  Real *dh_[2] = {}, *dc_[2] = {};  // [B, H]: gradients of the states before the finished steps
+  Real *dh_[2] = {}, *dc_[2] = {};  // [carried_rows_, H]: gradients of the states before the finished steps
   Operand<S> recurrent_[2] = {};    // gru: recurrent_weights()
   Real* gate_sums_[2] = {};         // [T, B, H]
   Real* dx_[2] = {};                // [T, B, D*H]: of y of a layer, modulo 2

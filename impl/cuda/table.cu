@@ -5,12 +5,12 @@
 #include <string>
 
 #include "impl/call_error.h"
+#include "impl/cuda/clusters/setting.h"
 #include "impl/cuda/device/backend.h"
 #include "impl/cuda/device/math.h"
 #include "impl/cuda/device_copy.h"
 #include "impl/cuda/execute.h"
 #include "impl/cuda/rnn_trace.h"
-#include "impl/cuda/steps_setting.h"
 #include "impl/table_checks.h"
 #include "reference/contract/validate.h"
 

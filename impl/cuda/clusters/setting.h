@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// BACKGAUGE_CUDA_STEPS: how the serial part of BlockLSTMGradV2 is computed.
-//   each       a kernel and a product for each step: lstm_steps.h
-//   cluster-N  one kernel, in clusters of N = 1, 2, 4, 8 or 16 blocks, where W_h fits into them: lstm_clusters.h
+// BACKGAUGE_CUDA_STEPS: how the serial part of BlockLSTMGradV2 and CudnnRNNBackprop is computed.
+//   each       a kernel and a product for each step
+//   cluster-N  one kernel, in clusters of N = 1, 2, 4, 8 or 16 blocks, where the recurrent weights fit into them:
+//   plan.h
 // Without the variable: each. Read once.
 #pragma once
 

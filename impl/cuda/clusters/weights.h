@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// W_h on the chip, for LstmClusterKernel: the first depths of a block's product in registers, the others in shared
-// memory. The depths are the gates of the hidden units of the block.
+// Recurrent weights on the chip, for ClusterKernel: the first depths of a block's product in registers, the others in
+// shared memory. The depths are the gates of the hidden units of the block.
 #pragma once
 
+#include "impl/cuda/clusters/sizes.h"
 #include "impl/cuda/device/mma.h"
-#include "impl/cuda/lstm_cluster_kernel.h"
 
 namespace backgauge::cuda {
 
 inline constexpr int kClusterWarps = 8;
 
-// W_h[to, gate, unit of this block], or zero for what does not exist.
-template <class Storage>
-BACKGAUGE_BOTH Storage recurrent_weight(const Storage* w_h, const ClusterSizes& sizes, int rank, int to, int gate,
-                                        int unit) {
-  const std::int64_t from = rank * sizes.units + unit;
-  if (to >= sizes.H || unit >= sizes.units || from >= sizes.H) return Storage{};
-  return w_h[(to * std::int64_t{4} + gate) * sizes.H + from];
+// That of a gate of a unit of this block, or zero for what does not exist.
+template <class Recurrence>
+BACKGAUGE_BOTH typename Recurrence::Storage recurrent_weight(const Recurrence& recurrence, const ClusterSizes& sizes,
+                                                             int rank, int to, int gate, int unit) {
+  const std::int64_t from = static_cast<std::int64_t>(rank) * sizes.units + unit;
+  if (to >= sizes.H || unit >= sizes.units || from >= sizes.H || gate >= Recurrence::kGates) return {};
+  return recurrence.weight(to, gate, from);
 }
 
 // On tensor cores, for eight rows. A tile is 16 units of one block; warp w computes dh of the tiles w, w + 8, ... Depth
 // `gate * units + unit`.
 // kTiles: of a warp. kKept: products in depth for which its weights are in registers.
-template <int kTiles, int kKept>
+template <int kGates, int kTiles, int kKept>
 struct HalfClusterWeights {
-  using Storage = Half;
-  static constexpr int kRows = kMmaColumns, kGranule = kMmaRows;
+  static constexpr int kRows = kMmaColumns;
   static constexpr int kMostUnits = kTiles * kClusterWarps * kMmaRows;
   struct Kept {
     MmaA of[kTiles][kKept];
@@ -37,13 +36,13 @@ struct HalfClusterWeights {
   }
 
   // Halves from row to row: an odd multiple of 4 words, so that the fragments of a warp are in different banks.
-  static BACKGAUGE_BOTH int stride(int units) { return 4 * units + 8; }
+  static BACKGAUGE_BOTH int stride(int units) { return kGates * units + 8; }
   static BACKGAUGE_BOTH std::int64_t gradient_bytes(const ClusterSizes& sizes) {
     return std::int64_t{2} * kRows * stride(sizes.units);
   }
 
-  template <class Local>
-  static BACKGAUGE_BOTH void load(const Warp<Local>& warp, const Half* w_h, const ClusterSizes& sizes,
+  template <class Local, class Recurrence>
+  static BACKGAUGE_BOTH void load(const Warp<Local>& warp, const Recurrence& recurrence, const ClusterSizes& sizes,
                                   std::byte* weights) {
     const int count = products(sizes);
     warp.each([&](const Lane& lane, Local& local) {
@@ -51,22 +50,22 @@ struct HalfClusterWeights {
       for (int tile = 0; tile < kTiles; ++tile) {
         BACKGAUGE_UNROLL
         for (int k = 0; k < kKept; ++k) {
-          if (k < count) local.kept.of[tile][k] = fragment(warp, w_h, sizes, tile, k, lane.lane);
+          if (k < count) local.kept.of[tile][k] = fragment(warp, recurrence, sizes, tile, k, lane.lane);
         }
         if (number_of(warp.index, tile) >= tiles(sizes)) continue;
         for (int k = kKept; k < count; ++k) {
           shared_fragment(weights, sizes, warp.index, tile, k, lane.lane) =
-              fragment(warp, w_h, sizes, tile, k, lane.lane);
+              fragment(warp, recurrence, sizes, tile, k, lane.lane);
         }
       }
     });
   }
 
   static BACKGAUGE_BOTH void put(std::byte* gradients, const ClusterSizes& sizes, int row, int unit,
-                                 const float (&gates)[4]) {
+                                 const float (&gates)[kGates]) {
     Half* const to = reinterpret_cast<Half*>(gradients) + row * stride(sizes.units) + unit;
     BACKGAUGE_UNROLL
-    for (int gate = 0; gate < 4; ++gate) to[gate * sizes.units] = narrow<Half>(gates[gate]);
+    for (int gate = 0; gate < kGates; ++gate) to[gate * sizes.units] = narrow<Half>(gates[gate]);
   }
 
   template <class Local, class To>
@@ -114,7 +113,7 @@ struct HalfClusterWeights {
 
  private:
   // In depth.
-  static BACKGAUGE_BOTH int products(const ClusterSizes& sizes) { return 4 * sizes.units / kMmaDepth; }
+  static BACKGAUGE_BOTH int products(const ClusterSizes& sizes) { return kGates * sizes.units / kMmaDepth; }
   // Of all warps.
   static BACKGAUGE_BOTH int tiles(const ClusterSizes& sizes) {
     return (static_cast<int>(sizes.H) + kMmaRows - 1) / kMmaRows;
@@ -129,16 +128,16 @@ struct HalfClusterWeights {
     return reinterpret_cast<MmaA*>(weights)[at * kWarpLanes + lane];
   }
 
-  template <class Local>
-  static BACKGAUGE_BOTH MmaA fragment(const Warp<Local>& warp, const Half* w_h, const ClusterSizes& sizes, int tile,
-                                      int k, int lane) {
+  template <class Local, class Recurrence>
+  static BACKGAUGE_BOTH MmaA fragment(const Warp<Local>& warp, const Recurrence& recurrence, const ClusterSizes& sizes,
+                                      int tile, int k, int lane) {
     const int of_gate = sizes.units / kMmaDepth, gate = k / of_gate;
     const int to = number_of(warp.index, tile) * kMmaRows, unit = k % of_gate * kMmaDepth;
     MmaA a;
     BACKGAUGE_UNROLL
     for (int n = 0; n < 4; ++n) {
       const auto half = [&](int second) {
-        return recurrent_weight(w_h, sizes, warp.block.rank, to + mma_a_row(lane, n), gate,
+        return recurrent_weight(recurrence, sizes, warp.block.rank, to + mma_a_row(lane, n), gate,
                                 unit + mma_a_column(lane, n) + second);
       };
       a.of[n] = pair_of(half(0), half(1));
@@ -162,33 +161,33 @@ struct HalfClusterWeights {
   }
 };
 
-// In float, for kRows rows: thread n computes dh of the units n, n + 256, ... Depth `4 * unit + gate`.
-template <int kUnitsEach, int kRows_>
+// In float, for kRows rows: thread n computes dh of the units n, n + 256, ... Depth
+// `kGates * unit + gate`.
+template <int kGates, int kUnitsEach, int kRows_>
 struct FloatClusterWeights {
-  using Storage = float;
-  static constexpr int kRows = kRows_, kGranule = 4;
+  static constexpr int kRows = kRows_;
   static constexpr int kThreads = kClusterWarps * kWarpLanes;
   static constexpr int kMostUnits = kUnitsEach * kThreads;
   static constexpr int kKept = 48;  // depths
   // The depth of a block is a multiple of this.
-  static constexpr int kStep = 4 * kGranule;
+  static constexpr int kStep = ClusterSizes::kGranule;
   struct Kept {
     float of[kKept][kUnitsEach];
   };
 
   static BACKGAUGE_BOTH std::int64_t weight_bytes(const ClusterSizes& sizes) {
-    const std::int64_t shared = 4 * sizes.units - kKept;
+    const std::int64_t shared = kGates * sizes.units - kKept;
     return shared > 0 ? shared * sizes.H * 4 : 0;
   }
   static BACKGAUGE_BOTH std::int64_t gradient_bytes(const ClusterSizes& sizes) {
-    return std::int64_t{4} * sizes.units * kRows * 4;
+    return std::int64_t{kGates} * sizes.units * kRows * 4;
   }
 
-  template <class Local>
-  static BACKGAUGE_BOTH void load(const Warp<Local>& warp, const float* w_h, const ClusterSizes& sizes,
+  template <class Local, class Recurrence>
+  static BACKGAUGE_BOTH void load(const Warp<Local>& warp, const Recurrence& recurrence, const ClusterSizes& sizes,
                                   std::byte* weights) {
     const auto weight = [&](int to, int depth) {
-      return recurrent_weight(w_h, sizes, warp.block.rank, to, depth % 4, depth / 4);
+      return recurrent_weight(recurrence, sizes, warp.block.rank, to, depth % kGates, depth / kGates);
     };
     warp.each([&](const Lane& lane, Local& local) {
       BACKGAUGE_UNROLL
@@ -197,7 +196,7 @@ struct FloatClusterWeights {
         BACKGAUGE_UNROLL
         for (int depth = 0; depth < kKept; ++depth) local.kept.of[depth][n] = weight(to, depth);
         if (to >= sizes.H) continue;
-        for (int depth = kKept; depth < 4 * sizes.units; ++depth) {
+        for (int depth = kKept; depth < kGates * sizes.units; ++depth) {
           reinterpret_cast<float*>(weights)[(depth - kKept) * sizes.H + to] = weight(to, depth);
         }
       }
@@ -205,10 +204,10 @@ struct FloatClusterWeights {
   }
 
   static BACKGAUGE_BOTH void put(std::byte* gradients, const ClusterSizes&, int row, int unit,
-                                 const float (&gates)[4]) {
-    float* const to = reinterpret_cast<float*>(gradients) + 4 * unit * kRows + row;
+                                 const float (&gates)[kGates]) {
+    float* const to = reinterpret_cast<float*>(gradients) + kGates * unit * kRows + row;
     BACKGAUGE_UNROLL
-    for (int gate = 0; gate < 4; ++gate) to[gate * kRows] = gates[gate];
+    for (int gate = 0; gate < kGates; ++gate) to[gate * kRows] = gates[gate];
   }
 
   template <class Local, class To>
@@ -216,7 +215,7 @@ struct FloatClusterWeights {
                                       const ClusterSizes& sizes, const To& to) {
     const auto* const of_gates = reinterpret_cast<const float*>(gradients);
     const auto* const in_shared = reinterpret_cast<const float*>(weights);
-    const int depths = 4 * sizes.units, columns = static_cast<int>(sizes.H);
+    const int depths = kGates * sizes.units, columns = static_cast<int>(sizes.H);
     warp.each([&](const Lane& lane, const Local& local) {
       float sums[kUnitsEach][kRows] = {};
       BACKGAUGE_UNROLL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "impl/cuda/steps_setting.h"
+#include "impl/cuda/clusters/setting.h"
 
 #include <cstdlib>
 #include <string_view>
