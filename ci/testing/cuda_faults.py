@@ -142,8 +142,8 @@ FAULTS = [
     ("M4", "the second half of each tensor of a half call is not widened", WIDENED,
      ("op, tensor, extents) : 0);", "op, tensor, extents) / 2 : 0);")),
     ("M5", "a copy of reserve_space is not copied back", WIDENED,
-     ("queue.copy(to, from, reserve_bytes_);\n    } else {\n      const std::int64_t count",
-      "} else {\n      const std::int64_t count")),
+     ("queue.copy(to, from, reserve_bytes_);\n    } else {\n      original_.dtype == BACKGAUGE_HALF ? round",
+      "} else {\n      original_.dtype == BACKGAUGE_HALF ? round")),
     ("G1", "there is one buffer of parts", CLUSTER, ("static_cast<int>(step & 1) * parts(sizes)", "static_cast<int>(step & 0) * parts(sizes)")),
     ("G2", "the product of a warp does not wait for the gates of the others", CLUSTER, ("kStepPhases = 2", "kStepPhases = 1"),
      ("    } else {\n      // The values", "    }\n    {\n      // The values")),
@@ -252,13 +252,30 @@ class Build:
         return True
 
 
-def outcome(build: Build, fault: tuple) -> str:
+def with_fault(source: pathlib.Path, fault: tuple) -> str:
+    """The text of its file. ValueError if that no longer holds what the fault changes."""
     _, _, name, *changes = fault
-    text = (build.source / name).read_text()
+    text = (source / name).read_text()
     for was, becomes in changes:
         if text.count(was) != 1:
-            return f"STALE: {name} no longer holds this text once: {was}"
+            raise ValueError(f"STALE: {fault[0]}: {name} no longer holds this text once: {was}")
         text = text.replace(was, becomes)
+    return text
+
+
+def stale(source: pathlib.Path) -> list[str]:
+    """Of all faults, also of those that are not chosen."""
+    found = []
+    for fault in FAULTS:
+        try:
+            with_fault(source, fault)
+        except ValueError as error:
+            found.append(str(error))
+    return found
+
+
+def outcome(build: Build, fault: tuple) -> str:
+    name, text = fault[2], with_fault(build.source, fault)
     with tempfile.TemporaryDirectory() as folder:
         plugin = build.plugin_with(name, text, pathlib.Path(folder))
         if plugin is None:
@@ -275,6 +292,9 @@ def passes_without_fault(build: Build) -> bool:
 
 def main() -> int:
     build = Build(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve())
+    if messages := stale(build.source):
+        print("\n".join(messages), file=sys.stderr)
+        return 1
     faults = [fault for fault in FAULTS if not sys.argv[3:] or fault[0] in sys.argv[3:]]
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("BACKGAUGE_JOBS", os.cpu_count()))) as pool:
         right = pool.submit(passes_without_fault, build)
