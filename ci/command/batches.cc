@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // backgauge batches: makes the batches of a tier, and judges batches, as another program asks for it. `backgauge
 // campaign` has one such process on each core of each machine.
-#include "ci/run/batches.h"
+#include "ci/run/judge/batches.h"
 
 #include <fmt/format.h>
 
@@ -17,10 +17,10 @@
 #include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
-#include "ci/run/crash_report.h"
-#include "ci/run/run_head.h"
-#include "ci/run/run_plan.h"
-#include "ci/run/shard.h"
+#include "ci/run/outcome/run_head.h"
+#include "ci/run/plan/run_plan.h"
+#include "ci/run/plan/shard.h"
+#include "ci/run/process/crash_report.h"
 #include "properties/case/whole.h"
 
 namespace backgauge::cli {

@@ -11,8 +11,8 @@
 #include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
-#include "ci/run/bench_run.h"
-#include "ci/run/bench_workloads.h"
+#include "ci/run/bench/bench_run.h"
+#include "ci/run/bench/bench_workloads.h"
 #include "perf/machine.h"
 
 namespace backgauge::cli {

@@ -3,7 +3,7 @@
 
 #include "ci/command/subcommands.h"
 #include "ci/options/command_error.h"
-#include "ci/run/python.h"
+#include "ci/run/implementation/python.h"
 
 namespace backgauge::cli {
 

@@ -11,7 +11,7 @@
 #include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
-#include "ci/run/adapters.h"
+#include "ci/run/implementation/adapters.h"
 #include "impl/registry.h"
 
 namespace backgauge::cli {

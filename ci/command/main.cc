@@ -14,7 +14,7 @@
 #include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
-#include "ci/run/candidate.h"
+#include "ci/run/implementation/candidate.h"
 #include "ci/version.h"
 #include "impl/registry.h"
 #include "perf/machine.h"

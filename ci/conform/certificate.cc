@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "ci/run/template.h"
+#include "ci/run/outcome/template.h"
 #include "ci/templates.h"
 
 namespace backgauge::cli {

@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
-#include "ci/run/progress.h"
-#include "ci/run/redraw.h"
+#include "ci/run/plan/redraw.h"
+#include "ci/run/process/progress.h"
 #include "properties/campaign/campaign.h"
 #include "properties/campaign/settings.h"
 #include "properties/case/inputs.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ci/conform/conformance.h"
-#include "ci/run/waivers.h"
+#include "ci/run/outcome/waivers.h"
 
 namespace backgauge::cli {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ci/run/load_implementation.h"
+#include "ci/run/implementation/load_implementation.h"
 #include "impl/registry.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/runner/refusals.h"

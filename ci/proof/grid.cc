@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "ci/options/command_error.h"
-#include "ci/run/in_parallel.h"
-#include "ci/run/interrupt.h"
-#include "ci/run/judging.h"
+#include "ci/run/judge/judging.h"
+#include "ci/run/process/in_parallel.h"
+#include "ci/run/process/interrupt.h"
 #include "properties/case/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/verdict_text.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "ci/proof/hostile_trial.h"
-#include "ci/run/candidate.h"
+#include "ci/run/implementation/candidate.h"
 #include "reference/contract/sanitized.h"
 
 namespace backgauge::cli {

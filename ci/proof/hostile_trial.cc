@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "ci/run/load_implementation.h"
+#include "ci/run/implementation/load_implementation.h"
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/thread_counts.h"
 #include "properties/case/inputs.h"

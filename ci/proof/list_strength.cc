@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "ci/proof/grid.h"
-#include "ci/run/interrupt.h"
+#include "ci/run/process/interrupt.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/saboteurs/variant.h"
 

@@ -15,7 +15,7 @@
 #include "ci/python/user_problem.h"
 #include "ci/python/verdict.h"
 #include "ci/python/words.h"
-#include "ci/run/refuse.h"
+#include "ci/run/plan/refuse.h"
 #include "perf/session_process.h"
 #include "properties/judge/worker/worker_main.h"
 #include "properties/judge/worker/worker_process.h"

@@ -7,7 +7,7 @@
 
 #include "ci/python/arrays.h"
 #include "ci/python/words.h"
-#include "ci/run/refuse.h"
+#include "ci/run/plan/refuse.h"
 #include "reference/contract/op_spec.h"
 
 namespace nb = nanobind;

@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
-#include "ci/run/judged_folder.h"
-#include "ci/run/own_problem.h"
-#include "ci/run/refuse.h"
+#include "ci/run/judge/judged_folder.h"
+#include "ci/run/plan/own_problem.h"
+#include "ci/run/plan/refuse.h"
 #include "properties/case/bundle.h"
 #include "properties/judge/compare/expected_outputs.h"
 

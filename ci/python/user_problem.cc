@@ -3,7 +3,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include "ci/run/own_problem.h"
+#include "ci/run/plan/own_problem.h"
 
 namespace nb = nanobind;
 

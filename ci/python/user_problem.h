@@ -29,7 +29,7 @@ struct UserProblem {
   bool independent_roundings;
 };
 
-// The problem of ci/run/own_problem.h. Throws std::invalid_argument.
+// The problem of ci/run/plan/own_problem.h. Throws std::invalid_argument.
 Filled problem_of(const UserProblem& given);
 
 // The outputs of a problem.

@@ -3,7 +3,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include "ci/run/diagnosis.h"
+#include "ci/run/explain/diagnosis.h"
 #include "properties/judge/compare/judge_values.h"
 #include "properties/judge/compare/verdict_text.h"
 

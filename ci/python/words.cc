@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ci/run/own_problem.h"
-#include "ci/run/refuse.h"
+#include "ci/run/plan/own_problem.h"
+#include "ci/run/plan/refuse.h"
 #include "impl/table_checks.h"
 
 namespace nb = nanobind;
