@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is refused, with which words, and what at the edge is not. semantics.md 6, 8 and 13.
+// What is refused, with which words, and what at the edge is not. semantics.md 6, 8 and 9.
 #include "reference/contract/validate.h"
 
 #include <gtest/gtest.h>
