@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """backgauge compare: from options to two sides, and from their rows to text and an exit code."""
 
-from dataclasses import replace
-
 from .. import errors
-from ..case_line import workload_key
 from ..errors import CommandError
 from ..run import read_run
 from . import machines, text, timing
 from . import options as command_line
-from .comparison import Comparison, Side, least_certain
+from .comparison import Comparison, side_of
+from .timed import timed
 from .verdict import SLOWER, UNCLEAR, Rule
 
 
@@ -44,21 +42,15 @@ def _exit_code(rows, mean, options):
 def _saved(options, rule):
     runs = [read_run(path) for path in options.runs]
     base_run, head_run = runs[0], runs[-1]
-    base = _side(base_run, options.base_impl or base_run.implementations[0])
+    base = side_of(base_run, options.base_impl or base_run.implementations[0])
     if len(runs) == 1:
         others = [name for name in base_run.implementations if name != base.implementation]
         if not options.head_impl and not others:
             raise CommandError(f"{base_run.name} has only {base.implementation}: nothing to compare it with")
-        return Comparison(base, _side(head_run, options.head_impl or others[0]), True, rule)
-    head = _side(head_run, options.head_impl or base.implementation)
+        return Comparison(base, side_of(head_run, options.head_impl or others[0]), True, rule)
+    head = side_of(head_run, options.head_impl or base.implementation)
     machines.check_comparable(base_run, head_run, options.cross_machine)
     return Comparison(base, head, False, rule)
-
-
-def _side(run, implementation):
-    if implementation not in run.implementations:
-        raise CommandError(f"{run.name} has no {implementation}, only {', '.join(run.implementations)}")
-    return Side(run, implementation)
 
 
 def _turns(options, bench_options, folder):
@@ -71,41 +63,6 @@ def _turns(options, bench_options, folder):
     if len(names) != 2:
         raise CommandError(f"--impl={options.impl}: expected two implementations, A,B")
     return timing.Turns((timing.bench_command(),), tuple(names), bench_options, folder)
-
-
-def timed(turns, patience, rule, rule_of=None):
-    """The comparison of what was timed until it was clear: every verdict, and that of the mean, or a SLOWER, after which
-    nothing could turn the gate green."""
-    def unclear(turns, look):
-        rows, mean = comparison_of(turns, replace(rule, look=look), rule_of).rows_and_mean()
-        if any(row.verdict == SLOWER or row.lost for row in (*rows, mean)):
-            return None
-        still = [row for row in rows if row.verdict == UNCLEAR and row.estimates]
-        if not still and mean.verdict == UNCLEAR and mean.estimates:
-            still = least_certain(rows)
-        return [row.workload for row in still] or None
-
-    return comparison_of(turns, replace(rule, look=timing.until_clear(turns, patience, unclear)), rule_of)
-
-
-def comparison_of(turns, rule, rule_of=None):
-    """Base, head and base once more, of what was timed in turns so far."""
-    runs = turns.joined()
-    if len(turns.programs) == 1:
-        run, = runs
-        # Bench has its own names: not the path of a library, and a different one if the same is given again.
-        if len(run.implementations) != 3:
-            raise CommandError(f"bench timed {', '.join(run.implementations)}: expected base twice, and head")
-        base, control, head = (Side(run, name) for name in run.implementations)
-    else:
-        base, head, control = (_side(run, run.implementations[0]) for run in runs)
-
-    # A workload that got no more blocks has not been looked at again: what it showed, it showed at its own last look.
-    def of_look(workload):
-        own = rule_of(workload) if rule_of else rule
-        return replace(own, look=turns.looks[workload_key(workload)] if rule.look else 0)
-
-    return Comparison(base, head, True, rule, control, turns.seconds_per_block, of_look)
 
 
 def entry():

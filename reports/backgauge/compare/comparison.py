@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..errors import CommandError
 from ..run import Pair, Run
 from . import blocks, machines, statistics
 from .timing import GROWTH
@@ -33,6 +34,13 @@ class Side:
 
     def pairs(self) -> dict[str, Pair]:
         return {workload: pair for (workload, name), pair in self.run.pairs.items() if name == self.implementation}
+
+
+def side_of(run, implementation):
+    """Raises CommandError if the run has no such implementation."""
+    if implementation not in run.implementations:
+        raise CommandError(f"{run.name} has no {implementation}, only {', '.join(run.implementations)}")
+    return Side(run, implementation)
 
 
 @dataclass(frozen=True)

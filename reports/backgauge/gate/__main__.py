@@ -5,9 +5,9 @@ import subprocess
 
 from .. import errors
 from ..compare import timing
-from ..compare.__main__ import timed
 from ..compare.comparison import Comparison, Side
 from ..compare.machines import check_comparable
+from ..compare.timed import timed
 from ..compare.verdict import UNCLEAR, Rule
 from ..errors import CommandError
 from ..run import read_run

@@ -9,10 +9,10 @@ import math
 from dataclasses import asdict, dataclass, replace
 
 from ...compare import timing
-from ...compare.__main__ import comparison_of, timed
 from ...compare.comparison import MEAN, least_certain
 from ...compare.statistics import Estimate, alpha_of_look
 from ...compare.text import name_of
+from ...compare.timed import comparison_of, timed
 from ...compare.verdict import SLOWER, UNCLEAR
 from ...errors import NOT_LOADED, CommandError
 from ...run import read_run
