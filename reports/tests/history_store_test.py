@@ -14,7 +14,8 @@ from backgauge.history import entry as entries
 from backgauge.history import store
 from backgauge.history.commits import ordered
 from backgauge.history.folder import Folder
-from backgauge.history.series import CPU, WALL, series_of
+from backgauge.history.point import CPU, WALL
+from backgauge.history.series import series_of
 from backgauge.history.text import rounded_seconds
 from backgauge.run import read_run
 from history_runs import LINES, HistoryCase, commit_id

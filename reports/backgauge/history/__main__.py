@@ -15,9 +15,10 @@ from .check import check
 from .commits import commit_of
 from .entry import entry_of
 from .export import export
+from .machine import class_of
 from .needs import library
 from .pages.command import pages
-from .series import chosen, class_of, series_of
+from .series import chosen, series_of
 
 
 def main(arguments):

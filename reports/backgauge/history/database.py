@@ -8,8 +8,9 @@ not even keys that this version does not know. All other columns are made from i
 import numpy as np
 
 from ..errors import CommandError
+from .machine import class_of
 from .needs import library
-from .series import CPU, WALL, Point, class_of
+from .point import CPU, WALL, Point
 
 VERSION = 1
 _LOCK = 0x6261636B67617567  # "backgaug": whoever makes the tables holds it, so that two runners do not both make them

@@ -8,30 +8,8 @@ import numpy as np
 
 from ..case_line import OP_NAMES, parse_case_line
 from .commits import ordered
-from .entry import Entry, Timing
-
-WALL, CPU = "wall clock", "CPU time"
-
-
-@dataclass(frozen=True)
-class MachineClass:
-    """Machines whose times may stand in one series. Virtual machines call different CPUs by one name; cache sizes and
-    instruction set tell most of them apart."""
-
-    cpu_model: str
-    isa: str
-    caches: tuple[str, ...]
-
-    @property
-    def text(self):
-        return ", ".join(filter(None, [self.cpu_model or "unknown CPU", self.isa]))
-
-
-def class_of(context):
-    def word(key):
-        return str(context.get(key, ""))
-
-    return MachineClass(word("cpu_model"), word("isa"), tuple(word(f"l{level}_bytes") for level in (1, 2, 3)))
+from .machine import MachineClass, class_of
+from .point import CPU, WALL, Point
 
 
 @dataclass(frozen=True)
@@ -52,37 +30,6 @@ class Key:
     def setting_text(self):
         threads = "1 thread" if self.threads == "1" else f"{self.threads} threads"
         return ", ".join(filter(None, [self.machine.text, threads, self.cache_mode and f"{self.cache_mode} caches", self.branch]))
-
-
-@dataclass(frozen=True)
-class Point:
-    entry: Entry
-    timing: Timing
-    place: int  # of the entry among all
-
-    @property
-    def machine_id(self):
-        return str(self.entry.context.get("machine_id", ""))
-
-    def times(self, clock):
-        """Seconds per call, round by round; by the wall clock only those of quiet rounds, unless most are disturbed. What
-        disturbs a sample is that something else had the core, and CPU time does not count that."""
-        if clock == CPU:
-            return np.array(self.timing.cpu_seconds)
-        return np.array(self.timing.seconds)[self._chosen()]
-
-    def probes(self, clock):
-        """The multiply-add loop of the same rounds, in GFLOP/s; nan where it was not run."""
-        probes = np.array(self.timing.fma_gflops)
-        return probes if clock == CPU else probes[self._chosen()]
-
-    def _chosen(self):
-        quiet = ~np.array(self.timing.disturbed, dtype=bool)
-        return quiet if 2 * quiet.sum() >= len(quiet) else np.ones(len(quiet), dtype=bool)
-
-    @property
-    def disturbed(self):
-        return sum(self.timing.disturbed)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which machines are alike."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MachineClass:
+    """Machines whose times may stand in one series. Virtual machines call different CPUs by one name; cache sizes and
+    instruction set tell most of them apart."""
+
+    cpu_model: str
+    isa: str
+    caches: tuple[str, ...]
+
+    @property
+    def text(self):
+        return ", ".join(filter(None, [self.cpu_model or "unknown CPU", self.isa]))
+
+
+def class_of(context):
+    def word(key):
+        return str(context.get(key, ""))
+
+    return MachineClass(word("cpu_model"), word("isa"), tuple(word(f"l{level}_bytes") for level in (1, 2, 3)))
