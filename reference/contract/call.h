@@ -27,7 +27,7 @@ struct Problem {
   backgauge_attributes attributes{};
   Extents extents;
   std::vector<Tensor> inputs;  // in the order of the table
-  // Dropout masks of the gaps 0..L-2, [T, B, D*H] each; empty if nothing is dropped.
+  // Dropout masks of the gaps 0..L-2, of mask_shape() each; empty if nothing is dropped.
   std::vector<std::vector<std::uint8_t>> keep;
 
   const Tensor* find(std::string_view name) const {
@@ -40,12 +40,12 @@ struct Problem {
 
 // LstmBlockCellGradCall<S>, BlockLstmGradV2Call<S>, CudnnRnnBackpropCall<S>, CudnnRnnCall<S>: one pointer per tensor,
 // nullptr where absent; shapes are those of ops.inc. T, B, I, H, ... are inherited.
-#define BACKGAUGE_IN_FIELD(name, present, read, ...) const Scalar* name = nullptr;
+#define BACKGAUGE_IN_FIELD(name, role, present, read, ...) const Scalar* name = nullptr;
 #define BACKGAUGE_INT64_FIELD(name) const std::int64_t* name = nullptr;
-#define BACKGAUGE_OUT_FIELD(name, present, live, alias, ...) Scalar* name = nullptr;
-#define BACKGAUGE_IN_BIND(name, present, read, ...) call.name = inputs.data<const Scalar>(#name);
+#define BACKGAUGE_OUT_FIELD(name, role, present, live, alias, ...) Scalar* name = nullptr;
+#define BACKGAUGE_IN_BIND(name, role, present, read, ...) call.name = inputs.data<const Scalar>(#name);
 #define BACKGAUGE_INT64_BIND(name) call.name = inputs.data<const std::int64_t>(#name);
-#define BACKGAUGE_OUT_BIND(name, present, live, alias, ...) call.name = outputs.data<Scalar>(#name);
+#define BACKGAUGE_OUT_BIND(name, role, present, live, alias, ...) call.name = outputs.data<Scalar>(#name);
 
 namespace detail {
 // A tensor list of a validated call, whose tensors are requested in the order of the op's table.

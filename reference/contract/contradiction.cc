@@ -73,7 +73,7 @@ class Search {
     for (const std::int64_t T : candidates('T').best()) {
       for (const std::int64_t B : candidates('B').best()) {
         for (const std::int64_t H : candidates('H').best()) {
-          for (const std::int64_t L : op_.traits.is_stacked ? candidates('L').best() : std::vector{known_.L}) {
+          for (const std::int64_t L : op_.traits.has_layers ? candidates('L').best() : std::vector{known_.L}) {
             for (const std::int64_t I : inputs(H).best()) {
               Extents extents = known_;
               extents.T = T, extents.B = B, extents.H = H, extents.L = L, extents.I = I;
@@ -117,10 +117,10 @@ class Search {
   }
 
   void consider(Extents extents) {
-    if (extents.H < 1) return;
-    if (op_.traits.is_stacked) {
+    if (extents.H < 1 || extents.L < 1 || (extents.T < 1 && !op_.traits.may_have_no_steps)) return;
+    if (op_.traits.flat_params) {
       const bool skips = attributes_.input_mode == BACKGAUGE_SKIP_INPUT;
-      if (extents.T < 1 || extents.L < 1 || (skips && extents.I != extents.H)) return;
+      if (skips && extents.I != extents.H) return;
       const auto length = checked_size(rnn_params(attributes_, extents.I, extents.H, extents.L));
       if (!length) return;
       extents.params_length = *length;

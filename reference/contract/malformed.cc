@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace backgauge {
@@ -20,6 +22,25 @@ struct Slot {
   std::vector<backgauge_tensor>& list(OwnedCall& call) const { return output ? call.outputs : call.inputs; }
   backgauge_tensor& in(OwnedCall& call) const { return list(call)[index]; }
 };
+
+// Numbers that are none of these: next to the least and the greatest, and far away.
+std::vector<std::int32_t> outside(const std::vector<std::int32_t>& legal) {
+  const auto [least, greatest] = std::ranges::minmax(legal);
+  const std::set<std::int32_t> candidates = {-1, 0, least - 1, greatest + 1, INT32_MAX, INT32_MIN};
+  std::vector<std::int32_t> out;
+  std::ranges::copy_if(candidates, std::back_inserter(out),
+                       [&](std::int32_t value) { return std::ranges::find(legal, value) == legal.end(); });
+  return out;
+}
+
+// All dtypes but one, and numbers that are no dtype.
+std::vector<std::int32_t> other_dtypes(std::int32_t dtype) {
+  std::vector<std::int32_t> legal = {BACKGAUGE_INT64};
+  legal.insert(legal.end(), kFloatDtypes.begin(), kFloatDtypes.end());
+  std::vector<std::int32_t> out = outside(legal);
+  std::ranges::copy_if(legal, std::back_inserter(out), [=](std::int32_t other) { return other != dtype; });
+  return out;
+}
 
 class Maker {
  public:
@@ -101,8 +122,7 @@ class Maker {
   }
 
   void damage_description(const Slot& slot) {
-    for (const std::int32_t dtype : {-1, 0, 1, 2, 3, 4, 5}) {
-      if (dtype == slot.in(legal_).dtype) continue;
+    for (const std::int32_t dtype : other_dtypes(slot.in(legal_).dtype)) {
       add(Damage::kDescription, name(slot) + ": dtype " + std::to_string(dtype),
           [=](OwnedCall& call) { slot.in(call).dtype = dtype; });
     }
@@ -204,13 +224,13 @@ class Maker {
 
   void damage_call() {
     set<std::uint32_t>("struct_size", &backgauge_call::struct_size, {0, sizeof(backgauge_call) - 1});
-    std::vector<std::int32_t> ops = {-1, 0, 5, INT32_MAX, INT32_MIN};
-    for (const OpSpec& other : op_specs()) {
-      if (other.op != setup_.op) ops.push_back(other.op);
-    }
-    set("op", &backgauge_call::op, ops);
-    std::vector<std::int32_t> dtypes = {-1, 0, 1, 2, 3, 4, 5, 32, INT32_MIN};
-    std::erase(dtypes, setup_.dtype);
+    std::vector<std::int32_t> ops;
+    for (const OpSpec& spec : op_specs()) ops.push_back(spec.op);
+    std::vector<std::int32_t> wrong = outside(ops);
+    std::ranges::copy_if(ops, std::back_inserter(wrong), [this](std::int32_t op) { return op != setup_.op; });
+    set("op", &backgauge_call::op, wrong);
+    std::vector<std::int32_t> dtypes = other_dtypes(setup_.dtype);
+    dtypes.push_back(32);  // one more than a set has bits
     set("dtype", &backgauge_call::dtype, dtypes);
     set("memory_space", &backgauge_call::memory_space, {-1, 0, 2, 3});
     set("num_threads", &backgauge_call::num_threads, {0, -1, INT32_MIN});
@@ -219,33 +239,47 @@ class Maker {
     add(Damage::kCall, "stream given", [](OwnedCall& call) { call.call.stream = &call; });
   }
 
+  // Values that no call may have, and legal ones with which the tensors of this call do not agree.
   void damage_attributes() {
-    if (!spec_.traits.is_stacked) {
-      set("use_peephole", &backgauge_attributes::use_peephole, {-1, 2, INT32_MAX, INT32_MIN});
-      return;
+    for (const AttributeSpec& attribute : spec_.attributes()) {
+      const std::string name(attribute.name);
+      if (attribute.choice != nullptr) {
+        std::vector<std::int32_t> values = outside(attribute.values);
+        std::ranges::copy_if(attribute.values, std::back_inserter(values),
+                             [&](std::int32_t value) { return disagrees(attribute, value); });
+        set(name, attribute.choice, values);
+      }
+      if (attribute.integer != nullptr) {
+        const auto least = static_cast<std::int64_t>(attribute.least);
+        const auto greatest = static_cast<std::int64_t>(attribute.greatest);
+        set(name, attribute.integer, {greatest + 1, least - 1, INT64_MAX, INT64_MIN});
+      }
+      if (attribute.real != nullptr) {
+        const auto least = static_cast<float>(attribute.least), greatest = static_cast<float>(attribute.greatest);
+        constexpr float kInfinity = std::numeric_limits<float>::infinity();
+        set(name, attribute.real,
+            {least - 0.25f, greatest + 0.25f, std::nextafter(greatest, kInfinity), -kInfinity, kInfinity,
+             std::nanf("")});
+      }
     }
-    const backgauge_attributes& legal = setup_.attributes;
-    std::vector<std::int32_t> modes = {-1, 0, 5, INT32_MAX};
-    for (const std::int32_t mode : {BACKGAUGE_RNN_RELU, BACKGAUGE_LSTM, BACKGAUGE_GRU}) {
-      const bool same_tensors = mode == BACKGAUGE_RNN_RELU && legal.rnn_mode == BACKGAUGE_RNN_TANH;
-      if (mode != legal.rnn_mode && !same_tensors) modes.push_back(mode);
-    }
-    set("rnn_mode", &backgauge_attributes::rnn_mode, modes);
-    std::vector<std::int32_t> input_modes = {-1, 0, 4, INT32_MAX};
-    const bool skip = legal.input_mode == BACKGAUGE_SKIP_INPUT;
-    input_modes.push_back(skip ? BACKGAUGE_LINEAR_INPUT : BACKGAUGE_SKIP_INPUT);
-    set("input_mode", &backgauge_attributes::input_mode, input_modes);
-    std::vector<std::int32_t> directions = {-1, 0, 3, INT32_MAX};
-    directions.push_back(legal.direction == BACKGAUGE_UNIDIRECTIONAL ? BACKGAUGE_BIDIRECTIONAL
-                                                                     : BACKGAUGE_UNIDIRECTIONAL);
-    set("direction", &backgauge_attributes::direction, directions);
-    const std::vector<std::int64_t> seeds = {std::int64_t{INT32_MAX} + 1, std::int64_t{INT32_MIN} - 1, INT64_MAX,
-                                             INT64_MIN};
-    set("seed", &backgauge_attributes::seed, seeds);
-    set("seed2", &backgauge_attributes::seed2, seeds);
-    constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    set("dropout", &backgauge_attributes::dropout,
-        {-0.25f, 1.25f, std::nextafter(1.0f, 2.0f), -kInfinity, kInfinity, std::nanf("")});
+  }
+
+  // Whether a call with this legal value has other tensors or other shapes.
+  bool disagrees(const AttributeSpec& attribute, std::int32_t value) const {
+    CallSetup changed = setup_;
+    changed.attributes.*attribute.choice = value;
+    apply_attributes(spec_, changed.attributes, changed.extents);
+    const bool skips_wider_input =
+        changed.attributes.input_mode == BACKGAUGE_SKIP_INPUT && changed.extents.I != changed.extents.H;
+    return skips_wider_input || !same_tensors(DescribedCall(setup_), DescribedCall(changed));
+  }
+
+  static bool same_tensors(const DescribedCall& a, const DescribedCall& b) {
+    const auto same = [](const backgauge_tensor& x, const backgauge_tensor& y) {
+      return std::string_view(x.name) == y.name &&
+             std::ranges::equal(std::span(x.shape, x.rank), std::span(y.shape, y.rank));
+    };
+    return std::ranges::equal(a.inputs, b.inputs, same) && std::ranges::equal(a.outputs, b.outputs, same);
   }
 
   const CallSetup& setup_;
@@ -257,15 +291,30 @@ class Maker {
 
 std::string prefix_of(const CallSetup& setup) {
   const OpSpec& spec = *find_op(setup.op);
-  const backgauge_attributes& a = setup.attributes;
   std::string text = std::string(spec.word) + " " + std::string(dtype_word(setup.dtype));
-  if (!spec.traits.is_stacked) return text + " peephole=" + std::to_string(a.use_peephole) + ": ";
-  for (const std::string_view word :
-       {rnn_mode_word(a.rnn_mode), direction_word(a.direction), input_mode_word(a.input_mode)}) {
-    text += " " + std::string(word);
+  for (const AttributeSpec& attribute : spec.attributes()) {
+    if (attribute.choice == nullptr) continue;
+    text.append(" ").append(attribute.key).append("=").append(attribute.word(setup.attributes.*attribute.choice));
   }
-  return text + " layers=" + std::to_string(setup.extents.L) + ": ";
+  if (spec.traits.has_layers) text += " layers=" + std::to_string(setup.extents.L);
+  return text + ": ";
 }
+
+// The legal calls that are damaged: an op gets those whose fact is true of it.
+struct BaseSetup {
+  bool OpTraits::*fact;
+  std::int32_t use_peephole, rnn_mode, input_mode, direction;
+  std::int64_t I, L;
+};
+constexpr BaseSetup kBaseSetups[] = {
+    {&OpTraits::has_peepholes, 0, 0, 0, 0, 5, 1},
+    {&OpTraits::has_peepholes, 1, 0, 0, 0, 5, 1},
+    {&OpTraits::has_layers, 0, BACKGAUGE_LSTM, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_UNIDIRECTIONAL, 5, 1},
+    {&OpTraits::has_layers, 0, BACKGAUGE_LSTM, BACKGAUGE_AUTO_SELECT, BACKGAUGE_BIDIRECTIONAL, 5, 3},
+    {&OpTraits::has_layers, 0, BACKGAUGE_GRU, BACKGAUGE_SKIP_INPUT, BACKGAUGE_BIDIRECTIONAL, 2, 2},
+    {&OpTraits::has_layers, 0, BACKGAUGE_RNN_TANH, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_BIDIRECTIONAL, 5, 1},
+    {&OpTraits::has_layers, 0, BACKGAUGE_RNN_RELU, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_UNIDIRECTIONAL, 5, 2},
+};
 
 }  // namespace
 
@@ -276,34 +325,17 @@ std::unique_ptr<OwnedCall> MalformedCall::make(const PrepareFunction& prepare, c
 }
 
 std::vector<CallSetup> base_setups(backgauge_op op, backgauge_dtype dtype) {
+  const OpSpec& spec = spec_of(op);
   std::vector<CallSetup> setups;
-  if (!traits_of(op).is_stacked) {
-    for (const std::int32_t use_peephole : {0, 1}) {
-      CallSetup setup{op, dtype, {}, {.T = 4, .B = 3, .I = 5, .H = 2, .S = 3}};
-      setup.attributes.use_peephole = use_peephole;
-      setup.extents.peephole = use_peephole == 1;
-      setups.push_back(setup);
-    }
-    return setups;
-  }
-  struct Variant {
-    std::int32_t rnn_mode, input_mode, direction;
-    std::int64_t I, L;
-  };
-  constexpr Variant kVariants[] = {
-      {BACKGAUGE_LSTM, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_UNIDIRECTIONAL, 5, 1},
-      {BACKGAUGE_LSTM, BACKGAUGE_AUTO_SELECT, BACKGAUGE_BIDIRECTIONAL, 5, 3},
-      {BACKGAUGE_GRU, BACKGAUGE_SKIP_INPUT, BACKGAUGE_BIDIRECTIONAL, 2, 2},
-      {BACKGAUGE_RNN_TANH, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_BIDIRECTIONAL, 5, 1},
-      {BACKGAUGE_RNN_RELU, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_UNIDIRECTIONAL, 5, 2},
-  };
-  for (const Variant& variant : kVariants) {
-    CallSetup setup{op, dtype, {}, {.T = 4, .B = 3, .I = variant.I, .H = 2, .L = variant.L}};
-    setup.attributes.rnn_mode = variant.rnn_mode;
-    setup.attributes.input_mode = variant.input_mode;
-    setup.attributes.direction = variant.direction;
-    setup.extents.D = variant.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
-    setup.extents.lstm = variant.rnn_mode == BACKGAUGE_LSTM;
+  for (const BaseSetup& base : kBaseSetups) {
+    if (!(spec.traits.*base.fact)) continue;
+    CallSetup setup{op, dtype, {}, {.T = 4, .B = 3, .I = base.I, .H = 2, .L = base.L}};
+    if (spec.traits.has_seq_len_max) setup.extents.S = 3;
+    setup.attributes.use_peephole = base.use_peephole;
+    setup.attributes.rnn_mode = base.rnn_mode;
+    setup.attributes.input_mode = base.input_mode;
+    setup.attributes.direction = base.direction;
+    apply_attributes(spec, setup.attributes, setup.extents);
     setups.push_back(setup);
   }
   return setups;

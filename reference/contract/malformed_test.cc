@@ -51,7 +51,7 @@ TEST(Malformed, ItsBasesAreLegal) {
       const bool cell = op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD, block = op == BACKGAUGE_BLOCK_LSTM_GRAD_V2;
       EXPECT_EQ(got.T, cell ? 0 : wanted.T);
       EXPECT_EQ(got.S, block ? wanted.S : 0);
-      if (find_op(op)->traits.is_stacked) {
+      if (find_op(op)->traits.has_modes) {
         EXPECT_EQ(got.L, wanted.L);
         EXPECT_EQ(got.D, wanted.D);
         EXPECT_EQ(got.params_length, rnn_params(setup.attributes, wanted.I, wanted.H, wanted.L).size());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <stdexcept>
 
 #include "reference/contract/ops.inc"
@@ -37,14 +38,14 @@ std::vector<std::string_view> dimensions_of(std::string_view shape_text) {
         BACKGAUGE_EXTENTS return std::ranges::equal(std::initializer_list<std::int64_t>{__VA_ARGS__}, given); \
       }
 
-#define BACKGAUGE_IN_SPEC(name, present, read, ...)                                    \
-  spec.inputs.push_back({#name, #__VA_ARGS__, "", false, BACKGAUGE_SHAPE(__VA_ARGS__), \
+#define BACKGAUGE_IN_SPEC(name, role, present, read, ...)                                    \
+  spec.inputs.push_back({#name, role, #__VA_ARGS__, "", false, BACKGAUGE_SHAPE(__VA_ARGS__), \
                          BACKGAUGE_COLUMN(bool, present), BACKGAUGE_COLUMN(std::int64_t, read)});
-#define BACKGAUGE_INT64_SPEC(name) \
-  spec.inputs.push_back(           \
-      {#name, "", "", true, BACKGAUGE_SHAPE(), BACKGAUGE_COLUMN(bool, true), BACKGAUGE_COLUMN(std::int64_t, kAll)});
-#define BACKGAUGE_OUT_SPEC(name, present, live, alias, ...)                                \
-  spec.outputs.push_back({#name, #__VA_ARGS__, alias, false, BACKGAUGE_SHAPE(__VA_ARGS__), \
+#define BACKGAUGE_INT64_SPEC(name)                                                                            \
+  spec.inputs.push_back({#name, Role::kLength, "", "", true, BACKGAUGE_SHAPE(), BACKGAUGE_COLUMN(bool, true), \
+                         BACKGAUGE_COLUMN(std::int64_t, kAll)});
+#define BACKGAUGE_OUT_SPEC(name, role, present, live, alias, ...)                                \
+  spec.outputs.push_back({#name, role, #__VA_ARGS__, alias, false, BACKGAUGE_SHAPE(__VA_ARGS__), \
                           BACKGAUGE_COLUMN(bool, present), BACKGAUGE_COLUMN(std::int64_t, live)});
 #define BACKGAUGE_OP_SPEC(Name, TENSORS, enumerator, word, tensorflow, dtypes, ...) \
   {                                                                                 \
@@ -54,6 +55,7 @@ std::vector<std::string_view> dimensions_of(std::string_view shape_text) {
   }
 
 std::vector<OpSpec> make_op_specs() {
+  using enum Role;
   std::vector<OpSpec> specs;
   BACKGAUGE_OPS(BACKGAUGE_OP_SPEC)
   for (OpSpec& spec : specs) {
@@ -64,10 +66,48 @@ std::vector<OpSpec> make_op_specs() {
   return specs;
 }
 
+#define BACKGAUGE_FLAG_SPEC(fact_, field, key_, set_) \
+  {.name = #field,                                    \
+   .key = key_,                                       \
+   .fact = &OpTraits::fact_,                          \
+   .choice = &backgauge_attributes::field,            \
+   .set = #set_,                                      \
+   .word = flag_word,                                 \
+   .values = {0, 1}},
+#define BACKGAUGE_WORD_SPEC(fact_, field, key_, set_, word_, tensorflow_word_, usual_, ...) \
+  {.name = #field,                                                                          \
+   .key = key_,                                                                             \
+   .fact = &OpTraits::fact_,                                                                \
+   .choice = &backgauge_attributes::field,                                                  \
+   .set = #set_,                                                                            \
+   .word = word_,                                                                           \
+   .tensorflow_word = tensorflow_word_,                                                     \
+   .usual = usual_,                                                                         \
+   .values = {__VA_ARGS__}},
+#define BACKGAUGE_REAL_SPEC(fact_, field, key_, least_, greatest_) \
+  {.name = #field,                                                 \
+   .key = key_,                                                    \
+   .fact = &OpTraits::fact_,                                       \
+   .real = &backgauge_attributes::field,                           \
+   .least = least_,                                                \
+   .greatest = greatest_},
+#define BACKGAUGE_INTEGER_SPEC(fact_, field, least_, greatest_) \
+  {.name = #field,                                              \
+   .key = "",                                                   \
+   .fact = &OpTraits::fact_,                                    \
+   .integer = &backgauge_attributes::field,                     \
+   .least = least_,                                             \
+   .greatest = greatest_},
+
 // The word of an enumerator, counted from 1.
 template <std::size_t N>
 std::string_view word_at(const std::array<std::string_view, N>& words, std::int32_t enumerator) {
   return enumerator >= 1 && static_cast<std::size_t>(enumerator) <= N ? words[enumerator - 1] : "?";
+}
+
+// Without a fraction if it has none.
+std::string shown(double number) {
+  return std::floor(number) == number ? std::to_string(static_cast<std::int64_t>(number)) : std::to_string(number);
 }
 
 }  // namespace
@@ -75,6 +115,43 @@ std::string_view word_at(const std::array<std::string_view, N>& words, std::int3
 const std::vector<OpSpec>& op_specs() {
   static const std::vector<OpSpec> specs = make_op_specs();
   return specs;
+}
+
+const std::vector<AttributeSpec>& attribute_specs() {
+  static const std::vector<AttributeSpec> specs = {
+      BACKGAUGE_ATTRIBUTES(BACKGAUGE_FLAG_SPEC, BACKGAUGE_WORD_SPEC, BACKGAUGE_REAL_SPEC, BACKGAUGE_INTEGER_SPEC)};
+  return specs;
+}
+
+bool AttributeSpec::allows(const backgauge_attributes& attributes) const {
+  if (choice != nullptr) return std::ranges::find(values, attributes.*choice) != values.end();
+  const double value = real != nullptr ? attributes.*real : static_cast<double>(attributes.*integer);
+  return value >= least && value <= greatest;  // NaN is not
+}
+
+std::string AttributeSpec::expected() const {
+  if (is_flag()) return "0 or 1";
+  if (real != nullptr) return "a number from " + shown(least) + " to " + shown(greatest);
+  if (integer != nullptr) return "a whole number from " + shown(least) + " to " + shown(greatest);
+  std::vector<std::int32_t> ascending = values;
+  std::ranges::sort(ascending);
+  std::string text;
+  for (const std::int32_t value : ascending) {
+    text += text.empty() ? "" : value == ascending.back() ? " or " : ", ";
+    text.append(std::to_string(value)).append(" (").append(word(value)).append(")");
+  }
+  return text;
+}
+
+std::string AttributeSpec::given(const backgauge_attributes& attributes) const {
+  if (real != nullptr) return std::to_string(attributes.*real);
+  return std::to_string(choice != nullptr ? attributes.*choice : attributes.*integer);
+}
+
+const TensorSpec& OpSpec::input(Role role) const {
+  const auto found = std::ranges::find(inputs, role, &TensorSpec::role);
+  if (found == inputs.end()) throw std::logic_error(std::string(tensorflow) + " has no input of that role");
+  return *found;
 }
 
 const OpSpec* find_op(std::int32_t op) {
@@ -115,6 +192,16 @@ std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape) {
   return count;
 }
 
+void apply_attributes(const OpSpec& op, const backgauge_attributes& attributes, Extents& extents) {
+  if (op.traits.has_peepholes) extents.peephole = attributes.use_peephole == 1;
+  if (op.traits.has_modes) extents.lstm = attributes.rnn_mode == BACKGAUGE_LSTM;
+  if (op.traits.has_layers) extents.D = attributes.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
+}
+
+Shape mask_shape(const Extents& e) { return {e.T, e.B, e.D * e.H}; }
+
+std::int64_t mask_elements(const Extents& extents) { return element_count(mask_shape(extents)).value_or(0); }
+
 std::int64_t elements_in_rows(const Shape& shape, std::int64_t rows) {
   if (rows <= 0) return 0;
   if (shape.empty()) return 1;
@@ -131,6 +218,8 @@ std::string to_string(const Shape& shape) {
   }
   return text + "]";
 }
+
+std::string_view flag_word(std::int32_t flag) { return flag == 0 ? "0" : flag == 1 ? "1" : "?"; }
 
 std::string_view dtype_word(std::int32_t dtype) {
   if (dtype == BACKGAUGE_INT64) return "i64";

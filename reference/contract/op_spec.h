@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,8 +34,23 @@ inline constexpr std::int64_t kAll = INT64_MAX;  // every row
 
 using Shape = std::vector<std::int64_t>;
 
+// What a tensor is to its op. A gradient has the role of what it is the gradient of.
+enum class Role {
+  kLength,    // seq_len_max
+  kData,      // what the net reads: x, input
+  kState,     // initial states
+  kWeight,    // matrices; of ops with flat_params, the biases too
+  kPeephole,  // diagonal weights
+  kBias,
+  kGates,     // pre-activations of the gates; only as a gradient
+  kSaved,     // gates and states that a forward pass saved; the caller's, whatever computed them
+  kForward,   // outputs of the op's own forward, by the same implementation
+  kUpstream,  // gradients that enter the op
+};
+
 struct TensorSpec {
   std::string_view name;
+  Role role;
   std::string_view shape_text;  // "I + H, 4 * H"
   std::string_view alias;       // outputs: the input whose memory it may share, or ""
   bool is_int64 = false;
@@ -43,6 +59,9 @@ struct TensorSpec {
   bool (*present)(const Extents&) = nullptr;
   std::int64_t (*rows)(const Extents&) = nullptr;  // inputs: rows read; outputs: rows live. May be negative or kAll
   std::vector<std::string_view> dimensions = {};   // those of shape_text: "I + H", "4 * H"
+
+  // Whether its last dimension has one block of H per gate, in the order of OpTraits::gates.
+  bool has_gate_blocks() const { return !dimensions.empty() && dimensions.back() == "4 * H"; }
 };
 
 // Properties of an op. Code that serves every op asks for the property that it depends on, never which op it is.
@@ -54,10 +73,44 @@ struct OpTraits {
   bool has_seq_len_max = false;   // it stops after S of its T steps
   bool is_stacked = false;        // layers, directions, modes and dropout; all weights in one tensor, params. Else an
                                   // LSTM with w, b and, if use_peephole is 1, peepholes
+  bool has_peepholes = false;     // diagonal weights of the states, which count if use_peephole is 1
+  bool takes_saved = false;  // an LSTM's gates and states come from the caller, who may have computed them in any way
+  bool has_modes = false;    // rnn_mode chooses relu, tanh, LSTM or GRU
+  bool has_layers = false;   // L layers in D directions, the first of which may skip its matrix
+  bool flat_params = false;  // all weights and biases are in one tensor, params (rnn_params.h)
+  bool draws_masks = false;  // dropout between the layers, with masks from seeds
   std::optional<backgauge_op> one_step{};  // of a sequence op: the op for one of its steps, with its own order of gates
   std::optional<backgauge_op> forward{};   // of a gradient: the op whose outputs it takes, from the same implementation
   std::optional<backgauge_op> gradient{};  // of a forward op: the op that takes its outputs
 };
+
+using WordOf = std::string_view (*)(std::int32_t);
+
+// An attribute of ops. Its value is one of several enumerators (`choice`), or a number between two limits.
+struct AttributeSpec {
+  std::string_view name;                                 // in backgauge_attributes, and TensorFlow's
+  std::string_view key;                                  // in case lines; "" if the seed of the case decides it
+  bool OpTraits::*fact;                                  // true of the ops that have it
+  std::int32_t backgauge_attributes::*choice = nullptr;  // one of these three is not null
+  float backgauge_attributes::*real = nullptr;
+  std::int64_t backgauge_attributes::*integer = nullptr;
+  // Of a choice: its claims, the words of its values, the value that is meant where none is given, and the legal
+  // values, the simplest first. A flag's words are 0 and 1.
+  std::string_view set{};
+  WordOf word = nullptr, tensorflow_word = nullptr;
+  std::int32_t usual = 0;
+  std::vector<std::int32_t> values{};
+  // Of a number.
+  double least = 0, greatest = 0;
+
+  bool is_flag() const { return choice != nullptr && tensorflow_word == nullptr; }
+  bool allows(const backgauge_attributes& attributes) const;
+  std::string expected() const;  // "0 or 1", "1 (uni) or 2 (bi)", "a number from 0 to 1"
+  std::string given(const backgauge_attributes& attributes) const;  // its value as a number
+};
+
+// All attributes, in the order of case lines.
+const std::vector<AttributeSpec>& attribute_specs();
 
 struct OpSpec {
   backgauge_op op;
@@ -67,13 +120,20 @@ struct OpSpec {
   OpTraits traits;
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
+
+  // The attributes that it has.
+  auto attributes() const {
+    return std::views::filter(attribute_specs(),
+                              [this](const AttributeSpec& attribute) { return traits.*attribute.fact; });
+  }
+  // Its first input with a role. Throws std::logic_error if it has none.
+  const TensorSpec& input(Role role) const;
 };
 
 // All four ops, the gradients first; BACKGAUGE_CUDNN_RNN is the forward of the third.
 const std::vector<OpSpec>& op_specs();
 
-// The table of an op, or nullptr
-// for a number that is not an op.
+// The table of an op, or nullptr for a number that is not an op.
 const OpSpec* find_op(std::int32_t op);
 const OpSpec* find_op(std::string_view word);
 
@@ -91,6 +151,14 @@ const std::vector<backgauge_op>& gradient_ops();
 // of 0 counts as 1 for that check, because strides must not overflow either.
 std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape);
 
+// Sets what legal attributes say about the extents of a call: peephole, lstm and D.
+void apply_attributes(const OpSpec& op, const backgauge_attributes& attributes, Extents& extents);
+
+// The dropout masks of one gap between two layers: 1 where an element of the lower layer's output is kept, 0 where it
+// is dropped.
+Shape mask_shape(const Extents& extents);
+std::int64_t mask_elements(const Extents& extents);
+
 // Elements of the leading `rows` rows (clamped to the tensor).
 std::int64_t elements_in_rows(const Shape& shape, std::int64_t rows);
 
@@ -98,6 +166,7 @@ std::int64_t elements_in_rows(const Shape& shape, std::int64_t rows);
 std::string to_string(const Shape& shape);
 
 // Words of enumerators, as in case lines, records and listings; "?" for unknown ones.
+std::string_view flag_word(std::int32_t flag);            // 0 1
 std::string_view dtype_word(std::int32_t dtype);          // f16 f32 f64 i64 bf16
 std::string_view rnn_mode_word(std::int32_t mode);        // relu tanh lstm gru
 std::string_view input_mode_word(std::int32_t mode);      // linear skip auto

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -158,6 +160,79 @@ TEST(OpSpec, TheBlockReadsNothingWithoutSteps) {
   for (const auto& [name, live] : rows(block().outputs, with(true, false, 0))) EXPECT_EQ(live, 0) << name;
 }
 
+TEST(OpSpec, EveryTensorHasTheRoleOfWhatItIs) {
+  const auto with_role = [](const std::vector<TensorSpec>& specs, Role role) {
+    std::string text;
+    for (const TensorSpec& spec : specs) {
+      if (spec.role == role) text += (text.empty() ? "" : " ") + std::string(spec.name);
+    }
+    return text;
+  };
+  EXPECT_EQ(with_role(block().inputs, Role::kLength), "seq_len_max");
+  EXPECT_EQ(with_role(block().inputs, Role::kState), "cs_prev h_prev");
+  EXPECT_EQ(with_role(block().inputs, Role::kSaved), "i cs f o ci co h");
+  EXPECT_EQ(with_role(block().inputs, Role::kUpstream), "cs_grad h_grad");
+  EXPECT_EQ(with_role(block().outputs, Role::kWeight), "w_grad");
+  EXPECT_EQ(with_role(block().outputs, Role::kPeephole), "wci_grad wcf_grad wco_grad");
+  EXPECT_EQ(with_role(cell().outputs, Role::kGates), "dicfo");
+  EXPECT_EQ(with_role(backprop().inputs, Role::kUpstream), "output_backprop output_h_backprop output_c_backprop");
+  EXPECT_EQ(with_role(backprop().inputs, Role::kForward), "output output_h output_c reserve_space");
+  EXPECT_EQ(with_role(forward().outputs, Role::kForward), "output output_h output_c reserve_space");
+  EXPECT_EQ(backprop().input(Role::kWeight).name, "params");
+  EXPECT_THROW(cell().input(Role::kForward), std::logic_error);
+}
+
+TEST(OpSpec, GateBlocksAreTheLastDimension) {
+  std::string names;
+  for (const OpSpec* op : {&cell(), &block(), &backprop()}) {
+    for (const auto* list : {&op->inputs, &op->outputs}) {
+      for (const TensorSpec& spec : *list) {
+        if (spec.has_gate_blocks()) names += " " + std::string(spec.name);
+      }
+    }
+  }
+  EXPECT_EQ(names, " w b dicfo w b w_grad b_grad");
+}
+
+TEST(OpSpec, AttributesAllowWhatTheirRowSays) {
+  std::map<std::string_view, std::string> expected;
+  for (const OpSpec& op : op_specs()) {
+    std::string names;
+    for (const AttributeSpec& attribute : op.attributes()) {
+      names += " " + std::string(attribute.name);
+      expected[attribute.name] = attribute.expected();
+    }
+    EXPECT_EQ(names, op.traits.has_peepholes ? " use_peephole" : " rnn_mode direction input_mode dropout seed seed2");
+  }
+  EXPECT_EQ(expected["use_peephole"], "0 or 1");
+  EXPECT_EQ(expected["rnn_mode"], "1 (relu), 2 (tanh), 3 (lstm) or 4 (gru)");
+  EXPECT_EQ(expected["dropout"], "a number from 0 to 1");
+  EXPECT_EQ(expected["seed2"], "a whole number from -2147483648 to 2147483647");
+
+  backgauge_attributes a{};
+  const auto allows = [&](std::string_view name) {
+    return std::ranges::find(attribute_specs(), name, &AttributeSpec::name)->allows(a);
+  };
+  EXPECT_TRUE(allows("use_peephole"));
+  EXPECT_FALSE(allows("rnn_mode"));
+  a.rnn_mode = BACKGAUGE_GRU, a.use_peephole = 2;
+  EXPECT_TRUE(allows("rnn_mode"));
+  EXPECT_FALSE(allows("use_peephole"));
+  for (const float wrong : {-0.5f, 1.5f, std::nanf("")}) {
+    a.dropout = wrong;
+    EXPECT_FALSE(allows("dropout")) << wrong;
+  }
+  a.dropout = 1, a.seed = INT32_MIN, a.seed2 = std::int64_t{INT32_MAX} + 1;
+  EXPECT_TRUE(allows("dropout"));
+  EXPECT_TRUE(allows("seed"));
+  EXPECT_FALSE(allows("seed2"));
+}
+
+TEST(OpSpec, AMaskCoversTheOutputOfALayer) {
+  EXPECT_EQ(to_string(mask_shape(kExtents)), "[11, 3, 14]");
+  EXPECT_EQ(mask_elements(kExtents), 11 * 3 * 14);
+}
+
 TEST(OpSpec, OnlyTheCellSharesMemory) {
   for (const OpSpec& op : op_specs()) {
     for (const TensorSpec& output : op.outputs) {
@@ -176,8 +251,8 @@ TEST(OpSpec, OpsAreFoundByNumberAndByWord) {
   for (const OpSpec& op : op_specs()) {
     EXPECT_EQ(find_op(op.op), &op);
     EXPECT_EQ(find_op(op.word), &op);
-    EXPECT_EQ((op.dtypes & BACKGAUGE_BIT(BACKGAUGE_FLOAT64)) != 0, op.traits.is_stacked);
-    EXPECT_EQ((op.dtypes & BACKGAUGE_BIT(BACKGAUGE_BFLOAT16)) != 0, op.traits.is_stacked);
+    EXPECT_EQ((op.dtypes & BACKGAUGE_BIT(BACKGAUGE_FLOAT64)) != 0, op.traits.has_layers);
+    EXPECT_EQ((op.dtypes & BACKGAUGE_BIT(BACKGAUGE_BFLOAT16)) != 0, op.traits.has_layers);
     EXPECT_EQ(op.dtypes & BACKGAUGE_BIT(BACKGAUGE_INT64), 0u);
   }
   for (const std::int32_t unknown : {0, 5, -1, INT32_MAX}) EXPECT_EQ(find_op(unknown), nullptr);

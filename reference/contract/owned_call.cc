@@ -35,7 +35,7 @@ constexpr std::uint64_t repeated(unsigned char byte) { return 0x0101010101010101
 DescribedCall::DescribedCall(CallSetup setup, const PrepareFunction& prepare) : seq_len_max_(setup.extents.S) {
   const OpSpec& spec = *find_op(setup.op);
   Extents& extents = setup.extents;
-  if (spec.traits.is_stacked)
+  if (spec.traits.flat_params)
     extents.params_length = rnn_params(setup.attributes, extents.I, extents.H, extents.L).size();
 
   call.struct_size = sizeof call;

@@ -123,28 +123,10 @@ class Validator {
   bool check_attributes() {
     const backgauge_attributes& a = call_.attributes;
     if (a.reserved != 0) return refuse("attributes.reserved", "0", text(a.reserved));
-    if (!op_->traits.is_stacked) {
-      if (a.use_peephole != 0 && a.use_peephole != 1) return refuse("use_peephole", "0 or 1", text(a.use_peephole));
-      extents_.peephole = a.use_peephole == 1;
-      return true;
+    for (const AttributeSpec& attribute : op_->attributes()) {
+      if (!attribute.allows(a)) return refuse(attribute.name, attribute.expected(), attribute.given(a));
     }
-    if (rnn_gates(a.rnn_mode) == 0) return refuse_enumerator("rnn_mode", "backgauge_rnn_mode", a.rnn_mode);
-    if (input_mode_word(a.input_mode) == "?") {
-      return refuse_enumerator("input_mode", "backgauge_input_mode", a.input_mode);
-    }
-    if (direction_word(a.direction) == "?") {
-      return refuse_enumerator("direction", "backgauge_direction", a.direction);
-    }
-    for (const auto& [name, seed] : {std::pair{"seed", a.seed}, std::pair{"seed2", a.seed2}}) {
-      if (seed < std::numeric_limits<std::int32_t>::min() || seed > std::numeric_limits<std::int32_t>::max()) {
-        return refuse(name, "a number within int32", text(seed));
-      }
-    }
-    if (!(a.dropout >= 0 && a.dropout <= 1)) {  // NaN is neither
-      return refuse("dropout", "a probability in [0, 1]", std::to_string(a.dropout));
-    }
-    extents_.lstm = a.rnn_mode == BACKGAUGE_LSTM;
-    extents_.D = a.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
+    apply_attributes(*op_, a, extents_);
     return true;
   }
 
@@ -302,7 +284,7 @@ class Validator {
   }
 
   bool bind_lengths() {
-    if (!op_->traits.is_stacked) return true;
+    if (!op_->traits.flat_params) return true;
     const auto& [I, H] = std::pair{extents_.I, extents_.H};
     if (call_.attributes.input_mode == BACKGAUGE_SKIP_INPUT && I != H) {
       return refuse("input", "I = H = " + text(H) + " with skip_input", "I = " + text(I));
