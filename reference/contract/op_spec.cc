@@ -7,7 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "reference/contract/ops.inc"
+#include "reference/contract/op_entries.h"
 
 namespace backgauge {
 namespace {
@@ -163,6 +163,8 @@ const OpSpec* find_op(std::string_view word) {
   const auto found = std::ranges::find(op_specs(), word, &OpSpec::word);
   return found == op_specs().end() ? nullptr : &*found;
 }
+
+void refuse_entry(backgauge_op op) { throw std::logic_error("no gradient op has the number " + std::to_string(op)); }
 
 const OpSpec& spec_of(backgauge_op op) {
   const OpSpec* spec = find_op(op);
