@@ -3,7 +3,7 @@
 
 # More than ten seconds each on two cores, or minutes together. `ci/test unit` runs them.
 readonly SLOW_TESTS='^(AdjointOfNets|Occasions|DeviceMemoryTest)\.|^cpu\.(path|agrees)|^reports\.(page|compare|command|charts|tutorial|site)$'
-# Of the tests that run the command: seconds each.
+# Those tests of the command that take only seconds.
 readonly QUICK_COMMAND_TESTS='^command\.(usage|environment|oracle|judge|self)$'
 
 # What differs from the commit where the branch left main, uncommitted changes and new files included, without prose. On a clean main:

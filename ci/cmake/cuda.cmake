@@ -12,7 +12,7 @@ if(BACKGAUGE_NVCC AND NOT BACKGAUGE_SANITIZE AND NOT BACKGAUGE_FUZZ)
 endif()
 option(BACKGAUGE_CUDA "Build the implementations for NVIDIA GPUs (needs nvcc)" ${default})
 set(BACKGAUGE_CUDNN auto CACHE STRING
-    "cuDNN for --impl=cudnn: auto (beside CUDA, in the system, or Python's nvidia-cudnn), OFF, or a prefix with include/ and lib/")
+    "cuDNN for --impl=cudnn: auto (with CUDA, in the system, or Python's nvidia-cudnn), OFF, or a prefix with include/ and lib/")
 set(BACKGAUGE_CUDNN_FOUND FALSE)
 if(NOT BACKGAUGE_CUDA)
   return()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What an installation holds: the command, the contract header, the implementations as libraries, the reference library and
+# The contents of an installation: the command, the contract header, the implementations as libraries, the reference library and
 # the judge for other projects, and the golden vectors. The target backgauge_installed builds it, and nothing else.
 add_custom_target(backgauge_installed)
 add_dependencies(backgauge_installed backgauge)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Who may know whom. Every library of the project is made by backgauge_library(), which refuses a forbidden link:
+# Which library may link which. Every library of the project is made by backgauge_library(), which refuses a forbidden link:
 #
 #              contract
 #             ^    ^    ^

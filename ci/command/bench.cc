@@ -60,7 +60,7 @@ void settle(BenchArguments& options, const Subcommand& command) {
   options.isolation.threads = options.threads;
   if (options.counting()) {
     if (!options.google.out.empty() || !options.google.format.empty()) {
-      throw CommandError{kUsage, "--measure=instructions: counts are no times, which Google Benchmark's formats hold"};
+      throw CommandError{kUsage, "--measure=instructions: Google Benchmark's formats cannot hold counts"};
     }
     for (const char* other : {"--untrusted", "--unjudged", "--quick", "--min-time", "--launches", "--cache"}) {
       if (command.was_given(other))

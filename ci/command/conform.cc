@@ -48,7 +48,7 @@ struct ConformArguments {
   IsolationOptions isolation{};
 };
 
-// Of the shared library or the file in Python; "" for a name, whose implementation comes with backgauge.
+// SHA-256 of the shared library or Python file; "" for a name, whose implementation comes with backgauge.
 std::string library_digest(const std::string& impl) {
   std::error_code none;
   return fs::is_regular_file(impl, none) ? sha256_of_file(impl) : "";

@@ -27,7 +27,7 @@ std::string shown(std::string_view text) {
   return backgauge::printable(text, backgauge::kShownOfReason, backgauge::Newlines::kKept);
 }
 
-// Of this build, with what it was built to run.
+// The version of this build, and the implementations that it contains.
 std::string version_text() {
   const backgauge::Build build = backgauge::this_build();
   std::vector<std::string> names = backgauge::registry_names();

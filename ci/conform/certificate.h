@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people see of a package: a Markdown summary, and, if every line passed, a certificate and a badge.
+// The readable files of a package: a Markdown summary, and, if every line passed, a certificate and a badge.
 #pragma once
 
 #include <map>

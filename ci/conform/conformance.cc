@@ -56,7 +56,7 @@ std::string obstacle(const Record& record) {
                      printable(kind.empty() ? record.verdict.reason : kind, kShownOfMessage));
 }
 
-// A mark of a waiver on anything but a failure would hide what is no failure.
+// A waiver may mark only failures: on anything else, it would hide a record.
 bool stands_in_the_way(const Record& record) {
   if (record.waived) return failure_of(record.verdict).empty();
   return record.verdict.status != Status::kPassed || contradicts_itself(record);

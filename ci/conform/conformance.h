@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What records say about the mustpass lists: which lists an implementation conforms to.
+// Decides from records which mustpass lists an implementation conforms to.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

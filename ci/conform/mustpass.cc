@@ -35,7 +35,7 @@ fs::path folder_of(const std::string& version) {
   return *found;
 }
 
-// The call that a number stands for must be the one that the list describes: the table of malformed calls may grow.
+// The malformed call with this number must be the one that the list describes: the table of malformed calls may grow.
 void require_same_call(const std::string& where, const Case& c, const std::string& note) {
   const bool exists = c.seed < malformed_case_count(c.op, c.dtype);
   const std::string here =

@@ -66,7 +66,8 @@ std::vector<Declared> declarations(backgauge_dtype dtype) {
 }
 
 // Whether correct outputs pass, whatever the implementation declares and whichever its dropout masks are. Declarations
-// with which the case is SKIPPED have no say: who does not claim a case does not conform. Sets the checksum.
+// with which the case is SKIPPED are ignored: an implementation that does not claim a case does not conform. Sets the
+// checksum.
 bool is_conclusive(Case& c) {
   Filled filled = fill(c);
   if (!filled.error.empty()) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mustpass lists never change. That their lines stand for the same inputs is tested in
+// The mustpass lists never change. That their lines give the same inputs is tested in
 // properties/case/inputs_test.cc.
 #include "ci/conform/mustpass.h"
 

@@ -60,7 +60,7 @@ SignatureCheck check_signature(const std::filesystem::path& folder, const Packag
   const bool demanded = !signer.file.empty();
   if (signature == files.end()) {
     if (demanded) return {fmt::format("{}: missing", kSignature), ""};
-    return {"", "not signed: whoever edits a package can write its checksums again"};
+    return {"", "not signed: a person who edits a package can write its checksums again"};
   }
   if (!is_canonical(signature->second)) return {fmt::format("{}: its form was changed", kSignature), ""};
   const std::string why = demanded ? refusal(folder, {"verify", "-f", signer.file, "-I", signer.identity})

@@ -9,13 +9,13 @@
 
 namespace backgauge::cli {
 
-// Whom a signature must be of: an identity of a file of allowed signers (ssh-keygen(1)). Both "": of anybody.
+// The accepted signer: an identity of a file of allowed signers (ssh-keygen(1)). Both "": anybody.
 struct Signer {
   std::string file, identity;
 };
 
 struct SignatureCheck {
-  std::string fault;   // why it is none of the signer on this package; "" if it is
+  std::string fault;   // why it is not the signer's signature on this package; "" if it is
   std::string remark;  // "not signed", "signed by …, whose identity was not checked"
 };
 

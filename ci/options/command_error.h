@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the command ends: exit codes, and the exception for errors that the user can correct.
+// The exit codes of the command, and the exception for errors that the user can correct.
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Of at least three letters: shorter words are the beginning of too many others.
+// Both words need three letters: shorter ones are the beginning of too many others.
 bool is_abbreviation(std::string_view a, std::string_view b) {
   return std::min(a.size(), b.size()) >= 3 && (a.starts_with(b) || b.starts_with(a));
 }

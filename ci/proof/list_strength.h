@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many implementations that are known to be wrong fail a list of cases, for example one of those of `backgauge
-// conform`.
+// Counts the known-wrong implementations that fail a list of cases, such as a mustpass list of `backgauge conform`.
 #pragma once
 
 #include <functional>
@@ -22,7 +21,7 @@ struct ListStrength {
   std::string name;
   std::size_t lines = 0;
   std::size_t saboteurs = 0;          // that claim the op and dtype of the list
-  std::vector<std::string> living{};  // those that fail no line
+  std::vector<std::string> living{};  // ids of the saboteurs that fail no line
 };
 
 struct StrengthOptions {
@@ -34,7 +33,7 @@ struct StrengthOptions {
 // One of each list, in their order; fewer if interrupted.
 std::vector<ListStrength> strength_of(const std::vector<CaseList>& lists, const StrengthOptions& options);
 
-// A table, and the ids of the living.
+// A table, and the ids of the saboteurs that were not found.
 std::string strength_text(const std::vector<ListStrength>& lists);
 
 }  // namespace backgauge::cli

@@ -26,7 +26,7 @@ nb::dlpack::dtype element_of(backgauge_dtype dtype) {
   return {kFloat, static_cast<std::uint8_t>(8 * backgauge_dtype_bytes(dtype)), 1};
 }
 
-// An array of zeros, of which `fill(bytes)` writes what is not 0. calloc() allocates no pages that nobody writes.
+// An array of zeros, of which `fill(bytes)` writes what is not 0. calloc() allocates only pages that are written.
 template <class Fill>
 nb::object new_array(const Shape& shape, nb::dlpack::dtype element, Fill fill) {
   const auto elements = static_cast<std::size_t>(element_count(shape).value());
@@ -73,7 +73,7 @@ nb::tuple stored(const Tensor& tensor, backgauge_dtype dtype) {
   if (dtype == BACKGAUGE_INT64) return nb::make_tuple(word, static_cast<std::int64_t>(tensor.values.at(0)));
   const nb::dlpack::dtype element = element_of(dtype);
   return nb::make_tuple(word, new_array(tensor.shape, element, [&](char* memory, std::size_t elements) {
-                          // Of a very large tensor there are only the values that are read, at its end (inputs.h).
+                          // A very large tensor has only the values that are read, at its end (inputs.h).
                           const std::size_t left_out = elements - tensor.values.size();
                           encode(dtype, tensor.values, memory + left_out * (element.bits / 8));
                         }));

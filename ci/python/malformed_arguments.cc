@@ -35,7 +35,7 @@ bool is_an_array(const backgauge_tensor& tensor) {
   return elements && *elements <= kMostBytes / static_cast<std::int64_t>(backgauge_dtype_bytes(tensor.dtype));
 }
 
-// Whether it can be read: past the end of what is not aligned, memory may belong to nobody.
+// Whether it can be read: memory past the end of an unaligned tensor may be unmapped.
 bool has_a_value(const backgauge_tensor& number) {
   return number.data != nullptr && reinterpret_cast<std::uintptr_t>(number.data) % alignof(std::int64_t) == 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that the contract refuses, as a function of Python can be given it.
+// A malformed call, as arguments of a function in Python.
 #pragma once
 
 #include <cstdint>

@@ -181,8 +181,8 @@ void Implementation::add(const nb::handle& given) {
   functions_.push_back(std::move(function));
 }
 
-// Of a call that must be refused, for which the message already says why. What a function cannot be told is refused
-// here. Otherwise an exception of its is its refusal; and a function that returns has accepted the call.
+// `call` must be refused, and the message already says why. If arguments in Python cannot express its fault, it is
+// refused here. Otherwise the function is called: raising an exception counts as refusing, returning as accepting.
 backgauge_status Implementation::refuse(const backgauge_call& call, backgauge_message* message) const {
   const Function* const function = call.struct_size < sizeof call ? nullptr : find(call.op);
   if (function == nullptr || !function->refuses) return BACKGAUGE_INVALID_ARGUMENT;

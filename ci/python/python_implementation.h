@@ -30,7 +30,7 @@ namespace backgauge::python {
 // one line, nanobind::python_error.
 const backgauge_implementation& make_table(nanobind::object description);
 
-// Of the table that has been made: how the benchmark times its calls.
+// The parts of the calls of the table that has been made, for `bench` to time.
 TimedParts& timed_parts();
 
 }  // namespace backgauge::python

@@ -54,7 +54,7 @@ BROKEN_ARGUMENTS = [
     (["--measure=cycles"], "cycles"),
     (["--measure=instructions", "--untrusted"], "--untrusted: not with --measure=instructions"),
     (["--measure=instructions", "--isolate=off"], "--isolate=off"),
-    (["--measure=instructions", "--benchmark_format=json"], "counts are no times"),
+    (["--measure=instructions", "--benchmark_format=json"], "formats cannot hold counts"),
     (["--unjudged", "--mistrusted"], "--unjudged"),
     (["--bogus"], "--bogus"),
     (["extra"], "extra"),
