@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a call ends that a library, a device or a limit does not let through.
+// Exceptions that end a call: an error of a library or a device, or a limit.
 #pragma once
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why an implementation for NVIDIA GPUs cannot run on this machine.
+// Explains why an implementation for NVIDIA GPUs cannot run on this machine.
 #pragma once
 
 #include <string>

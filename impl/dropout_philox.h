@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which elements dropout keeps, as a function of the seeds and the element alone; README.md defines it. For C++ and for
-// CUDA, so that `cpu` and `cuda` draw the same masks.
+// Draws dropout masks: the elements that are kept, a function of the seeds and the element alone, which README.md
+// defines. For C++ and CUDA, so that `cpu` and `cuda` draw the same masks.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ backgauge_status fail(backgauge_message* message, backgauge_status status, std::
   return status;
 }
 
-// Of a call whose shapes are legal.
+// The shapes of the call must be legal.
 backgauge_status TableChecks::answer(const backgauge_call& call, const Extents& extents, backgauge_plan& needed,
                                      backgauge_message* message) const {
   if (call.memory_space != memory_space) {

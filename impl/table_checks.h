@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the table of an implementation does around its ops: refuse, answer for the memory of a call, and
-// let no exception out.
+// The part of an implementation's table around its ops: refuses calls, reports the memory that a call needs, and
+// turns exceptions into statuses.
 #pragma once
 
 #include <exception>
@@ -19,7 +19,7 @@ inline bool has_reserve_space(const backgauge_call& call) {
   return call.op == BACKGAUGE_CUDNN_RNN || call.op == BACKGAUGE_CUDNN_RNN_BACKPROP;
 }
 
-// All there is of an op, computed in float32 at least, rounded once and repeated bit by bit.
+// Claims every attribute of `op`: computed in float32 or wider, rounded once, deterministic.
 constexpr backgauge_op_claims complete_claims(backgauge_op op) {
   backgauge_op_claims claims{};
   claims.op = op;

@@ -47,7 +47,7 @@ cublasHandle_t thread_handle() {
   return handle.get();
 }
 
-// Open: an extended lambda may not stand in a private function.
+// A struct, since a private function must not contain an extended lambda.
 template <class S>
 struct Loop {
   // Where the memory only counts, run() must not be called.

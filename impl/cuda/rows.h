@@ -69,7 +69,7 @@ struct StoredRows {
   }
 };
 
-// Of one or two arrays of the type that is computed in, added in this order.
+// Reads one array, or the sum of two, in the type of the computation.
 template <class Real>
 struct ComputedRows {
   const Real *first, *second;  // second: or nullptr

@@ -118,7 +118,8 @@ std::uint8_t bit_of(double told, double dropout) {
   const double kept = told * (1 - dropout);
   if (std::fabs(kept) < 0.25) return 0;
   if (std::fabs(kept - 1) < 0.25) return 1;
-  throw CallError(BACKGAUGE_UNSUPPORTED, "dropout mask: expected 0 or 1, cuDNN's network told " + std::to_string(kept));
+  throw CallError(BACKGAUGE_UNSUPPORTED,
+                  "dropout mask: expected 0 or 1, cuDNN's network returned " + std::to_string(kept));
 }
 
 void tell_last_gap(Teller& teller, const NetworkShape& shape, std::uint8_t* keep) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which elements dropout keeps, as a function of the seeds and the element only. impl/README.md defines it.
+// Draws dropout masks: a function of the seeds and the element only, which impl/README.md defines.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a shared library of this implementation a plug-in.
+// The entry that makes a shared library of this implementation a plug-in.
 #include "impl/plain/plain.h"
 
 extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(

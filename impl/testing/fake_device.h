@@ -107,7 +107,7 @@ inline const backgauge_implementation* plain_on_fake_device(const backgauge_host
   device.plain = plain_entry(host);
   table = *device.plain;
   table.name = name;
-  table.description = "plain, in the memory of a device that is none";
+  table.description = "plain, in the memory of a fake device";
   table.memory_space = BACKGAUGE_CUDA;
   table.prepare = [](const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
     return on_host(call, message,

@@ -74,7 +74,7 @@ Size& look_up_size(const backgauge_call& call) {
   return sizes[{call.op, elements}];
 }
 
-// Of the last call, if this one describes its tensors in the same place, as calls that are timed do.
+// The size of the last call if this one describes its tensors in the same place, as timed calls do.
 Size& size_of(const backgauge_call& call) {
   static thread_local std::pair<const void*, Size*> last;
   if (last.first != call.inputs) last = {call.inputs, &look_up_size(call)};

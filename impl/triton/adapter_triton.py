@@ -18,7 +18,7 @@ import triton.language as tl
 __version__ = triton.__version__
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 COLUMNS = 64  # of H, by one program
-# Of the batch, at once. Each operation costs the interpreter about as much for one row as for many. On a GPU, a tile is eight values of each
+# Rows of the batch that are computed at once. Each operation costs the interpreter about as much for one row as for many. On a GPU, a tile is eight values of each
 # tensor for each of 128 threads; that number was not measured.
 ROWS = 16 if DEVICE == "cuda" else 1024
 # While it runs, the interpreter replaces functions of triton.language.

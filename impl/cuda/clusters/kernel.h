@@ -162,7 +162,7 @@ struct ClusterKernel {
 
   // In a buffer: of the blocks; at the end, sums.
   static BACKGAUGE_BOTH int parts(const ClusterSizes& sizes) { return sizes.blocks > kSums ? sizes.blocks : kSums; }
-  // Of a part of dh, [rows, units of a block].
+  // The size of a part of dh, [rows, units of a block].
   static BACKGAUGE_BOTH int part_elements(const ClusterSizes& sizes) { return sizes.rows * sizes.units; }
 
   BACKGAUGE_BOTH std::byte* gradients_of(const ClusterBlock& block) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a recurrence is computed in clusters, and by which kernel.
+// Decides whether a recurrence is computed in clusters, and by which kernel.
 #pragma once
 
 #include <algorithm>

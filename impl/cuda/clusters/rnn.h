@@ -7,8 +7,8 @@
 
 namespace backgauge::cuda {
 
-// Of one layer and direction, [B, H] unless noted. Rows of y and of its gradient are y_stride elements apart, and start
-// at the columns of the direction; all others are dense.
+// The tensors of one layer and direction, [B, H] unless noted. Rows of y and of its gradient are y_stride elements
+// apart, and start at the columns of the direction; all others are dense.
 template <class Storage>
 struct RnnClusterTensors {
   const Storage *kept, *y;           // values of all steps: rnn_trace.h

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a recurrence is divided among clusters.
+// The division of a recurrence among clusters.
 #pragma once
 
 #include "impl/cuda/device/kernel.h"

@@ -114,7 +114,7 @@ struct HalfClusterWeights {
  private:
   // In depth.
   static BACKGAUGE_BOTH int products(const ClusterSizes& sizes) { return kGates * sizes.units / kMmaDepth; }
-  // Of all warps.
+  // Tiles of all warps.
   static BACKGAUGE_BOTH int tiles(const ClusterSizes& sizes) {
     return (static_cast<int>(sizes.H) + kMmaRows - 1) / kMmaRows;
   }

@@ -21,7 +21,7 @@ int ask_for_resident_clusters(const void* function, int blocks, int threads, std
   int clusters = 0;
   const cudaError_t status = cudaOccupancyMaxActiveClusters(&clusters, function, &launch.config);
   if (status == cudaSuccess) return clusters;
-  cudaGetLastError();  // a size that this device does not have is no error
+  cudaGetLastError();  // clears the error: this device does not have the size
   return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a function that the host backend refuses says.
+// The error message of a function that the host backend refuses.
 #pragma once
 
 #include <gtest/gtest.h>
