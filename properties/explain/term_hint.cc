@@ -37,7 +37,7 @@ Flat with_wrong_term(const Problem& problem, const std::string& name, double fac
   });
 }
 
-// Of all outputs; digits are the fewest of those that have an error.
+// Combines all outputs; digits are the fewest of any output that has an error.
 Explained explain_all(const std::vector<Wanted>& wanted, const std::vector<Values64>& got, Flat values) {
   Explained out{.met = true, .conclusive = false, .digits = kMostDigits};
   for (std::size_t t = 0; t < wanted.size(); ++t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an output would be if a part of it were missing or counted more than once.
+// The values that an output would have if a part of it were missing or counted more than once.
 #pragma once
 
 #include <array>

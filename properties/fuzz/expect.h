@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold for every input: a fuzzer stops at the first that breaks it.
+// Checks a condition that must hold for every input; a fuzzer stops at the first input that breaks it.
 #pragma once
 
 #include <cstdio>

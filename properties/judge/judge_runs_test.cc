@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What judge_case varies between runs, and what it detects in addition to values: memory, threads, environment, time.
+// Tests what judge_case varies between runs, and what it detects besides wrong values: memory, threads, environment,
+// time.
 #include <gtest/gtest.h>
 
 #include <cfenv>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the runs of one case differ. It is drawn from the seed of the case, so that the case line is enough to repeat
-// them.
+// The differences between the runs of one case, drawn from its seed, so that the case line is enough to repeat them.
 #pragma once
 
 #include <cstdint>

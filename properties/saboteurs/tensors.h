@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a variant reads its inputs and writes its outputs: as copies in the type of the computation. Also the faults that
-// concern memory and not the equations.
+// Inputs and outputs of a variant, as copies in the type of the computation. Also the faults that concern memory and
+// not the equations.
 #pragma once
 
 #include <cmath>

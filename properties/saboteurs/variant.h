@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one implementation of this folder differs from a direct transcription of the equations: a fault of the catalogue,
-// one changed operation, or a style, which is equally correct.
+// A variant: one implementation of this folder, as its difference from a direct transcription of the equations. This is
+// a fault of the catalogue, one changed operation, or a style, which is equally correct.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known about the correct outputs of CudnnRNNBackprop and its forward when the dropout masks are not available.
+// Facts about the correct outputs of CudnnRNNBackprop and its forward that do not depend on the dropout masks.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ std::string findings_text(const Verdict& verdict) {
   return text;
 }
 
-// Of an element just beyond its limit, enough digits to see that it is.
+// An element just beyond its limit gets enough digits to show it.
 std::string ratio_text(double ratio) { return fmt::format("{:.{}g}", ratio, ratio < 1.1 ? 6 : 2); }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instruction that faulted wanted from memory.
+// Finds out whether an instruction that faulted was reading or writing memory.
 #pragma once
 
 namespace backgauge {

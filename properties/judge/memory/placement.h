@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the blocks of an arena lie within their pages: a function of a seed and the block's number.
+// The positions of the blocks of an arena within their pages: a function of a seed and the block's number.
 //
 // Flush placements (half of the seeds) put each block at one end of its pages, directly next to a guard page. Shifted
 // placements leave 1 to 15 elements of canary there, and never align a block to more than one element: its address

@@ -16,7 +16,7 @@ namespace backgauge {
 
 // The outputs of all calls of a case, those of the forward first, without reserve_space.
 struct CaseOutputs {
-  // Of the first call that failed; the calls after it are not made. Or that elements were never written.
+  // The verdict on the first call that failed, after which no more are made; or on elements that were never written.
   std::optional<Verdict> failure;
   // Results depend on dropout masks that are not available: what the implementation says. The gradient was not run.
   std::optional<std::string> masks_unavailable;

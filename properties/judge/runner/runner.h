@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the judge calls an implementation: in this process, or in one that may crash (worker/). A runner is used by one
+// Runs the calls of an implementation in this process, or in one that may crash (worker/). A runner is used by one
 // thread at a time.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many threads a call keeps busy, to be compared with the num_threads that it was given.
+// Measures how many threads a call keeps busy, to be compared with the num_threads that it was given.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many threads a process has; 0 if the system does not report it. A thread that has been joined may still be
+// Counts the threads of a process; 0 if the system does not report them. A thread that has been joined may still be
 // counted for a moment.
 #pragma once
 

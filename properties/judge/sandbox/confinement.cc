@@ -61,7 +61,7 @@ Readable readable_by(const Confinement& confinement) {
   return out;
 }
 
-// Root may change limits, modules and the clock. A process without them is refused as anybody is.
+// Root may change limits, modules and the clock. Without these capabilities, root is refused like other users.
 void give_up_privileges() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2]{};

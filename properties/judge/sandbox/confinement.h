@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process may do once it serves an implementation that nobody vouches for: compute, and read the files that an
-// implementation is loaded from. properties/UNTRUSTED.md says what is left out, and why.
+// Confines a process that serves an implementation nobody vouches for: it may compute, and read the files that an
+// implementation is loaded from. properties/UNTRUSTED.md gives the details and reasons.
 #pragma once
 
 #include <set>

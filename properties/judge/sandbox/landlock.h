@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Landlock: which files a process may open, and to whom it may send signals. For good, and for all that it starts.
+// Landlock limits the files that a process may open and the processes that it may send signals to. This cannot be
+// undone, and also holds for the processes that it starts.
 #pragma once
 
 #include <string>

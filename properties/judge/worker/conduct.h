@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the confined processes of one implementation have done besides computing, over all jobs.
+// Collects what the confined processes of one implementation have done besides computing, over all jobs.
 #pragma once
 
 #include <mutex>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a confined worker cannot do, and that it serves all the same.
+// Tests what a confined worker cannot do, and that it works nevertheless.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

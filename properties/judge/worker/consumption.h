@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process uses, as seen from outside.
+// Measures from outside what a process uses.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a worker ends, and how that is reported.
+// Tests the ways in which a worker ends, and the report of each.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>

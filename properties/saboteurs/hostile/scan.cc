@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a patient cheat works: it computes the first elements, and searches the memory for an array that begins like
-// them.
+// Imitates a patient cheat: computes the first elements of an output, and searches the memory for an array that begins
+// like them.
 #include "properties/saboteurs/hostile/scan.h"
 
 #include <sys/uio.h>
