@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory the oracle needs for a problem, estimated before the problem is made.
+// Estimates the memory that the oracle needs for a problem, before the problem is made.
 #pragma once
 
 #include "reference/oracle.h"

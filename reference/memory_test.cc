@@ -56,8 +56,8 @@ TEST(BoundBytes, AreWithinAFactorOfTwoOfThePeak) {
   EXPECT_GE(measured, 5);
 }
 
-// For tanh the backward pass reads h of every step and pseudo-layer, and nothing else of the forward pass. Of a layer
-// whose backward pass has been computed, the gradients of its gates are kept instead, and those of its input.
+// For tanh the backward pass reads h of every step and pseudo-layer, and nothing else of the forward pass. Once
+// the backward pass of a layer has been computed, the gradients of its gates and of its input are kept instead.
 TEST(Oracle, KeepsOfAStackOnlyWhatItsBackwardPassReads) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has memory of its own";
   const Problem problem = tanh_stack();

@@ -51,7 +51,7 @@ Bounds<V> bounded(const Problem& problem, const RoundingModel& model) {
   return out;
 }
 
-// glibc keeps what has been freed for the thread that allocated it; here it would be kept beside the noise.
+// glibc keeps freed memory for the thread that allocated it; the noise could not use it.
 void release_freed_memory() { malloc_trim(0); }
 
 // Without a finite bound or deviation, the result may be anything, including NaN: bounds.md 3.11. deviation: empty if

@@ -26,7 +26,7 @@ extern template void dense_product(const Product<double>&);
 extern template void dense_product(const Product<float>&);
 
 // While one lives, the thread that made it divides its largest products among all cores. The bits are the same. For
-// work that nothing else runs beside.
+// times when nothing else runs.
 class ProductsOnAllCores {
  public:
   ProductsOnAllCores();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a product of matrices reads of an operand with error bounds. It is cached, for weights, which every step reads.
+// The form in which a product of matrices reads an operand with error bounds. It is cached for weights, which every
+// step reads.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may overflow within 8 deviations has an infinite variance, as has what it goes into; nothing else.
-// bounds.md 3.11
+// Tests that a value has an infinite variance if it, or a value that it depends on, may overflow within 8 deviations,
+// and not otherwise: bounds.md 3.11.
 #include "reference/arithmetic/variance.h"
 
 #include <gtest/gtest.h>

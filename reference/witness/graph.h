@@ -41,7 +41,7 @@ WitnessTensor<Scalar> zeros(std::string name, Shape shape) {
   return {std::move(name), std::move(shape), std::vector<Scalar>(count), std::vector<Scalar>(count)};
 }
 
-// The derivatives by `variables`, which lead the tensor; behind them stand zeros.
+// The derivatives by `variables`, which are the first elements of the tensor; the others are zeros.
 template <class Scalar>
 WitnessTensor<Scalar> gradient(std::string name, Shape shape, const Derivatives<Scalar>& loss,
                                const Variables<Scalar>& variables) {

@@ -33,8 +33,8 @@ Scalar saved(const Problem& problem, std::string_view name, std::int64_t index) 
   return static_cast<Scalar>(problem.find(name)->values[index]);
 }
 
-// One step of one unit. `element` is its index in the saved tensors; cs and h are looked at only where something
-// depends on their value: cs behind a peephole or a next step, h behind a next step.
+// One step of one unit. `element` is its index in the saved tensors. cs is read only if there is a peephole or a next
+// step, h only if there is a next step.
 template <class Scalar>
 State<Scalar> step(const Problem& problem, std::int64_t element, PreActivations<Scalar> g,
                    const std::optional<Peephole<Scalar>>& peephole, Variable<Scalar> cs_prev, bool has_next) {

@@ -27,5 +27,5 @@ inline const __m128i& as_sse_integers(const __m128i& value) { return value; }
 // The one builtin of gcc that Eigen calls by its name.
 #define __builtin_ia32_sqrtsd(value) simde_mm_sqrt_pd(value)
 
-// What Eigen asks for. The headers of SSE that it includes then are the empty ones beside this file.
+// Makes Eigen use its code for SSE. The headers of SSE that it then includes are the empty ones in this folder.
 #define __SSE2__ 1
