@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command lines of this package have in common: an error is one line and exit code 2, and values that several options take."""
+"""Common parts of the command lines of this package: an error is one line and exit code 2; values that several options take."""
 
 import argparse
 import re

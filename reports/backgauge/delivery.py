@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a function of this process gets into a worker process, in which `backgauge verify` runs it.
+"""Delivers a function of this process to the worker process in which `backgauge verify` runs it.
 
 A function at the top level of a file is loaded from there again: its module is imported, a script under another name than
 `__main__`. What was changed in the module since is not seen. Everything else - a lambda, a function inside another one, one of a

@@ -189,19 +189,19 @@ def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable
             of a forward: a function of T, B, I, H, L, D and the attributes, by keyword, that returns the elements of
             reserve_space; without one it has none.
     refuses True: the function checks its arguments itself. It is given malformed calls too, as far as arguments can say them, and
-            must raise an exception. Of an LSTM op, and a function that takes all its inputs. False: they are refused before.
+            must raise an exception. LSTM ops only; the function must take all inputs. False: they are refused before.
 
     The function takes, by keyword, any of the op's inputs (read-only NumPy arrays; seq_len_max is an int), its attributes,
     `num_threads`, `out` (a dict of arrays to be filled), and for CudnnRNNBackprop `dropout_keep` (the masks, [L-1, T, B, D*H],
-    1 where an element is kept; None where nothing is dropped). A tensor that a call has not is None. It returns the outputs:
+    1 where an element is kept; None where nothing is dropped). Absent tensors are None. It returns the outputs:
     a dict by name, or a sequence in their order, as anything that NumPy or DLPack reads.
 
-    staged  True: of a gradient whose caller has done some work before it is due, such as the forward of a framework. The function
-            does that work and returns a function without parameters, which computes the gradient. That one alone is timed by
-            `backgauge bench`, together with a look at what it returns, so that results that are lazy are computed. It returns the
-            outputs, or, if the function returned a pair of functions, what the second, which is not timed, turns into them; the
-            second gets it as NumPy arrays in the same dict or list. All of it runs again for each call. The judge runs it all, and
-            with --untrusted all of it is timed.
+    staged  True: part of the work, such as the forward pass of a framework, comes before the gradient. The function does that work
+            and returns a function without parameters that computes the gradient. `backgauge bench` times only that function,
+            together with a look at its results, so that lazy results are computed. It returns the outputs; or, if the first function
+            returned a pair, the second of the pair, which is not timed, turns its results (NumPy arrays in the same dict or
+            list) into the outputs. All of it runs again for each call. The judge runs it all, and with --untrusted all of it is
+            timed.
     """
     if dtypes is None:
         raise InputError("implements: dtypes: expected a list of words, got None")

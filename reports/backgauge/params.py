@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where `params` of CudnnRNN and CudnnRNNBackprop holds what (reference/semantics.md, section 4)."""
+"""The layout of `params` of CudnnRNN and CudnnRNNBackprop (reference/semantics.md, section 4)."""
 import dataclasses
 
 from backgauge.errors import InputError

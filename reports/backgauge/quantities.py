@@ -20,7 +20,7 @@ def _certain(value, uncertainty, most):
     """`value` to as many digits as are certain, from 1 to `most`, and how many these are."""
     if not value or not math.isfinite(value) or not uncertainty > 0:
         return value, most
-    # Of a number that is uncertain by more than itself, the first digit is left.
+    # A number that is uncertain by more than itself keeps its first digit.
     places = math.floor(math.log10(abs(value))) - math.floor(math.log10(abs(value) * min(uncertainty, 1)))
     digits = min(max(places + 1, 1), most)
     return float(f"{value:.{digits - 1}e}"), digits

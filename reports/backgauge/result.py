@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign found."""
+"""The result of a campaign."""
 
 import collections
 import dataclasses

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A saved run of `backgauge bench`: RUN.json (Google Benchmark's schema) and RUN.samples.jsonl next to it.
 
-A pair is one (workload, implementation). Without the samples file the repetitions in RUN.json stand for samples.
+A pair is one (workload, implementation). Without the samples file, the repetitions in RUN.json are used as samples.
 """
 
 import datetime

@@ -65,7 +65,7 @@ class Row:
 
     @property
     def uncertainty(self):
-        """Of the median, relative: its standard error from the quartiles, or the A/A noise of the run if that is larger.
+        """The relative uncertainty of the median: its standard error from the quartiles, or the A/A noise of the run if that is larger.
 
         The quartiles of a normal distribution are 1.349 standard deviations apart, and the median of n samples has
         sqrt(pi / 2) standard errors of the mean: 0.93 * (q3 - q1) / sqrt(n)."""
@@ -74,7 +74,7 @@ class Row:
 
     @property
     def is_beyond_belief(self):
-        """Faster than the limit that the run measured; a noisier run is no excuse, since it is the limit that may be wrong."""
+        """Faster than the limit that the run measured. Noise of the run does not excuse it, since the limit may be wrong."""
         return self.share_of_limit > 1 + LEAST_NOISE
 
 

@@ -25,7 +25,7 @@ class VerifiedRun:
 
 
 def read_verified_run(folder):
-    """None if the folder is none of `verify`. Raises CommandError."""
+    """None if `verify` did not write the folder. Raises CommandError."""
     path = pathlib.Path(folder) / "summary.json"
     if not path.is_file():
         began = path.with_name("run.json").is_file()

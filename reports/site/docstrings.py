@@ -19,7 +19,7 @@ def _inline(lines):
 
 
 def _column(block):
-    """Where the explanations of a block of arguments begin; 0 if it is none."""
+    """The column at which the explanations of a block of arguments begin; 0 if it is not such a block."""
     entry = next(filter(None, map(_ENTRY.match, block)), None)
     if entry:
         return entry.end()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which page of the site shows which file of the repository.
+"""Maps files of the repository to pages of the site.
 
 A page is named by its docname, as Sphinx calls it: the path of its address without `.html`. A Markdown file keeps its path,
 any other file has a page of its path with its name in full, a folder is its README or else a list of its files. The pages of

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long the cases of a tier take, from a sample: every EVERY-th case of a seed, judged by one `backgauge batches`.
+"""Estimates how long the cases of a tier take, from a sample: every EVERY-th case of a seed, judged by one `backgauge batches`.
 
     PYTHONPATH=reports BACKGAUGE_COMMAND=... build/python/bin/python reports/tests/campaign_sample.py TIER SEED EVERY [options of batches]
 
 Prints the CPU time and wall time of a case, the size of a record, and the CPU time of planning the tier. Then the records of the
-sample stand for all others of their op, and `verify --resume` makes a verdict of them, as at the end of a campaign."""
+sample are copied for all other cases of their op, and `verify --resume` makes a verdict of them, as at the end of a campaign."""
 
 import json
 import pathlib

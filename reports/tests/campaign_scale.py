@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign costs besides judging: `backgauge campaign` with fake_backgauge.py, which judges nothing.
+"""Measures what a campaign costs besides judging: `backgauge campaign` with fake_backgauge.py, which judges nothing.
 
     PYTHONPATH=reports build/python/bin/python reports/tests/campaign_scale.py [CASES ...]
 

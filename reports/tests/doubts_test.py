@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the page says before its numbers, and that no number says more than was measured."""
+"""The warnings of the page before its numbers; and no number says more than was measured."""
 
 import datetime
 import json
@@ -33,7 +33,7 @@ class RunCase(unittest.TestCase):
 
 class DoubtsTest(RunCase):
     def words(self, material):
-        """Of the doubts; all of them are on the page and in the summary."""
+        """The words of the doubts; all of them are on the page and in the summary."""
         found = doubts.doubts(material, NOW)
         texts = page.html(material, [], "title", NOW), summary.markdown(material, [], "title", NOW)
         for doubt in found:

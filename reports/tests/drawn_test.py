@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a browser shows of a chart is what matplotlib draws: nothing is lost between the figure and the page.
+"""A browser shows a chart as matplotlib draws it: nothing is lost between the figure and the page.
 
 No picture is kept that would age with the versions of matplotlib, Chromium and fonts: each run draws its own reference.
 """

@@ -106,7 +106,7 @@ class BisectCase(HistoryCase):
                                f"--build={build}", f"--impl={impl}", f"--out={self.out}", "--until-clear=20s", *options)
 
     def launch(self, command, options, out, noise=Noise(spread=0.004, drift=0.005, hit=0, offset=0.003), failed=()):
-        """As bench answers, from the speeds that stand in the files of --impl."""
+        """Answers as bench does, with the speeds that the files of --impl contain."""
         chosen = dict(option.split("=", 1) for option in options if option.startswith("--") and "=" in option)
         base, _, head = (float(pathlib.Path(path).read_text()) for path in chosen["--impl"].split(","))
         workload = options[options.index("--case") + 1] if "--case" in options else None
@@ -131,8 +131,8 @@ class FoundTest(BisectCase):
         self.assertNotEqual(slow, PLUGIN)
         for k, text in enumerate([PLUGIN, PLUGIN, PLUGIN, PLUGIN, "no C", slow, slow, slow]):
             self.commit(f"commit {k}", plugin_c=text + f"/* {k} */\n")
-        # The shell that builds commit 4, the first one that is tried beside the ends, interrupts its parent once. Whoever starts tests
-        # in the background may have told them to ignore that.
+        # The shell that builds commit 4, the first commit between the ends that is tried, interrupts its parent once. Tests that were
+        # started in the background may have inherited that the signal is ignored.
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         build = f"test -e {self.folder}/once || ! grep -q 'no C' plugin.c || {{ touch {self.folder}/once; kill -INT $PPID; sleep 5; }}; {COMPILE}"
         timed = []

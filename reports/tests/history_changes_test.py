@@ -65,7 +65,7 @@ class AnalyseTest(unittest.TestCase):
             random = np.random.default_rng(seed)
             for share in (0.15, 0.3, 0.5):
                 values = random.normal(0, 0.005, 200) + 0.06 * (random.random(200) < share)
-                # Of fewer runs nobody could say that they have two modes.
+                # Fewer runs would not show that there are two modes.
                 for runs in range(50, 201, 15):
                     self.assertEqual(self.steps(values[:runs]), [], (seed, share, runs))
 

@@ -118,7 +118,7 @@ class PostgresqlTest(TablesTest, HistoryCase):
             assert done.returncode == 0, done.stdout + done.stderr
 
         run("initdb", "-D", f"{folder}/data", "-U", "tester", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
-        # Only a socket in this folder: no port can be taken, and nobody else gets in.
+        # Only a socket in this folder: it takes no port, and other users have no access.
         settings = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
         run("pg_ctl", "-D", f"{folder}/data", "-w", "-l", f"{folder}/log", "-o", settings, "start")
         cls.addClassCleanup(run, "pg_ctl", "-D", f"{folder}/data", "-m", "immediate", "stop")

@@ -190,7 +190,7 @@ class ShowTest(HistoryCase):
 
 class ClockTest(HistoryCase):
     def clock(self, share, disturbed=True, threads="1"):
-        """Of a series in which `share` of each round, and all of one round, was CPU time."""
+        """The clock of a series in which `share` of each round, and all of one round, was CPU time."""
         folder = tempfile.mkdtemp(dir=self.folder)
         self.add(0, folder=folder, context={"threads": threads})
         entry, = store.read(Folder(folder, 'here'))

@@ -18,7 +18,7 @@ def cells(pixels, dots):
 
 
 def means(grey, size):
-    """Of whole squares of `size` pixels each way."""
+    """The means of whole squares of `size` pixels each way."""
     rows, columns = grey.shape[0] // size, grey.shape[1] // size
     return grey[:rows * size, :columns * size].reshape(rows, size, columns, size).mean(axis=(1, 3))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What perf/measure keeps of a run, and the tables that it makes of that."""
+"""The files that perf/measure keeps of a run, and the tables that it makes from them."""
 
 import importlib.machinery
 import importlib.util

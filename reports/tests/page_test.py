@@ -190,7 +190,7 @@ class BrowserTest(PageCase):
             for group in groups:
                 numbers = [float(order) for order in group if order]
                 self.assertEqual(numbers, sorted(numbers, reverse=way == "down"))
-                self.assertEqual(group.index("") if "" in group else len(numbers), len(numbers), "what has no time stands last")
+                self.assertEqual(group.index("") if "" in group else len(numbers), len(numbers), "rows without a time come last")
             firsts = [float(group[0]) for group in groups if group[0]]
             self.assertEqual(firsts, sorted(firsts, reverse=way == "down"))
         self.assertEqual(set(found["filtered"]), {"onednn"})

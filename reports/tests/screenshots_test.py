@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a report and the overview of a history look as they did when somebody last looked at them: at 390 and 1280 pixels, next to
+"""The page of a report and the overview of a history look as they did when they were last reviewed: at 390 and 1280 pixels, next to
 what is kept in screenshots/. Its README says how they are compared, and why so. `reports/renew-screenshots` makes the pictures anew."""
 
 import base64

@@ -53,7 +53,7 @@ class Synthetic:
     tensors: tuple = ("x_grad", "cs_prev_grad", "h_prev_grad", "w_grad", "b_grad")
 
     def write(self, path):
-        """RUN.json at `path` and its samples beside it; the path."""
+        """Writes RUN.json at `path`, and its samples into the same folder. Returns the path."""
         random = np.random.default_rng(self.seed)
         context = self.context_of()
         samples, benchmarks = [], []
@@ -137,7 +137,7 @@ def block_line(dims, dtype="f32"):
 
 
 def sweep_lines():
-    """Sweeps in T, B and H beside the nine shapes, and the other two ops."""
+    """The nine shapes, sweeps in T, B and H, and the other two ops."""
     dims = [*NINE, *(f"t{t}b16i512h512" for t in (5, 10, 50, 100)), *(f"t25b{b}i512h512" for b in (1, 4, 128)),
             *(f"t25b64i{h}h{h}" for h in (128, 256, 2048))]
     lines = [block_line(d) for d in dict.fromkeys(dims)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs on a Dask worker: processes of `backgauge batches`, one for each of its threads.
+"""The code that runs on a Dask worker: processes of `backgauge batches`, one for each of its threads.
 
 It is sent to the worker as a copy (cluster.py). So it may import only what a worker has without this package: Python's library
 and Dask.
@@ -28,7 +28,7 @@ class Judges(WorkerPlugin):
     """A plugin of workers.
 
     campaign  its identifier
-    words     arguments of `backgauge batches`; {file} in them stands for the path of the file that was sent
+    words     arguments of `backgauge batches`; {file} in them is replaced by the path of the file that was sent
     file      (name, bytes) of the implementation, or None
     greeting  how the coordinator's own process describes the implementation and itself
     """
@@ -54,7 +54,7 @@ class Judges(WorkerPlugin):
             process.stdin.close()  # it ends after its batch
         for process in self.processes:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.child.wait(timeout=1)  # of one that is judging, nobody waits for the end
+                process.child.wait(timeout=1)  # does not wait for one that is judging
 
     def records(self, seed, index, batch, recorded):
         """The answer to `batch`: {"records": compressed, "kept", "failed"}; or {"refused": why, "code": exit code} if this

@@ -17,7 +17,7 @@ from .options import judging_words, verify_words
 from .progress import Progress
 from .seeds import Planner
 
-# Of several, the first decides.
+# If there are several, the first one decides.
 _WORST_FIRST = (errors.INTERRUPTED, errors.SELF_CHECK, errors.NOT_LOADED, errors.USAGE, errors.FAILED, errors.INCONCLUSIVE)
 
 
@@ -45,7 +45,7 @@ class Campaign:
         settings = {"tier": options.tier, "seed": options.seed, "cases": options.cases, "ops": options.ops, "batch": options.batch, "run": planner.greeting}
         self._folder = CampaignFolder(options.out, settings, options.resume)
         self._progress = Progress(options.cases)
-        # Of seeds whose batches are still being judged: how many are missing.
+        # The number of missing batches of each seed that is still being judged.
         self._missing = {}
         self._verdicts = {}
 

@@ -31,7 +31,7 @@ def verify(target: Any, op: str | Sequence[str] | None = None, *, dtypes: Sequen
     target    a function that takes the tensors and attributes of `op` by name, as described at backgauge.implements; a function
               that is decorated with it, or a list of those; or what --impl takes: the path of a Python file or of a shared
               library, or the name of a built-in implementation
-    op        TensorFlow's name. Of a path or a name: only this op (or list of ops)
+    op        TensorFlow's name; with a path or a name, only this op (or list of ops) is judged
     dtypes    of a plain function: those that it computes; None: float32
     claims    of a plain function: the other arguments of backgauge.implements
     tier, seed, cases, jobs, timeout, max_time

@@ -29,8 +29,8 @@ class Blocks:
 
 
 def clock_of(pairs, threads):
-    """Whether the CPU time of these pairs is what their calls would take alone: one thread that never waits. What such a
-    call loses by the clock, others have taken. With more threads, or with waiting, only the clock tells."""
+    """CPU time if these calls run in one thread that never waits: then it is the time that they would take alone, and other
+    processes took the rest of the wall-clock time. Otherwise the wall clock."""
     if threads != 1:
         return WALL
     for pair in pairs:

@@ -13,7 +13,7 @@ from . import blocks, machines, statistics
 from .timing import GROWTH
 from .verdict import Row, Rule, decide
 
-# The name of the row of the geometric mean, which is no case line.
+# The name of the row of the geometric mean, in place of a case line.
 MEAN = "geometric mean"
 
 # Two saved runs are two sets of processes at two times: the same code differs by this much between them
@@ -150,7 +150,7 @@ def _mean_row(rows, comparison):
 def least_certain(rows):
     """Those of these rows whose workloads should get more blocks if the mean of all is UNCLEAR: one block more takes
     error^2 / rounds off its variance. That is least where processes differ little, and most for calls with large tensors
-    (8 % of standard deviation for 1.3 MB beside 1 % for others, AMD EPYC with 1 MB of L2: physical pages that share sets of the cache).
+    (a standard deviation of 8 % for 1.3 MB and of 1 % for others, AMD EPYC with 1 MB of L2: physical pages that share sets of the cache).
     A look adds GROWTH - 1 of the blocks, after which a workload has 1 / GROWTH^2 of that left: those above this share."""
     gains = {row.workload: row.estimates[0].error**2 / row.estimates[0].rounds for row in rows if row.estimates}
     most = max(gains.values(), default=0)
@@ -172,10 +172,9 @@ def _noise_of_mean(rows, comparison):
 
 
 def _disturbed(*pairs):
-    """Of the rounds of one process each. Where others had the cores most of the time, even rounds in turn favour one side:
-    whoever keeps in step with the scheduler. Of the same code twice one was then seen 2.2 times as slow in the median of
-    60 rounds (reports/tests/recorded/time_sliced.json). Blocks, of which each is out of step in its own way, are free
-    of that."""
+    """Why rounds of one process each do not count: most were disturbed; "" if they do. While other processes have the cores,
+    even rounds in turn favour the side that keeps in step with the scheduler: one of two runs of the same code then seemed 2.2
+    times as slow in the median of 60 rounds (reports/tests/recorded/time_sliced.json). Blocks are each out of step in another way."""
     for pair in pairs:
         count, most = sum(sample.disturbed for sample in pair.samples), len(pair.samples)
         if 2 * count > most:

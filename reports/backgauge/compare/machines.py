@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether two runs may be compared, and how times of different machines are calibrated."""
+"""Decides whether two runs may be compared, and calibrates times of different machines."""
 
 import math
 

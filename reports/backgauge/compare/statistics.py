@@ -36,7 +36,7 @@ def paired(base, head, alpha):
     """Yuen's trimmed t-test on log(head / base) of each round: disturbances that affect both sides of a round cancel.
 
     Rank tests are capped: of n rounds the signed-rank test can say no less than p = 2^(1 - n), and one wild round costs it
-    most of that, so that after Holm's correction over dozens of workloads nobody would wait for the rounds it needs.
+    most of that, so that after Holm's correction over dozens of workloads the rounds that it needs would take too long.
     """
     logs = np.log(np.asarray(head) / np.asarray(base))
     return _estimate([_trimmed(logs)], len(logs), "round by round", alpha)
@@ -52,14 +52,15 @@ NOISE_CONFIDENCE = 0.95
 
 
 def noise_of(logs):
-    """Of the same code twice: the far end of the interval of its ratio, as a share (0.03 is 3 %). inf if it is unknown."""
+    """`logs`: ratios of the same code, timed twice. The far end of the interval of its ratio, as a share (0.03 is 3 %). inf if
+    it is unknown."""
     estimate = of_blocks(logs, 1 - NOISE_CONFIDENCE, "")
     return float(max(estimate.high, 1 / estimate.low if estimate.low > 0 else np.inf) - 1)
 
 
 def alpha_of_look(alpha, look):
     """The share of alpha that is spent on look 1, 2, 3, ... at data that grow: alpha / (look (look + 1)), whose sum over
-    all looks is alpha. However often one looks, a false alarm is no more likely than alpha (Bonferroni)."""
+    all looks is alpha. After any number of looks, the probability of a false alarm is at most alpha (Bonferroni)."""
     return alpha / (look * (look + 1))
 
 
@@ -128,7 +129,7 @@ def geometric_mean(estimates, alpha):
 
 
 def quotient(head, base, alpha):
-    """Of two estimates whose ratios have the same base, and which were measured at different times, so that their errors are
-    independent: the ratio of one to the other."""
+    """The ratio of two estimates whose ratios have the same base, and which were measured at different times, so that their
+    errors are independent."""
     means = [_Trimmed(float(np.log(e.ratio)), e.error**2, e.freedom) for e in (head, base)]
     return _estimate(means, min(head.rounds, base.rounds), "by a common base", alpha)

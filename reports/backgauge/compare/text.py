@@ -97,7 +97,7 @@ def as_object(comparison, rows, mean):
 
 
 def _mean_entry(mean):
-    """The numbers of the mean beside its verdict, as they were before it had one."""
+    """The verdict on the mean and its numbers, which keep the keys from before there was a verdict."""
     first = mean.estimates[0] if mean.estimates else None
     numbers = {"ratio": first.ratio, "low": _finite(first.low), "high": _finite(first.high)} if first else {}
     return {"verdict": mean.verdict, "reason": mean.reason, **numbers, "p_holm": max(mean.adjusted, default=None),

@@ -23,10 +23,10 @@ FIRST_BLOCKS = 8
 ROUNDS_OF_A_BLOCK = 3
 # Between looks the data grow by half, so that waiting for the next look never wastes more than that.
 GROWTH = 1.5
-# Processes differ more than the samples of one. With samples of 5 ms in place of 25 ms a second of timing was worth 1.4 to 7
-# seconds (error^2 x seconds of the four workloads of perf/prove_gate, AMD EPYC, alone and beside two busy processes). With more
-# threads the clock is compared, and beside busy processes a sample shorter than a slice of the scheduler tells less: for
-# three of the four a second was worth 0.2 to 0.7.
+# Processes differ more than the samples of one process. With samples of 5 ms instead of 25 ms, a second of timing was worth 1.4 to 7
+# seconds (error^2 x seconds of the four workloads of perf/prove_gate, AMD EPYC, on a quiet machine and with two busy processes). With
+# more threads, times by the clock are compared, and with busy processes a sample shorter than a slice of the scheduler is worth less:
+# for three of the four workloads, a second was worth 0.2 to 0.7.
 SAMPLE_MS_OF_ONE_THREAD = 5
 
 # Options of bench that choose workloads. Later looks name those that are still unclear, one by one.

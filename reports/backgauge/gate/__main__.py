@@ -43,7 +43,7 @@ def _verify(options, evidence):
     with open(options.out / "verify.txt", "w", encoding="utf-8") as log:
         done = subprocess.run([timing.bench_command(), "verify", f"--impl={options.impl}", f"--tier={options.tier}", f"--out={folder}"],
                               stdin=subprocess.DEVNULL, stdout=log, check=False)
-    # 1: wrong results; 5: some of it proves nothing. Everything else is no verdict on the implementation.
+    # 1: wrong results; 5: some of it proves nothing. With any other code, the implementation was not judged.
     if done.returncode not in (errors.GOOD, errors.FAILED, errors.INCONCLUSIVE):
         raise CommandError(f"verify: exit code {done.returncode}; {log.name} has what it printed",
                            errors.INTERRUPTED if done.returncode < 0 else done.returncode)

@@ -11,8 +11,7 @@ from ..reading import explained, parse_object, read_text, words
 SCHEMA = "backgauge.counts/1"
 MORE, FEWER, SAME, UNCLEAR = "MORE", "FEWER", "SAME", "UNCLEAR"
 
-# More than this between calls of the same code, and a count is none that repeats: of threads that wait by looking again
-# and again, for example.
+# If calls of the same code differ by more than this, the count is not repeatable: that of threads that poll, for example.
 MOST_SPREAD = 0.001
 
 

@@ -23,7 +23,7 @@ loaded; 6 the checker or the machine failed; 130 interrupted. reports/backgauge/
 def parse(arguments):
     """(options, arguments for bench). options.policy is a Policy."""
     parser = Parser(prog="backgauge gate", usage=_USAGE, epilog=_EPILOG,
-                    description="Checks that a build is right and no slower than before: runs verify, times it beside a baseline, and applies a policy.")
+                    description="Checks that a build is right and no slower than before: runs verify, times it in turns with a baseline, and applies a policy.")
     parser.add_argument("--impl", default=os.environ.get("BACKGAUGE_IMPL") or "cpu", metavar="NEW",
                         help="the implementation that is judged and timed: a name, a shared library, a Python file (default: cpu)")
     parser.add_argument("--baseline", metavar="OLD", help="an implementation, or RUN.json of this machine")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a gate writes: summary.md for people, gate.json for programs."""
+"""The files that a gate writes: summary.md for people, gate.json for programs."""
 
 import json
 import math

@@ -72,7 +72,7 @@ def show(options):
              if all(word in f"{series.key.workload} {series.key.case_text}".lower() for word in words)]
     if not found:
         raise CommandError(f"{options.workload}: the history has no such workload for these options; "
-                           "a case line, or words that all stand in it, were expected")
+                           "a case line, or words that it contains, were expected")
     head = ["commit", "made", "machine id", "time", "quartiles", "rounds", "disturbed", "version"]
     parts = []
     for series in found:

@@ -10,9 +10,9 @@ from .series import Series
 
 # Runs of two machines as far apart in the series are taken to measure the same code.
 _NEAR = 5
-# What a run says: its lower quartile of times, in units of what the multiply-add loop did in its better rounds. Of sixteen series
-# that were measured beside builds (load 5 to 22, CPU time) medians of successive runs of the same code spread by 2.1 % and resembled
-# each other (correlation 0.3); these by 1.2 %, and they did not (0.0).
+# The value of a run: its lower quartile of times, in units of the multiply-add loop in its better rounds. In sixteen series that were
+# measured while builds ran (load 5 to 22, CPU time), medians of successive runs of the same code spread by 2.1 % and were correlated
+# (0.3); these values spread by 1.2 % and were not (0.0).
 TIME, PROBE = 25, 90
 
 
@@ -40,7 +40,7 @@ def aligned(series: Series, rule=Rule()) -> Aligned:
 
 
 def _percentiles(runs, percent):
-    """Of each run's rounds. Runs with equally many rounds share one call: a series of two years takes 1 ms instead of 60."""
+    """A percentile of each run's rounds. Runs with equally many rounds share one call: a series of two years takes 1 ms instead of 60."""
     found = np.empty(len(runs))
     for count in {len(run) for run in runs}:
         places = [k for k, run in enumerate(runs) if len(run) == count]

@@ -18,8 +18,8 @@ _NIGHTS = 365.25 / 12  # runs of a series in a month, of a nightly job
 _FENCES = 3.0
 # A run in five of a new level may look like the old one: compare trims as much of each end (compare/statistics.py).
 _EXCEPTIONS = 0.2
-# A level that lasts longer than ten runs, two weeks of working days, is no excursion from another one; a regression that is
-# mended sooner counts as what this series does at times.
+# A level that lasts longer than ten runs, two weeks of working days, is not an excursion from another one. A regression that is
+# mended sooner counts as noise of the series.
 _LONGEST_EXCURSION = 10
 # Places of a change whose likelihood is within this factor of the best one are named together.
 _LIKELIHOOD = 20.0
@@ -62,7 +62,7 @@ class Analysis:
 
 
 def analyse(values, rule=Rule(), breaks=()):
-    """`breaks`: first runs of stretches whose levels are not comparable; a break is no change."""
+    """`breaks`: first runs of stretches whose levels are not comparable; a break does not count as a change."""
     values = np.asarray(values, dtype=float)
     if len(values) < 2 * SHORTEST:
         return Analysis([], [0, len(values)], float("nan"), float("nan"))
@@ -157,7 +157,7 @@ class _Fit:
         return float(np.mean(after) - np.mean(before)), self.inflated * math.sqrt(1 / len(before) + 1 / len(after))
 
     def p(self, k, rule):
-        """Of bound k; 1 for what is no step at all."""
+        """The p-value of the step at bound k; 1 if there is no step."""
         before, after = self.sides(k)
         step, error = self.step(k)
         if math.expm1(abs(step)) < rule.min_effect or self._is_slope(k) or not self._is_new(k, rule):

@@ -145,7 +145,7 @@ def _summary(pairs, found, options, rule):
                f"the worst shows {100 * max(noisy):.0f} %")
     unknown = [series for series, of_series in pairs if any(not switch.is_known for switch in of_series.switches)]
     if unknown:
-        yield (f"in {len(unknown)} series the machine changed once: a change of the code at the same commit cannot be told "
+        yield (f"in {len(unknown)} series the machine changed once: a change of the code at the same commit cannot be distinguished "
                "from it, and was not looked for")
     yield (f"steps from {100 * rule.min_effect:g} %; at most {rule.false_per_series_month:g} false alarms for each series in a month of "
            "nightly runs")

@@ -13,7 +13,7 @@ from .needs import library
 from .point import CPU, WALL, Point
 
 VERSION = 1
-_LOCK = 0x6261636B67617567  # "backgaug": whoever makes the tables holds it, so that two runners do not both make them
+_LOCK = 0x6261636B67617567  # "backgaug": the lock of the process that makes the tables, so that two do not make them
 
 _TREND = """
 select t.position, r.measured, r.commit_time, r.commit_id, r.branch, r.cpu_model, r.isa, r.machine_id, r.threads, r.cache_mode,

@@ -14,7 +14,7 @@ _NANOSECONDS = 1e9
 
 
 def export(options):
-    """Of the last run that the options choose, or of the last one of --commit."""
+    """Prints the last run that the options choose, or the last one of --commit."""
     entries = [entry for entry in chosen(store.read(store.opened(options)), options)
                if options.commit is None or entry.commit.id.startswith(options.commit)]
     if not entries:

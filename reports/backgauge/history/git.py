@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of git. Every function raises Failed, or OSError if git cannot be started."""
+"""Queries to git. Every function raises Failed, or OSError if git cannot be started."""
 
 import subprocess
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class MachineClass:
-    """Machines whose times may stand in one series. Virtual machines call different CPUs by one name; cache sizes and
-    instruction set tell most of them apart."""
+    """Machines whose times may form one series. Virtual machines call different CPUs by one name; cache sizes and
+    instruction set distinguish most of them."""
 
     cpu_model: str
     isa: str

@@ -17,8 +17,8 @@ decided; 6 an error in this package.
 """
 
 _OF_BISECT = """\
-The other options are those of bench: --suite, --case, --min-time, --threads, ... Of the workloads that are SLOWER at the bad end, the
-one that became slowest is followed. A commit that cannot be built, is wrong or stays undecided is skipped.
+The other options are those of bench: --suite, --case, --min-time, --threads, ... If several workloads are SLOWER at
+the bad end, the one that became slowest is followed. A commit that cannot be built, is wrong or stays undecided is skipped.
 Exit codes: 4 found: the first bad commit, or, where commits were skipped, those that may be it; 0 the bad end is not slower; 5 that
 is UNCLEAR; 1 the bad end is wrong, and nothing else slower; 2 wrong usage, or an end that cannot be built; 3 a library or an end cannot
 be loaded; 130 interrupted.
@@ -87,7 +87,7 @@ def _list(commands):
 
 def _show(commands):
     parser = _command(commands, "show", "show the times of workloads from commit to commit")
-    parser.add_argument("workload", metavar="WORKLOAD", help="a case line, or words that all stand in it")
+    parser.add_argument("workload", metavar="WORKLOAD", help="a case line, or words that it contains")
     _filters(parser)
     parser.add_argument("--format", choices=["text", "markdown", "json"], default="text", help="output format (default: text)")
 

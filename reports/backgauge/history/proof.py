@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often `history check` is right: synthetic years whose noise was measured.
+"""Measures how often `history check` is right, on synthetic years whose noise was measured.
 
     python3 -m backgauge.history.proof RECORDED.json [--years=5] [--otava=PYTHON] [--seed=1]
 
@@ -92,7 +92,7 @@ def year(noises, random):
         values, rates = nights(noises[names[random.integers(len(names))]], random)
         steps, kind = {}, "steady"
         if k < len(sizes):
-            # Not where the machine changes: nobody could tell the two apart.
+            # Not where the machine changes: the two changes could not be distinguished.
             day = random.choice([d for d in range(QUIET_DAYS, DAYS - QUIET_DAYS) if abs(d - switch) > 2 * SHORTEST])
             steps, kind = {int(day): sizes[k]}, f"{100 * sizes[k]:g} %"
             values[day:] += random.choice([-1, 1]) * np.log1p(sizes[k])

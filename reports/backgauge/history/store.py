@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a history is: a folder of immutable files, or the tables of a database, which hold the same files.
+"""The store of a history: a folder of immutable files, or the tables of a database, which hold the same files.
 
 A file is named after its contents, so that two runners never write the same name with different contents, adding a run twice is
 adding it once, and the union of two histories is their merge. A store has

@@ -27,7 +27,7 @@ def best_peer_ratios(rows, subject):
     return found
 
 
-# (heading, is a number, cell of a row as (text, sort key)); the workload stands above its rows.
+# (heading, is a number, cell of a row as (text, sort key)); the workload is printed above its rows.
 COLUMNS = (
     ("implementation", False, lambda row: (row.implementation, row.implementation)),
     ("threads", True, lambda row: (str(row.setting.threads), row.setting.threads)),

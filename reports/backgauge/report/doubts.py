@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader must know before the first number: that runs failed, were noisy, are partial, impossible or old."""
+"""Warnings that a reader needs before the first number: runs that failed, or were noisy, partial, impossible or old."""
 
 import datetime
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How cost grows with one size: fits of times."""
+"""The growth of the cost with one size: fits of times."""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The few numbers that stand first: the subject against the best peer of each shape, one line for each family."""
+"""The first few numbers: the subject against the best peer of each shape, one line for each family."""
 
 from ..quantities import ratio_text, three_digits
 from .charts import ratio

@@ -128,7 +128,7 @@ class _Bisect:
         self._decided(commit)
 
     def _turns(self, commit, bench_options):
-        """Of the good end and this commit; what was timed before is there already."""
+        """Times the good end and this commit in turns; earlier times are kept."""
         looks = self._state.looks
 
         def remember(of_commit):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a bisect found, for people and for programs. README.md in the folder above documents the JSON."""
+"""The result of a bisect, for people and for programs. README.md in the folder above documents the JSON."""
 
 import math
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which commit to try next, and what is known. Commits are numbered along the range: 0 is the good end, `last` the bad one."""
+"""Chooses the next commit to try. Commits are numbered along the range: 0 is the good end, `last` the bad one."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ def known(last, tried):
 
 def next_commit(now: Known):
     """The one to try, or None if nothing is left: the middle of the longest stretch without a skipped commit. Commits that cannot be
-    built stand together, so that the neighbour of one is the worst guess, and what is between two of them comes last."""
+    built are often neighbours, so the neighbour of one is the worst guess, and commits between two of them come last."""
     borders = [now.good, *now.skipped, now.bad]
     stretches = [range(left + 1, right) for left, right in zip(borders, borders[1:]) if right - left > 1]
     if not stretches:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a bisect has done so far: DIR/state.json, written after each step, so that an interrupted one goes on without measuring
+"""The progress of a bisect: DIR/state.json, written after each step, so that an interrupted one goes on without measuring
 anything twice.
 
     DIR/state.json               settings; the ends; what was decided of each commit; how long each look took

@@ -12,7 +12,7 @@ from ..check import SLOWER
 from ..text import day, rounded_seconds
 
 _SPARKS = 60  # points of a sparkline, one for every two pixels
-_MARKS = 4  # marks that tell machines apart: round or square, filled or hollow
+_MARKS = 4  # marks that distinguish machines: round or square, filled or hollow
 
 
 def shown_change(found):
@@ -44,7 +44,7 @@ def _spark(values):
 
 
 def _range(values):
-    """At least 2 % high: what is smaller is no change, and must not look like one."""
+    """At least 2 % high, so that noise does not look like a change."""
     low, high = min(values), max(values)
     reach = max(1.08 * (high - low), 0.02) / 2
     return (low + high) / 2 - reach, (low + high) / 2 + reach
@@ -56,7 +56,7 @@ def _path(points):
 
 def trend(series, aligned, changes):
     values = aligned.values
-    # Single runs far out must not press all others into a line; they stand at the edge, with their true time in the table.
+    # Outliers must not press all other runs into a line: they are drawn at the edge, and the table has their true time.
     low, high = _range(list(np.percentile(values, [1, 99])) + [np.median(part) for part in _levels(aligned)])
     failures = list(series.failures)
     runs = sorted([*((point, value) for point, value in zip(series.points, values)), *((point, math.nan) for point in failures)],

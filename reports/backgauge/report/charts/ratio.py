@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many times faster the subject is than each peer: 1 means equally fast, the bar ends at the best peer."""
+"""The speed of the subject divided by that of each peer: 1 means equally fast; the bar ends at the best peer."""
 
 import math
 from dataclasses import dataclass

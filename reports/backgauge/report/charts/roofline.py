@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How near to the limits that were measured at the start of the run.
+"""The distance from the limits that were measured at the start of the run.
 
 Where work is counted in operations: operations per second over operations per byte, under the multiply-add limit and the
 bandwidths. An op that only passes over memory has no operations (perf/cost_model.h): its bytes per second over the bytes of

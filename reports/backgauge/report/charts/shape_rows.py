@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dot plots whose rows are shapes: one row per workload, one marker per implementation.
 
-Markers that would cover each other stand above each other in their row, in lanes.
+Markers that would cover each other are drawn above each other in their row, in lanes.
 """
 
 import math
@@ -119,7 +119,7 @@ def number_column(axes, texts, theme):
 
 
 def limit_line(axes, x, text, theme, place=0):
-    """A limit across all rows, named in the legend; `place` tells several of them apart."""
+    """A limit across all rows, named in the legend; `place` distinguishes several of them."""
     axes.axvline(x, color=theme.ink, linewidth=1.2, linestyle=_LIMITS[place % len(_LIMITS)], label=text)
 
 
