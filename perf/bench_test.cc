@@ -6,13 +6,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "perf/context.h"
+#include "perf/cost_model.h"
 #include "perf/google_benchmark.h"
 #include "perf/samples.h"
 #include "perf/testing/actors.h"
 #include "perf/text_table.h"
+#include "perf/workloads.h"
 
 namespace backgauge {
 namespace {
@@ -278,6 +283,18 @@ TEST_F(BenchTest, InputsThatCannotBeMadeAreSkipped) {
   const BenchResult result = run({workload("lstm_block_cell_grad b2i3h4 dt=f32 data=strat:0x1 chk=0000")});
   EXPECT_EQ(result.workloads[0].entries[0].verdict.status, Status::kSkipped);
   EXPECT_NE(result.workloads[0].entries[0].verdict.reason.find("chk=0000"), std::string::npos);
+}
+
+TEST(BenchOptions, NoneOfTheNineShapesIsTooMuchToBeJudged) {
+  std::string error;
+  const std::filesystem::path folder = shapes_folder(error);
+  for (const char* name : {"nine", "nine-cudnn"}) {
+    const std::vector<Workload> workloads = suite(folder, name, error);
+    EXPECT_FALSE(workloads.empty()) << error;
+    for (const Workload& each : workloads) {
+      EXPECT_LE(work_of(each.c).flops, kGiga * BenchOptions().most_gflop) << each.name();
+    }
+  }
 }
 
 }  // namespace

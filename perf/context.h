@@ -5,7 +5,9 @@
 #include <map>
 #include <string>
 
-#include "perf/bench.h"
+#include "perf/bench_options.h"
+#include "perf/probe.h"
+#include "perf/results.h"
 
 namespace backgauge {
 

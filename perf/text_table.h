@@ -4,7 +4,9 @@
 
 #include <string>
 
-#include "perf/bench.h"
+#include "perf/bench_options.h"
+#include "perf/probe.h"
+#include "perf/results.h"
 
 namespace backgauge {
 
