@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch_lstm.py LINE...: PyTorch's nn.LSTM on a CUDA device, its backward alone, timed by events. A LINE is a case line of
 cudnn_rnn_backprop; of it only the dimensions count: one layer, one direction, half and float32 (with TF32 off, then on).
-Prints samples in the format of `backgauge bench` (perf/samples.h)."""
+Prints samples in the format of `backgauge bench` (perf/results/samples.h)."""
 
 import json
 import re

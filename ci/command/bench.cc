@@ -13,7 +13,7 @@
 #include "ci/options/command_error.h"
 #include "ci/run/bench/bench_run.h"
 #include "ci/run/bench/bench_workloads.h"
-#include "perf/machine.h"
+#include "perf/machine/machine.h"
 
 namespace backgauge::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include "ci/run/implementation/candidate.h"
 #include "ci/run/implementation/python.h"
 #include "impl/registry.h"
-#include "perf/machine.h"
+#include "perf/machine/machine.h"
 #include "properties/case/golden.h"
 #include "properties/case/regressions.h"
 #include "properties/judge/call/printable.h"

@@ -19,7 +19,7 @@
 #include "ci/run/process/in_parallel.h"
 #include "ci/run/process/progress.h"
 #include "impl/registry.h"
-#include "perf/workloads.h"
+#include "perf/workload/workloads.h"
 #include "properties/campaign/campaign.h"
 #include "properties/campaign/coverage.h"
 #include "properties/campaign/significance.h"

@@ -17,7 +17,7 @@
 #include "ci/run/implementation/candidate.h"
 #include "ci/version.h"
 #include "impl/registry.h"
-#include "perf/machine.h"
+#include "perf/machine/machine.h"
 #include "properties/judge/call/printable.h"
 
 namespace {

@@ -13,7 +13,7 @@
 #include "ci/conform/sha256.h"
 #include "ci/options/command_error.h"
 #include "ci/version.h"
-#include "perf/machine.h"
+#include "perf/machine/machine.h"
 #include "properties/case/npy.h"
 
 namespace backgauge::cli {

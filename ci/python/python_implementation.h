@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "perf/timed_parts.h"
+#include "perf/call/timed_parts.h"
 #include "reference/contract/backgauge.h"
 
 namespace backgauge::python {

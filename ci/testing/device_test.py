@@ -69,7 +69,7 @@ class Verify(CommandTest):
 
 
 class Calls(unittest.TestCase):
-    """perf/device_call_test, which needs a device, on the fake one."""
+    """perf/call/device_call_test, which needs a device, on the fake one."""
 
     def passed_and_failed(self, plugin, tests):
         environment = {**os.environ, **FAKE, "BACKGAUGE_TEST_DEVICE_IMPL": str(PLUGINS / f"{plugin}.so")}

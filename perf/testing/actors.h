@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "perf/bench.h"
+#include "perf/run/bench.h"
 
 namespace backgauge {
 

@@ -8,7 +8,7 @@ import numpy as np
 from .case_line import CaseLine
 from .run import UNJUDGED, Pair, Run
 
-LEAST_NOISE = 0.02  # the same code differs by this much between two processes: kLeastNoise in perf/results.h
+LEAST_NOISE = 0.02  # the same code differs by this much between two processes: kLeastNoise in perf/results/results.h
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import subprocess
 _BLOCK = re.compile(r"^```(\w+)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TIME = re.compile(r"\b\d+(\.\d+)? ?(ns|us|ms|s)\b")
 _NUMBER = re.compile(r"[-+]?\b\d[\d.]*(e[-+]?\d+)?\b")
-_NO_RATIO = re.compile(r"\b(disturbed|spread)$")  # what `bench` prints in its place (perf/ratio.h)
+_NO_RATIO = re.compile(r"\b(disturbed|spread)$")  # what `bench` prints in its place (perf/results/ratio.h)
 
 
 class Wrong(AssertionError):

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ci/run/implementation/candidate.h"
-#include "perf/bench.h"
-#include "perf/google_benchmark.h"
+#include "perf/results/google_benchmark.h"
+#include "perf/run/bench.h"
 
 namespace backgauge::cli {
 

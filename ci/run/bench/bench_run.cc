@@ -17,12 +17,12 @@
 #include "ci/run/process/crash_report.h"
 #include "ci/run/process/interrupt.h"
 #include "ci/run/process/progress.h"
-#include "perf/context.h"
-#include "perf/counts.h"
-#include "perf/machine.h"
-#include "perf/meter.h"
-#include "perf/samples.h"
-#include "perf/text_table.h"
+#include "perf/machine/machine.h"
+#include "perf/meter/meter.h"
+#include "perf/results/context.h"
+#include "perf/results/counts.h"
+#include "perf/results/samples.h"
+#include "perf/results/text_table.h"
 
 namespace backgauge::cli {
 namespace {

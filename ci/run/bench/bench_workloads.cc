@@ -9,7 +9,7 @@
 
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
-#include "perf/ranges.h"
+#include "perf/workload/ranges.h"
 
 namespace backgauge::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ci/run/bench/bench_arguments.h"
-#include "perf/workloads.h"
+#include "perf/workload/workloads.h"
 
 namespace backgauge::cli {
 

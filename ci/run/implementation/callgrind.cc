@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "ci/options/command_error.h"
-#include "perf/meter.h"
+#include "perf/meter/meter.h"
 
 namespace backgauge::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include "ci/run/implementation/load_implementation.h"
 #include "ci/run/implementation/python.h"
 #include "impl/registry.h"
-#include "perf/session_process.h"
+#include "perf/call/session_process.h"
 #include "properties/case/memory_budget.h"
 #include "properties/judge/worker/worker_main.h"
 #include "properties/judge/worker/worker_runner.h"

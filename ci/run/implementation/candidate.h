@@ -10,7 +10,7 @@
 
 #include "ci/options/command_line.h"
 #include "ci/run/implementation/callgrind.h"
-#include "perf/session.h"
+#include "perf/call/session.h"
 #include "properties/judge/runner/runner.h"
 #include "properties/judge/worker/conduct.h"
 #include "properties/judge/worker/patience.h"

@@ -9,8 +9,8 @@
 #include "ci/options/command_error.h"
 #include "ci/run/implementation/adapters.h"
 #include "ci/run/implementation/load_implementation.h"
-#include "perf/abi_contestant.h"
-#include "perf/absent_contestant.h"
+#include "perf/run/abi_contestant.h"
+#include "perf/run/absent_contestant.h"
 
 namespace backgauge::cli {
 namespace {

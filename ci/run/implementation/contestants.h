@@ -8,7 +8,7 @@
 
 #include "ci/run/implementation/callgrind.h"
 #include "ci/run/implementation/candidate.h"
-#include "perf/contestant.h"
+#include "perf/run/contestant.h"
 
 namespace backgauge::cli {
 

@@ -12,7 +12,7 @@
 #include "ci/run/outcome/run_head.h"
 #include "ci/run/plan/preflight.h"
 #include "ci/version.h"
-#include "perf/machine.h"
+#include "perf/machine/machine.h"
 #include "properties/case/bundle.h"
 #include "properties/judge/compare/expected_outputs.h"
 #include "properties/judge/compare/judge_values.h"

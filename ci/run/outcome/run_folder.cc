@@ -16,7 +16,7 @@
 
 #include "ci/options/command_error.h"
 #include "ci/run/outcome/verification_page.h"
-#include "perf/machine.h"
+#include "perf/machine/machine.h"
 #include "properties/case/npy.h"
 
 namespace backgauge::cli {

@@ -13,7 +13,7 @@
 #include "ci/options/command_error.h"
 #include "ci/run/outcome/failures.h"
 #include "ci/run/outcome/verdict_matrix.h"
-#include "perf/machine.h"
+#include "perf/machine/machine.h"
 #include "properties/judge/compare/verdict_text.h"
 
 namespace backgauge::cli {

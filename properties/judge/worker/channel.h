@@ -20,7 +20,7 @@ struct WorkerState {
   std::atomic<std::uint32_t> turns;     // how often a function was entered or has returned
   std::atomic<std::uint32_t> fault;     // 1: a signal for `fault_address`; 2: the stack has overflowed
   std::atomic<std::uint64_t> fault_address;
-  std::atomic<std::uint32_t> judges_turn, workers_turn;  // of a sample that the judge watches (perf/doorbell.h)
+  std::atomic<std::uint32_t> judges_turn, workers_turn;  // of a sample that the judge watches (perf/meter/doorbell.h)
 
   static constexpr const char* kFunctions[] = {"backgauge_entry", "prepare",      "run",
                                                "forward",         "dropout_mask", "concurrent calls"};

@@ -17,7 +17,7 @@ from .verdict import Row, Rule, decide
 MEAN = "geometric mean"
 
 # Two saved runs are two sets of processes at two times: the same code differs by this much between them
-# (perf/results.h), and in all workloads alike.
+# (perf/results/results.h), and in all workloads alike.
 LEAST_MEAN_OF_SAVED_RUNS = 0.02
 
 

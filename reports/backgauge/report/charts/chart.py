@@ -61,7 +61,7 @@ class Family:
 
     @property
     def is_memory_bound(self):
-        """A pass over memory: work is counted in bytes, not in operations (perf/cost_model.h)."""
+        """A pass over memory: work is counted in bytes, not in operations (perf/workload/cost_model.h)."""
         return self.op == "lstm_block_cell_grad"
 
     @property

@@ -2,7 +2,7 @@
 """The distance from the limits that were measured at the start of the run.
 
 Where work is counted in operations: operations per second over operations per byte, under the multiply-add limit and the
-bandwidths. An op that only passes over memory has no operations (perf/cost_model.h): its bytes per second over the bytes of
+bandwidths. An op that only passes over memory has no operations (perf/workload/cost_model.h): its bytes per second over the bytes of
 a call, under the copy bandwidth of the cache level that holds them.
 """
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device implementation promises besides right values, and the judge's bounds cannot see: its runs give the same
+// bits, also while another stream is busy, and a run can be captured into a CUDA graph that gives these bits, too.
+//   BACKGAUGE_TEST_DEVICE_IMPL   the implementation: a name or the path of a shared library. Without it `cuda`, if it
+//   is
+//                                in this build.
+// SKIPPED where there is no device.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "impl/registry.h"
+#include "perf/call/timed_call.h"
+#include "properties/case/inputs.h"
+#include "properties/device/runtime.h"
+#include "properties/device/testing/captured_graph.h"
+#include "properties/judge/compare/claims.h"
+
+namespace backgauge {
+namespace {
+
+constexpr int kRepeats = 20, kReplays = 3;
+
+// Written by the other stream during each run: 60 us at the 4.3 TB/s of an H200, as long as a run of the small cases.
+constexpr std::size_t kBusy = std::size_t{256} << 20;
+
+// Odd and aligned sizes, every op and the dtypes that kernels differ in.
+constexpr const char* kSmall[] = {
+    "lstm_block_cell_grad b5i7h33 peep=1 dt=f32 data=strat:0x1",
+    "lstm_block_cell_grad b8i16h64 peep=0 dt=f16 data=strat:0x1",
+    "block_lstm_grad_v2 t3b5i7h33 peep=1 dt=f32 data=strat:0x1",
+    "block_lstm_grad_v2 t3b5i7h33 peep=0 dt=f16 data=strat:0x1",
+    "block_lstm_grad_v2 t40b8i16h64 peep=0 dt=f16 data=training:0x1",
+    "cudnn_rnn_backprop t3b5i7h33 mode=lstm layers=2 drop=0.5 dt=f32 data=strat:0x1",
+    "cudnn_rnn_backprop t3b4i8h64 mode=gru dir=bi dt=f16 data=training:0x1",
+};
+
+// These fill a device.
+constexpr const char* kLarge[] = {
+    "block_lstm_grad_v2 t25b64i512h512 peep=0 dt=f16 data=training:0x1",
+    "block_lstm_grad_v2 t25b64i512h512 peep=0 dt=f32 data=training:0x1",
+};
+
+class DeviceCallTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!device::absence().empty()) GTEST_SKIP() << device::absence();
+    const char* given = std::getenv("BACKGAUGE_TEST_DEVICE_IMPL");
+    std::string error;
+    implementation_ = open_implementation(given != nullptr ? given : "cuda", error);
+    if (implementation_ == nullptr && given == nullptr) GTEST_SKIP() << error;
+    ASSERT_NE(implementation_, nullptr) << error;
+    ASSERT_EQ(implementation_->memory_space, BACKGAUGE_CUDA);
+    const std::optional<Case> c = parse_case(GetParam(), error);
+    ASSERT_TRUE(c) << error;
+    filled_ = fill(*c);
+    ASSERT_EQ(filled_.error, "");
+    claims_ = claims_of(*implementation_, c->op);
+    const std::string reason = unclaimed(claims_, filled_.problem, filled_.facts);
+    if (!reason.empty()) GTEST_SKIP() << reason;
+    if (claims_->determinism != BACKGAUGE_BITWISE) GTEST_SKIP() << "does not claim to give the same bits";
+    call_ = std::make_unique<TimedCall>(*implementation_, filled_.problem, 1, 0);
+  }
+
+  // Poison first: what is not written differs from every run.
+  void enqueue() {
+    call_->poison_outputs();
+    call_->enqueue();
+  }
+
+  std::vector<std::vector<double>> outputs() {
+    std::vector<std::vector<double>> out;
+    for (GivenTensor& output : call_->outputs()) out.push_back(std::move(output.values));
+    return out;
+  }
+
+  // The names of the outputs that are not those of `first`, bit for bit.
+  std::string differences(const std::vector<std::vector<double>>& first) {
+    std::string names;
+    const std::vector<GivenTensor> now = call_->outputs();
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      const std::size_t bytes = first[k].size() * sizeof(double);
+      if (std::memcmp(first[k].data(), now[k].values.data(), bytes) != 0) names += " " + now[k].name;
+    }
+    return names;
+  }
+
+  const backgauge_implementation* implementation_ = nullptr;
+  const backgauge_op_claims* claims_ = nullptr;
+  Filled filled_;
+  std::unique_ptr<TimedCall> call_;
+};
+
+TEST_P(DeviceCallTest, RepeatsBitForBit) {
+  enqueue();
+  const auto first = outputs();
+  for (int run = 0; run < kRepeats; ++run) {
+    enqueue();
+    ASSERT_EQ(differences(first), "") << "run " << run;
+  }
+}
+
+TEST_P(DeviceCallTest, RepeatsWhileAnotherStreamIsBusy) {
+  enqueue();
+  const auto first = outputs();
+  const device::Stream other;
+  const device::Memory busy(kBusy, alignof(double));
+  for (int run = 0; run < kRepeats; ++run) {
+    busy.fill(static_cast<std::byte>(run), other);
+    enqueue();
+    ASSERT_EQ(differences(first), "") << "run " << run;
+  }
+  other.synchronize();
+}
+
+TEST_P(DeviceCallTest, IsTheSameInAGraph) {
+  enqueue();
+  const auto direct = outputs();
+  const device::CapturedGraph graph(call_->stream(), [&] { enqueue(); });
+  EXPECT_GT(graph.nodes(), direct.size()) << "the graph has no more than the poisoning of the outputs";
+  for (int replay = 0; replay < kReplays; ++replay) {
+    graph.launch(call_->stream());
+    ASSERT_EQ(differences(direct), "") << "replay " << replay;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Small, DeviceCallTest, ::testing::ValuesIn(kSmall));
+INSTANTIATE_TEST_SUITE_P(Large, DeviceCallTest, ::testing::ValuesIn(kLarge));
+
+}  // namespace
+}  // namespace backgauge

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// One implementation with one workload in memory, in this or another process: loaded once, called many times with
+// inputs that change between samples; at the end its outputs are read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "perf/meter/clocks.h"
+#include "perf/meter/meter.h"
+#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/verdict.h"
+#include "reference/contract/call.h"
+
+namespace backgauge {
+
+class CallWatcher;
+class TimedCall;
+class TimedParts;
+
+// A contestant cannot continue with a workload: the reason, and the resulting verdict.
+struct ContestantError : std::runtime_error {
+  explicit ContestantError(const std::string& what, Status verdict = Status::kBroken)
+      : std::runtime_error(what), status(verdict) {}
+  Status status;
+};
+
+// What is known of a workload when it is in memory.
+struct Loaded {
+  double first_call = 0;  // seconds, in fresh memory
+  double empty_call = 0;  // seconds of a call that computes nothing, in a language whose calls cost something; else 0
+};
+
+// The results of a call, for the judge.
+struct Computed {
+  std::vector<GivenTensor> outputs{};
+  std::vector<std::vector<std::uint8_t>> keep{};  // its dropout masks, if it uses any and can report them
+  bool masks_unavailable = false;                 // it draws masks but cannot report them
+};
+
+struct LoadOptions {
+  int threads = 1;
+  std::int64_t evict_bytes = 0;  // bytes written before every timed call to empty the caches; 0: hot caches
+  bool watched = false;          // samples are taken with observe()
+};
+
+// A sample that the judge has watched: every call had other inputs, which lay elsewhere than in the last sample, and
+// outputs that were poisoned.
+struct Observation {
+  Timing timing;                         // as the process says
+  std::optional<ClockDispute> clocks{};  // set if the judge's clock says something else
+  Computed computed{};                   // by one of the calls, which the process could not know in advance
+  std::uint64_t seed = 0;                // of the signs of the inputs of this call,
+  std::uint64_t last_seed = 0;           // and of the last one
+};
+
+// Every function throws ContestantError.
+class Session {
+ public:
+  Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  virtual ~Session() = default;
+
+  // Called once. Prepares everything in fresh memory, and calls it for the first time.
+  virtual Loaded load(const Problem& problem, const LoadOptions& options) = 0;
+
+  // Gives the inputs the signs of this seed (signs.h), and runs the implementation's own forward again.
+  virtual void turn(std::uint64_t seed) = 0;
+
+  // `calls` calls, one after the other.
+  virtual Timing time(std::int64_t calls) = 0;
+
+  // `calls` calls that are watched: only of a process of its own, loaded with LoadOptions::watched.
+  virtual Observation observe(std::int64_t) { throw ContestantError("cannot be watched in this process"); }
+
+  // The outputs of the last call; with `again`, those of one more call after setting them to NaN.
+  virtual Computed computed(bool again) = 0;
+
+  // Between pause() and resume() a process of its own is stopped with all its threads, and no function may be called.
+  virtual void pause() {}
+  virtual void resume() {}
+  virtual int process() const { return 0; }  // 0: this one
+};
+
+// "", or a message if the calls kept more CPUs busy than num_threads.
+std::string too_many_threads(const Timing& timing, int threads);
+
+// A session in this process.
+class LocalSession : public Session {
+ public:
+  // The table, the block and the parts must outlive the session. block: for the outputs (output_block.h); if it is
+  // empty, they lie elsewhere. parts: nullptr if all of `run` is timed, as it is in any case of samples that are
+  // watched.
+  explicit LocalSession(const backgauge_implementation& implementation, std::span<std::byte> block = {},
+                        TimedParts* parts = nullptr);
+  ~LocalSession() override;
+
+  Loaded load(const Problem& problem, const LoadOptions& options) override;
+  void turn(std::uint64_t seed) override;
+  Timing time(std::int64_t calls) override;
+  Computed computed(bool again) override;
+
+  // The process's side of observe(). `chosen`: the call whose masks, and outputs on a device, are returned.
+  struct Sample {
+    std::uint64_t seed = 0;
+    std::uint32_t calls = 0, chosen = 0, shift = 0;
+  };
+  struct Served {
+    std::vector<double> seconds{};
+    double cpu_seconds = 0;
+    Computed computed{};
+  };
+  Served serve(const Sample& sample, CallWatcher& watcher);
+
+ private:
+  Computed results(bool with_outputs) const;
+  void check_threads(const Timing& timing);
+
+  const backgauge_implementation& implementation_;
+  std::span<std::byte> block_;
+  TimedParts* const parts_;
+  LoadOptions options_;
+  Problem shapes_;  // the problem of the workload, without values
+  Timing so_far_;
+  std::unique_ptr<TimedCall> call_;
+};
+
+}  // namespace backgauge

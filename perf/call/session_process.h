@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session in a process of its own: a worker, started as `<program> worker --time IMPLEMENTATION`. Whatever
+// an implementation does to its process (spinning threads, a changed floating-point environment, a crash at its end)
+// does not affect the others or the results.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "perf/call/session.h"
+#include "perf/call/timed_parts.h"
+#include "perf/meter/clocks.h"
+#include "perf/meter/doorbell.h"
+#include "properties/judge/worker/conduct.h"
+#include "properties/judge/worker/worker_main.h"
+#include "properties/judge/worker/worker_process.h"
+
+namespace backgauge {
+
+class SessionProcess : public Session {
+ public:
+  // Throws ContestantError if the implementation cannot be loaded. `conduct`: where a confined process is to add its
+  // own.
+  explicit SessionProcess(const std::string& implementation, const WorkerProgram& program = {},
+                          std::shared_ptr<Conduct> conduct = std::make_shared<Conduct>());
+  ~SessionProcess() override { conduct_->add(process_); }
+
+  Loaded load(const Problem& problem, const LoadOptions& options) override;
+  void turn(std::uint64_t seed) override;
+  Timing time(std::int64_t calls) override;
+  Observation observe(std::int64_t calls) override;
+  Computed computed(bool again) override;
+  void pause() override;
+  void resume() override;
+  int process() const override { return process_.child().id(); }
+
+ private:
+  enum class Kind : std::uint32_t;
+  friend class SessionServer;
+
+  Channel::Message ask(Kind kind, std::span<const std::byte> bytes);
+  void send(Kind kind, std::span<const std::byte> bytes);
+  Channel::Message answer_to(Kind kind);
+  Channel::Message hear();
+  std::vector<TwoClocks> watch(const LocalSession::Sample& sample, std::vector<GivenTensor>& taken);
+  bool hears(const Doorbell& bell, std::uint32_t turn);
+  std::vector<GivenTensor> outputs_in_block(std::size_t shift) const;
+  void expect_quiet() const;
+  std::string how_it_ended();
+
+  WorkerProcess process_;
+  std::shared_ptr<Conduct> conduct_;
+  Problem shapes_;  // of the workload, without values
+  int threads_ = 1;
+  bool on_device_ = false;
+  std::uint32_t turn_ = 0;  // the number of the last request; its answer repeats it
+};
+
+// The other side. session_main() serves a session to its end; the arguments are those after the word `worker`. parts:
+// those of the implementation that `open` has opened, if its language has any.
+bool is_session(const std::vector<std::string>& arguments);
+[[noreturn]] void session_main(std::vector<std::string> arguments, const OpenImplementation& open,
+                               const FindTimedParts& parts = {});
+
+}  // namespace backgauge

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// One gradient call of an implementation in this process, in memory like that of ordinary programs: in host memory
+// every tensor starts at a multiple of 64 bytes, and no two are a multiple of 4096 bytes apart; in device memory each
+// tensor is a separate allocation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "perf/call/timed_parts.h"
+#include "perf/meter/meter.h"
+#include "perf/workload/signs.h"
+#include "properties/device/device.h"
+#include "properties/judge/call/float_environment.h"
+#include "properties/judge/compare/judge_values.h"
+#include "reference/contract/call.h"
+
+namespace backgauge {
+
+// Watches calls that are timed one by one. The functions are called in this order for each call, from 0.
+class CallWatcher {
+ public:
+  virtual ~CallWatcher() = default;
+  virtual void await_preparing(std::uint32_t call) = 0;
+  virtual void await_calling(std::uint32_t call) = 0;
+  virtual void has_returned(std::uint32_t call) = 0;
+};
+
+class TimedCall {
+ public:
+  // Describes, prepares and places the call; for CudnnRNNBackprop it runs the implementation's own forward. Before
+  // every timed run the calling thread writes `evict_bytes` bytes to empty the caches. Throws std::runtime_error with
+  // the implementation's message if it refuses the call, or with the error of the device.
+  // `block`: where the outputs lie (output_block.h), in host memory; if it is empty, in memory of its own.
+  // `parts`: of an implementation in another language, else nullptr; it must outlive this. `whole`: all parts of a call
+  // are timed.
+  TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads,
+            std::int64_t evict_bytes, std::span<std::byte> block = {}, TimedParts* parts = nullptr, bool whole = false);
+
+  // What `calls` runs took; on a device the seconds are those from the start of the first to the end of the last on the
+  // stream. Restoring reserve_space, if the implementation changes it, emptying caches, and what comes before and after
+  // the timed part of a staged call is not timed. Throws std::runtime_error if a run does not return OK or changes the
+  // floating-point environment.
+  Timing time(std::int64_t calls);
+
+  // Seconds of a call that computes nothing; 0 without `parts`.
+  double empty_call();
+
+  // The seconds of each of `calls` runs, and the processor time of all threads. Each run has inputs with
+  // the signs of another seed: of the call k, seed + k. Its outputs have been poisoned. All tensors in host memory are
+  // moved first, by `shift` (placing.h) from where they were placed. Throws like time(), and if an output is not
+  // written when a run returns.
+  struct Each {
+    std::vector<double> seconds, cpu_seconds;
+  };
+  Each time_each(const Problem& shapes, std::uint64_t seed, std::uint32_t calls, std::size_t shift,
+                 CallWatcher& watcher);
+
+  // Of a call in device memory: its stream, and one run put on it, after the restoring of reserve_space. Waits for
+  // nothing.
+  const device::Stream& stream() const { return device_->stream; }
+  void enqueue();
+
+  // Replaces the signs of the inputs and runs the forward again.
+  void turn(Signs signs);
+
+  // Sets all outputs to NaN, to detect elements that are not written.
+  void poison_outputs();
+  std::vector<GivenTensor> outputs() const;
+
+  // The masks in its reserve_space, for a problem with random dropout; nullopt if they are not available.
+  std::optional<std::vector<std::vector<std::uint8_t>>> dropout_masks(const Extents& extents) const;
+
+  std::uint64_t workspace_bytes() const { return call_.workspace_bytes; }
+
+ private:
+  struct Memory {
+    std::string name{};
+    Shape shape{};
+    backgauge_dtype dtype = BACKGAUGE_FLOAT32;
+    std::unique_ptr<std::byte[]> storage{};       // in host memory,
+    std::unique_ptr<device::Memory> on_device{};  // or in device memory
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    std::byte* page = nullptr;  // in host memory: where the room for it begins,
+    std::size_t number = 0;     // and its number in place_in_page()
+  };
+  // The stream and events of a call in device memory.
+  struct Device {
+    device::Stream stream;
+    device::Stopwatch stopwatch;
+    std::unique_ptr<device::Memory> evicting;
+  };
+  using Memories = std::vector<Memory>;
+
+  Memory place(std::string name, Shape shape, backgauge_dtype dtype);
+  Memory place_bytes(std::size_t bytes);
+  Memory place_on_device(std::size_t bytes, std::size_t alignment) const;
+  void write(const Memory& memory, const std::vector<double>& values) const;  // missing values are zero
+  std::vector<std::byte> bytes_of(const Memory& memory) const;
+  backgauge_call call_of(const Problem& problem, const std::vector<backgauge_tensor>& inputs,
+                         const std::vector<backgauge_tensor>& outputs) const;
+  Memories inputs_of(const Problem& problem);
+  Memories outputs_of(const OpSpec& spec, Extents extents);
+  backgauge_plan ask(backgauge_call& call);
+  void give_workspace(backgauge_call& call, const backgauge_plan& plan);
+  void make_forward(const Problem& problem);
+  void link_forward();
+  void run_forward(backgauge_call& call);
+  void flip(const Signs& signs);
+  void move(const Problem& shapes, std::size_t shift);
+  void place_outputs(const Problem& shapes, std::size_t shift);
+  void check_written() const;
+  void check_environment();
+  void empty_caches();
+  bool stages() const;
+  double time_batch(std::int64_t calls);
+  void keep_reserve_space();
+  void restore_reserve_space();
+  void run(std::int64_t calls);
+  double time_on_device(std::int64_t calls);
+  void check(const char* function, backgauge_status status, const backgauge_message& message) const;
+
+  const backgauge_implementation& implementation_;
+  backgauge_dtype dtype_;
+  int threads_;
+  std::unique_ptr<Device> device_;  // nullptr: host memory
+  std::span<std::byte> block_;
+  TimedParts* const parts_;
+  const bool whole_;
+  std::vector<std::byte> evicting_;  // written to empty the host's caches
+  bool evicts_ = false;
+  std::size_t placed_ = 0;
+  Memories inputs_, outputs_, made_;  // made_: outputs of the forward
+  Memory* reserve_ = nullptr;         // restored before every run, if not nullptr
+  Memory reserve_before_;
+  Memories workspace_;
+  std::vector<backgauge_tensor> described_inputs_, described_outputs_;
+  std::vector<backgauge_tensor> forward_inputs_, forward_outputs_;  // the same memory, as the forward names it
+  backgauge_call call_{}, forward_{};
+  std::optional<Signs> signs_;
+  FloatEnvironment environment_ = FloatEnvironment::now();
+};
+
+}  // namespace backgauge

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Of an implementation whose calls have parts: which are called, in which order, and which are timed.
+#include "perf/call/timed_parts.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "perf/call/session.h"
+#include "properties/case/inputs.h"
+#include "properties/judge/testing/scripted_implementation.h"
+
+namespace backgauge {
+namespace {
+
+constexpr std::chrono::milliseconds kLong{20};
+
+// The parts of a scripted implementation. Everything but run() sleeps.
+struct ScriptedParts : TimedParts {
+  explicit ScriptedParts(const backgauge_implementation& its_table) : table(its_table) {}
+
+  bool is_staged(std::int32_t) const override { return staged; }
+  backgauge_status prepare(const backgauge_call*, backgauge_message*) override {
+    std::this_thread::sleep_for(kLong);
+    return done('p');
+  }
+  backgauge_status run(const backgauge_call* call, backgauge_message* message) override {
+    table.run(call, message);
+    return done('r');
+  }
+  backgauge_status finish(const backgauge_call*, backgauge_message*) override {
+    std::this_thread::sleep_for(kLong);
+    return done('f');
+  }
+  backgauge_status prepare_nothing(const backgauge_call*, backgauge_message*) override { return done('0'); }
+  backgauge_status run_nothing(const backgauge_call*, backgauge_message*) override {
+    ++empty_calls;
+    return BACKGAUGE_OK;
+  }
+  backgauge_status done(char part) {
+    order += part;
+    return part == fails ? BACKGAUGE_INTERNAL : BACKGAUGE_OK;
+  }
+
+  const backgauge_implementation& table;
+  bool staged = true;
+  char fails = ' ';
+  std::string order;
+  int empty_calls = 0;
+};
+
+class TimedPartsTest : public ::testing::Test {
+ protected:
+  TimedPartsTest() {
+    std::string error;
+    filled = fill(parse_case("lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x1", error).value());
+    scripted.claims.op = filled.problem.op;
+  }
+
+  Filled filled;
+  testing::ScriptedImplementation scripted;
+  ScriptedParts parts{scripted.table};
+  LocalSession session{scripted.table, {}, &parts};
+};
+
+TEST_F(TimedPartsTest, AStagedCallIsPreparedEachTimeAndItsRunAloneIsTimed) {
+  const Loaded loaded = session.load(filled.problem, {});
+  EXPECT_EQ(parts.order, "prf0");
+  EXPECT_GT(parts.empty_calls, 0);
+  EXPECT_GT(loaded.empty_call, 0);
+  parts.order.clear();
+  const double whole = 3 * 2 * std::chrono::duration<double>(kLong).count();
+  EXPECT_LT(session.time(3).seconds, whole);
+  EXPECT_EQ(parts.order, "prfprfprf");
+  parts.order.clear();
+  EXPECT_FALSE(session.computed(true).outputs.empty());
+  EXPECT_EQ(parts.order, "prf");
+}
+
+TEST_F(TimedPartsTest, AnyOtherCallIsRunAsAWhole) {
+  parts.staged = false;
+  EXPECT_GT(session.load(filled.problem, {}).empty_call, 0);
+  session.time(3);
+  EXPECT_EQ(parts.order, "0");
+  EXPECT_EQ(scripted.runs, 4);
+}
+
+TEST_F(TimedPartsTest, WatchedCallsAreRunAsAWhole) {
+  session.load(filled.problem, {.watched = true});
+  session.time(3);
+  EXPECT_EQ(parts.order, "0");
+}
+
+TEST_F(TimedPartsTest, AnErrorInAnyPartIsNamed) {
+  session.load(filled.problem, {});
+  for (const auto& [part, name] : {std::pair('p', "prepare"), std::pair('r', "run"), std::pair('f', "finish")}) {
+    parts.fails = part;
+    try {
+      session.time(1);
+      ADD_FAILURE() << name;
+    } catch (const ContestantError& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with(std::string(name) + " returned internal")) << error.what();
+      EXPECT_EQ(error.status, Status::kFailed);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace backgauge

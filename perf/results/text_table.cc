@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/results/text_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "perf/results/ratio.h"
+
+namespace backgauge {
+namespace {
+
+// Three digits and a unit that keeps them readable.
+std::string time_text(double seconds) {
+  if (seconds >= 1) return fmt::format("{:#.3g} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:#.3g} ms", seconds * 1e3);
+  return fmt::format("{:#.3g} us", seconds * 1e6);
+}
+
+const Entry* first_timed(const WorkloadResult& result) {
+  const auto found = std::ranges::find_if(result.entries, &Entry::timed);
+  return found == result.entries.end() ? nullptr : &*found;
+}
+
+// What was not judged is compared with nothing.
+std::string ratio_text(const Entry& base, const Entry& entry, int threads) {
+  const Ratio ratio = ratio_of(base, entry, threads);
+  if (entry.unjudged) return "-";
+  return ratio.missing.empty() ? fmt::format("{:.3f}", ratio.value) : ratio.missing;
+}
+
+std::string error_text(const Entry& entry) {
+  return entry.unjudged ? "unjudged" : fmt::format("{:.3f}", entry.error_over_bound());
+}
+
+}  // namespace
+
+std::string heading_text(const Machine& machine, const Build& build, const Limits& limits,
+                         const BenchOptions& options) {
+  const auto row = [](const Bandwidth& b) {
+    return fmt::format("L1 {:.0f}, L2 {:.0f}, L3 {:.0f}, memory {:.1f}", b.l1, b.l2, b.l3, b.memory);
+  };
+  const std::string processes =
+      options.launches == 1 ? "one process" : fmt::format("the best of {} processes", options.launches);
+  return fmt::format(
+      "backgauge {} ({}), {}, {}\n{}, {}, {} of {} cores, {} caches\n"
+      "limits  multiply-add {:.1f} GFLOP/s float32, {:.1f} float64; read GB/s {}; copy GB/s {}\n"
+      "times   from {} of each implementation{}\n",
+      build.version, build.commit, build.compiler, build.type, machine.cpu_model, machine.isa, options.threads,
+      machine.cores, options.cold ? "cold" : "hot", limits.fma_f32, limits.fma_f64, row(limits.read), row(limits.copy),
+      processes, options.unjudged ? "; nothing was judged, so the results may be wrong" : "");
+}
+
+std::string workload_text(const WorkloadResult& result) {
+  const bool arithmetic = result.work.limited_by == LimitedBy::kArithmetic;
+  std::string out = fmt::format("\n{}\n", to_string(result.workload.c));
+  std::size_t width = 14;
+  for (const Entry& entry : result.entries) width = std::max(width, entry.implementation.size());
+  out += fmt::format("  {:<{}} {:>10} {:>10} {:>9} {:>9} {:>12} {:>9}\n", "", width, "time", "first call",
+                     arithmetic ? "GFLOP/s" : "GB/s", "of limit", "error/bound", "ratio");
+  const Entry* base = first_timed(result);
+  for (const Entry& entry : result.entries) {
+    if (!entry.timed()) {
+      const bool was_due = entry.unjudged || entry.verdict.status == Status::kPassed;
+      const std::string why = entry.reason().empty() && was_due ? "no time was left to time it" : entry.reason();
+      out += fmt::format("  {:<{}} {}{}{}\n", entry.implementation, width, entry.word(), why.empty() ? "" : ": ", why);
+      continue;
+    }
+    out += fmt::format("  {:<{}} {:>10} {:>10} {:>9.1f} {:>7.0f} % {:>12} {:>9}\n", entry.implementation, width,
+                       time_text(entry.seconds()), time_text(entry.first_call),
+                       arithmetic ? result.gflops(entry) : result.gbps(entry), 100 * result.share_of_limit(entry),
+                       error_text(entry), ratio_text(*base, entry, result.threads));
+    if (!entry.unjudged && entry.verdict.status != Status::kPassed) {
+      out += fmt::format("  {:<{}} {}: {}\n", "", width, verdict_word(entry.verdict.status), entry.verdict.reason);
+    }
+    if (entry.empty_call > 0) {
+      out += fmt::format("  {:<{}} {:>10} of it for an empty call\n", "", width, time_text(entry.empty_call));
+    }
+  }
+  return out;
+}
+
+std::string closing_text(const BenchResult& result) {
+  struct Row {
+    std::size_t timed = 0, pairs = 0, unjudged = 0;
+    double log_ratio = 0;
+    std::size_t compared = 0, left_out = 0;
+  };
+  std::map<std::string, Row> rows;
+  std::vector<std::string> order;
+  for (const WorkloadResult& workload : result.workloads) {
+    const Entry* base =
+        workload.entries.empty() || !workload.entries.front().timed() ? nullptr : &workload.entries.front();
+    for (const Entry& entry : workload.entries) {
+      if (!rows.contains(entry.implementation)) order.push_back(entry.implementation);
+      Row& row = rows[entry.implementation];
+      ++row.pairs;
+      if (!entry.timed()) continue;
+      ++row.timed;
+      row.unjudged += entry.unjudged ? 1 : 0;
+      if (base == nullptr || entry.unjudged) continue;
+      const Ratio ratio = ratio_of(*base, entry, workload.threads);
+      ++(ratio.missing.empty() ? row.compared : row.left_out);
+      if (ratio.missing.empty()) row.log_ratio += std::log(ratio.value);
+    }
+  }
+  std::string out = "\n";
+  for (const std::string& name : order) {
+    const Row& row = rows[name];
+    out += fmt::format("{}: {} of {} workloads timed", name, row.timed, row.pairs);
+    if (row.unjudged > 0) out += ", not judged";
+    if (row.compared > 0 && name != order.front()) {
+      out += fmt::format(", {:.3f} times as fast as {} (geometric mean of {})",
+                         std::exp(row.log_ratio / static_cast<double>(row.compared)), order.front(), row.compared);
+    }
+    if (row.left_out > 0) out += fmt::format("; {} left out, whose samples carry no ratio", row.left_out);
+    out += "\n";
+  }
+  out += fmt::format("{} samples, {} of them disturbed", result.samples(), result.disturbed());
+  if (result.noise_known)
+    out += fmt::format("; noise {:.1f} % (the first implementation compared with itself)", 100 * result.noise);
+  out += "\n";
+  if (result.noise > kLeastNoise) out += "warning: this machine is noisy; differences of this size mean nothing\n";
+  return out;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/run/abi_contestant.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "perf/meter/doorbell.h"
+#include "perf/workload/signs.h"
+#include "properties/device/runtime.h"
+#include "properties/judge/adjoint/mask_free_reference.h"
+#include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/run_verdicts.h"
+#include "properties/judge/judge.h"
+#include "properties/judge/runner/case_session.h"
+#include "reference/contract/dtypes.h"
+
+namespace backgauge {
+namespace {
+
+Verdict judged(Runner& runner, const WorkloadInputs& workload_inputs, const Problem& problem,
+               ExpectedOutputs& expected) {
+  JudgeOptions options;
+  options.seed = workload_inputs.c.seed;
+  options.num_threads = workload_inputs.options.threads;
+  options.expected = &expected;
+  return judge_case(runner, problem, workload_inputs.filled.facts, options);
+}
+
+// The largest change of a value when it is stored: relative, or half the smallest distance between neighbouring values.
+struct Spacing {
+  double relative = 0, least = 0;
+};
+Spacing spacing_of(backgauge_dtype dtype) {
+  const FloatFormat format = float_format(dtype);
+  return {format.unit_roundoff, format.least_positive};
+}
+
+// Each watched call is prepared, which takes longer than a short call itself.
+constexpr std::int64_t kMostWatched = 2000;
+
+// Of a sample whose clocks disagree: a busy machine can keep a process from hearing in other ways than the kernel
+// counts.
+constexpr int kMostRepeats = 12;
+
+// A process that says something wrong in every sample has FAILED. If the two could hear of each other so late on this
+// machine, as busy as it is, the process may be honest: its times are not confirmed, and do not count.
+[[noreturn]] void reject(const ClockDispute& dispute) {
+  const double latest = longest_turn();
+  if (dispute.seconds > latest) throw ContestantError(dispute.text, Status::kFailed);
+  throw ContestantError(fmt::format("not timed: {}; two processes here hear of each other up to {:.3g} us late",
+                                    dispute.text, 1e6 * latest),
+                        Status::kMistrusted);
+}
+
+class TableLaunch : public Launch {
+ public:
+  TableLaunch(Runner& runner, WorkloadInputs& workload_inputs, std::unique_ptr<Session> session)
+      : runner_(runner), workload_inputs_(workload_inputs), session_(std::move(session)) {
+    loaded_ = session_->load(workload_inputs.filled.problem, workload_inputs.options);
+  }
+
+  Loaded loaded() const override { return loaded_; }
+  // Where samples are watched, each call has a turn of its own.
+  void turn(std::uint64_t seed) override {
+    if (!workload_inputs_.options.watched) take_turn(seed);
+  }
+  Timing time(std::int64_t calls) override {
+    return workload_inputs_.options.watched ? watched(calls) : session_->time(calls);
+  }
+  void pause() override { session_->pause(); }
+  void resume() override { session_->resume(); }
+  int process() const override { return session_->process(); }
+
+  void take_turn(std::uint64_t seed) {
+    session_->turn(seed);
+    signs_.emplace(workload_inputs_.filled.problem, seed);
+  }
+
+  // What one of the calls has computed is judged before its time counts. Calls of any number are as long as one of
+  // kMostWatched.
+  Timing watched(std::int64_t calls) {
+    const std::int64_t made = std::min(calls, kMostWatched);
+    Observation seen = session_->observe(made);
+    std::optional<ClockDispute> least = seen.clocks;
+    for (int again = 1; seen.clocks; ++again) {
+      if (seen.clocks->seconds < least->seconds) least = seen.clocks;
+      if (again == kMostRepeats) reject(*least);
+      seen = session_->observe(made);
+    }
+    // If its masks are not available, judge() compares what is computed at the end.
+    if (!seen.computed.masks_unavailable) {
+      signs_.emplace(workload_inputs_.filled.problem, seen.seed);
+      const Verdict verdict = compare(std::move(seen.computed));
+      if (verdict.status == Status::kFailed)
+        throw ContestantError("in a timed call: " + verdict.reason, Status::kFailed);
+    }
+    signs_.emplace(workload_inputs_.filled.problem, seen.last_seed);
+    const double share = static_cast<double>(calls) / static_cast<double>(made);
+    return {seen.timing.seconds * share, seen.timing.cpu_seconds * share};
+  }
+
+  // First the outputs of the last timed call: an implementation that does nothing has left outputs of other inputs.
+  // Then those of a call whose outputs were poisoned before.
+  Verdict judge() override try {
+    Verdict verdict;
+    for (const bool again : {false, true}) {
+      Computed computed = session_->computed(again);
+      verdict = computed.masks_unavailable ? compare_with_judged(computed.outputs) : compare(std::move(computed));
+      if (verdict.status == Status::kFailed || verdict.status == Status::kBroken) break;
+    }
+    return verdict;
+  } catch (const ContestantError& error) {
+    return {error.status, error.what(), {}};
+  }
+
+ private:
+  Declared declared_here() const {
+    const Problem& problem = workload_inputs_.filled.problem;
+    return declared(*claims_of(runner_.table(), problem.op), problem.dtype);
+  }
+
+  // With the signs of the workload itself, for which the expected outputs are known.
+  Verdict compare(Computed computed) {
+    if (signs_) {
+      for (GivenTensor& output : computed.outputs) signs_->apply(output.name, output.values);
+    }
+    const auto judged_with = [&](const Problem& problem) {
+      const std::vector<Wanted>& wanted = workload_inputs_.expected.gradient(problem, declared_here());
+      return judge_values(wanted, computed.outputs, problem, declared_here());
+    };
+    // Tensors may be large, so that they are copied only where other masks belong to them.
+    if (computed.keep == workload_inputs_.filled.problem.keep) return judged_with(workload_inputs_.filled.problem);
+    Problem with_masks = workload_inputs_.filled.problem;
+    with_masks.keep = std::move(computed.keep);
+    return judged_with(with_masks);
+  }
+
+  // If masks are not available, the judge calls the implementation on the inputs that were timed last. The outputs
+  // computed here must equal those, because masks are a function of the seeds.
+  Verdict compare_with_judged(const std::vector<GivenTensor>& outputs) {
+    Problem problem = workload_inputs_.filled.problem;
+    if (signs_) {
+      for (Tensor& input : problem.inputs) signs_->apply(input.name, input.values);
+    }
+    ExpectedOutputs expected(workload_inputs_.filled.facts);
+    Verdict verdict = judged(runner_, workload_inputs_, problem, expected);
+    if (verdict.status != Status::kPassed) return verdict;
+    CaseSession session(runner_, problem, workload_inputs_.filled.facts);
+    RunOptions options;
+    options.num_threads = workload_inputs_.options.threads;
+    session.forward(options);
+    const RunResult seen = session.gradient(options);
+    runner_.end_case();
+    // A deterministic implementation repeats the judged bits; with any other, both answers may have errors.
+    std::vector<std::vector<double>> errors;
+    Spacing spacing;
+    if (!session.repeats()) {
+      errors = mask_free_reference(problem, expected, declared_here(), workload_inputs_.c.seed).gradient_errors;
+      spacing = spacing_of(problem.dtype);
+    } else {
+      for (const Output& output : seen.outputs) errors.emplace_back(output.values.size(), 0.0);
+    }
+    for (const Output& output : seen.outputs) {
+      const auto given = std::ranges::find(outputs, output.raw.name, &GivenTensor::name);
+      const std::size_t place = static_cast<std::size_t>(&output - seen.outputs.data());
+      if (given == outputs.end() || given->values.size() != output.values.size()) {
+        return failed(output.raw.name + " is missing");
+      }
+      for (std::size_t k = 0; k < output.values.size(); ++k) {
+        const double here = given->values[k], there = output.values[k];
+        const double apart =
+            2 * errors[place][k] + spacing.relative * (std::fabs(here) + std::fabs(there)) + spacing.least;
+        if (here == there || (std::isnan(here) && std::isnan(there)) || std::fabs(here - there) <= apart) continue;
+        return failed(
+            fmt::format("{}[{}]: got {}, but the same call gave the judge {}; dropout masks are not available",
+                        output.raw.name, k, here, there));
+      }
+    }
+    if (seen.outputs.empty()) return failed("the judge got no outputs: " + seen.broken + seen.message);
+    return verdict;
+  }
+
+  Runner& runner_;
+  WorkloadInputs& workload_inputs_;
+  std::unique_ptr<Session> session_;
+  std::optional<Signs> signs_;
+  Loaded loaded_;
+};
+
+}  // namespace
+
+AbiContestant::AbiContestant(std::string name, Runner& runner, Open open)
+    : name_(std::move(name)), version_(runner.table().version), runner_(runner), open_(std::move(open)) {
+  runner_.renew();
+}
+
+Verdict AbiContestant::judge(WorkloadInputs& workload_inputs) {
+  Verdict verdict = judged(runner_, workload_inputs, workload_inputs.filled.problem, workload_inputs.expected);
+  runner_.renew();  // its process, where threads may spin, is not one of those that are timed
+  return verdict;
+}
+
+std::optional<Verdict> AbiContestant::refuse(WorkloadInputs& workload_inputs) {
+  if (!on_cpu() && !device::absence().empty()) return Verdict{Status::kSkipped, device::absence(), {}};
+  const Problem& problem = workload_inputs.filled.problem;
+  std::string reason = unclaimed(claims_of(runner_.table(), problem.op), problem, workload_inputs.filled.facts);
+  if (reason.empty()) return std::nullopt;
+  return Verdict{Status::kSkipped, std::move(reason), {}};
+}
+
+std::unique_ptr<Launch> AbiContestant::launch(WorkloadInputs& workload_inputs) {
+  return std::make_unique<TableLaunch>(runner_, workload_inputs, open_());
+}
+
+}  // namespace backgauge

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// An implementation is judged and timed: the memory it gets, and that errors that appear later are detected.
+#include "perf/run/abi_contestant.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cfenv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include "properties/judge/testing/scripted_implementation.h"
+
+namespace backgauge {
+namespace {
+
+using testing::ScriptedImplementation;
+
+Case parsed(const std::string& line) {
+  std::string error;
+  const std::optional<Case> c = parse_case(line, error);
+  EXPECT_TRUE(c.has_value()) << error;
+  return c.value_or(Case{});
+}
+
+const char* const kCell = "lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x1";
+const char* const kBlock = "block_lstm_grad_v2 t3b2i4h5 peep=1 seq=2 dt=f16 data=strat:0x1";
+const char* const kCudnn = "cudnn_rnn_backprop t3b2i4h5 mode=lstm layers=2 drop=0.5 dt=f32 data=strat:0x1";
+
+class AbiContestantTest : public ::testing::Test {
+ protected:
+  AbiContestant& contest(const std::string& line, LoadOptions options = {}) {
+    workload_inputs = std::make_unique<WorkloadInputs>(parsed(line), options);
+    scripted.claims.op = workload_inputs->c.op;
+    runner = std::make_unique<InProcessRunner>(scripted.table);
+    contestant = std::make_unique<AbiContestant>("scripted", *runner,
+                                                 [this] { return std::make_unique<LocalSession>(scripted.table); });
+    return *contestant;
+  }
+  std::unique_ptr<Launch> launched(const std::string& line, LoadOptions options = {}) {
+    return contest(line, options).launch(*workload_inputs);
+  }
+
+  ScriptedImplementation scripted;
+  std::unique_ptr<WorkloadInputs> workload_inputs;
+  std::unique_ptr<InProcessRunner> runner;
+  std::unique_ptr<AbiContestant> contestant;
+};
+
+TEST_F(AbiContestantTest, PassesBeforeAndAfterOnEveryOp) {
+  for (const char* line : {kCell, kBlock, kCudnn}) {
+    AbiContestant& honest = contest(line);
+    const Verdict before = honest.judge(*workload_inputs);
+    EXPECT_EQ(before.status, Status::kPassed) << line << ": " << before.reason;
+    const std::unique_ptr<Launch> launch = honest.launch(*workload_inputs);
+    EXPECT_GT(launch->loaded().first_call, 0);
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      launch->turn(seed);
+      const int runs = scripted.runs;
+      EXPECT_GT(launch->time(5).seconds, 0);
+      EXPECT_EQ(scripted.runs, runs + 5);
+      const Verdict after = launch->judge();
+      EXPECT_EQ(after.status, Status::kPassed) << line << ": " << after.reason;
+    }
+  }
+}
+
+TEST_F(AbiContestantTest, RefusesWhatItCannotRunWithoutRunningIt) {
+  EXPECT_FALSE(contest(kCell).refuse(*workload_inputs));
+  scripted.claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
+  const std::optional<Verdict> unclaimed = contest(kCell).refuse(*workload_inputs);
+  ASSERT_TRUE(unclaimed);
+  EXPECT_EQ(unclaimed->status, Status::kSkipped);
+  EXPECT_EQ(unclaimed->reason, "dtype f32 is not claimed");
+  EXPECT_EQ(scripted.runs, 0);
+}
+
+TEST_F(AbiContestantTest, IsCaughtWhenItTurnsWrong) {
+  EXPECT_EQ(contest(kCell).judge(*workload_inputs).status, Status::kPassed);
+  const std::unique_ptr<Launch> sly = contestant->launch(*workload_inputs);
+  const int runs = scripted.runs;
+  scripted.after_run = [&](const backgauge_call& call) {
+    if (scripted.runs > runs + 3) testing::output_at(call, "dicfo", 3) += 1;
+  };
+  sly->time(5);
+  EXPECT_EQ(sly->judge().status, Status::kFailed);
+}
+
+// A cached answer belongs to the inputs of an earlier sample.
+TEST_F(AbiContestantTest, IsCaughtWhenItRemembersAnAnswer) {
+  for (const char* line : {kCell, kBlock, kCudnn}) {
+    const std::unique_ptr<Launch> forgetful = launched(line);
+    std::vector<std::vector<char>> memory;
+    scripted.after_run = [&](const backgauge_call& call) {
+      for (std::int32_t k = 0; k < call.num_outputs; ++k) {
+        const backgauge_tensor& output = call.outputs[k];
+        auto* data = static_cast<char*>(output.data);
+        const auto bytes = static_cast<std::size_t>(backgauge_elements(&output)) * backgauge_dtype_bytes(output.dtype);
+        if (memory.size() == static_cast<std::size_t>(k)) memory.emplace_back(data, data + bytes);
+        std::memcpy(data, memory[static_cast<std::size_t>(k)].data(), bytes);
+      }
+    };
+    forgetful->turn(1);
+    forgetful->time(3);
+    EXPECT_EQ(forgetful->judge().status, Status::kPassed) << line;
+    forgetful->turn(2);
+    forgetful->time(3);
+    EXPECT_EQ(forgetful->judge().status, Status::kFailed) << line;
+    scripted.after_run = {};
+  }
+}
+
+// The outputs of timed calls are judged, not only those of a call made for the judge.
+TEST_F(AbiContestantTest, IsCaughtWhenItWorksOnlyOnPoisonedOutputs) {
+  const std::unique_ptr<Launch> idle = launched(kCell);
+  std::vector<float> left;
+  scripted.before = [&](const backgauge_call& call, backgauge_message&) {
+    const backgauge_tensor* output = backgauge_find(call.outputs, call.num_outputs, "dicfo");
+    const auto* data = static_cast<const float*>(output->data);
+    left.assign(data, data + backgauge_elements(output));
+    return BACKGAUGE_OK;
+  };
+  scripted.after_run = [&](const backgauge_call& call) {
+    if (std::isnan(left[0])) return;
+    const backgauge_tensor* output = backgauge_find(call.outputs, call.num_outputs, "dicfo");
+    std::copy(left.begin(), left.end(), static_cast<float*>(output->data));
+  };
+  idle->turn(1);
+  idle->time(3);
+  EXPECT_EQ(idle->judge().status, Status::kFailed);
+}
+
+TEST_F(AbiContestantTest, MasksThatAreNotAvailableAreJudgedAsTheJudgeDoes) {
+  const auto tell_nothing = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
+    return BACKGAUGE_UNSUPPORTED;
+  };
+  for (const bool answers : {true, false}) {
+    scripted.table.dropout_mask = answers ? +tell_nothing : nullptr;
+    AbiContestant& silent = contest(kCudnn);
+    const Verdict before = silent.judge(*workload_inputs);
+    ASSERT_EQ(before.status, Status::kPassed) << before.reason;
+    const std::unique_ptr<Launch> launch = silent.launch(*workload_inputs);
+    launch->turn(1);
+    launch->time(3);
+    const Verdict after = launch->judge();
+    EXPECT_EQ(after.status, Status::kPassed) << after.reason;
+    const int runs = scripted.runs;
+    scripted.after_run = [&](const backgauge_call& call) {
+      if (scripted.runs > runs + 1 && scripted.runs <= runs + 3) testing::output_at(call, "params_backprop", 3) += 1;
+    };
+    launch->turn(2);
+    launch->time(3);
+    const Verdict wrong = launch->judge();
+    EXPECT_EQ(wrong.status, Status::kFailed);
+    EXPECT_NE(wrong.reason.find("params_backprop[3]"), std::string::npos) << wrong.reason;
+    scripted.after_run = {};
+  }
+}
+
+TEST_F(AbiContestantTest, AFloatingPointUnitLeftInDisorderIsRefused) {
+  const std::unique_ptr<Launch> rude = launched(kCell);
+  const int before = std::fegetround();
+  scripted.after_run = [](const backgauge_call&) { std::fesetround(FE_UPWARD); };
+  try {
+    rude->time(1);
+    FAIL();
+  } catch (const ContestantError& error) {
+    EXPECT_EQ(error.status, Status::kFailed);
+    EXPECT_NE(std::string(error.what()).find("rounding upward"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(std::fegetround(), before);
+}
+
+TEST(Session, MoreThreadsThanAllowedAreSeenByTheTimeTheyTake) {
+  EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.14}, 1), "");
+  EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.19}, 1), "keeps 1.9 CPUs busy with num_threads = 1");
+  EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.2}, 2), "");
+  EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.4}, 2), "keeps 4.0 CPUs busy with num_threads = 2");
+  EXPECT_EQ(too_many_threads({.seconds = 0.004, .cpu_seconds = 0.4}, 1), "") << "too short to measure";
+}
+
+TEST_F(AbiContestantTest, OutputsOfEarlierCallsDoNotHelp) {
+  const std::unique_ptr<Launch> lazy = launched(kCell);
+  lazy->time(2);
+  scripted.after_run = [](const backgauge_call& call) {
+    testing::output_at(call, "dicfo", 3) = std::numeric_limits<float>::quiet_NaN();
+  };
+  EXPECT_EQ(lazy->judge().status, Status::kFailed);
+}
+
+TEST_F(AbiContestantTest, GetsItsWorkspaceThreadsAndAlignedTensors) {
+  scripted.after_prepare = [](backgauge_plan& plan) {
+    plan.workspace_bytes = 1000;
+    plan.workspace_alignment = 512;
+  };
+  std::set<std::uintptr_t> offsets;
+  scripted.before = [&](const backgauge_call& call, backgauge_message&) {
+    EXPECT_EQ(call.num_threads, 3);
+    EXPECT_EQ(call.workspace_bytes, 1000u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(call.workspace) % 512, 0u);
+    offsets.clear();
+    for (std::int32_t k = 0; k < call.num_inputs; ++k) {
+      const auto address = reinterpret_cast<std::uintptr_t>(call.inputs[k].data);
+      EXPECT_EQ(address % 64, 0u);
+      EXPECT_TRUE(offsets.insert(address % 4096).second) << call.inputs[k].name;
+    }
+    return BACKGAUGE_OK;
+  };
+  launched(kCell, {.threads = 3});
+  EXPECT_EQ(offsets.size(), 16u);
+}
+
+TEST_F(AbiContestantTest, ReserveSpaceIsRestoredWhereItIsChanged) {
+  scripted.claims.changes_reserve_space = 1;
+  int runs = 0;
+  float first = 0;
+  scripted.after_run = [&](const backgauge_call& call) {
+    const backgauge_tensor* reserve = backgauge_find(call.inputs, call.num_inputs, "reserve_space");
+    ASSERT_GT(backgauge_elements(reserve), 0);
+    float& value = static_cast<float*>(reserve->data)[0];
+    if (runs++ == 0) first = value;
+    EXPECT_EQ(value, first);
+    value += 1;
+  };
+  const std::unique_ptr<Launch> any = launched(kCudnn);
+  any->time(3);
+  EXPECT_EQ(runs, 4);
+}
+
+TEST_F(AbiContestantTest, AnAnswerOtherThanOkEndsIt) {
+  const std::unique_ptr<Launch> any = launched(kBlock);
+  scripted.before = [](const backgauge_call&, backgauge_message& message) {
+    std::strcpy(message.text, "no more");
+    return BACKGAUGE_DEVICE_ERROR;
+  };
+  try {
+    any->time(1);
+    FAIL();
+  } catch (const ContestantError& error) {
+    EXPECT_NE(std::string(error.what()).find("device_error: no more"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(any->judge().status, Status::kFailed);
+}
+
+}  // namespace
+}  // namespace backgauge

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/run/contestant.h"
+
+#include <stdexcept>
+
+namespace backgauge {
+
+WorkloadInputs::WorkloadInputs(const Case& line, const LoadOptions& load)
+    : c(line), filled(fill(line)), expected(filled.facts), options(load) {
+  if (!filled.error.empty()) throw std::runtime_error(filled.error);
+  if (c.data != DataClass::kGolden) c.checksum = filled.checksum;
+}
+
+}  // namespace backgauge
