@@ -16,6 +16,7 @@
 #include "ci/run/plan/own_problem.h"
 #include "ci/run/plan/preflight.h"
 #include "properties/case/bundle.h"
+#include "properties/case/inputs.h"
 #include "properties/judge/compare/expected_outputs.h"
 #include "reference/profile.h"
 

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "ci/python/verdict.h"
-#include "properties/case/inputs.h"
+#include "properties/case/case.h"
+#include "properties/case/filled.h"
 #include "properties/judge/compare/expected_outputs.h"
 
 namespace backgauge::python {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ci/python/user_problem.h"
+#include "properties/case/filled.h"
 
 namespace backgauge::python {
 

@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 
+#include "properties/case/inputs.h"
+
 namespace backgauge {
 
 WorkloadInputs::WorkloadInputs(const Case& line, const LoadOptions& load)

@@ -10,7 +10,8 @@
 #include <string>
 
 #include "perf/call/session.h"
-#include "properties/case/inputs.h"
+#include "properties/case/case.h"
+#include "properties/case/filled.h"
 #include "properties/judge/compare/expected_outputs.h"
 #include "properties/judge/compare/verdict.h"
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "properties/case/inputs.h"
 #include "properties/case/random.h"
 #include "properties/judge/runner/case_session.h"
 #include "reference/contract/storage.h"

@@ -12,6 +12,7 @@
 #include "properties/campaign/structured_cases.h"
 #include "properties/campaign/training_sizes.h"
 #include "properties/case/inputs.h"
+#include "properties/case/shaped_problem.h"
 #include "properties/judge/judge.h"
 #include "properties/saboteurs/variant.h"
 

@@ -9,6 +9,7 @@
 
 #include "properties/case/npz.h"
 #include "properties/case/random.h"
+#include "properties/case/shaped_problem.h"
 #include "properties/case/whole.h"
 #include "reference/contract/storage.h"
 

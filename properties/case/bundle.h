@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "properties/case/inputs.h"
+#include "properties/case/case.h"
+#include "properties/case/filled.h"
 #include "properties/case/npy.h"
 #include "reference/oracle.h"
 

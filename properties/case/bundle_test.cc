@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "properties/case/inputs.h"
+
 namespace backgauge {
 namespace {
 

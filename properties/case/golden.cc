@@ -10,6 +10,7 @@
 
 #include "properties/case/data_files.h"
 #include "properties/case/npz.h"
+#include "properties/case/shaped_problem.h"
 #include "properties/case/whole.h"
 
 namespace backgauge {

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "properties/case/inputs.h"
+#include "properties/case/case.h"
+#include "properties/case/filled.h"
 
 namespace backgauge {
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "properties/case/inputs.h"
 #include "properties/case/npy.h"
 
 namespace backgauge {

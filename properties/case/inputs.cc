@@ -2,7 +2,6 @@
 #include "properties/case/inputs.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "properties/case/c_call.h"
@@ -12,6 +11,7 @@
 #include "properties/case/poison.h"
 #include "properties/case/random.h"
 #include "properties/case/regime.h"
+#include "properties/case/shaped_problem.h"
 #include "reference/contract/storage.h"
 #include "reference/contract/validate.h"
 
@@ -24,11 +24,6 @@ constexpr std::int64_t kLargestProblem = std::int64_t{1} << 31;
 // Above this number (128 MiB of doubles), a tensor holds only the elements that are read. Cases whose memory shall be
 // filled completely have fewer.
 constexpr std::int64_t kLargestFullTensor = std::int64_t{1} << 24;
-
-bool made_by_forward(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kMade = {"output", "output_h", "output_c", "reserve_space"};
-  return std::ranges::find(kMade, name) != kMade.end();
-}
 
 // Elements of a tensor that get a value; nullopt if they cannot be counted.
 std::optional<std::int64_t> made_elements(const Problem& problem, const Tensor& tensor) {
@@ -98,19 +93,6 @@ std::string shown(std::uint16_t checksum) {
 }
 
 }  // namespace
-
-Problem shaped_problem(const Case& c) {
-  Problem problem;
-  problem.op = c.op;
-  problem.dtype = c.dtype;
-  problem.attributes = attributes_of(c);
-  problem.extents = extents_of(c);
-  for (const TensorSpec& spec : find_op(c.op)->inputs) {
-    if (!spec.present(problem.extents) || made_by_forward(spec.name)) continue;
-    problem.inputs.push_back({std::string(spec.name), spec.shape(problem.extents), {}});
-  }
-  return problem;
-}
 
 std::uint16_t checksum_of(const Problem& problem) {
   std::uint64_t hash = kFnvBasis;

@@ -2,6 +2,7 @@
 // Inputs of LSTMBlockCellGrad and BlockLSTMGradV2.
 #pragma once
 
+#include "properties/case/filled.h"
 #include "properties/case/regime.h"
 
 namespace backgauge {

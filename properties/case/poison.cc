@@ -7,6 +7,7 @@
 
 #include "properties/case/input_ranges.h"
 #include "properties/case/random.h"
+#include "properties/case/shaped_problem.h"
 
 namespace backgauge {
 namespace {

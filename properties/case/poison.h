@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "properties/case/filled.h"
 #include "properties/case/regime.h"
 
 namespace backgauge {

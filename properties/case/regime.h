@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "properties/case/case.h"
-#include "properties/case/inputs.h"
 
 namespace backgauge {
 

@@ -4,6 +4,7 @@
 #include "properties/case/bundle.h"
 
 #include "properties/case/golden.h"
+#include "properties/case/inputs.h"
 #include "properties/fuzz/expect.h"
 #include "properties/fuzz/scratch.h"
 

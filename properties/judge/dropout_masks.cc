@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "properties/case/inputs.h"
 #include "properties/case/random.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "reference/contract/storage.h"

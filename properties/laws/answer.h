@@ -5,7 +5,8 @@
 
 #include <stdexcept>
 
-#include "properties/case/inputs.h"
+#include "properties/case/case.h"
+#include "properties/case/filled.h"
 #include "properties/judge/call/run.h"
 #include "reference/oracle.h"
 

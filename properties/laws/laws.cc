@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
 
-#include "properties/case/inputs.h"
+#include "properties/case/case.h"
+#include "properties/case/filled.h"
 #include "properties/case/random.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/draw_case.h"

@@ -5,8 +5,9 @@
 #include <map>
 #include <stdexcept>
 
-#include "properties/case/inputs.h"
+#include "properties/case/case.h"
 #include "properties/case/random.h"
+#include "properties/case/shaped_problem.h"
 
 namespace backgauge {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "properties/case/bundle.h"
 #include "properties/case/case.h"
-#include "properties/case/inputs.h"
+#include "properties/case/filled.h"
 
 namespace backgauge::cli {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "properties/case/case.h"
-#include "properties/case/inputs.h"
+#include "properties/case/filled.h"
 #include "properties/judge/compare/verdict.h"
 #include "reference/oracle.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "properties/case/inputs.h"
+#include "properties/case/filled.h"
 #include "reference/oracle.h"
 
 namespace backgauge {

@@ -7,7 +7,7 @@
 #include <list>
 #include <vector>
 
-#include "properties/case/inputs.h"
+#include "properties/case/filled.h"
 #include "reference/oracle.h"
 
 namespace backgauge {

@@ -19,7 +19,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "properties/case/inputs.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/runner/case_session.h"
 #include "reference/contract/storage.h"
