@@ -145,12 +145,12 @@ const std::vector<Place>& Draft::places(const Tensor& tensor) {
   if (tensor.name == "params") {
     out = params_places();
   } else if (tensor.name == "w") {
-    append_block({.role = Role::kW}, {{&Place::column, c_.I}, {&Place::gate, 4}, {&Place::unit, H}}, out);
-    append_block({.role = Role::kR}, {{&Place::column, H}, {&Place::gate, 4}, {&Place::unit, H}}, out);
+    append_block({.part = Part::kW}, {{&Place::column, c_.I}, {&Place::gate, 4}, {&Place::unit, H}}, out);
+    append_block({.part = Part::kR}, {{&Place::column, H}, {&Place::gate, 4}, {&Place::unit, H}}, out);
   } else if (tensor.name == "b") {
-    append_block({.role = Role::kBW}, {{&Place::gate, 4}, {&Place::unit, H}}, out);
+    append_block({.part = Part::kBW}, {{&Place::gate, 4}, {&Place::unit, H}}, out);
   } else if (is_peephole(tensor.name)) {
-    append_block({.role = Role::kPeephole}, {{&Place::unit, H}}, out);
+    append_block({.part = Part::kPeephole}, {{&Place::unit, H}}, out);
   } else if (stacked && tensor.name == "output_backprop") {
     append_block({}, {{&Place::step, c_.T}, {&Place::sample, c_.B}, {&Place::direction, directions}, {&Place::unit, H}},
                  out);
@@ -178,10 +178,10 @@ std::vector<Place> Draft::params_places() const {
     for (std::int64_t direction = 0; direction < layout.directions; ++direction) {
       for (std::int64_t gate = 0; gate < layout.gates; ++gate) {
         Place place{.layer = layer, .direction = direction, .gate = gate};
-        place.role = Role::kW, put(layout.W(layer, direction, gate), place, layout.matrix_input(layer));
-        place.role = Role::kR, put(layout.R(layer, direction, gate), place, c_.H);
-        place.role = Role::kBW, put(layout.bW(layer, direction, gate), place, 1);
-        place.role = Role::kBR, put(layout.bR(layer, direction, gate), place, 1);
+        place.part = Part::kW, put(layout.W(layer, direction, gate), place, layout.matrix_input(layer));
+        place.part = Part::kR, put(layout.R(layer, direction, gate), place, c_.H);
+        place.part = Part::kBW, put(layout.bW(layer, direction, gate), place, 1);
+        place.part = Part::kBR, put(layout.bR(layer, direction, gate), place, 1);
       }
     }
   }

@@ -17,12 +17,12 @@
 namespace backgauge {
 
 // kStates: every tensor of states, gates or gradients. The rows of w for x are kW, those for h_prev kR; b is kBW.
-enum class Role { kStates, kW, kR, kBW, kBR, kPeephole };
+enum class Part { kStates, kW, kR, kBW, kBR, kPeephole };
 
 // The meaning of an element; 0 for fields that its tensor does not have. `unit` counts the columns of a state and the
 // features of x and input; `column` is the input or the state that a weight multiplies.
 struct Place {
-  Role role = Role::kStates;
+  Part part = Part::kStates;
   std::int64_t step = 0, sample = 0, layer = 0, direction = 0, gate = 0, unit = 0, column = 0;
 
   auto operator<=>(const Place&) const = default;

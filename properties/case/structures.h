@@ -50,12 +50,12 @@ constexpr bool one_gate(const Place& p, const Chosen& c) { return p.gate == c.ga
 constexpr bool other_gates(const Place& p, const Chosen& c) { return p.gate != c.gate; }
 // Only every second element, so that no result depends on subnormal values alone.
 constexpr bool every_second(const Place& p, const Chosen&) { return (p.step + p.sample + p.unit + p.column) % 2 == 0; }
-constexpr bool input_weights(const Place& p, const Chosen&) { return p.role == Role::kW; }
-constexpr bool recurrent_weights(const Place& p, const Chosen&) { return p.role == Role::kR; }
+constexpr bool input_weights(const Place& p, const Chosen&) { return p.part == Part::kW; }
+constexpr bool recurrent_weights(const Place& p, const Chosen&) { return p.part == Part::kR; }
 constexpr bool recurrent_weights_of_gate(const Place& p, const Chosen& c) {
-  return p.role == Role::kR && p.gate == c.gate;
+  return p.part == Part::kR && p.gate == c.gate;
 }
-constexpr bool input_weights_of_gate(const Place& p, const Chosen& c) { return p.role == Role::kW && p.gate == c.gate; }
+constexpr bool input_weights_of_gate(const Place& p, const Chosen& c) { return p.part == Part::kW && p.gate == c.gate; }
 
 constexpr Place first_sample(Place p) { return p.sample = 0, p; }
 constexpr Place two_samples(Place p) { return p.sample = p.sample == 1 ? 0 : p.sample, p; }
@@ -65,7 +65,7 @@ constexpr Place two_units(Place p) { return p.unit = p.unit == 1 ? 0 : p.unit, p
 constexpr Place first_gate(Place p) { return p.gate = 0, p; }
 constexpr Place two_gates(Place p) { return p.gate = p.gate == 1 ? 0 : p.gate, p; }
 constexpr Place symmetric(Place p) {
-  if (p.role == Role::kR && p.column > p.unit) std::swap(p.column, p.unit);
+  if (p.part == Part::kR && p.column > p.unit) std::swap(p.column, p.unit);
   return p;
 }
 }  // namespace parts

@@ -145,7 +145,7 @@ constexpr Structure kAlike[] = {
     {"co as ci", [](D d) { d.copy("co", "ci"); }, true},
     {"co as cs", [](D d) { d.copy("co", "ci"), d.copy("cs", "co"); }, true},
     {"rows of w for h_prev symmetric", [](D d) { d.alike({"w"}, symmetric); }},
-    {"w the same for h_prev as for x", [](D d) { d.alike({"w"}, [](Place p) { return p.role = Role::kW, p; }); }},
+    {"w the same for h_prev as for x", [](D d) { d.alike({"w"}, [](Place p) { return p.part = Part::kW, p; }); }},
 };
 
 constexpr double identity(const Place& p, const Chosen&) { return p.unit == p.column ? 1 : 0; }

@@ -15,24 +15,24 @@ const Names kAllOfSamples = {"input",           "input_h",           "input_c",
 const Names kWithDirections = {"input_h",           "input_c",           "params",
                                "output_h_backprop", "output_c_backprop", "output_backprop"};
 
-constexpr bool biases(const Place& p, const Chosen&) { return p.role == Role::kBW || p.role == Role::kBR; }
-constexpr bool input_biases(const Place& p, const Chosen&) { return p.role == Role::kBW; }
-constexpr bool recurrent_biases(const Place& p, const Chosen&) { return p.role == Role::kBR; }
+constexpr bool biases(const Place& p, const Chosen&) { return p.part == Part::kBW || p.part == Part::kBR; }
+constexpr bool input_biases(const Place& p, const Chosen&) { return p.part == Part::kBW; }
+constexpr bool recurrent_biases(const Place& p, const Chosen&) { return p.part == Part::kBR; }
 constexpr bool one_direction(const Place& p, const Chosen& c) { return p.direction == c.direction; }
 constexpr bool one_layer(const Place& p, const Chosen& c) { return p.layer == c.layer; }
 constexpr bool last_layer_and_direction(const Place& p, const Chosen& c) {
   return p.layer == c.layer && p.direction == c.direction;
 }
 constexpr bool matrices_of_layer(const Place& p, const Chosen& c) {
-  return p.layer == c.layer && (p.role == Role::kW || p.role == Role::kR);
+  return p.layer == c.layer && (p.part == Part::kW || p.part == Part::kR);
 }
 constexpr bool recurrent_weights_of_direction(const Place& p, const Chosen& c) {
-  return p.role == Role::kR && p.direction == c.direction;
+  return p.part == Part::kR && p.direction == c.direction;
 }
-constexpr bool every_second_of_R(const Place& p, const Chosen& c) { return p.role == Role::kR && every_second(p, c); }
+constexpr bool every_second_of_R(const Place& p, const Chosen& c) { return p.part == Part::kR && every_second(p, c); }
 constexpr bool every_second_bias(const Place& p, const Chosen& c) { return biases(p, c) && every_second(p, c); }
 constexpr bool unit_of_matrices(const Place& p, const Chosen& c) {
-  return p.unit == c.unit && (p.role == Role::kW || p.role == Role::kR);
+  return p.unit == c.unit && (p.part == Part::kW || p.part == Part::kR);
 }
 
 constexpr Structure kBlank[] = {
@@ -116,9 +116,9 @@ constexpr Structure kAlike[] = {
                [](Place p) { return p.layer = 0, p; });
      }},
     {"R as W",
-     [](D d) { d.alike({"params"}, [](Place p) { return p.role = p.role == Role::kR ? Role::kW : p.role, p; }); }},
+     [](D d) { d.alike({"params"}, [](Place p) { return p.part = p.part == Part::kR ? Part::kW : p.part, p; }); }},
     {"bR as bW",
-     [](D d) { d.alike({"params"}, [](Place p) { return p.role = p.role == Role::kBR ? Role::kBW : p.role, p; }); }},
+     [](D d) { d.alike({"params"}, [](Place p) { return p.part = p.part == Part::kBR ? Part::kBW : p.part, p; }); }},
     {"R symmetric", [](D d) { d.alike({"params"}, symmetric); }},
     {"input_c as input_h", [](D d) { d.copy("input_c", "input_h"); }},
     {"output_c_backprop as output_h_backprop", [](D d) { d.copy("output_c_backprop", "output_h_backprop"); }},
@@ -128,8 +128,8 @@ constexpr Structure kAlike[] = {
 constexpr double identity(const Place& p, const Chosen&) { return p.unit == p.column ? 1 : 0; }
 constexpr double one_hot(const Place& p, const Chosen& c) { return p.unit == c.unit ? 1 : 0; }
 constexpr double signs(const Place& p, const Chosen&) { return (p.step + p.sample + p.unit) % 2 == 0 ? 1 : -1; }
-constexpr bool off_the_diagonal(const Place& p, const Chosen&) { return p.role == Role::kR && p.unit != p.column; }
-constexpr bool diagonal(const Place& p, const Chosen&) { return p.role == Role::kR && p.unit == p.column; }
+constexpr bool off_the_diagonal(const Place& p, const Chosen&) { return p.part == Part::kR && p.unit != p.column; }
+constexpr bool diagonal(const Place& p, const Chosen&) { return p.part == Part::kR && p.unit == p.column; }
 
 constexpr Structure kExact[] = {
     {"input 1", [](D d) { d.set({"input"}, all, 1); }},
@@ -145,7 +145,7 @@ constexpr Structure kExact[] = {
     {"W and R the identity",
      [](D d) {
        d.set({"params"}, [](const Place& p, const Chosen& c) {
-         return p.role == Role::kW || p.role == Role::kR ? identity(p, c) : 0.25;
+         return p.part == Part::kW || p.part == Part::kR ? identity(p, c) : 0.25;
        });
      }},
     {"all biases 1", [](D d) { d.set({"params"}, biases, 1); }},
