@@ -105,6 +105,12 @@ std::string_view word_at(const std::array<std::string_view, N>& words, std::int3
   return enumerator >= 1 && static_cast<std::size_t>(enumerator) <= N ? words[enumerator - 1] : "?";
 }
 
+const TensorSpec& first_with(Role role, const std::vector<TensorSpec>& tensors, std::string_view op) {
+  const auto found = std::ranges::find(tensors, role, &TensorSpec::role);
+  if (found == tensors.end()) throw std::logic_error(std::string(op) + " has no tensor of that role");
+  return *found;
+}
+
 // Without a fraction if it has none.
 std::string shown(double number) {
   return std::floor(number) == number ? std::to_string(static_cast<std::int64_t>(number)) : std::to_string(number);
@@ -148,11 +154,9 @@ std::string AttributeSpec::given(const backgauge_attributes& attributes) const {
   return std::to_string(choice != nullptr ? attributes.*choice : attributes.*integer);
 }
 
-const TensorSpec& OpSpec::input(Role role) const {
-  const auto found = std::ranges::find(inputs, role, &TensorSpec::role);
-  if (found == inputs.end()) throw std::logic_error(std::string(tensorflow) + " has no input of that role");
-  return *found;
-}
+const TensorSpec& OpSpec::input(Role role) const { return first_with(role, inputs, tensorflow); }
+
+const TensorSpec& OpSpec::output(Role role) const { return first_with(role, outputs, tensorflow); }
 
 const OpSpec* find_op(std::int32_t op) {
   const auto found = std::ranges::find(op_specs(), op, [](const OpSpec& spec) { return std::int32_t{spec.op}; });

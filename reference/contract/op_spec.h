@@ -36,17 +36,22 @@ using Shape = std::vector<std::int64_t>;
 
 // What a tensor is to its op. A gradient has the role of what it is the gradient of.
 enum class Role {
-  kLength,    // seq_len_max
-  kData,      // what the net reads: x, input
-  kState,     // initial states
-  kWeight,    // matrices; of ops with flat_params, the biases too
-  kPeephole,  // diagonal weights
+  kLength,     // seq_len_max
+  kData,       // what the net reads: x, input
+  kState,      // h before the first step
+  kCellState,  // cs before the first step
+  kWeight,     // matrices; of ops with flat_params, the biases too
+  kPeephole,   // diagonal weights
   kBias,
-  kGates,     // pre-activations of the gates; only as a gradient
-  kSaved,     // gates and states that a forward pass saved; the caller's, whatever computed them
-  kForward,   // outputs of the op's own forward, by the same implementation
-  kUpstream,  // gradients that enter the op
+  kGates,              // pre-activations of the gates; only as a gradient
+  kSaved,              // gates and states that a forward pass saved; the caller's, whatever computed them
+  kForward,            // outputs of the op's own forward, by the same implementation
+  kUpstream,           // the gradient of h at each step, or of output, that enters the op
+  kUpstreamState,      // that of the last h alone
+  kUpstreamCellState,  // that of cs, at each step or after the last
 };
+constexpr bool is_upstream(Role role) { return role >= Role::kUpstream; }
+constexpr bool is_weight(Role role) { return role == Role::kWeight || role == Role::kPeephole; }
 
 struct TensorSpec {
   std::string_view name;
@@ -126,8 +131,9 @@ struct OpSpec {
     return std::views::filter(attribute_specs(),
                               [this](const AttributeSpec& attribute) { return traits.*attribute.fact; });
   }
-  // Its first input with a role. Throws std::logic_error if it has none.
+  // Its first input or output with a role. Throws std::logic_error if it has none.
   const TensorSpec& input(Role role) const;
+  const TensorSpec& output(Role role) const;
 };
 
 // All four ops, the gradients first; BACKGAUGE_CUDNN_RNN is the forward of the third.

@@ -169,16 +169,21 @@ TEST(OpSpec, EveryTensorHasTheRoleOfWhatItIs) {
     return text;
   };
   EXPECT_EQ(with_role(block().inputs, Role::kLength), "seq_len_max");
-  EXPECT_EQ(with_role(block().inputs, Role::kState), "cs_prev h_prev");
+  EXPECT_EQ(with_role(block().inputs, Role::kState), "h_prev");
+  EXPECT_EQ(with_role(backprop().outputs, Role::kCellState), "input_c_backprop");
   EXPECT_EQ(with_role(block().inputs, Role::kSaved), "i cs f o ci co h");
-  EXPECT_EQ(with_role(block().inputs, Role::kUpstream), "cs_grad h_grad");
+  EXPECT_EQ(with_role(block().inputs, Role::kUpstream), "h_grad");
+  EXPECT_EQ(with_role(cell().inputs, Role::kUpstreamCellState), "cs_grad");
   EXPECT_EQ(with_role(block().outputs, Role::kWeight), "w_grad");
   EXPECT_EQ(with_role(block().outputs, Role::kPeephole), "wci_grad wcf_grad wco_grad");
   EXPECT_EQ(with_role(cell().outputs, Role::kGates), "dicfo");
-  EXPECT_EQ(with_role(backprop().inputs, Role::kUpstream), "output_backprop output_h_backprop output_c_backprop");
+  EXPECT_EQ(with_role(backprop().inputs, Role::kUpstream), "output_backprop");
+  EXPECT_EQ(with_role(backprop().inputs, Role::kUpstreamState), "output_h_backprop");
+  EXPECT_EQ(with_role(backprop().inputs, Role::kUpstreamCellState), "output_c_backprop");
   EXPECT_EQ(with_role(backprop().inputs, Role::kForward), "output output_h output_c reserve_space");
   EXPECT_EQ(with_role(forward().outputs, Role::kForward), "output output_h output_c reserve_space");
   EXPECT_EQ(backprop().input(Role::kWeight).name, "params");
+  EXPECT_EQ(backprop().output(Role::kData).name, "input_backprop");
   EXPECT_THROW(cell().input(Role::kForward), std::logic_error);
 }
 
