@@ -5,6 +5,7 @@
 
 #include <exception>
 
+#include "ci/run/judge/determinism_check.h"
 #include "properties/judge/call/printable.h"
 #include "properties/judge/compare/run_verdicts.h"
 

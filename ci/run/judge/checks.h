@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ci/run/judge/determinism_check.h"
+#include "ci/run/outcome/op_determinism.h"
 #include "ci/run/outcome/summary.h"
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/thread_counts.h"

@@ -32,14 +32,6 @@ constexpr const char* kCases[] = {"lstm_block_cell_grad b17i13h33 peep=1 dt=f32 
 
 }  // namespace
 
-std::string OpDeterminism::text() const {
-  std::string out =
-      fmt::format("  {:<21} {:<21} claimed {}, {} cases, {} runs{}\n", find_op(op)->word, determinism_word(measured),
-                  backgauge::determinism_word(std::int32_t{claimed}), cases, runs, overclaimed() ? ": FAILED" : "");
-  if (!difference.empty()) out += "    " + difference + "\n";
-  return out;
-}
-
 std::vector<OpDeterminism> measure_determinism(Runner& runner, const std::vector<backgauge_op>& ops) {
   std::vector<OpDeterminism> out;
   if (!lack_of_device(runner.table()).empty()) return out;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ci/run/judge/determinism_check.h"
+#include "ci/run/outcome/op_determinism.h"
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/thread_counts.h"
 #include "properties/campaign/walk.h"
