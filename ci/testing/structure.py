@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts what would make a new op or dtype expensive: files that name an op, and arithmetic on enumerators. Checks that
 the table of what an addition touches in CONTRIBUTING.md is true of one example of each row, that READMEs are
-short, that the targets of links between documents exist, and that CMake names no path outside of the repository and
-hides no steps of a build.
+short, that the targets of links between documents exist, that CMake names no path outside of the repository and
+hides no steps of a build, that no folder is crowded, and that the rooms of a folder keep their order.
 
     structure.py ROOT
 
@@ -11,6 +11,7 @@ Prints each rule that is broken, with the places, and exits with 1."""
 import re
 import subprocess
 import sys
+from collections import Counter, defaultdict
 from pathlib import Path
 
 # An op is named where its call, its equations, its faults and its witness are. Everything else asks for its traits
@@ -24,6 +25,19 @@ LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)|(?:src|srcset)=\"([^\":]+)\"")
 ENUMERATOR = r"BACKGAUGE_(HALF|BFLOAT16|FLOAT32|FLOAT64|RNN_\w+|LSTM|GRU|UNIDIRECTIONAL|BIDIRECTIONAL|\w+_INPUT|AUTO_SELECT|CLASS_\w+)\b"
 OUTSIDE = re.compile(r"\$\{(?:PROJECT|CMAKE)_SOURCE_DIR\}/\.\.|\$\{sourceDir\}/\.\.|(?<![\w}.$*>])/(?:home|root|tmp|mnt|srv|work|opt)\b")
 ARITHMETIC = re.compile(rf"[-+] *{ENUMERATOR}|{ENUMERATOR} *[-+]")
+
+# A folder with more source files than this is divided into rooms, which are folders too. properties/laws is not: all its
+# files are alike, one for each law.
+MOST_SOURCES_OF_A_FOLDER = 42
+SOURCES = ("*.h", "*.cc", "*.inc", "*.cu", "*.c", "*.py")
+UNDIVIDED = {"properties/laws"}
+# Folders that still have more, and how many. A number may only shrink; a folder that has been divided leaves the list.
+CROWDED = {"ci/testing": 54, "impl/cpu": 49, "properties/campaign": 46, "properties/case": 58}
+# The rooms of a folder in their order, and the largest number of pairs of rooms of which one includes the other. A room
+# includes only itself and those before it; tests may include all.
+ROOMS = {
+    "ci/run": (["process", "implementation", "plan", "outcome", "explain", "judge", "bench"], 11),
+}
 
 # One example of each row: how the table calls it, what names the example, where its own files are, files that had to be
 # edited for it.
@@ -102,8 +116,52 @@ def unfit_for_cmake(root: Path) -> list[str]:
     return out
 
 
+def crowded_folders(root: Path) -> list[str]:
+    counts = Counter(str(Path(name).parent) for name in git(root, "ls-files", *SOURCES))
+    out = []
+    for folder in sorted((counts.keys() | CROWDED.keys()) - UNDIVIDED):
+        count, most = counts[folder], CROWDED.get(folder, MOST_SOURCES_OF_A_FOLDER)
+        if count > most:
+            out.append(f"{folder} has {count} source files, at most {most} are allowed: divide it into rooms")
+        elif folder in CROWDED and count < most:
+            out.append(f"{folder} has only {count} source files: lower its number in CROWDED of structure.py, or remove it "
+                       f"if it is {MOST_SOURCES_OF_A_FOLDER} or less")
+    return out
+
+
+def includes_between_rooms(root: Path, folder: str) -> dict[tuple[str, str], list[str]]:
+    """The places of all includes from one room into another, without those of tests."""
+    out = defaultdict(list)
+    for line in git(root, "grep", "-n", f'^#include "{folder}/', "--", folder, ":!*_test.*", ":!*/testing/*"):
+        path, number, include = line.split(":", 2)
+        room, included = (Path(name).relative_to(folder).parts[0] for name in (path, include.split('"')[1]))
+        if room != included:
+            out[room, included].append(f"{path}:{number}")
+    return out
+
+
+def disorderly_rooms(root: Path) -> list[str]:
+    out = []
+    for folder, (rooms, most) in ROOMS.items():
+        homeless = [name for name in git(root, "ls-files", *(f"{folder}/{pattern}" for pattern in SOURCES))
+                    if Path(name).relative_to(folder).parts[0] not in rooms]
+        if homeless:
+            out.append(f"{folder} has the rooms {', '.join(rooms)}; in none of them: {', '.join(homeless)}")
+            continue
+        arrows = includes_between_rooms(root, folder)
+        for (room, included), places in arrows.items():
+            if included not in rooms[:rooms.index(room)]:
+                out.append(f"{folder}/{room} includes {folder}/{included}, which is no room before it: {', '.join(places)}")
+        if len(arrows) > most:
+            listed = "; ".join(f"{room} -> {included} ({', '.join(places)})" for (room, included), places in arrows.items())
+            out.append(f"{folder} has {len(arrows)} arrows between its rooms, at most {most} are allowed: {listed}")
+    return out
+
+
 def complaints(root: Path) -> list[str]:
-    out, naming = untrue_additions(root) + unreadable_documents(root) + unfit_for_cmake(root), []
+    out = untrue_additions(root) + unreadable_documents(root) + unfit_for_cmake(root)
+    out += crowded_folders(root) + disorderly_rooms(root)
+    naming = []
     for path in sources(root):
         if not is_product(path):
             continue
