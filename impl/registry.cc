@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "impl/cpu/cpu.h"
+#include "impl/cpu/table/cpu.h"
 #include "impl/eigen/eigen.h"
 #include "impl/plain/plain.h"
 #include "reference/contract/op_spec.h"

@@ -20,7 +20,7 @@
 #include "ci/python/python_function.h"
 #include "ci/python/words.h"
 #include "ci/run/plan/refuse.h"
-#include "impl/cpu/cpu.h"
+#include "impl/cpu/table/cpu.h"
 #include "impl/table_checks.h"
 #include "reference/contract/op_spec.h"
 #include "reference/contract/validate.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "impl/cpu/cpu.h"
+#include "impl/cpu/table/cpu.h"
 
 #include <string>
 

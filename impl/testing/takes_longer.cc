@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "impl/cpu/cpu.h"
+#include "impl/cpu/table/cpu.h"
 #include "reference/contract/op_spec.h"
 
 namespace {
