@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "impl/cpu/amx/multiply.h"
+#include "impl/cpu/amx/block_product.h"
 #include "impl/cpu/kernels/read_soon.h"
 
 namespace backgauge::cpu::amx {

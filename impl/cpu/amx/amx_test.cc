@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "impl/cpu/amx/multiply.h"
 #include "impl/cpu/amx/pieces-inl.h"
 #include "impl/cpu/machine/path.h"
 #include "impl/cpu/machine/testing/paths.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of tiles on this machine, for impl/cpu/amx.md. TDPBF16PS: one product of tiles.
+// Times of tiles on this machine, for impl/cpu/amx/amx.md. TDPBF16PS: one product of tiles.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

@@ -15,6 +15,7 @@
 #include "impl/cpu/amx/emulated.h"
 #include "impl/cpu/amx/kernel.h"
 #include "impl/cpu/kernels/vectors-inl.h"
+#include "impl/cpu/machine/path.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// amx::multiply() without AMX. Only for BACKGAUGE_CPU=amx-emulated, never chosen automatically.
+// A BlockProduct computed without AMX. Only for BACKGAUGE_CPU=amx-emulated, never chosen automatically.
 #pragma once
 
-#include "impl/cpu/amx/multiply.h"
+#include "impl/cpu/amx/block_product.h"
 
 namespace backgauge::cpu::amx {
 

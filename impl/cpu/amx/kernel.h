@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "impl/cpu/amx/multiply.h"
+#include "impl/cpu/amx/block_product.h"
 
 namespace backgauge::cpu::amx {
 

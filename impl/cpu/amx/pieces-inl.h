@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of products in AMX tiles: floats split into three bfloat16 whose sum they are, packed as multiply.h says.
+// Operands of products in AMX tiles: floats split into three bfloat16 whose sum they are, packed as block_product.h
+// says.
 #include "impl/cpu/machine/targets.h"
 // clang-format off
 #if defined(BACKGAUGE_CPU_PIECES_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -12,7 +13,7 @@
 
 #include <algorithm>
 
-#include "impl/cpu/amx/multiply.h"
+#include "impl/cpu/amx/block_product.h"
 #include "impl/cpu/kernels/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -12,6 +12,7 @@
 // clang-format on
 
 #include "impl/cpu/amx/ahead.h"
+#include "impl/cpu/amx/multiply.h"
 #include "impl/cpu/amx/pieces-inl.h"
 #include "impl/cpu/kernels/gradients-inl.h"
 
