@@ -11,9 +11,8 @@
 #include "impl/cpu/amx/products-inl.h"
 #include "impl/cpu/kernels/gradients-inl.h"
 #include "impl/cpu/machine/caches.h"
-#include "impl/cpu/machine/path.h"
+#include "impl/cpu/ops/choose_path.h"
 #include "impl/cpu/ops/lstm-inl.h"
-#include "impl/cpu/ops/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
@@ -293,12 +292,9 @@ class BlockLstmGrad {
   ProductScratch<T> scratch_;
 };
 
-void block_lstm_grad_v2(const BlockLstmGradV2Call<float>& call, Workspace& workspace) {
-  BlockLstmGrad<float> op(call, workspace);
-  if (!workspace.counts_only()) op.run();
-}
-void block_lstm_grad_v2(const BlockLstmGradV2Call<Half>& call, Workspace& workspace) {
-  BlockLstmGrad<Half> op(call, workspace);
+template <class S>
+void block_lstm_grad_v2(const BlockLstmGradV2Call<S>& call, Workspace& workspace) {
+  BlockLstmGrad<S> op(call, workspace);
   if (!workspace.counts_only()) op.run();
 }
 
@@ -308,14 +304,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace backgauge::cpu {
-
-template <class S>
-void block_lstm_grad_v2(const BlockLstmGradV2Call<S>& call, Workspace& workspace) {
-  BACKGAUGE_ON_PATH(block_lstm_grad_v2(call, workspace));
-}
-
-template void block_lstm_grad_v2(const BlockLstmGradV2Call<Half>&, Workspace&);
-template void block_lstm_grad_v2(const BlockLstmGradV2Call<float>&, Workspace&);
-
+BACKGAUGE_OP_ON_PATH(block_lstm_grad_v2, BlockLstmGradV2Call)
 }  // namespace backgauge::cpu
 #endif

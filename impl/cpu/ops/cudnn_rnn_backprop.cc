@@ -11,8 +11,7 @@
 #include "impl/cpu/amx/products-inl.h"
 #include "impl/cpu/kernels/elements-inl.h"
 #include "impl/cpu/kernels/gradients-inl.h"
-#include "impl/cpu/machine/path.h"
-#include "impl/cpu/ops/ops.h"
+#include "impl/cpu/ops/choose_path.h"
 #include "impl/cpu/ops/rnn-inl.h"
 #include "impl/cpu/ops/rnn_trace.h"
 
@@ -352,14 +351,10 @@ class RnnBackprop {
 };
 
 template <class S>
-void backprop(const CudnnRnnBackpropCall<S>& call, Workspace& workspace) {
+void cudnn_rnn_backprop(const CudnnRnnBackpropCall<S>& call, Workspace& workspace) {
   RnnBackprop<S> op(call, workspace);
   if (!workspace.counts_only()) op.run();
 }
-void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Half>& call, Workspace& workspace) { backprop(call, workspace); }
-void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Bfloat16>& call, Workspace& workspace) { backprop(call, workspace); }
-void cudnn_rnn_backprop(const CudnnRnnBackpropCall<float>& call, Workspace& workspace) { backprop(call, workspace); }
-void cudnn_rnn_backprop(const CudnnRnnBackpropCall<double>& call, Workspace& workspace) { backprop(call, workspace); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace backgauge::cpu
@@ -367,16 +362,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace backgauge::cpu {
-
-template <class S>
-void cudnn_rnn_backprop(const CudnnRnnBackpropCall<S>& call, Workspace& workspace) {
-  BACKGAUGE_ON_PATH(cudnn_rnn_backprop(call, workspace));
-}
-
-template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Half>&, Workspace&);
-template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Bfloat16>&, Workspace&);
-template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<float>&, Workspace&);
-template void cudnn_rnn_backprop(const CudnnRnnBackpropCall<double>&, Workspace&);
-
+BACKGAUGE_OP_ON_PATH_OF_EVERY_TYPE(cudnn_rnn_backprop, CudnnRnnBackpropCall)
 }  // namespace backgauge::cpu
 #endif

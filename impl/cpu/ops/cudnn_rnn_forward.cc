@@ -10,8 +10,7 @@
 
 #include "impl/cpu/kernels/elements-inl.h"
 #include "impl/cpu/kernels/gradients-inl.h"
-#include "impl/cpu/machine/path.h"
-#include "impl/cpu/ops/ops.h"
+#include "impl/cpu/ops/choose_path.h"
 #include "impl/cpu/ops/rnn_forward-inl.h"
 #include "impl/cpu/ops/rnn_trace.h"
 #include "impl/dropout_philox.h"
@@ -255,14 +254,10 @@ class RnnForward {
 };
 
 template <class S>
-void forward(const CudnnRnnCall<S>& call, Workspace& workspace) {
+void cudnn_rnn_forward(const CudnnRnnCall<S>& call, Workspace& workspace) {
   RnnForward<S> op(call, workspace);
   if (!workspace.counts_only()) op.run();
 }
-void cudnn_rnn_forward(const CudnnRnnCall<Half>& call, Workspace& workspace) { forward(call, workspace); }
-void cudnn_rnn_forward(const CudnnRnnCall<Bfloat16>& call, Workspace& workspace) { forward(call, workspace); }
-void cudnn_rnn_forward(const CudnnRnnCall<float>& call, Workspace& workspace) { forward(call, workspace); }
-void cudnn_rnn_forward(const CudnnRnnCall<double>& call, Workspace& workspace) { forward(call, workspace); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace backgauge::cpu
@@ -270,16 +265,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace backgauge::cpu {
-
-template <class S>
-void cudnn_rnn_forward(const CudnnRnnCall<S>& call, Workspace& workspace) {
-  BACKGAUGE_ON_PATH(cudnn_rnn_forward(call, workspace));
-}
-
-template void cudnn_rnn_forward(const CudnnRnnCall<Half>&, Workspace&);
-template void cudnn_rnn_forward(const CudnnRnnCall<Bfloat16>&, Workspace&);
-template void cudnn_rnn_forward(const CudnnRnnCall<float>&, Workspace&);
-template void cudnn_rnn_forward(const CudnnRnnCall<double>&, Workspace&);
-
+BACKGAUGE_OP_ON_PATH_OF_EVERY_TYPE(cudnn_rnn_forward, CudnnRnnCall)
 }  // namespace backgauge::cpu
 #endif

@@ -15,9 +15,8 @@
 #include "impl/cpu/kernels/blocks.h"
 #include "impl/cpu/kernels/elements-inl.h"
 #include "impl/cpu/machine/caches.h"
-#include "impl/cpu/machine/path.h"
+#include "impl/cpu/ops/choose_path.h"
 #include "impl/cpu/ops/lstm-inl.h"
-#include "impl/cpu/ops/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
@@ -211,7 +210,7 @@ bool is_beyond_caches(const LstmBlockCellGradCall<S>& call) {
 }
 
 template <class S>
-void cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& workspace) {
+void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& workspace) {
   using T = Compute<S>;
   constexpr std::int64_t kVectorsOfTile = kColumns / kLanes<T>;
   const std::int64_t H = call.H, row_blocks = blocks(call.B, kRows), column_blocks = blocks(H, kColumns);
@@ -251,25 +250,12 @@ void cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& workspace) {
   });
 }
 
-void lstm_block_cell_grad(const LstmBlockCellGradCall<float>& call, Workspace& workspace) {
-  cell_grad(call, workspace);
-}
-void lstm_block_cell_grad(const LstmBlockCellGradCall<Half>& call, Workspace& workspace) { cell_grad(call, workspace); }
-
 }  // namespace HWY_NAMESPACE
 }  // namespace backgauge::cpu
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace backgauge::cpu {
-
-template <class S>
-void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& call, Workspace& workspace) {
-  BACKGAUGE_ON_PATH(lstm_block_cell_grad(call, workspace));
-}
-
-template void lstm_block_cell_grad(const LstmBlockCellGradCall<Half>&, Workspace&);
-template void lstm_block_cell_grad(const LstmBlockCellGradCall<float>&, Workspace&);
-
+BACKGAUGE_OP_ON_PATH(lstm_block_cell_grad, LstmBlockCellGradCall)
 }  // namespace backgauge::cpu
 #endif
