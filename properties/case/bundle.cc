@@ -27,8 +27,6 @@ backgauge_dtype dtype_of(const Problem& problem, const std::string& name) {
   return name == "seq_len_max" ? BACKGAUGE_INT64 : problem.dtype;
 }
 
-Shape mask_shape(const Extents& e) { return {e.T, e.B, e.D * e.H}; }
-
 // The checksum of a whole file, 16 hexadecimal digits. It detects accidental changes, not forgery.
 std::string file_checksum(std::string_view bytes) {
   char digits[16];
