@@ -21,7 +21,7 @@
 #include "ci/run/plan/run_plan.h"
 #include "ci/run/plan/shard.h"
 #include "ci/run/process/crash_report.h"
-#include "properties/case/whole.h"
+#include "properties/case/files/whole.h"
 
 namespace backgauge::cli {
 namespace {

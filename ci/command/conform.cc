@@ -28,7 +28,7 @@
 #include "ci/run/process/progress.h"
 #include "ci/version.h"
 #include "perf/machine/machine.h"
-#include "properties/case/npy.h"
+#include "properties/case/files/npy.h"
 #include "properties/judge/call/printable.h"
 #include "properties/judge/compare/claims.h"
 

@@ -16,8 +16,8 @@
 #include "ci/run/implementation/python.h"
 #include "impl/registry.h"
 #include "perf/machine/machine.h"
-#include "properties/case/golden.h"
-#include "properties/case/regressions.h"
+#include "properties/case/line/regressions.h"
+#include "properties/case/stored/golden.h"
 #include "properties/judge/call/printable.h"
 
 namespace backgauge::cli {

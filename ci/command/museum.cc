@@ -16,8 +16,8 @@
 #include "ci/run/outcome/summary.h"
 #include "ci/run/process/crash_report.h"
 #include "ci/run/process/interrupt.h"
-#include "properties/case/case_list.h"
-#include "properties/case/data_files.h"
+#include "properties/case/files/data_files.h"
+#include "properties/case/line/case_list.h"
 #include "properties/judge/call/printable.h"
 
 namespace backgauge::cli {

@@ -15,8 +15,8 @@
 #include "ci/run/judge/judged_folder.h"
 #include "ci/run/plan/own_problem.h"
 #include "ci/run/plan/preflight.h"
-#include "properties/case/bundle.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
+#include "properties/case/stored/bundle.h"
 #include "properties/judge/compare/expected_outputs.h"
 #include "reference/profile.h"
 

@@ -20,7 +20,7 @@
 #include "ci/version.h"
 #include "properties/campaign/calibration.h"
 #include "properties/campaign/campaign.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/expected_outputs.h"
 #include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"

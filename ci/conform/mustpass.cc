@@ -11,8 +11,8 @@
 #include "ci/conform/package_names.h"
 #include "ci/conform/sha256.h"
 #include "ci/options/command_error.h"
-#include "properties/case/data_files.h"
-#include "properties/case/npy.h"
+#include "properties/case/files/data_files.h"
+#include "properties/case/files/npy.h"
 #include "properties/judge/runner/refusals.h"
 
 namespace backgauge::cli {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 
 namespace backgauge::cli {
 

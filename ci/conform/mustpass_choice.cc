@@ -12,7 +12,7 @@
 #include "ci/run/process/progress.h"
 #include "properties/campaign/campaign.h"
 #include "properties/campaign/settings.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/runner/refusals.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mustpass lists never change. That their lines give the same inputs is tested in
-// properties/case/inputs_test.cc.
+// properties/case/draw/inputs_test.cc.
 #include "ci/conform/mustpass.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "ci/conform/conformance.h"
 #include "ci/conform/sha256.h"
 #include "ci/options/command_error.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 
 namespace backgauge::cli {
 namespace {

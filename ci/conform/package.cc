@@ -14,7 +14,7 @@
 #include "ci/options/command_error.h"
 #include "ci/version.h"
 #include "perf/machine/machine.h"
-#include "properties/case/npy.h"
+#include "properties/case/files/npy.h"
 
 namespace backgauge::cli {
 namespace {

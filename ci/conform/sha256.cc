@@ -5,7 +5,7 @@
 #include <sodium/crypto_hash_sha256.h>
 
 #include "ci/options/command_error.h"
-#include "properties/case/npy.h"
+#include "properties/case/files/npy.h"
 
 namespace backgauge::cli {
 

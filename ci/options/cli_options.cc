@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "ci/options/command_error.h"
-#include "properties/case/regressions.h"
+#include "properties/case/line/regressions.h"
 #include "properties/judge/call/printable.h"
 #include "reference/contract/op_spec.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ci/options/command_line.h"
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "reference/contract/backgauge.h"
 
 namespace backgauge::cli {

@@ -12,7 +12,7 @@
 #include "ci/run/judge/judging.h"
 #include "ci/run/process/in_parallel.h"
 #include "ci/run/process/interrupt.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/judge.h"

@@ -10,7 +10,7 @@
 #include "ci/run/implementation/load_implementation.h"
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/thread_counts.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/determinism.h"
 #include "properties/judge/judge.h"

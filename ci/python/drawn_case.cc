@@ -14,7 +14,7 @@
 #include "ci/run/plan/redraw.h"
 #include "ci/run/plan/refuse.h"
 #include "ci/run/plan/run_plan.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/judge_values.h"
 #include "reference/contract/storage.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "ci/python/verdict.h"
-#include "properties/case/case.h"
-#include "properties/case/filled.h"
+#include "properties/case/line/case.h"
+#include "properties/case/line/filled.h"
 #include "properties/judge/compare/expected_outputs.h"
 
 namespace backgauge::python {

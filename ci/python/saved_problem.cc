@@ -6,7 +6,7 @@
 #include "ci/run/judge/judged_folder.h"
 #include "ci/run/plan/own_problem.h"
 #include "ci/run/plan/refuse.h"
-#include "properties/case/bundle.h"
+#include "properties/case/stored/bundle.h"
 #include "properties/judge/compare/expected_outputs.h"
 
 namespace backgauge::python {

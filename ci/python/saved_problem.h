@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ci/python/user_problem.h"
-#include "properties/case/filled.h"
+#include "properties/case/line/filled.h"
 
 namespace backgauge::python {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/case/filled.h"
+#include "properties/case/line/filled.h"
 #include "properties/judge/compare/judge_values.h"
 
 namespace backgauge::python {

@@ -12,7 +12,7 @@
 
 #include "impl/registry.h"
 #include "perf/call/timed_call.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/device/runtime.h"
 #include "properties/device/testing/captured_graph.h"
 #include "properties/judge/compare/claims.h"

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "impl/testing/counter.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/testing/scripted_implementation.h"
 
 namespace backgauge {

@@ -12,7 +12,7 @@
 
 #include "perf/call/placing.h"
 #include "perf/call/session.h"
-#include "properties/case/c_call.h"
+#include "properties/case/line/c_call.h"
 #include "properties/judge/compare/claims.h"
 #include "reference/contract/storage.h"
 #include "reference/contract/validate.h"

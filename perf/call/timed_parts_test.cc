@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "perf/call/session.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/testing/scripted_implementation.h"
 
 namespace backgauge {

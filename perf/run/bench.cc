@@ -11,7 +11,7 @@
 #include "perf/meter/statistics.h"
 #include "perf/results/google_benchmark.h"
 #include "perf/results/plausible.h"
-#include "properties/case/memory_budget.h"
+#include "properties/case/files/memory_budget.h"
 
 namespace backgauge {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 
 namespace backgauge {
 

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "perf/call/session.h"
-#include "properties/case/case.h"
-#include "properties/case/filled.h"
+#include "properties/case/line/case.h"
+#include "properties/case/line/filled.h"
 #include "properties/judge/compare/expected_outputs.h"
 #include "properties/judge/compare/verdict.h"
 

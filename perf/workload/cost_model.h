@@ -8,7 +8,7 @@
 // Bytes of the first two: each element that is read or written, once.
 #pragma once
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 
 namespace backgauge {
 

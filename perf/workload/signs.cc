@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 #include "reference/contract/rnn_params.h"
 
 namespace backgauge {

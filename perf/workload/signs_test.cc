@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "reference/contract/storage.h"
 #include "reference/oracle.h"
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "properties/case/case_list.h"
-#include "properties/case/data_files.h"
+#include "properties/case/files/data_files.h"
+#include "properties/case/line/case_list.h"
 
 namespace backgauge {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "impl/registry.h"
 #include "properties/campaign/random_cases.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/judge.h"
 #include "properties/saboteurs/variant.h"

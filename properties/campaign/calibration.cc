@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "properties/case/inputs.h"
-#include "properties/case/random.h"
+#include "properties/case/draw/inputs.h"
+#include "properties/case/line/random.h"
 #include "properties/judge/runner/case_session.h"
 #include "reference/contract/storage.h"
 #include "reference/deviation.h"

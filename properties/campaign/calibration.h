@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "reference/oracle.h"
 
 namespace backgauge {

@@ -11,8 +11,8 @@
 #include "properties/campaign/containment.h"
 #include "properties/campaign/coverage.h"
 #include "properties/campaign/settings.h"
-#include "properties/case/inputs.h"
-#include "properties/case/poison.h"
+#include "properties/case/draw/inputs.h"
+#include "properties/case/draw/poison.h"
 
 namespace backgauge {
 namespace {

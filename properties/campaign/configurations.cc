@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "properties/campaign/settings.h"
-#include "properties/case/structures.h"
+#include "properties/case/draw/structures.h"
 
 namespace backgauge {
 namespace {

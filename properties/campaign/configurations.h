@@ -10,7 +10,7 @@
 
 #include "properties/campaign/covering.h"
 #include "properties/campaign/draws.h"
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 
 namespace backgauge {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "properties/case/poison.h"
+#include "properties/case/draw/poison.h"
 
 namespace backgauge {
 namespace {

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "properties/campaign/draws.h"
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 
 namespace backgauge {
 
-// The position follows from the seed of a case (case/poison.h), so seeds are tried until one gives the wanted position.
+// The position follows from the seed of a case (case/draw/poison.h), so seeds are tried until one gives the wanted
+// position.
 std::vector<Case> containment_cases(backgauge_op op, backgauge_dtype dtype, Draws& draws);
 
 }  // namespace backgauge

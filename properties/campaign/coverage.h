@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 
 namespace backgauge {
 

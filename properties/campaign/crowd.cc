@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "properties/campaign/configurations.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/expected_outputs.h"
 #include "properties/judge/compare/run_verdicts.h"

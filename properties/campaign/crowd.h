@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "properties/judge/compare/verdict.h"
 #include "properties/judge/runner/runner.h"
 

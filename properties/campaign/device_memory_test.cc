@@ -8,7 +8,7 @@
 
 #include "impl/registry.h"
 #include "properties/campaign/campaign.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/device/runtime.h"
 #include "properties/judge/judge.h"
 

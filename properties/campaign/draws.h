@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 
 namespace backgauge {
 

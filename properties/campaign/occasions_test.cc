@@ -11,8 +11,8 @@
 #include "properties/campaign/campaign.h"
 #include "properties/campaign/structured_cases.h"
 #include "properties/campaign/training_sizes.h"
-#include "properties/case/inputs.h"
-#include "properties/case/shaped_problem.h"
+#include "properties/case/draw/inputs.h"
+#include "properties/case/line/shaped_problem.h"
 #include "properties/judge/judge.h"
 #include "properties/saboteurs/variant.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "properties/campaign/draws.h"
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 
 namespace backgauge {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "properties/campaign/coverage.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 
 namespace backgauge {
 namespace {

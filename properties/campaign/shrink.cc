@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "properties/case/simpler.h"
+#include "properties/case/line/simpler.h"
 
 namespace backgauge {
 namespace {

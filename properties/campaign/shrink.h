@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "properties/judge/compare/verdict.h"
 
 namespace backgauge {
@@ -26,7 +26,7 @@ struct Shrunk {
 
 // On input a case that failed in the way `failure` (failure_of()), a judge, and a function that ends the search early.
 // The judge is called only from the calling thread. If the given case has no vacuous tensor, neither has the result.
-// Candidates are those of properties/case/simpler.h, the simplest first, each with a few seeds.
+// Candidates are those of properties/case/line/simpler.h, the simplest first, each with a few seeds.
 Shrunk shrink(const Case& c, const std::string& failure, const std::function<Verdict(const Case&)>& judge,
               const ShrinkLimits& limits, const std::function<bool()>& stop);
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "reference/arithmetic/named_terms.h"
 #include "reference/contract/storage.h"
 #include "reference/flat.h"

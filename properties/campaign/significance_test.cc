@@ -7,7 +7,7 @@
 #include <set>
 
 #include "properties/campaign/campaign.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge {

@@ -2,7 +2,7 @@
 #include "properties/campaign/structured_cases.h"
 
 #include "properties/campaign/modes.h"
-#include "properties/case/structures.h"
+#include "properties/case/draw/structures.h"
 
 namespace backgauge {
 namespace {

@@ -6,13 +6,13 @@
 
 #include "properties/campaign/draws.h"
 #include "properties/campaign/settings.h"
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 
 namespace backgauge {
 
-// Every structure of every such data profile (case/structures.h), in shapes that have all parts of it: peepholes, two
-// directions, several steps. `thorough`: with each dtype and mode; otherwise these take turns, and for stacked nets one
-// case is an LSTM and one has another mode.
+// Every structure of every such data profile (case/draw/structures.h), in shapes that have all parts of it: peepholes,
+// two directions, several steps. `thorough`: with each dtype and mode; otherwise these take turns, and for stacked nets
+// one case is an LSTM and one has another mode.
 std::vector<Case> structured_cases(backgauge_op op, const Dtypes& dtypes, bool thorough, Draws& draws);
 
 }  // namespace backgauge

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "properties/campaign/draws.h"
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 
 namespace backgauge {
 
@@ -23,8 +23,8 @@ std::vector<Case> edge_shapes(backgauge_op op, backgauge_dtype dtype, Draws& dra
 std::vector<Case> sixteen_bit_limits(backgauge_op op, backgauge_dtype dtype, bool thorough, Draws& draws);
 
 // Tensors of more than 2^31 bytes, and of more than 2^31 elements, most of which are never read, so that they take
-// address space and hardly any memory (case/inputs.h): the weights of the cell, of which only the shape matters, and
-// steps from seq_len_max on. None for CudnnRNNBackprop, which reads all its inputs.
+// address space and hardly any memory (case/draw/inputs.h): the weights of the cell, of which only the shape matters,
+// and steps from seq_len_max on. None for CudnnRNNBackprop, which reads all its inputs.
 std::vector<Case> index_limits(backgauge_op op, backgauge_dtype dtype, Draws& draws);
 
 }  // namespace backgauge

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/runner/case_session.h"

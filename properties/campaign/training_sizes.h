@@ -7,7 +7,7 @@
 
 #include "properties/campaign/draws.h"
 #include "properties/campaign/settings.h"
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 
 namespace backgauge {
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "properties/campaign/campaign.h"
-#include "properties/case/structures.h"
+#include "properties/case/draw/structures.h"
 
 namespace backgauge {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "properties/campaign/configurations.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/memory/placement.h"
 #include "properties/judge/runner/case_session.h"

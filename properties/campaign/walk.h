@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "properties/judge/runner/runner.h"
 
 namespace backgauge {

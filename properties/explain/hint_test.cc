@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 
 namespace backgauge {
 namespace {

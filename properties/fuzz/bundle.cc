@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A case folder and a manifest of goldens whose JSON may hold anything: what is read is a problem that the contract
 // accepts, or it is refused with a reason.
-#include "properties/case/bundle.h"
+#include "properties/case/stored/bundle.h"
 
-#include "properties/case/golden.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
+#include "properties/case/stored/golden.h"
 #include "properties/fuzz/expect.h"
 #include "properties/fuzz/scratch.h"
 

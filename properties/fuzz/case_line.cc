@@ -2,7 +2,7 @@
 // The case line: any text is a case that its own line gives back, or is refused with a reason.
 #include <string_view>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/fuzz/expect.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One .npy: any bytes are an array that its own bytes give back, or are refused with a reason.
-#include "properties/case/npy.h"
+#include "properties/case/files/npy.h"
 
 #include <cstring>
 #include <string_view>

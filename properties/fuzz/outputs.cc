@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs that another program wrote as one .npz: any file is arrays, or is refused with a reason.
-#include "properties/case/bundle.h"
-#include "properties/case/npy.h"
+#include "properties/case/files/npy.h"
+#include "properties/case/stored/bundle.h"
 #include "properties/fuzz/expect.h"
 #include "properties/fuzz/scratch.h"
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 
 namespace backgauge {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "reference/contract/storage.h"
 

@@ -2,7 +2,7 @@
 // Judges an implementation on one problem, end to end. README.md lists the checks in their order.
 #pragma once
 
-#include "properties/case/filled.h"
+#include "properties/case/line/filled.h"
 #include "properties/judge/compare/expected_outputs.h"
 #include "properties/judge/compare/verdict.h"
 #include "properties/judge/runner/runner.h"

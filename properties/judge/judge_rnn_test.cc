@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/runner/refusals.h"
 #include "properties/judge/testing/judge_testing.h"

@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/testing/judge_testing.h"
 
 namespace backgauge {

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <limits>
 
-#include "properties/case/inputs.h"
-#include "properties/case/shaped_problem.h"
+#include "properties/case/draw/inputs.h"
+#include "properties/case/line/shaped_problem.h"
 #include "properties/device/runtime.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/judge_values.h"

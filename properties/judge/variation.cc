@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 
 namespace backgauge {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/compare.h"
 #include "properties/judge/compare/expected_outputs.h"

@@ -5,8 +5,8 @@
 
 #include <stdexcept>
 
-#include "properties/case/case.h"
-#include "properties/case/filled.h"
+#include "properties/case/line/case.h"
+#include "properties/case/line/filled.h"
 #include "properties/judge/call/run.h"
 #include "reference/oracle.h"
 

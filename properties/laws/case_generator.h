@@ -7,7 +7,7 @@
 
 #include <iosfwd>
 
-#include "properties/case/simpler.h"
+#include "properties/case/line/simpler.h"
 #include "properties/laws/law.h"
 
 namespace backgauge {

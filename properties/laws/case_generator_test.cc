@@ -7,7 +7,7 @@
 #include <set>
 #include <span>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 
 namespace backgauge {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 
 namespace backgauge {
 namespace {

@@ -6,7 +6,7 @@
 #include <complex>
 #include <stdexcept>
 
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 #include "properties/laws/subnet.h"
 #include "properties/laws/transform.h"
 #include "reference/arithmetic/exact.h"

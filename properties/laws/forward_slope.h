@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "reference/contract/call.h"
 
 namespace backgauge {

@@ -5,7 +5,7 @@
 // them, gradients scaled by something they should not depend on, outputs that keep their old contents.
 #include <utility>
 
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/transform.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/forward_slope.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
 
-#include "properties/case/case.h"
-#include "properties/case/filled.h"
-#include "properties/case/random.h"
+#include "properties/case/line/case.h"
+#include "properties/case/line/filled.h"
+#include "properties/case/line/random.h"
 #include "properties/laws/answer.h"
 #include "properties/laws/draw_case.h"
 #include "properties/laws/law.h"

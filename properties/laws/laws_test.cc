@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "impl/registry.h"
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 #include "properties/laws/case_generator.h"
 #include "properties/laws/law.h"
 

@@ -3,7 +3,7 @@
 // next.
 #pragma once
 
-#include "properties/case/filled.h"
+#include "properties/case/line/filled.h"
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
 

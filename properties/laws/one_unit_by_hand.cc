@@ -5,9 +5,9 @@
 #include <map>
 #include <stdexcept>
 
-#include "properties/case/case.h"
-#include "properties/case/random.h"
-#include "properties/case/shaped_problem.h"
+#include "properties/case/line/case.h"
+#include "properties/case/line/random.h"
+#include "properties/case/line/shaped_problem.h"
 
 namespace backgauge {
 namespace {

@@ -4,7 +4,7 @@
 // tanh in lstm and in rnn_tanh.
 #pragma once
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "reference/oracle.h"
 
 namespace backgauge {

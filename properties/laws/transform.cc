@@ -5,7 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge {

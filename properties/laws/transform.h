@@ -6,7 +6,7 @@
 #include <functional>
 #include <optional>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "reference/contract/call.h"
 #include "reference/oracle.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/judge.h"
 #include "properties/saboteurs/variant.h"
 

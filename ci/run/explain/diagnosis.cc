@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "ci/run/explain/known_fault_match.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/explain/hint.h"
 #include "properties/explain/term_hint.h"
 #include "properties/judge/compare/claims.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/saboteurs/variant.h"
 

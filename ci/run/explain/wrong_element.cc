@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "ci/run/explain/known_fault_match.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/compare.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "properties/judge/compare/verdict.h"
 #include "properties/judge/runner/runner.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "properties/case/data_files.h"
+#include "properties/case/files/data_files.h"
 
 namespace backgauge::cli {
 namespace {

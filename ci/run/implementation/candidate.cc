@@ -16,7 +16,7 @@
 #include "ci/run/implementation/python.h"
 #include "impl/registry.h"
 #include "perf/call/session_process.h"
-#include "properties/case/memory_budget.h"
+#include "properties/case/files/memory_budget.h"
 #include "properties/judge/worker/worker_main.h"
 #include "properties/judge/worker/worker_runner.h"
 

@@ -16,8 +16,8 @@
 #include "ci/run/judge/judging.h"
 #include "ci/run/outcome/run_folder.h"
 #include "ci/run/process/progress.h"
-#include "properties/case/npy.h"
-#include "properties/case/whole.h"
+#include "properties/case/files/npy.h"
+#include "properties/case/files/whole.h"
 
 namespace backgauge::cli {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "ci/run/process/crash_report.h"
 #include "ci/run/process/interrupt.h"
-#include "properties/case/case.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
+#include "properties/case/line/case.h"
 #include "properties/judge/compare/claims.h"
 
 namespace backgauge::cli {

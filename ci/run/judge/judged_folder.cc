@@ -13,7 +13,7 @@
 #include "ci/run/plan/preflight.h"
 #include "ci/version.h"
 #include "perf/machine/machine.h"
-#include "properties/case/bundle.h"
+#include "properties/case/stored/bundle.h"
 #include "properties/judge/compare/expected_outputs.h"
 #include "properties/judge/compare/judge_values.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "properties/judge/record/record.h"
 #include "reference/oracle.h"
 

@@ -15,7 +15,7 @@
 #include "ci/run/plan/redraw.h"
 #include "ci/run/process/crash_report.h"
 #include "ci/run/process/interrupt.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/call/printable.h"
 #include "properties/judge/judge.h"
 #include "properties/judge/runner/refusals.h"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "ci/run/implementation/candidate.h"
-#include "properties/case/case.h"
-#include "properties/case/filled.h"
-#include "properties/case/golden.h"
+#include "properties/case/line/case.h"
+#include "properties/case/line/filled.h"
+#include "properties/case/stored/golden.h"
 #include "properties/judge/compare/judge_values.h"
 #include "properties/judge/record/record.h"
 

@@ -8,7 +8,7 @@
 #include "ci/run/judge/judging.h"
 #include "ci/run/process/interrupt.h"
 #include "properties/campaign/shrink.h"
-#include "properties/case/regressions.h"
+#include "properties/case/line/regressions.h"
 
 namespace backgauge::cli {
 ShrunkFailure shrink_failure(Runner& runner, const Case& c, const Record& record, int num_threads) {

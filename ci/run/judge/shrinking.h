@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "properties/judge/record/record.h"
 #include "properties/judge/runner/runner.h"
 

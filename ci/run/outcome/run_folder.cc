@@ -17,7 +17,7 @@
 #include "ci/options/command_error.h"
 #include "ci/run/outcome/verification_page.h"
 #include "perf/machine/machine.h"
-#include "properties/case/npy.h"
+#include "properties/case/files/npy.h"
 
 namespace backgauge::cli {
 namespace {

@@ -11,9 +11,9 @@
 #include "ci/run/implementation/adapters.h"
 #include "ci/version.h"
 #include "impl/registry.h"
-#include "properties/case/npy.h"
-#include "properties/case/philox.h"
-#include "properties/case/whole.h"
+#include "properties/case/files/npy.h"
+#include "properties/case/files/whole.h"
+#include "properties/case/line/philox.h"
 #include "properties/judge/call/printable.h"
 
 namespace backgauge::cli {

@@ -13,7 +13,7 @@
 #include "properties/campaign/crowd.h"
 #include "properties/campaign/thread_counts.h"
 #include "properties/campaign/walk.h"
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "properties/judge/record/record.h"
 
 namespace backgauge::cli {

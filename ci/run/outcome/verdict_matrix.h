@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "properties/judge/record/record.h"
 
 namespace backgauge::cli {

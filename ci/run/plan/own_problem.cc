@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "ci/run/plan/refuse.h"
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "reference/contract/owned_call.h"
 #include "reference/contract/validate.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "properties/case/bundle.h"
-#include "properties/case/case.h"
-#include "properties/case/filled.h"
+#include "properties/case/line/case.h"
+#include "properties/case/line/filled.h"
+#include "properties/case/stored/bundle.h"
 
 namespace backgauge::cli {
 

@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "ci/options/command_error.h"
-#include "properties/case/inputs.h"
-#include "properties/case/memory_budget.h"
+#include "properties/case/draw/inputs.h"
+#include "properties/case/files/memory_budget.h"
 #include "properties/judge/call/printable.h"
 #include "properties/judge/runner/refusals.h"
 #include "reference/memory.h"

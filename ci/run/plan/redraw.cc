@@ -5,8 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "properties/case/inputs.h"
-#include "properties/case/structures.h"
+#include "properties/case/draw/inputs.h"
+#include "properties/case/draw/structures.h"
 #include "properties/judge/compare/judge_values.h"
 
 namespace backgauge::cli {

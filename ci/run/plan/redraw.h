@@ -3,8 +3,8 @@
 // they print the same lines.
 #pragma once
 
-#include "properties/case/case.h"
-#include "properties/case/filled.h"
+#include "properties/case/line/case.h"
+#include "properties/case/line/filled.h"
 #include "properties/judge/compare/verdict.h"
 #include "reference/oracle.h"
 

@@ -10,9 +10,9 @@
 #include "ci/options/command_error.h"
 #include "ci/run/plan/preflight.h"
 #include "properties/campaign/campaign.h"
-#include "properties/case/golden.h"
-#include "properties/case/philox.h"
-#include "properties/case/regressions.h"
+#include "properties/case/line/philox.h"
+#include "properties/case/line/regressions.h"
+#include "properties/case/stored/golden.h"
 #include "properties/judge/runner/refusals.h"
 #include "reference/contract/op_spec.h"
 

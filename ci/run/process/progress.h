@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 
 namespace backgauge::cli {
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/verdict_text.h"
 #include "reference/contract/validate.h"
 

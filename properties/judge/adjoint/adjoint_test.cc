@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/testing/judge_testing.h"
 

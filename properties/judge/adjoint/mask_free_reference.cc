@@ -6,7 +6,7 @@
 #include <deque>
 #include <limits>
 
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 #include "properties/judge/adjoint/slope.h"
 #include "reference/contract/storage.h"
 #include "reference/rounding_model.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "reference/contract/rnn_params.h"
 #include "reference/contract/storage.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "properties/case/c_call.h"
+#include "properties/case/line/c_call.h"
 #include "properties/judge/call/plan_fault.h"
 #include "reference/contract/storage.h"
 #include "reference/contract/validate.h"

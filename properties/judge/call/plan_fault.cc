@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "properties/case/memory_budget.h"
+#include "properties/case/files/memory_budget.h"
 
 namespace backgauge {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "properties/case/inputs.h"
-#include "properties/case/memory_budget.h"
+#include "properties/case/draw/inputs.h"
+#include "properties/case/files/memory_budget.h"
 #include "properties/judge/judge.h"
 #include "properties/judge/runner/refusals.h"
 #include "properties/judge/testing/scripted_implementation.h"

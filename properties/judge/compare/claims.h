@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "properties/case/filled.h"
+#include "properties/case/line/filled.h"
 #include "reference/oracle.h"
 
 namespace backgauge {

@@ -7,7 +7,7 @@
 #include <list>
 #include <vector>
 
-#include "properties/case/filled.h"
+#include "properties/case/line/filled.h"
 #include "reference/oracle.h"
 
 namespace backgauge {

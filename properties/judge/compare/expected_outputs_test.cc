@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/testing/judge_testing.h"
 
 namespace backgauge {

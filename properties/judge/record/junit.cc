@@ -8,7 +8,7 @@
 #include <pugixml.hpp>
 #include <sstream>
 
-#include "properties/case/case.h"
+#include "properties/case/line/case.h"
 #include "properties/judge/call/printable.h"
 #include "properties/judge/compare/verdict_text.h"
 

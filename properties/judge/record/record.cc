@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "properties/case/whole.h"
+#include "properties/case/files/whole.h"
 #include "properties/judge/call/printable.h"
 #include "properties/judge/compare/compare.h"
 

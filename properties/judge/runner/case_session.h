@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/case/filled.h"
+#include "properties/case/line/filled.h"
 #include "properties/judge/compare/verdict.h"
 #include "properties/judge/runner/runner.h"
 #include "reference/declared.h"

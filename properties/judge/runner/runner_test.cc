@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/testing/scripted_implementation.h"
 #include "reference/oracle.h"
 

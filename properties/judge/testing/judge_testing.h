@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/judge.h"
 #include "properties/judge/testing/scripted_implementation.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "properties/case/random.h"
+#include "properties/case/line/random.h"
 #include "reference/contract/rnn_params.h"
 #include "reference/contract/storage.h"
 #include "reference/contract/validate.h"

@@ -2,7 +2,7 @@
 // Replies of a worker are untrusted: each truncated reply, and each with a changed byte, is read without harm.
 #include <gtest/gtest.h>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/testing/scripted_implementation.h"
 #include "properties/judge/worker/messages.h"
 

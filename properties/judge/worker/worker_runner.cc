@@ -10,7 +10,7 @@
 #include <new>
 #include <thread>
 
-#include "properties/case/memory_budget.h"
+#include "properties/case/files/memory_budget.h"
 #include "properties/judge/call/printable.h"
 #include "properties/judge/runner/threads.h"
 

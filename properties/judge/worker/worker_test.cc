@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/testing/scripted_implementation.h"
 #include "properties/judge/worker/testing/misbehaving.h"

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <string>
 
-#include "properties/case/inputs.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/judge/judge.h"
 #include "properties/judge/worker/worker_runner.h"
 #include "reference/contract/sanitized.h"

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// First everything is drawn, including the saved tensors. Then a forward pass overwrites the steps of the saved tensors
+// that it computes, so that the steps beyond seq_len_max hold plausible values.
+#include "properties/case/draw/lstm_inputs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "properties/case/draw/forward.h"
+#include "properties/case/draw/structures.h"
+#include "properties/case/line/random.h"
+#include "reference/contract/storage.h"
+
+namespace backgauge {
+namespace {
+
+// Multiplications of a forward pass, about two seconds of plain loops. Above it, saved tensors are drawn independently.
+constexpr double kLargestForward = 0x1p30;
+
+class LstmDraw {
+ public:
+  LstmDraw(const Case& c, const Regime& regime, Problem& problem) : c_(c), regime_(regime), problem_(problem) {}
+
+  void run(DataFacts& facts) {
+    draw_weights();
+    draw_states();
+    draw_saved();
+    for (const char* name : {"cs_grad", "h_grad"}) fill_upstream(c_, regime_, at(name));
+    if (c_.data == DataClass::kTraining) keep_last_cs_grad();
+    if (const Structure* structure = structure_of(c_)) {
+      Draft draft(c_, problem_);
+      structure->impose(draft);
+    }
+    for (Tensor& tensor : problem_.inputs) finish(c_, tensor);
+    const bool affordable = c_.data == DataClass::kTraining || forward_products() <= kLargestForward;
+    facts.consistent_saved = regime_.consistent && affordable && has_what_forward_reads();
+    if (facts.consistent_saved) run_forward_pass();
+  }
+
+ private:
+  bool is_cell() const { return !traits_of(c_.op).has_steps; }
+  std::int64_t steps() const { return steps_taken(c_); }
+
+  Tensor& at(std::string_view name) {
+    return *std::ranges::find(problem_.inputs, name,
+                              [](const Tensor& tensor) { return std::string_view(tensor.name); });
+  }
+
+  double forward_products() const {
+    return static_cast<double>(steps()) * static_cast<double>(c_.B) * static_cast<double>(c_.I + c_.H) * 4 *
+           static_cast<double>(c_.H);
+  }
+
+  // Large tensors hold only the elements that the gradient reads, and the gradient of the cell reads no weights.
+  bool has_what_forward_reads() {
+    const auto whole = [&](const char* name) {
+      return static_cast<std::int64_t>(at(name).values.size()) == element_count(at(name).shape);
+    };
+    return !is_cell() || (whole("x") && whole("h_prev") && whole("w") && whole("b"));
+  }
+
+  void draw_weights() {
+    const std::int64_t H = c_.H;
+    Tensor &w = at("w"), &b = at("b");
+    fill_normal(c_, w, regime_.gain / std::sqrt(static_cast<double>(c_.I + H) * regime_.density));
+    thin_out(c_, regime_.density, w, 0, static_cast<std::int64_t>(w.values.size()));
+    fill_normal(c_, b, regime_.bias);
+    for (Tensor* tensor : {&w, &b}) {
+      for (std::size_t k = 0; k < tensor->values.size(); ++k) {
+        tensor->values[k] *= kGateScale[static_cast<std::int64_t>(k) % (4 * H) / H];
+      }
+    }
+    const auto forget = static_cast<std::int64_t>(traits_of(c_.op).gates.find('f'));
+    if (regime_.forget_bias) {
+      for (std::int64_t j = 0; j < H; ++j) b.values[forget * H + j] += 1;
+    }
+    for (const char* name : {"wci", "wcf", "wco"}) fill_normal(c_, at(name), regime_.bias);
+  }
+
+  void draw_states() {
+    fill_normal(c_, at("x"), 1);
+    fill_bounded(c_, at("h_prev"), 1);
+    if (c_.data == DataClass::kLarge) {
+      fill_large_states(c_, at("cs_prev"));
+    } else {
+      fill_normal(c_, at("cs_prev"), 1);
+    }
+  }
+
+  // Open intervals that stay open when rounded to half: 1/64 is far above its unit roundoff.
+  void draw_saved() {
+    for (const char* name : {"i", "f", "o", "ci", "co"}) {
+      Tensor& tensor = at(name);
+      const bool gate = tensor.name.size() == 1;
+      const RandomStream stream(c_.seed, name);
+      for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+        const double u = stream.uniform(k);
+        tensor.values[k] = gate ? 0x1p-6 + 0x1.fp-1 * u : 0x1.f8p-1 * (2 * u - 1);
+      }
+      if (regime_.exact_gates) place_exact_values(tensor, gate);
+    }
+    fill_normal(c_, at("cs"), 1);
+    if (!is_cell()) fill_normal(c_, at("h"), 1);
+    if (c_.data == DataClass::kLarge) {
+      Tensor &cs = at("cs"), &co = at("co");
+      fill_large_states(c_, cs);
+      for (std::size_t k = 0; k < cs.values.size(); ++k) co.values[k] = std::copysign(1.0, cs.values[k]);
+    }
+  }
+
+  // Five elements in eight, so that some products of several gates are not 0.
+  void place_exact_values(Tensor& tensor, bool gate) {
+    const bool half = c_.dtype == BACKGAUGE_HALF;
+    const double below_one = 1 - float_format(c_.dtype).unit_roundoff;
+    const double values[] = {0, 1, below_one, half ? 0x1p-14 : 1e-20, half ? 0x1p-24 : 1e-40};
+    const RandomStream choice(c_.seed, tensor.name + "/exact"), sign(c_.seed, tensor.name + "/sign");
+    for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+      const std::int64_t which = choice.choice(k, 8);
+      if (which < 5) tensor.values[k] = values[which] * (gate ? 1 : sign.sign(k));
+    }
+  }
+
+  // The cell states of an LSTM are an output only after the last step.
+  void keep_last_cs_grad() {
+    if (is_cell() || c_.seq_len_max == 0) return;
+    Tensor& cs_grad = at("cs_grad");
+    std::fill_n(cs_grad.values.begin(), (c_.seq_len_max - 1) * c_.B * c_.H, 0.0);
+  }
+
+  void run_forward_pass() {
+    ForwardInputs in{};
+    in.steps = steps();
+    in.B = c_.B;
+    in.I = c_.I;
+    in.H = c_.H;
+    in.order = traits_of(c_.op).gates == "icfo" ? GateOrder::kIcfo : GateOrder::kIfco;
+    in.forget_bias = is_cell() ? 1 : 0;
+    in.cell_clip = round_to(c_.dtype, c_.cell_clip);
+    in.use_peephole = c_.use_peephole;
+    for (const auto& [member, name] : {std::pair{&ForwardInputs::x, "x"}, std::pair{&ForwardInputs::cs_prev, "cs_prev"},
+                                       std::pair{&ForwardInputs::h_prev, "h_prev"}, std::pair{&ForwardInputs::w, "w"},
+                                       std::pair{&ForwardInputs::wci, "wci"}, std::pair{&ForwardInputs::wcf, "wcf"},
+                                       std::pair{&ForwardInputs::wco, "wco"}, std::pair{&ForwardInputs::b, "b"}}) {
+      in.*member = at(name).values.data();
+    }
+    const Saved saved = run_forward(in);
+    for (const auto& [member, name] :
+         {std::pair{&Saved::i, "i"}, std::pair{&Saved::cs, "cs"}, std::pair{&Saved::f, "f"}, std::pair{&Saved::o, "o"},
+          std::pair{&Saved::ci, "ci"}, std::pair{&Saved::co, "co"}}) {
+      overwrite(saved.*member, at(name));
+    }
+    if (!is_cell()) overwrite(saved.h, at("h"));
+  }
+
+  void overwrite(const std::vector<double>& made, Tensor& tensor) {
+    const std::size_t count = std::min(made.size(), tensor.values.size());  // large tensors hold only what is read
+    for (std::size_t k = 0; k < count; ++k) tensor.values[k] = round_to(c_.dtype, made[k]);
+  }
+
+  const Case& c_;
+  const Regime& regime_;
+  Problem& problem_;
+};
+
+}  // namespace
+
+void draw_lstm_inputs(const Case& c, const Regime& regime, Problem& problem, DataFacts& facts) {
+  LstmDraw(c, regime, problem).run(facts);
+}
+
+}  // namespace backgauge

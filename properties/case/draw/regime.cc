@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/case/draw/regime.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "properties/case/draw/input_ranges.h"
+#include "properties/case/draw/structures.h"
+#include "properties/case/line/random.h"
+#include "reference/contract/storage.h"
+
+namespace backgauge {
+namespace {
+
+// Scale of element k of a tiny upstream gradient. Most elements have the first scale: near the end of the range an
+// implementation may flush subnormals, so that little can be concluded there.
+double tiny_scale(backgauge_dtype dtype, std::size_t k) {
+  const std::size_t level = k % 11 == 5 ? 2 : k % 5 == 3 ? 1 : 0;
+  return input_range(dtype).tiny[level];
+}
+
+double huge_scale(const Case& c) {
+  const InputRange& range = input_range(c.dtype);
+  if (!range.huge_shrinks) return range.huge;
+  const double terms =
+      static_cast<double>(std::max<std::int64_t>(c.B, 1)) * static_cast<double>(std::max<std::int64_t>(c.T, 1));
+  return range.huge / std::sqrt(terms);
+}
+
+// The gain of kTame. A matrix of independent weights multiplies the norm of a gradient by its gain, times the scale of
+// the gate and the slope there. With 0.3 that is at most 0.3 * 2.25 * 1 for the tanh of an LSTM, and 0.3 * 3.4 / 4,
+// 0.3 * 1.5 / 4 and 0.3 / 4 for its gates, 0.74 together. So every step shrinks the carried gradient, and it does not
+// grow even over a thousand steps.
+constexpr double kTameGain = 0.3;
+
+// Gradients of the final states, which belong to the last step.
+bool is_of_last_step(const Tensor& tensor) {
+  return tensor.name == "output_h_backprop" || tensor.name == "output_c_backprop";
+}
+
+double density_of(const Case& c) {
+  const std::int64_t longest = std::max(4 * c.H, c.I + c.H);  // the longest sum of products with weights
+  const std::int64_t terms = input_range(c.dtype).sparse_terms;
+  return longest > terms ? static_cast<double>(terms) / static_cast<double>(longest) : 1;
+}
+
+// The upstream gradient of a case of kSparse: the first steps and every n-th row. The gradients of later steps are 0.
+void thin_out_upstream(const Case& c, Tensor& tensor) {
+  const InputRange& range = input_range(c.dtype);
+  const std::int64_t stride = std::max<std::int64_t>(1, c.B / range.sparse_rows);
+  const std::int64_t row = RandomStream(c.seed, "kept_row").choice(0, stride), width = tensor.shape.back();
+  const bool sequence = traits_of(c.op).has_steps && !is_of_last_step(tensor);
+  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+    const std::int64_t sample = static_cast<std::int64_t>(k) / width % c.B;
+    const std::int64_t step = sequence ? static_cast<std::int64_t>(k) / width / c.B : c.T - 1;
+    if (step >= range.sparse_steps || sample % stride != row) tensor.values[k] = 0;
+  }
+}
+
+// Rounds towards 0, to a power of two.
+double plain(double value) {
+  int exponent = 0;
+  if (std::frexp(value, &exponent) == 0) return 0;
+  return std::copysign(std::ldexp(0.5, exponent), value);
+}
+
+}  // namespace
+
+Regime regime_of(const Case& c) {
+  const RandomStream stream(c.seed, "regime");
+  constexpr double kGains[] = {0.3, 1.2, 1.2, 1.2, 2.5, 5};  // 1.2 in half of the cases
+  Regime regime{};
+  regime.gain = kGains[stream.choice(0, 6)];
+  // A recurrence of gain 5 over many steps and layers is chaotic: no bound is meaningful.
+  const bool stacked = traits_of(c.op).is_stacked;
+  const bool may_run_wild = stacked && c.rnn_mode != BACKGAUGE_RNN_RELU;
+  if (may_run_wild && c.T * c.layers > 6) regime.gain = std::min(regime.gain, 2.5);
+  // Measured on lstm, gru and tanh of width 64 and 256: with a gain of 2.5 the resolution is too low to prove anything
+  // from 30 steps on; with 1.2 it is 20 times what is needed in 50 steps of 3 layers.
+  if (may_run_wild && c.T * c.layers > 24) regime.gain = std::min(regime.gain, 1.2);
+  regime.bias = 0.5;
+  regime.forget_bias = stream.choice(1, 2) == 0;
+  regime.consistent = stream.choice(2, 5) < 3;  // R10: 60 %
+  regime.upstream = 1;
+  regime.density = 1;
+  regime.poison = static_cast<Poison>(stream.choice(3, 4));
+  switch (c.data) {
+    case DataClass::kSaturated:
+      // Stacked nets also have saturating biases; with 10, their gradients would vanish.
+      regime.gain = stacked ? 4 : 10;
+      regime.exact_gates = !stacked && stream.choice(4, 2) == 0;
+      regime.consistent = !regime.exact_gates;
+      break;
+    case DataClass::kLinear:
+      regime.gain = regime.bias = 0.01;
+      regime.forget_bias = false;
+      break;
+    case DataClass::kLarge:
+    case DataClass::kPlain:
+    case DataClass::kConstant: regime.consistent = false; break;
+    case DataClass::kTraining:
+      regime.consistent = true;
+      regime.poison = Poison::kPlausible;  // for programs that compute the saved tensors themselves
+      break;
+    case DataClass::kTame: regime.gain = kTameGain; break;
+    case DataClass::kSparse:
+      regime.gain = kTameGain;
+      regime.density = density_of(c);
+      break;
+    case DataClass::kBlank:
+    case DataClass::kAlike:
+    case DataClass::kExact:
+    case DataClass::kLone: regime.consistent = regime.consistent && !structure_of(c)->chooses_saved; break;
+    case DataClass::kHuge:
+      regime.upstream = huge_scale(c);
+      regime.bounded_upstream = true;
+      break;
+    default: break;
+  }
+  return regime;
+}
+
+void fill_normal(const Case& c, Tensor& tensor, double scale) {
+  const RandomStream stream(c.seed, tensor.name);
+  for (std::size_t k = 0; k < tensor.values.size(); ++k) tensor.values[k] = stream.normal(k) * scale;
+}
+
+void fill_bounded(const Case& c, Tensor& tensor, double scale) {
+  const RandomStream stream(c.seed, tensor.name);
+  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+    const double z = 2 * stream.normal(k);
+    tensor.values[k] = z / (1 + std::fabs(z)) * scale;
+  }
+}
+
+void fill_large_states(const Case& c, Tensor& tensor) {
+  const std::int64_t octaves = input_range(c.dtype).state_octaves;
+  const RandomStream magnitude(c.seed, tensor.name), octave(c.seed, tensor.name + "/octave"),
+      sign(c.seed, tensor.name + "/sign");
+  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+    const double base = 10 * (1 + 0.95 * magnitude.uniform(k)) * sign.sign(k);
+    tensor.values[k] = std::ldexp(base, static_cast<int>(octave.choice(k, octaves)));
+  }
+}
+
+void thin_out(const Case& c, double density, Tensor& tensor, std::int64_t first, std::int64_t count) {
+  if (density >= 1) return;
+  const RandomStream kept(c.seed, tensor.name + "/kept");
+  for (std::int64_t k = first; k < first + count; ++k) {
+    if (kept.uniform(k) >= density) tensor.values[static_cast<std::size_t>(k)] = 0;
+  }
+}
+
+void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor) {
+  if (regime.bounded_upstream) {
+    fill_bounded(c, tensor, regime.upstream);
+  } else {
+    fill_normal(c, tensor, regime.upstream);
+  }
+  if (c.data == DataClass::kTiny) {
+    for (std::size_t k = 0; k < tensor.values.size(); ++k) tensor.values[k] *= tiny_scale(c.dtype, k);
+  }
+  if (c.data == DataClass::kSparse) thin_out_upstream(c, tensor);
+  if (c.data != DataClass::kScales) return;
+  // One scale per batch row, for all steps and tensors. With one per step, the largest step would hide the others.
+  const int largest = input_range(c.dtype).row_octaves;
+  const RandomStream exponent(c.seed, "row_scale");
+  const std::int64_t width = tensor.shape.back();
+  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+    const std::int64_t row = static_cast<std::int64_t>(k) / width % c.B;
+    tensor.values[k] = std::ldexp(tensor.values[k], static_cast<int>(exponent.choice(row, 2 * largest + 1)) - largest);
+  }
+}
+
+void finish(const Case& c, Tensor& tensor) {
+  const RandomStream zeros(c.seed, tensor.name + "/zero");
+  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+    double& value = tensor.values[k];
+    if (c.data == DataClass::kConstant) value = 0.1;
+    if (c.data == DataClass::kPlain) value = plain(value);
+    if (c.data == DataClass::kZeros && zeros.choice(k, 10) == 0) value = 0;
+    value = round_to(c.dtype, value);
+  }
+}
+
+}  // namespace backgauge

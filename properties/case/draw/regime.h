@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data class of a case in numbers: scales and choices that apply to all of its tensors, and the elementary fills
+// that the two generators share.
+#pragma once
+
+#include <cstdint>
+
+#include "properties/case/line/case.h"
+
+namespace backgauge {
+
+// The values of elements that must never be read. kPlausible: those that the generator drew.
+enum class Poison { kNan, kInfinity, kHuge, kPlausible };
+
+struct Regime {
+  double gain;            // of weights: w ~ N(0, 1) * gain / sqrt(fan-in)
+  double bias;            // of biases and peepholes: N(0, 1) * bias
+  bool forget_bias;       // biases of the forget gate are around 1
+  bool consistent;        // saved tensors come from a forward pass
+  bool exact_gates;       // kSaturated: saved gates are exactly 0 or 1, next to 1, or tiny
+  double upstream;        // of upstream gradients: N(0, 1) * upstream
+  bool bounded_upstream;  // upstream gradients are below `upstream`, so that the largest do not overflow
+  double density;         // the share of weights that are not 0
+  Poison poison;
+};
+Regime regime_of(const Case& c);
+
+// Scale of gate block g, each 1.5 times the previous one, so that a wrong order cannot average out.
+inline constexpr double kGateScale[4] = {1, 1.5, 2.25, 3.4};
+
+// Fill all elements of a tensor from its own random stream.
+void fill_normal(const Case& c, Tensor& tensor, double scale);
+void fill_bounded(const Case& c, Tensor& tensor, double scale);  // z / (1 + |z|) * scale, z = 2 N(0, 1)
+void fill_large_states(const Case& c, Tensor& tensor);           // either sign, magnitude 10 to 1e4 (half: to 80)
+
+// Sets all but a share `density` of some weights to 0. `first`: the index of the first of them in `tensor`.
+void thin_out(const Case& c, double density, Tensor& tensor, std::int64_t first, std::int64_t count);
+
+// Fills an upstream gradient [..., B, width]. In kScales, each of the B rows has its own scale. In kSparse, one of a
+// sequence [T, B, width] is 0 except at a few steps and rows, and one that enters at the last step is 0 unless that is
+// one of the few.
+void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor);
+
+// Applies what a class does to every tensor (kConstant, kPlain, kZeros), and rounds to the dtype, once.
+void finish(const Case& c, Tensor& tensor);
+
+}  // namespace backgauge

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/case/line/simpler.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace backgauge {
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+// Sizes smaller than n, the simplest first.
+Dims smaller(std::int64_t n) {
+  if (n == 0) return {1};
+  Dims out;
+  for (const std::int64_t candidate : {std::int64_t{1}, n / 2, n - 1}) {
+    if (candidate >= 1 && candidate < n && std::ranges::find(out, candidate) == out.end()) out.push_back(candidate);
+  }
+  return out;
+}
+
+std::int64_t complexity_of_dimension(std::int64_t n) { return n == 0 ? 1 : n - 1; }
+
+std::int64_t complexity_of_mode(backgauge_rnn_mode mode) {
+  constexpr std::array kPlainestFirst = {BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU, BACKGAUGE_LSTM};
+  return std::ranges::find(kPlainestFirst, mode) - kPlainestFirst.begin();
+}
+
+std::int64_t complexity_of_data(DataClass data) {
+  return data == DataClass::kPlain ? 0 : data == DataClass::kStratified ? 1 : 2;
+}
+
+// Every seed is replaced by the seeds 0 to kLeastSeeds - 1.
+constexpr std::uint64_t kLeastSeeds = 4;
+
+// The number of its hexadecimal digits in the line; 0 is the simplest.
+std::int64_t complexity_of_seed(std::uint64_t seed) { return (std::bit_width(seed) + 3) / 4; }
+
+// Cases that differ from c in one setting, which is simpler.
+std::vector<Case> neighbours(const Case& c) {
+  const OpTraits& op = traits_of(c.op);
+  std::vector<Case> out;
+  const auto add = [&](const auto& change) {
+    Case changed = c;
+    changed.checksum.reset();
+    change(changed);
+    if (changed.input_mode == BACKGAUGE_SKIP_INPUT) changed.I = changed.H;
+    if (op.has_seq_len_max) {
+      // The number of steps after seq_len_max stays the same, so that both get smaller.
+      changed.seq_len_max = std::clamp<std::int64_t>(changed.seq_len_max + changed.T - c.T, 0, changed.T);
+    }
+    out.push_back(std::move(changed));
+  };
+  for (std::int64_t Case::*member : {&Case::layers, &Case::T, &Case::B, &Case::H, &Case::I}) {
+    for (const std::int64_t value : smaller(c.*member)) {
+      add([&](Case& changed) { changed.*member = value; });
+    }
+  }
+  add([&](Case& changed) { changed.seq_len_max = op.has_seq_len_max ? c.T : 1; });
+  add([&](Case& changed) { changed.seq_len_max = std::min(c.seq_len_max + 1, c.T); });
+  add([](Case& changed) { changed.direction = BACKGAUGE_UNIDIRECTIONAL; });
+  add([](Case& changed) { changed.dropout = 0; });
+  add([](Case& changed) { changed.use_peephole = false; });
+  add([](Case& changed) { changed.cell_clip = 0; });
+  add([](Case& changed) { changed.input_mode = BACKGAUGE_LINEAR_INPUT; });
+  for (const auto mode : {BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU}) {
+    if (op.is_stacked) add([mode](Case& changed) { changed.rnn_mode = mode; });
+  }
+  add([](Case& changed) { changed.dtype = BACKGAUGE_FLOAT32; });
+  for (const DataClass data : {DataClass::kPlain, DataClass::kStratified}) {
+    add([data](Case& changed) {
+      changed.data = data;
+      changed.golden.clear();
+    });
+  }
+  for (std::uint64_t seed = 0; seed < kLeastSeeds; ++seed) {
+    add([seed](Case& changed) { changed.seed = seed; });
+  }
+  return out;
+}
+
+// Whether parse_case accepts the case and its inputs can be made. A golden vector cannot be changed.
+bool is_sensible(const Case& c) {
+  if (c.data == DataClass::kGolden) return false;
+  const bool relu = traits_of(c.op).is_stacked && c.rnn_mode == BACKGAUGE_RNN_RELU;
+  return !(relu && (c.data == DataClass::kNan || c.data == DataClass::kInf));
+}
+
+}  // namespace
+
+std::int64_t complexity(const Case& c) {
+  std::int64_t sum = c.layers - 1;
+  for (const std::int64_t dim : {c.T, c.B, c.I, c.H}) sum += complexity_of_dimension(dim);
+  if (traits_of(c.op).has_seq_len_max) sum += c.T - c.seq_len_max;
+  sum += c.direction != BACKGAUGE_UNIDIRECTIONAL;
+  sum += c.dropout != 0;
+  sum += c.use_peephole;
+  sum += c.cell_clip != 0;
+  sum += c.input_mode != BACKGAUGE_LINEAR_INPUT;
+  if (traits_of(c.op).is_stacked) sum += complexity_of_mode(c.rnn_mode);
+  sum += c.dtype != BACKGAUGE_FLOAT32;
+  sum += complexity_of_data(c.data);
+  constexpr std::int64_t kAllSeeds = 32;  // more than any seed's: seeds only decide between otherwise equal cases
+  return sum * kAllSeeds + complexity_of_seed(c.seed);
+}
+
+std::vector<Case> simpler(const Case& c, Case (*about)(Case)) {
+  std::vector<Case> out;
+  if (c.data == DataClass::kMalformed) return out;  // a malformed call cannot be changed
+  for (const Case& neighbour : neighbours(c)) {
+    const Case candidate = about(neighbour);
+    if (complexity(candidate) < complexity(c) && is_sensible(candidate)) out.push_back(candidate);
+  }
+  std::ranges::stable_sort(out, {}, complexity);
+  return out;
+}
+
+}  // namespace backgauge

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/case/stored/golden.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "properties/case/files/data_files.h"
+#include "properties/case/files/npz.h"
+#include "properties/case/files/whole.h"
+#include "properties/case/line/shaped_problem.h"
+
+namespace backgauge {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kManifest = "manifest.json";
+
+template <class Enumeration>
+Enumeration enumerator_at(std::string_view (*word_of)(std::int32_t), const json& word) {
+  const std::int32_t found = enumerator_of(word_of, word.get<std::string>());
+  if (found == 0) throw std::runtime_error("unknown word \"" + word.get<std::string>() + "\"");
+  return static_cast<Enumeration>(found);
+}
+
+backgauge_dtype dtype_at(const std::string& word) {
+  for (const backgauge_dtype dtype : kFloatDtypes) {
+    if (npy_word(npy_type(dtype)) == word) return dtype;
+  }
+  throw std::runtime_error("unknown dtype \"" + word + "\"");
+}
+
+backgauge_op op_of(const std::string& tensorflow) {
+  for (const OpSpec& spec : op_specs()) {
+    if (spec.tensorflow == tensorflow) return spec.op;
+  }
+  throw std::runtime_error("unknown op \"" + tensorflow + "\"");
+}
+
+Case case_of(const json& entry) {
+  Case c;
+  c.op = op_of(entry.at("op"));
+  c.dtype = dtype_at(entry.at("dtype"));
+  c.data = DataClass::kGolden;
+  c.golden = entry.at("name");
+  const json &dims = entry.at("dims"), &attributes = entry.at("attributes");
+  read_whole(dims.at("B"), c.B);
+  read_whole(dims.at("I"), c.I);
+  read_whole(dims.at("H"), c.H);
+  const OpTraits& op = traits_of(c.op);
+  if (op.has_steps) read_whole(dims.at("T"), c.T);
+  if (op.is_stacked) {
+    read_whole(dims.at("L"), c.layers);
+    c.rnn_mode = enumerator_at<backgauge_rnn_mode>(rnn_mode_attribute, attributes.at("rnn_mode"));
+    c.input_mode = enumerator_at<backgauge_input_mode>(input_mode_attribute, attributes.at("input_mode"));
+    c.direction = enumerator_at<backgauge_direction>(direction_attribute, attributes.at("direction"));
+    c.dropout = attributes.at("dropout");
+    return c;
+  }
+  c.use_peephole = attributes.at("use_peephole");
+  if (op.has_seq_len_max) read_whole(dims.at("S"), c.seq_len_max);
+  if (!entry.at("forward").is_null()) c.cell_clip = entry.at("forward").at("attributes").at("cell_clip");
+  return c;
+}
+
+Golden golden_of(const json& entry) {
+  Golden golden;
+  golden.name = entry.at("name");
+  golden.file = entry.at("file");
+  golden.regime = entry.at("regime");
+  golden.producer = entry.at("producer");
+  golden.from_forward = !entry.at("forward").is_null();
+  golden.case_line = case_of(entry);
+  golden.attributes = attributes_of(golden.case_line);
+  if (traits_of(golden.case_line.op).is_stacked) {
+    read_whole(entry.at("attributes").at("seed"), golden.attributes.seed);
+    read_whole(entry.at("attributes").at("seed2"), golden.attributes.seed2);
+  }
+  return golden;
+}
+
+class GoldenReader {
+ public:
+  GoldenReader(const Golden& golden, std::map<std::string, NpyArray>& arrays) : golden_(golden), arrays_(arrays) {}
+
+  void run(GoldenData& data) {
+    const Case& c = golden_.case_line;
+    Problem& problem = data.problem;
+    problem = shaped_problem(c);
+    problem.attributes = golden_.attributes;
+    for (Tensor& tensor : problem.inputs) {
+      tensor = take(tensor.name, tensor.shape, tensor.name == "seq_len_max" ? BACKGAUGE_INT64 : c.dtype);
+    }
+    const OpSpec& spec = *find_op(c.op);
+    for (const TensorSpec& input : spec.inputs) {
+      if (input.present(problem.extents) && input.name.starts_with("output") && !input.name.ends_with("_backprop")) {
+        data.forward.push_back(take(std::string(input.name), input.shape(problem.extents), c.dtype));
+      }
+    }
+    for (const TensorSpec& output : spec.outputs) {
+      if (output.present(problem.extents)) {
+        data.outputs.push_back(take(std::string(output.name), output.shape(problem.extents), c.dtype));
+      }
+    }
+    if (c.dropout > 0 && c.dropout < 1) take_masks(problem);
+    data.facts.consistent_saved = golden_.from_forward;
+    constexpr std::array<std::string_view, 3> kStructured = {"dyadic", "limits", "saturated"};
+    data.facts.structured = std::ranges::find(kStructured, golden_.regime) != kStructured.end();
+  }
+
+ private:
+  Tensor take(const std::string& name, const Shape& shape, backgauge_dtype dtype) {
+    const auto found = arrays_.find(name);
+    if (found == arrays_.end()) throw std::runtime_error("tensor " + name + " is missing");
+    const NpyType type = npy_type(dtype);
+    if (found->second.shape != shape || found->second.type != type) {
+      throw std::runtime_error("tensor " + name + ": expected " + std::string(npy_word(type)) + " " + to_string(shape) +
+                               ", got " + std::string(npy_word(found->second.type)) + " " +
+                               to_string(found->second.shape));
+    }
+    return {name, shape, std::move(found->second.values)};
+  }
+
+  void take_masks(Problem& problem) {
+    const Extents& e = problem.extents;
+    for (std::int64_t gap = 0; gap + 1 < e.L; ++gap) {
+      const Tensor mask = take("dropout_mask_" + std::to_string(gap), {e.T, e.B, e.D * e.H}, problem.dtype);
+      std::vector<std::uint8_t>& keep = problem.keep.emplace_back();
+      for (const double value : mask.values) keep.push_back(value != 0);
+    }
+  }
+
+  const Golden& golden_;
+  std::map<std::string, NpyArray>& arrays_;
+};
+
+}  // namespace
+
+fs::path golden_directory(std::string& error) {
+  if (const char* chosen = std::getenv("BACKGAUGE_GOLDENS"); chosen != nullptr && *chosen != '\0') {
+    if (fs::exists(fs::path(chosen) / kManifest)) return chosen;
+    error = std::string("BACKGAUGE_GOLDENS=") + chosen + ": no manifest.json there";
+    return {};
+  }
+  const std::vector<fs::path> places = data_places("goldens", "properties/cases/goldens");
+  for (const fs::path& place : places) {
+    if (fs::exists(place / kManifest)) return place;
+  }
+  error =
+      "goldens: no manifest.json in " + places_text(places) + "; set BACKGAUGE_GOLDENS to the folder that contains it";
+  return {};
+}
+
+std::vector<Golden> list_goldens(const fs::path& directory, std::string& error) {
+  std::string text;
+  if (!read_file(directory / kManifest, text, error)) return {};
+  std::vector<Golden> goldens;
+  try {
+    const json manifest = json::parse(text);
+    for (const json& entry : manifest.at("cases")) goldens.push_back(golden_of(entry));
+  } catch (const std::exception& problem) {
+    error = (directory / kManifest).string() + ": case " + std::to_string(goldens.size()) + ": " + problem.what();
+    return {};
+  }
+  return goldens;
+}
+
+bool read_golden(const fs::path& directory, const Golden& golden, GoldenData& data, std::string& error) {
+  data = {};
+  std::map<std::string, NpyArray> arrays;
+  if (!read_npz(directory / golden.file, arrays, error)) return false;
+  try {
+    GoldenReader(golden, arrays).run(data);
+  } catch (const std::exception& problem) {
+    error = (directory / golden.file).string() + ": " + problem.what();
+    return false;
+  }
+  return true;
+}
+
+bool find_golden(const Case& c, GoldenData& data, std::string& error) {
+  const fs::path directory = golden_directory(error);
+  if (directory.empty()) return false;
+  const std::vector<Golden> goldens = list_goldens(directory, error);
+  if (!error.empty()) return false;
+  const auto golden = std::ranges::find(goldens, c.golden, &Golden::name);
+  if (golden == goldens.end()) {
+    error = "data=golden:" + c.golden + ": no golden of that name in " + directory.string();
+    return false;
+  }
+  Case wanted = c;
+  wanted.checksum.reset();
+  wanted.seed = golden->case_line.seed;
+  if (wanted != golden->case_line) {
+    error = "data=golden:" + c.golden + ": the golden is " + to_string(golden->case_line);
+    return false;
+  }
+  return read_golden(directory, *golden, data, error);
+}
+
+}  // namespace backgauge
