@@ -20,9 +20,9 @@
 #include "ci/run/process/progress.h"
 #include "impl/registry.h"
 #include "perf/workload/workloads.h"
-#include "properties/campaign/campaign.h"
-#include "properties/campaign/coverage.h"
-#include "properties/campaign/significance.h"
+#include "properties/campaign/measure/coverage.h"
+#include "properties/campaign/measure/significance.h"
+#include "properties/campaign/plan/campaign.h"
 #include "properties/judge/call/printable.h"
 #include "reference/contract/op_spec.h"
 

@@ -27,7 +27,7 @@
 #include "ci/run/process/interrupt.h"
 #include "ci/run/process/progress.h"
 #include "ci/version.h"
-#include "properties/campaign/campaign.h"
+#include "properties/campaign/plan/campaign.h"
 #include "properties/judge/call/printable.h"
 #include "properties/judge/compare/verdict_text.h"
 

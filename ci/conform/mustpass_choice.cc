@@ -10,8 +10,8 @@
 
 #include "ci/run/plan/redraw.h"
 #include "ci/run/process/progress.h"
-#include "properties/campaign/campaign.h"
-#include "properties/campaign/settings.h"
+#include "properties/campaign/plan/campaign.h"
+#include "properties/campaign/settings/settings.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/runner/refusals.h"

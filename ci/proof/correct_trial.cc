@@ -15,7 +15,7 @@
 #include "ci/run/process/in_parallel.h"
 #include "ci/run/process/interrupt.h"
 #include "impl/registry.h"
-#include "properties/campaign/walk.h"
+#include "properties/campaign/calls/walk.h"
 
 namespace backgauge::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "ci/run/implementation/load_implementation.h"
-#include "properties/campaign/crowd.h"
-#include "properties/campaign/thread_counts.h"
+#include "properties/campaign/calls/crowd.h"
+#include "properties/campaign/calls/thread_counts.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/determinism.h"

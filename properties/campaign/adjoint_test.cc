@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "impl/registry.h"
-#include "properties/campaign/random_cases.h"
+#include "properties/campaign/plan/random_cases.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/judge.h"

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "impl/registry.h"
-#include "properties/campaign/campaign.h"
+#include "properties/campaign/plan/campaign.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/device/runtime.h"
 #include "properties/judge/judge.h"

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <map>
 
-#include "properties/campaign/campaign.h"
-#include "properties/campaign/structured_cases.h"
-#include "properties/campaign/training_sizes.h"
+#include "properties/campaign/plan/campaign.h"
+#include "properties/campaign/plan/structured_cases.h"
+#include "properties/campaign/plan/training_sizes.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/case/line/shaped_problem.h"
 #include "properties/judge/judge.h"

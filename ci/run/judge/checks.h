@@ -11,9 +11,9 @@
 
 #include "ci/run/outcome/op_determinism.h"
 #include "ci/run/outcome/summary.h"
-#include "properties/campaign/crowd.h"
-#include "properties/campaign/thread_counts.h"
-#include "properties/campaign/walk.h"
+#include "properties/campaign/calls/crowd.h"
+#include "properties/campaign/calls/thread_counts.h"
+#include "properties/campaign/calls/walk.h"
 #include "properties/judge/record/record.h"
 #include "properties/judge/runner/runner.h"
 

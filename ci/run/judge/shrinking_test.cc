@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "ci/run/judge/judging.h"
-#include "properties/campaign/campaign.h"
+#include "properties/campaign/plan/campaign.h"
 #include "properties/campaign/shrink.h"
 #include "properties/saboteurs/variant.h"
 

@@ -8,7 +8,7 @@
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
 #include "ci/run/plan/redraw.h"
-#include "properties/campaign/coverage.h"
+#include "properties/campaign/measure/coverage.h"
 
 namespace backgauge::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "ci/run/outcome/op_determinism.h"
-#include "properties/campaign/crowd.h"
-#include "properties/campaign/thread_counts.h"
-#include "properties/campaign/walk.h"
+#include "properties/campaign/calls/crowd.h"
+#include "properties/campaign/calls/thread_counts.h"
+#include "properties/campaign/calls/walk.h"
 #include "properties/case/line/case.h"
 #include "properties/judge/record/record.h"
 

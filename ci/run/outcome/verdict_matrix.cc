@@ -9,7 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "properties/campaign/settings.h"
+#include "properties/campaign/settings/settings.h"
 
 namespace backgauge::cli {
 namespace {

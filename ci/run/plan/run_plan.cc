@@ -9,7 +9,7 @@
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
 #include "ci/run/plan/preflight.h"
-#include "properties/campaign/campaign.h"
+#include "properties/campaign/plan/campaign.h"
 #include "properties/case/line/philox.h"
 #include "properties/case/line/regressions.h"
 #include "properties/case/stored/golden.h"

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/campaign/plan/containment.h"
+
+#include <algorithm>
+
+#include "properties/case/draw/poison.h"
+
+namespace backgauge {
+namespace {
+
+enum class Position { kFirst, kLast, kBetween };
+
+bool is_at(const NonfinitePlace& place, Position position) {
+  switch (position) {
+    case Position::kFirst: return place.index == 0;
+    case Position::kLast: return place.index == place.readable - 1;
+    case Position::kBetween: return place.index > 0 && place.index < place.readable - 1;
+  }
+  return false;
+}
+
+// Small, so that few seeds need to be tried, but with more rows and units than the one element spoils: the others are
+// the evidence that it was contained.
+std::vector<Case> shapes(backgauge_op op, backgauge_dtype dtype) {
+  std::vector<Case> out;
+  Case c{.op = op, .T = 2, .B = 3, .I = 3, .H = 5, .dtype = dtype};
+  const OpTraits& traits = traits_of(op);
+  if (traits.is_stacked) {
+    for (const backgauge_rnn_mode mode : {BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU}) {
+      for (const backgauge_direction direction : {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL}) {
+        c.rnn_mode = mode, c.direction = direction;
+        out.push_back(c);
+      }
+    }
+    return out;
+  }
+  if (!traits.has_steps) c.T = 1;
+  if (traits.has_seq_len_max) c.T = 3, c.seq_len_max = 2;  // later steps are not read
+  for (const bool peephole : {false, true}) {
+    c.use_peephole = peephole;
+    out.push_back(c);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Case> containment_cases(backgauge_op op, backgauge_dtype dtype, Draws& draws) {
+  std::vector<Case> out;
+  for (const Case& shape : shapes(op, dtype)) {
+    const std::vector<ReadableTensor> tensors = readable_tensors(shape);
+    for (const DataClass data : {DataClass::kNan, DataClass::kInf}) {
+      for (const ReadableTensor& tensor : tensors) {
+        for (const Position position : {Position::kFirst, Position::kLast, Position::kBetween}) {
+          if (tensor.readable < (position == Position::kBetween ? 3 : position == Position::kLast ? 2 : 1)) continue;
+          Case c = shape;
+          c.data = data;
+          const auto fits = [&] {
+            const NonfinitePlace place = nonfinite_place(c.seed, tensors);
+            return place.tensor == tensor.name && is_at(place, position);
+          };
+          do c.seed = draws.seed();
+          while (!fits());
+          out.push_back(std::move(c));
+        }
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace backgauge

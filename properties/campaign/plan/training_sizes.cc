@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/campaign/plan/training_sizes.h"
+
+#include <limits>
+#include <numeric>
+
+#include "properties/campaign/settings/modes.h"
+#include "reference/contract/rnn_params.h"
+
+namespace backgauge {
+namespace {
+
+struct Size {
+  std::int64_t T, B, I, H, layers;
+  bool frequent;
+};
+
+// Above H = 768 the weights allow one row at one step.
+constexpr std::pair<std::int64_t, bool> kTrainingHidden[] = {
+    {192, false}, {320, false}, {384, false}, {511, false},  {512, true},  {513, false},  {640, false},  {650, false},
+    {767, false}, {768, false}, {769, false}, {1023, false}, {1024, true}, {1025, false}, {1500, false}, {2048, true}};
+constexpr std::pair<std::int64_t, bool> kTrainingInputs[] = {{300, false},  {511, false},  {512, true},  {513, false},
+                                                             {768, false},  {1023, false}, {1024, true}, {1025, false},
+                                                             {1500, false}, {2048, false}};
+constexpr std::pair<std::int64_t, bool> kTrainingBatches[] = {
+    {20, false},  {63, false},  {64, true},   {65, false}, {96, false},  {127, false}, {128, true},
+    {129, false}, {200, false}, {255, false}, {256, true}, {257, false}, {512, false}, {1024, false}};
+constexpr std::pair<std::int64_t, bool> kTrainingSteps[] = {
+    {15, false},  {16, false},  {17, false},  {34, false},   {35, true},   {63, false},  {64, false},
+    {65, true},   {100, true},  {127, false}, {128, false},  {129, false}, {200, false}, {255, false},
+    {256, false}, {257, false}, {512, false}, {1023, false}, {1024, true}, {1025, false}};
+constexpr std::pair<std::int64_t, bool> kLayers[] = {{4, false}, {5, true}, {6, false}, {7, false}, {8, true}};
+constexpr Size kTwoLarge[] = {
+    {35, 20, 4, 65, 1, false},  {64, 128, 3, 4, 1, true},   {2, 128, 4, 256, 1, false}, {2, 2, 512, 512, 1, false},
+    {100, 1, 3, 128, 1, false}, {2, 256, 512, 5, 1, false}, {65, 64, 3, 17, 1, false},  {2, 64, 256, 129, 1, false},
+};
+constexpr Size kTwoLargeStacked[] = {
+    {65, 2, 3, 5, 4, false}, {2, 2, 3, 256, 4, false}, {2, 128, 3, 5, 5, false}, {35, 20, 3, 16, 3, false}};
+
+// Nets of many steps need weights with which no state grows: case/README.md.
+constexpr std::int64_t kManySteps = 13;
+
+// The cost of a case, in units of one weight that the oracle evaluates (24 times with perturbations, whatever the other
+// sizes are). A value at a step costs as much as 2.5 weights, an element of x as much as one, a step of a layer as much
+// as 64, however small it is; a weight that is drawn but not evaluated costs 0.15. Fitted to the times of the 1,300
+// large cases of tier ci on an AVX2 processor of 2020, where a weight costs 0.55 microseconds of one core.
+constexpr double kPerValue = 2.5, kPerInput = 1, kPerStep = 64, kUnread = 0.15;
+
+// The most that a tier spends on a size, and on a single case. A size has at least one case if one is affordable.
+struct Budget {
+  double of_size, of_case;
+};
+
+Budget budget_of(SizeAmount amount, bool frequent) {
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  switch (amount) {
+    case SizeAmount::kFrequent: return {0x1p16, 0x1.2p20};  // 36 ms and 0.6 s; all of them take about three seconds
+    case SizeAmount::kGate:  // 0.3 s and 1.4 s, an LSTM of H = 768; for frequent sizes 1 s and 2.6 s, an LSTM of H =
+                             // 1024
+      return frequent ? Budget{0x1.cp20, 0x1.2p22} : Budget{0x1p19, 0x1.4p21};
+    case SizeAmount::kEvery: break;
+  }
+  return {kAny, kAny};
+}
+
+double work_of(const Case& c) {
+  const bool stacked = traits_of(c.op).is_stacked;
+  const double gates = stacked ? static_cast<double>(rnn_gates(c.rnn_mode)) : 4;
+  const auto steps = static_cast<double>(c.T * c.layers * (stacked && c.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1));
+  const double weights = stacked ? static_cast<double>(rnn_params(attributes_of(c), c.I, c.H, c.layers).size())
+                                 : gates * static_cast<double>(c.H * (c.I + c.H));
+  return (traits_of(c.op).has_steps ? 1 : kUnread) * weights + kPerInput * static_cast<double>(c.T * c.B * c.I) +
+         steps * (kPerStep + kPerValue * gates * static_cast<double>(c.B * c.H));
+}
+
+std::vector<Size> sizes_of(backgauge_op op) {
+  std::vector<Size> out;
+  const bool steps = traits_of(op).has_steps;
+  for (const auto& [H, frequent] : kTrainingHidden)
+    out.push_back({H > 768 ? 1 : 2, H > 768 ? 1 : 2, 4, H, 1, frequent});
+  for (const auto& [I, frequent] : kTrainingInputs) out.push_back({2, 2, I, 4, 1, frequent});
+  for (const auto& [B, frequent] : kTrainingBatches) out.push_back({2, B, 3, 5, 1, frequent});
+  if (steps) {
+    for (const auto& [T, frequent] : kTrainingSteps) out.push_back({T, T < 256 ? 2 : 1, 3, 5, 1, frequent});
+  }
+  for (const Size& size : kTwoLarge) {
+    if (steps || size.T == 2) out.push_back(size);
+  }
+  if (!traits_of(op).is_stacked) return out;
+  for (const auto& [layers, frequent] : kLayers) out.push_back({2, 2, 3, 4, layers, frequent});
+  out.insert(out.end(), std::begin(kTwoLargeStacked), std::end(kTwoLargeStacked));
+  return out;
+}
+
+Case shaped(backgauge_op op, const Size& size) {
+  Case c{.op = op, .T = size.T, .B = size.B, .I = size.I, .H = size.H};
+  if (!traits_of(op).has_steps) c.T = 1;
+  if (traits_of(op).has_seq_len_max) c.seq_len_max = c.T;
+  if (size.T >= kManySteps) c.data = DataClass::kTame;
+  c.layers = size.layers;
+  return c;
+}
+
+std::size_t variants_of(backgauge_op op) { return traits_of(op).is_stacked ? kModesByUse.size() : 2; }
+
+// Variant v of an op: its mode or peephole setting; directions and input modes take turns.
+void choose(Case& c, std::size_t variant, std::size_t turn, double enough) {
+  if (!traits_of(c.op).is_stacked) {
+    c.use_peephole = variant == 0;
+    return;
+  }
+  c.rnn_mode = kModesByUse[variant];
+  c.direction = (turn + variant) % 2 == 0 ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL;
+  c.input_mode = turn % 3 == 2 ? BACKGAUGE_AUTO_SELECT : BACKGAUGE_LINEAR_INPUT;
+  if (work_of(c) > enough) c.direction = BACKGAUGE_UNIDIRECTIONAL;  // half the weights
+}
+
+// The affordable cases of a size, out of all variants with all dtypes. Each size starts with another variant and dtype,
+// and neighbours differ in both.
+std::vector<Case> affordable(backgauge_op op, const Dtypes& dtypes, const Size& size, const Budget& budget,
+                             std::size_t turn) {
+  const std::size_t variants = variants_of(op), round = std::lcm(variants, dtypes.size());
+  std::vector<Case> out;
+  double spent = 0;
+  for (std::size_t k = 0; k < variants * dtypes.size(); ++k) {
+    Case c = shaped(op, size);
+    choose(c, (turn + k) % variants, turn, budget.of_size);
+    c.dtype = dtypes[(turn + k + k / round) % dtypes.size()];
+    const double work = work_of(c);
+    if (work > budget.of_case || (!out.empty() && spent + work > budget.of_size)) continue;
+    spent += work;
+    out.push_back(c);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Case> training_sizes(backgauge_op op, const Dtypes& dtypes, SizeAmount amount, Draws& draws) {
+  std::vector<Case> out;
+  std::size_t turn = 0;
+  for (const Size& size : sizes_of(op)) {
+    ++turn;
+    if (amount == SizeAmount::kFrequent && !size.frequent) continue;
+    for (Case& c : affordable(op, dtypes, size, budget_of(amount, size.frequent), turn)) {
+      c.seed = draws.seed();
+      out.push_back(c);
+    }
+  }
+  return out;
+}
+
+}  // namespace backgauge
