@@ -21,7 +21,7 @@
 #include "ci/run/process/crash_report.h"
 #include "ci/run/process/interrupt.h"
 #include "properties/campaign/calls/crowd.h"
-#include "properties/campaign/shrink.h"
+#include "properties/campaign/shrink/shrink.h"
 #include "properties/judge/compare/verdict_text.h"
 
 namespace backgauge::cli {

@@ -7,7 +7,7 @@
 #include "ci/options/command_error.h"
 #include "ci/run/judge/judging.h"
 #include "ci/run/process/interrupt.h"
-#include "properties/campaign/shrink.h"
+#include "properties/campaign/shrink/shrink.h"
 #include "properties/case/line/regressions.h"
 
 namespace backgauge::cli {

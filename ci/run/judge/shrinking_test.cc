@@ -8,7 +8,7 @@
 
 #include "ci/run/judge/judging.h"
 #include "properties/campaign/plan/campaign.h"
-#include "properties/campaign/shrink.h"
+#include "properties/campaign/shrink/shrink.h"
 #include "properties/saboteurs/variant.h"
 
 namespace backgauge::cli {

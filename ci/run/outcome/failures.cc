@@ -8,7 +8,7 @@
 #include <span>
 
 #include "ci/options/cli_options.h"
-#include "properties/campaign/shrink.h"
+#include "properties/campaign/shrink/shrink.h"
 #include "properties/judge/compare/verdict_text.h"
 
 namespace backgauge::cli {

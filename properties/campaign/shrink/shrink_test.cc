@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/campaign/shrink.h"
+#include "properties/campaign/shrink/shrink.h"
 
 #include <gtest/gtest.h>
 
