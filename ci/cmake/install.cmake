@@ -65,7 +65,7 @@ endfunction()
 backgauge_install_libraries(backgaugeTargets contract reference)
 backgauge_install_libraries(backgaugeJudgeTargets judge case device malformed memory)
 install(DIRECTORY properties/case properties/device properties/judge DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/properties"
-        FILES_MATCHING PATTERN "*.h" PATTERN "testing" EXCLUDE PATTERN "sandbox" EXCLUDE PATTERN "worker" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "testing" EXCLUDE PATTERN "sandbox" EXCLUDE PATTERN "worker" EXCLUDE)
 foreach(name cpu plain)
   install(TARGETS backgauge_${name}_library EXPORT backgaugeTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   install(FILES "${PROJECT_BINARY_DIR}/impl/library/backgauge-${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -149,7 +149,7 @@ class VerifyRun {
   void judge_producers(Progress& progress) {
     for (const std::size_t index : mine_) {
       const Case& c = plan_.cases[index];
-      if (c.data != DataClass::kGolden || interrupted()) continue;
+      if (c.data != DataProfile::kGolden || interrupted()) continue;
       const Record record = judge_golden_producer(c);
       summary_.add_producer(record);
       if (record.verdict.status == Status::kPassed && options_.verbosity == 0) continue;

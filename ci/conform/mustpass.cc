@@ -81,7 +81,7 @@ MustpassList parse_mustpass_list(const std::string& where, const std::string& fi
     const std::string words = noted ? line.substr(0, hash - 2) : line;
     const std::optional<Case> c = parse_case(words, error);
     if (!c) throw not_the_version(place + ": " + error);
-    if (c->data == DataClass::kMalformed) {
+    if (c->data == DataProfile::kMalformed) {
       require_same_call(place, *c, noted ? line.substr(hash + 2) : "");
     } else if (!c->checksum) {
       throw not_the_version(place + ": a line without chk");

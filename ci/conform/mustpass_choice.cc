@@ -143,7 +143,7 @@ MustpassDraft draft_mustpass_list(backgauge_op op, backgauge_dtype dtype, const 
   }
   const std::uint64_t count = malformed_case_count(op, dtype);
   for (std::uint64_t k = 0; k < std::min(kMalformed, count); ++k) {
-    Case c{.op = op, .dtype = dtype, .data = DataClass::kMalformed};
+    Case c{.op = op, .dtype = dtype, .data = DataProfile::kMalformed};
     c.seed = k * count / std::min(kMalformed, count);
     out.text += fmt::format("{}  # {}\n", to_string(c), malformed_description(malformed_of_case(op, dtype, c.seed)));
     ++out.malformed;

@@ -58,7 +58,7 @@ TEST(Mustpass, SavedCoIsNotAlwaysTheHyperbolicTangentOfCs) {
       if (traits_of(list.op).is_stacked) continue;
       for (const bool peephole : {false, true}) {
         EXPECT_TRUE(std::ranges::any_of(list.cases, [&](const Case& c) {
-          return c.data == DataClass::kStratified && c.use_peephole == peephole && !fill(c).facts.consistent_saved;
+          return c.data == DataProfile::kStratified && c.use_peephole == peephole && !fill(c).facts.consistent_saved;
         })) << list.file;
       }
     }

@@ -41,7 +41,7 @@ Judged summarized(const Verdict& verdict) {
 class Row {
  public:
   Row(const Case& c, int scale) : case_(c) {
-    if (c.data == DataClass::kMalformed) return;
+    if (c.data == DataProfile::kMalformed) return;
     filled_ = fill(c);
     if (!filled_.error.empty()) throw CommandError{kSelfCheck, to_string(c) + ": " + filled_.error};
     if (scale != 0) {
@@ -54,7 +54,7 @@ class Row {
 
   Judged judged(Runner& runner) {
     if (claims_of(runner.table(), case_.op) == nullptr) return {Status::kSkipped, 0, ""};
-    const Verdict verdict = case_.data == DataClass::kMalformed
+    const Verdict verdict = case_.data == DataProfile::kMalformed
                                 ? judge_malformed(runner, case_)
                                 : judge_case(runner, filled_.problem, filled_.facts, options_);
     if (verdict.status == Status::kBroken && verdict.reason.starts_with("harness")) {

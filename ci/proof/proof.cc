@@ -246,7 +246,7 @@ class Prover {
   void judge_scaled(const std::string& word, const std::vector<Case>& cases, const std::vector<Suspect>& suspects) {
     std::vector<Case> chosen;
     for (const Case& c : cases) {
-      const bool in_range = c.data == DataClass::kStratified && c.dtype != BACKGAUGE_HALF && c.B > 0 && c.H > 0 &&
+      const bool in_range = c.data == DataProfile::kStratified && c.dtype != BACKGAUGE_HALF && c.B > 0 && c.H > 0 &&
                             c.layers <= 2 && c.T <= 3;
       if (in_range && chosen.size() < sizes_.scaled) chosen.push_back(c);
     }

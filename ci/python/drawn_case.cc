@@ -37,7 +37,7 @@ auto without_command_errors(Body body) {
 Case makeable(const std::string& line) {
   return without_command_errors([&] {
     const Case c = cli::parse_case_or_throw(line);
-    if (c.data == DataClass::kMalformed) cli::refuse("case \"{}\": a malformed call has no inputs to show", line);
+    if (c.data == DataProfile::kMalformed) cli::refuse("case \"{}\": a malformed call has no inputs to show", line);
     cli::require_makeable(c);
     return c;
   });
@@ -73,7 +73,7 @@ std::vector<std::string> planned_lines(const std::string& op, const std::string&
   const cli::RunPlan plan = without_command_errors([&] { return cli::plan_of_tier(tier, seed, op); });
   std::vector<std::string> out;
   for (const Case& c : plan.cases) {
-    if (c.data != DataClass::kMalformed && unclaimed(&claims, described(c), {}).empty()) out.push_back(to_string(c));
+    if (c.data != DataProfile::kMalformed && unclaimed(&claims, described(c), {}).empty()) out.push_back(to_string(c));
   }
   return out;
 }

@@ -96,7 +96,7 @@ class Records(CommandTest):
             self.assertTrue(suite.get("hostname"))
 
     def test_junit_stays_small(self):
-        # As many tests as there are classes of data for each dtype: a larger tier has more cases, not more tests.
+        # As many tests as there are data profiles for each dtype: a larger tier has more cases, not more tests.
         text = (self.out / "a" / "junit.xml").read_bytes()
         self.assertLess(len(text), 200_000)
         self.assertLess(text.count(b"<testcase "), 150)

@@ -10,7 +10,7 @@ namespace backgauge {
 WorkloadInputs::WorkloadInputs(const Case& line, const LoadOptions& load)
     : c(line), filled(fill(line)), expected(filled.facts), options(load) {
   if (!filled.error.empty()) throw std::runtime_error(filled.error);
-  if (c.data != DataClass::kGolden) c.checksum = filled.checksum;
+  if (c.data != DataProfile::kGolden) c.checksum = filled.checksum;
 }
 
 }  // namespace backgauge

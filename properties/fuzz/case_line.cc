@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string canonical = backgauge::to_string(*c);
   const auto again = backgauge::parse_case(canonical, error);
   BACKGAUGE_FUZZ_EXPECT(again && *again == *c);
-  if (c->data == backgauge::DataClass::kGolden) return 0;  // reads files
+  if (c->data == backgauge::DataProfile::kGolden) return 0;  // reads files
   // Small enough to be made many times a second.
   if (c->T > 4 || c->B > 8 || c->I > 16 || c->H > 16 || c->layers > 3) return 0;
   const backgauge::Filled filled = backgauge::fill(*c);

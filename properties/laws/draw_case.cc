@@ -28,7 +28,7 @@ class Drawing {
     } else {
       c_.dtype = one_of<backgauge_dtype>({BACKGAUGE_HALF, BACKGAUGE_FLOAT32});
     }
-    c_.data = data_class();
+    c_.data = data_profile();
     c_.T = one_of(wide ? kWideSteps : is_short() ? Dims{1, 2} : kSteps);
     c_.B = one_of(wide ? kWideBatches : kBatches);
     c_.I = one_of(wide ? kWideInputs : kInputs);
@@ -51,25 +51,26 @@ class Drawing {
     return values[static_cast<std::size_t>(below(static_cast<std::int64_t>(values.size())))];
   }
 
-  DataClass data_class() {
-    if (once_in(2)) return DataClass::kStratified;
+  DataProfile data_profile() {
+    if (once_in(2)) return DataProfile::kStratified;
     // semantics.md 8: the result of a relu for NaN is not defined. Large states saturate the other modes.
     const bool relu = stacked() && c_.rnn_mode == BACKGAUGE_RNN_RELU;
     const bool bounded = stacked() && !relu && c_.rnn_mode != BACKGAUGE_LSTM;
-    std::vector<DataClass> classes = {DataClass::kSaturated, DataClass::kLinear, DataClass::kZeros,   DataClass::kTiny,
-                                      DataClass::kHuge,      DataClass::kScales, DataClass::kConstant};
-    if (!bounded) classes.push_back(DataClass::kLarge);
-    if (!relu) classes.insert(classes.end(), {DataClass::kNan, DataClass::kInf});
-    return one_of(classes);
+    std::vector<DataProfile> profiles = {DataProfile::kSaturated, DataProfile::kLinear, DataProfile::kZeros,
+                                         DataProfile::kTiny,      DataProfile::kHuge,   DataProfile::kScales,
+                                         DataProfile::kConstant};
+    if (!bounded) profiles.push_back(DataProfile::kLarge);
+    if (!relu) profiles.insert(profiles.end(), {DataProfile::kNan, DataProfile::kInf});
+    return one_of(profiles);
   }
 
   // Where values are not random, or vanish, only short recurrences have bounds narrow enough to be conclusive.
   bool is_short() const {
     switch (c_.data) {
-      case DataClass::kStratified:
-      case DataClass::kZeros:
-      case DataClass::kScales:
-      case DataClass::kHuge: return false;
+      case DataProfile::kStratified:
+      case DataProfile::kZeros:
+      case DataProfile::kScales:
+      case DataProfile::kHuge: return false;
       default: return true;
     }
   }

@@ -22,7 +22,7 @@ namespace {
 Case about(Case c) {
   c = with_finite_values(c);
   c.cell_clip = 0;
-  if (c.data == DataClass::kHuge) c.data = DataClass::kStratified;
+  if (c.data == DataProfile::kHuge) c.data = DataProfile::kStratified;
   if (traits_of(c.op).has_seq_len_max) {
     c.T = std::max<std::int64_t>(c.T, 1);
     c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 1);

@@ -15,7 +15,7 @@ namespace m25 {
 namespace {
 
 Case about(Case c) {
-  c.data = DataClass::kStratified;
+  c.data = DataProfile::kStratified;
   c.T = c.B = c.I = c.H = c.layers = c.seq_len_max = 1;
   c.cell_clip = c.dropout = 0;
   c.direction = BACKGAUGE_UNIDIRECTIONAL;

@@ -19,7 +19,7 @@ namespace {
 // The other data profiles reach the ends of the range on purpose.
 Case about(Case c) {
   c = without_narrow(c);
-  if (c.data != DataClass::kZeros && c.data != DataClass::kConstant) c.data = DataClass::kStratified;
+  if (c.data != DataProfile::kZeros && c.data != DataProfile::kConstant) c.data = DataProfile::kStratified;
   return c;
 }
 

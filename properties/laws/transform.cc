@@ -60,7 +60,7 @@ void change_inputs(Problem& problem, const Change& change, bool (*is_meant)(std:
 }  // namespace
 
 Case with_finite_values(Case c) {
-  if (c.data == DataClass::kNan || c.data == DataClass::kInf) c.data = DataClass::kStratified;
+  if (c.data == DataProfile::kNan || c.data == DataProfile::kInf) c.data = DataProfile::kStratified;
   return c;
 }
 

@@ -18,7 +18,7 @@ namespace {
 // Products with a state of zero are zero unless the other side overflows.
 Case about(Case c) {
   c = without_random_dropout(with_finite_values(c));
-  if (c.data == DataClass::kHuge || c.data == DataClass::kLarge) c.data = DataClass::kStratified;
+  if (c.data == DataProfile::kHuge || c.data == DataProfile::kLarge) c.data = DataProfile::kStratified;
   c.T = 1;
   c.seq_len_max = 1;
   return c;

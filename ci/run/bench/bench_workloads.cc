@@ -49,7 +49,7 @@ std::vector<Workload> named_workloads(const BenchArguments& options) {
   std::vector<Workload> out;
   for (const std::string& line : options.lines) {
     out.push_back({"case", parse_case_or_throw(line)});
-    if (out.back().c.data == DataClass::kMalformed) {
+    if (out.back().c.data == DataProfile::kMalformed) {
       throw CommandError{kUsage, fmt::format("--case={}: a malformed call cannot be timed", line)};
     }
   }

@@ -73,7 +73,7 @@ void diagnose(ExpectedOutputs& expected, const Problem& problem, const std::vect
 }
 
 void diagnose(Runner& runner, const Case& c, int num_threads, Verdict& verdict) {
-  if (c.data == DataClass::kMalformed || !is_of_values(verdict)) return;
+  if (c.data == DataProfile::kMalformed || !is_of_values(verdict)) return;
   const Filled filled = fill(c);
   if (!filled.error.empty()) return;
   CaseSession session(runner, filled.problem, filled.facts);

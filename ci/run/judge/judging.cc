@@ -60,7 +60,7 @@ Record judge_with_redraws(Runner& runner, Case c, const JudgingOptions& options)
 }  // namespace
 
 std::uint64_t placement_seed(const Case& c, const Filled& filled) {
-  return c.data == DataClass::kGolden ? filled.checksum : c.seed;
+  return c.data == DataProfile::kGolden ? filled.checksum : c.seed;
 }
 
 Verdict judge_malformed(Runner& runner, const Case& c) {
@@ -75,7 +75,7 @@ Record judge_line(Runner& runner, const Case& c, int num_threads) {
   Record record = record_of(c, runner.table().name, runner.table().version);
   record.isolated = runner.isolated();
   const InFlight in_flight(record.id);
-  if (c.data == DataClass::kMalformed) {
+  if (c.data == DataProfile::kMalformed) {
     record.verdict = judge_malformed(runner, c);
     record.ms = milliseconds_since(start);
     return record;
@@ -83,7 +83,7 @@ Record judge_line(Runner& runner, const Case& c, int num_threads) {
   try {
     if (const std::string why = lack_of_memory(c); !why.empty()) throw std::runtime_error(why);
     const Filled filled = fill(c);
-    if (filled.error.empty() && c.data != DataClass::kGolden) {
+    if (filled.error.empty() && c.data != DataProfile::kGolden) {
       Case with_checksum = c;
       with_checksum.checksum = filled.checksum;
       record.id = to_string(with_checksum);

@@ -46,7 +46,7 @@ TEST(Shrinking, LeadsKnownFaultsToSmallPlainCases) {
       ASSERT_TRUE(plainest.has_value()) << error;
       flaky += shrunk.flaky;
       largest.push_back(largest_dimension(*plainest));
-      plain += plainest->data == DataClass::kPlain;
+      plain += plainest->data == DataProfile::kPlain;
       break;
     }
   }

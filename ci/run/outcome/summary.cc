@@ -58,7 +58,7 @@ void Summary::add(const Case& c, const Record& record) {
     ++counts_[static_cast<std::size_t>(status)];
   }
   broken_harness_ += is_harness(record.verdict);
-  const bool well_formed = c.data != DataClass::kMalformed;
+  const bool well_formed = c.data != DataProfile::kMalformed;
   if (status == Status::kSkipped) {
     ++skip_reasons_[record.verdict.reason];
     if (well_formed) skipped_cases_.push_back(c);
@@ -70,7 +70,7 @@ void Summary::add(const Case& c, const Record& record) {
   if (status != Status::kBroken && well_formed) cases_.push_back(c);
   const bool passed = status == Status::kPassed;
   Row& row = rows_[{c.op, c.dtype}];
-  Count& kind = c.data == DataClass::kGolden ? row.golden : well_formed ? row.generated : row.malformed;
+  Count& kind = c.data == DataProfile::kGolden ? row.golden : well_formed ? row.generated : row.malformed;
   ++kind.all;
   kind.passed += passed;
   row.worst.add(record.verdict);

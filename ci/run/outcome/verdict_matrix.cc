@@ -58,7 +58,7 @@ struct Cell {
   }
 };
 
-bool is_generated(const Case& c) { return c.data != DataClass::kMalformed && c.data != DataClass::kGolden; }
+bool is_generated(const Case& c) { return c.data != DataProfile::kMalformed && c.data != DataProfile::kGolden; }
 
 // A table of an op; rows and columns in the order in which they were declared.
 struct Table {
@@ -129,7 +129,7 @@ Table profiles_of(backgauge_op op, const std::vector<JudgedCase>& cases) {
   for (const std::string_view each : profile.values) table.rows.emplace_back(each);
   for (const JudgedCase& judged : cases) {
     if (judged.c.op != op) continue;
-    const std::string name(data_class_word(judged.c.data));
+    const std::string name(data_profile_word(judged.c.data));
     auto row = std::ranges::find(table.rows, name);
     if (row == table.rows.end()) row = table.rows.insert(row, name);
     table
@@ -153,7 +153,7 @@ Json of_each_op(const std::vector<JudgedCase>& cases, Table (*table)(backgauge_o
 Json overview(const std::vector<JudgedCase>& cases) {
   std::map<std::pair<backgauge_op, backgauge_dtype>, std::array<Cell, 3>> rows;
   for (const JudgedCase& judged : cases) {
-    const std::size_t column = judged.c.data == DataClass::kGolden ? 0 : is_generated(judged.c) ? 1 : 2;
+    const std::size_t column = judged.c.data == DataProfile::kGolden ? 0 : is_generated(judged.c) ? 1 : 2;
     rows[{judged.c.op, judged.c.dtype}][column].add(*judged.record);
   }
   Json out = Json::array();

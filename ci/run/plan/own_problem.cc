@@ -265,7 +265,7 @@ Case line_of(const Filled& own) {
     c.dropout = std::stod(fmt::format("{}", a.dropout));  // 0.1, not the digits of the nearest float
   }
   c.dtype = problem.dtype;
-  c.data = DataClass::kOwn;
+  c.data = DataProfile::kOwn;
   c.checksum = own.checksum;
   return c;
 }

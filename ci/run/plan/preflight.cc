@@ -73,7 +73,7 @@ void require_writable(const std::string& option, const std::filesystem::path& fi
 std::string lack_of_memory(const Case& c) {
   // Any machine that runs the command has this much memory, so the system is not asked for less.
   constexpr double kSurelyThere = 1 << 26;
-  const double needed = c.data == DataClass::kMalformed ? 0 : least_memory(c);
+  const double needed = c.data == DataProfile::kMalformed ? 0 : least_memory(c);
   if (needed <= kSurelyThere) return "";
   const std::uint64_t there = available_memory();
   if (needed <= static_cast<double>(there)) return "";
@@ -84,7 +84,7 @@ void require_makeable(const Case& c) {
   const auto refuse = [&](const std::string& why) {
     throw CommandError{kUsage, fmt::format("case \"{}\": {}", to_string(c), printable(why))};
   };
-  if (c.data == DataClass::kMalformed) {
+  if (c.data == DataProfile::kMalformed) {
     const std::uint64_t count = malformed_case_count(c.op, c.dtype);
     if (c.seed < count) return;
     refuse(fmt::format("data=malformed:{:#x}: {} {} has {:#x} malformed calls", c.seed, find_op(c.op)->word,

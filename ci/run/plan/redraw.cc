@@ -44,11 +44,11 @@ Verdict verdict_on_correct_outputs(const Case& c, Filled filled, const Declared&
 }
 
 bool may_be_redrawn(const Case& c) {
-  return c.data != DataClass::kGolden && c.data != DataClass::kMalformed && !c.checksum;
+  return c.data != DataProfile::kGolden && c.data != DataProfile::kMalformed && !c.checksum;
 }
 
 Case redrawn(Case c, int redraws) {
-  if (redraws > kMostRedrawsOfClass) c.data = has_long_sums(c) ? DataClass::kSparse : DataClass::kStratified;
+  if (redraws > kMostRedrawsOfClass) c.data = has_long_sums(c) ? DataProfile::kSparse : DataProfile::kStratified;
   c.seed = seed_of_same_structure(c, (c.seed * 0x9e3779b97f4a7c15u + 1) >> 32);
   return c;
 }

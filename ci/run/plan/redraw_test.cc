@@ -21,7 +21,7 @@ class Undecidable : public testing::TestWithParam<const char*> {};
 TEST_P(Undecidable, GetsStratifiedValues) {
   const Case planned = parsed(GetParam());
   const Case judged = judged_in_place_of(planned, kEverywhere);
-  EXPECT_EQ(judged.data, DataClass::kStratified) << to_string(judged);
+  EXPECT_EQ(judged.data, DataProfile::kStratified) << to_string(judged);
   EXPECT_EQ(judged_in_place_of(planned, kEverywhere, kMostRedrawsOfClass).data, planned.data);
   Case same_shape = judged;
   same_shape.data = planned.data;
@@ -46,7 +46,7 @@ class LongSums : public testing::TestWithParam<const char*> {};
 TEST_P(LongSums, GetSparseValuesThatProveSomething) {
   const Case planned = parsed(GetParam());
   Case judged = judged_in_place_of(planned, kEverywhere);
-  EXPECT_EQ(judged.data, DataClass::kSparse) << to_string(judged);
+  EXPECT_EQ(judged.data, DataProfile::kSparse) << to_string(judged);
   judged.checksum.reset();
   EXPECT_EQ(judged_in_place_of(judged, kEverywhere).seed, judged.seed) << to_string(judged) << " proves nothing";
 }
@@ -64,7 +64,7 @@ TEST(Redraw, KeepsTheClassEightTimes) {
   for (int redraws = 1; redraws <= kMostRedraws; ++redraws) {
     const Case next = redrawn(c, redraws);
     EXPECT_NE(next.seed, c.seed);
-    EXPECT_EQ(next.data, redraws <= kMostRedrawsOfClass ? DataClass::kTiny : DataClass::kStratified) << redraws;
+    EXPECT_EQ(next.data, redraws <= kMostRedrawsOfClass ? DataProfile::kTiny : DataProfile::kStratified) << redraws;
     c = next;
   }
 }

@@ -52,7 +52,7 @@ std::vector<Case> malformed_cases(Tier tier, std::uint64_t seed, const std::vect
       const std::uint64_t count = malformed_case_count(op, dtype);
       const std::uint64_t wanted = tier == Tier::kSmoke ? std::min<std::uint64_t>(200, count) : count;
       for (std::uint64_t k = 0; k < wanted; ++k) {
-        Case c{.op = op, .dtype = dtype, .data = DataClass::kMalformed};
+        Case c{.op = op, .dtype = dtype, .data = DataProfile::kMalformed};
         c.seed = (k * count / wanted + seed) % count;
         out.push_back(std::move(c));
       }

@@ -31,7 +31,7 @@ double expected_work(const Case& c) {
   // Multiplications in matrix products that take as long as everything else of a small case: in the smoke tier of
   // `plain` a small case took 1 ms, and larger ones 1 ms more for every 10,000.
   constexpr double kProducts = 10'000;
-  if (c.data == DataClass::kMalformed) return 0.1;
+  if (c.data == DataProfile::kMalformed) return 0.1;
   const Extents e = extents_of(c);
   const double steps = traits_of(c.op).has_steps ? static_cast<double>(e.T * e.L * e.D) : 1;
   return 1 + 4 * steps * static_cast<double>(e.B * e.H) * static_cast<double>(e.I + e.H) / kProducts;

@@ -11,7 +11,7 @@ namespace backgauge {
 namespace {
 
 // The bits of a NaN need not repeat.
-bool can_be_compared(const Case& c) { return c.B != 0 && c.data != DataClass::kNan && c.data != DataClass::kInf; }
+bool can_be_compared(const Case& c) { return c.B != 0 && c.data != DataProfile::kNan && c.data != DataProfile::kInf; }
 
 }  // namespace
 

@@ -17,7 +17,7 @@ namespace {
 // A call takes some tens of microseconds, long enough to be interrupted.
 Case revealing(Case c) {
   const OpTraits& traits = traits_of(c.op);
-  c.data = DataClass::kStratified;
+  c.data = DataProfile::kStratified;
   if (traits.has_steps) c.T = 5;
   if (traits.has_seq_len_max) c.seq_len_max = c.T;
   c.B = 8;

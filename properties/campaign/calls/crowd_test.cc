@@ -70,7 +70,7 @@ TEST(CrowdSets, HaveValuesInAllInputsAndStepsToBeInterrupted) {
       ASSERT_EQ(set.size(), 4u);
       for (const Case& c : set) {
         const std::string line = to_string(c);
-        EXPECT_EQ(c.data, DataClass::kStratified) << line;
+        EXPECT_EQ(c.data, DataProfile::kStratified) << line;
         EXPECT_GE(std::min({c.B, c.I, c.H}), 7) << line;
         EXPECT_LT(c.dropout, 1) << line;
         EXPECT_TRUE(!traits_of(op).has_steps || steps_taken(c) >= 4) << line;

@@ -32,7 +32,7 @@ std::vector<Axis> coverage(backgauge_op op, const std::vector<Case>& cases) {
       if (c.op != op) continue;
       const int value = setting.value_of(c);
       if (value != kUnset) ++axis.values[static_cast<std::size_t>(value)].second;
-      if (is_data && c.data == DataClass::kGolden) ++axis.values.back().second;
+      if (is_data && c.data == DataProfile::kGolden) ++axis.values.back().second;
     }
     out.push_back(std::move(axis));
   }

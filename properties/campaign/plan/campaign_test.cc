@@ -125,7 +125,7 @@ TEST(Containment, EveryTensorThatIsReadHoldsItFirstLastAndBetween) {
         const std::vector<double>& values = filled.problem.find(tensor.name)->values;
         for (std::int64_t k = 0; k < tensor.readable; ++k) {
           if (std::isfinite(values[k])) continue;
-          places[std::string(tensor.name) + "/" + std::string(data_class_word(c.data))].insert(
+          places[std::string(tensor.name) + "/" + std::string(data_profile_word(c.data))].insert(
               k == 0                     ? "first"
               : k == tensor.readable - 1 ? "last"
                                          : "between");

@@ -49,7 +49,7 @@ std::vector<Case> containment_cases(backgauge_op op, backgauge_dtype dtype, Draw
   std::vector<Case> out;
   for (const Case& shape : shapes(op, dtype)) {
     const std::vector<ReadableTensor> tensors = readable_tensors(shape);
-    for (const DataClass data : {DataClass::kNan, DataClass::kInf}) {
+    for (const DataProfile data : {DataProfile::kNan, DataProfile::kInf}) {
       for (const ReadableTensor& tensor : tensors) {
         for (const Position position : {Position::kFirst, Position::kLast, Position::kBetween}) {
           if (tensor.readable < (position == Position::kBetween ? 3 : position == Position::kLast ? 2 : 1)) continue;

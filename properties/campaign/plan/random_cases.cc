@@ -21,29 +21,29 @@ std::int64_t size(std::span<const std::int64_t> from, Draws& draws) {
   return from[static_cast<std::size_t>(at)];
 }
 
-DataClass data_class(const Case& c, Draws& draws) {
-  if (draws.once_in(2)) return DataClass::kStratified;
+DataProfile data_profile(const Case& c, Draws& draws) {
+  if (draws.once_in(2)) return DataProfile::kStratified;
   const bool stacked = traits_of(c.op).is_stacked, relu = stacked && c.rnn_mode == BACKGAUGE_RNN_RELU;
   const bool bounded = stacked && !relu && c.rnn_mode != BACKGAUGE_LSTM;
   for (;;) {
-    const DataClass data = static_cast<DataClass>(1 + draws.below(static_cast<int>(DataClass::kGolden) - 1));
-    if (relu && (data == DataClass::kNan || data == DataClass::kInf)) continue;
-    if (bounded && data == DataClass::kLarge) continue;
+    const DataProfile data = kDataProfiles[1 + draws.below(static_cast<int>(DataProfile::kGolden) - 1)];
+    if (relu && (data == DataProfile::kNan || data == DataProfile::kInf)) continue;
+    if (bounded && data == DataProfile::kLarge) continue;
     return data;
   }
 }
 
 // Only the rigorous bound applies to these, and it grows with every step.
-bool needs_short_sums(DataClass data) {
-  return data == DataClass::kSaturated || data == DataClass::kTiny || data == DataClass::kNan ||
-         data == DataClass::kInf;
+bool needs_short_sums(DataProfile data) {
+  return data == DataProfile::kSaturated || data == DataProfile::kTiny || data == DataProfile::kNan ||
+         data == DataProfile::kInf;
 }
 
 void draw_lstm(Case& c, Draws& draws) {
   c.use_peephole = draws.once_in(2);
   c.cell_clip = draws.pick<double>({0, 0, 0.5, 1, 3});
-  c.data = data_class(c, draws);
-  const bool saturated = c.data == DataClass::kSaturated;  // needs saturated units and others
+  c.data = data_profile(c, draws);
+  const bool saturated = c.data == DataProfile::kSaturated;  // needs saturated units and others
   c.B = size(saturated ? std::span(kBatches).subspan(2) : std::span(kBatches), draws);
   c.I = size(kInputs, draws);
   c.H = size(saturated ? std::span(kHidden).subspan(3) : std::span(kHidden), draws);
@@ -58,7 +58,7 @@ void draw_stacked(Case& c, Draws& draws) {
   c.direction = draws.pick({BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL});
   c.input_mode =
       draws.pick({BACKGAUGE_LINEAR_INPUT, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT, BACKGAUGE_AUTO_SELECT});
-  c.data = data_class(c, draws);
+  c.data = data_profile(c, draws);
   const bool few = needs_short_nets(c.data);
   c.T = size(few ? std::span(kSteps).first(2) : std::span(kSteps).first(5), draws);
   c.B = size(few ? std::span(kBatches).subspan(2, 3) : std::span(kBatches).first(5), draws);

@@ -166,7 +166,7 @@ std::vector<Case> sixteen_bit_limits(backgauge_op op, backgauge_dtype dtype, boo
       shapes.add(2, 32768, 1, 1, 2);
       // Weights of the usual size sometimes have a gain above 1, and 1.02^65537 exceeds the range of every dtype.
       Case small = variant;
-      if (traits_of(op).has_seq_len_max) small.data = DataClass::kLinear;
+      if (traits_of(op).has_seq_len_max) small.data = DataProfile::kLinear;
       Shapes steps(small, draws);
       if (stays_tame(variant, 65537)) steps.add(65537, 1, 1, 1, 65537);
       append(steps.take(), out);

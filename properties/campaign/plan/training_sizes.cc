@@ -96,7 +96,7 @@ Case shaped(backgauge_op op, const Size& size) {
   Case c{.op = op, .T = size.T, .B = size.B, .I = size.I, .H = size.H};
   if (!traits_of(op).has_steps) c.T = 1;
   if (traits_of(op).has_seq_len_max) c.seq_len_max = c.T;
-  if (size.T >= kManySteps) c.data = DataClass::kTame;
+  if (size.T >= kManySteps) c.data = DataProfile::kTame;
   c.layers = size.layers;
   return c;
 }

@@ -92,7 +92,8 @@ TEST(StructuredCases, EveryTierHasEveryStructureOfEveryOp) {
       if (const Structure* structure = structure_of(c)) had.insert({c.op, structure});
     }
     for (const backgauge_op op : kOps) {
-      for (const DataClass data : {DataClass::kBlank, DataClass::kAlike, DataClass::kExact, DataClass::kLone}) {
+      for (const DataProfile data :
+           {DataProfile::kBlank, DataProfile::kAlike, DataProfile::kExact, DataProfile::kLone}) {
         for (const Structure& structure : structures_of(op, data)) {
           EXPECT_TRUE(had.contains({op, &structure}))
               << tier_word(tier) << " " << find_op(op)->word << ": " << structure.what;

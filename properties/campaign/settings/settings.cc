@@ -11,12 +11,13 @@ namespace backgauge {
 namespace {
 
 // Setting::values, in this order. Those from kBlank on are in an array of their own: drawn_factors().
-constexpr DataClass kDataClasses[] = {
-    DataClass::kStratified, DataClass::kSaturated, DataClass::kLinear, DataClass::kLarge,    DataClass::kZeros,
-    DataClass::kTiny,       DataClass::kHuge,      DataClass::kScales, DataClass::kConstant, DataClass::kNan,
-    DataClass::kInf,        DataClass::kBlank,     DataClass::kAlike,  DataClass::kExact,    DataClass::kLone};
-constexpr int kDrawnClasses = 11;
-static_assert(kDataClasses[kDrawnClasses] == DataClass::kBlank);
+constexpr DataProfile kDistinguishedProfiles[] = {
+    DataProfile::kStratified, DataProfile::kSaturated, DataProfile::kLinear, DataProfile::kLarge,
+    DataProfile::kZeros,      DataProfile::kTiny,      DataProfile::kHuge,   DataProfile::kScales,
+    DataProfile::kConstant,   DataProfile::kNan,       DataProfile::kInf,    DataProfile::kBlank,
+    DataProfile::kAlike,      DataProfile::kExact,     DataProfile::kLone};
+constexpr int kDrawnProfiles = 11;
+static_assert(kDistinguishedProfiles[kDrawnProfiles] == DataProfile::kBlank);
 
 constexpr backgauge_direction kDirections[] = {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL};
 constexpr backgauge_input_mode kInputModes[] = {BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT, BACKGAUGE_AUTO_SELECT};
@@ -35,8 +36,8 @@ std::vector<std::string_view> words_of(const Values& values, std::string_view (*
 
 int dtype_of(const Case& c) { return index_in(kFloatDtypes, c.dtype); }
 int data_of(const Case& c) {
-  const auto* const found = std::ranges::find(kDataClasses, c.data);
-  return found == std::end(kDataClasses) ? kUnset : static_cast<int>(found - kDataClasses);
+  const auto* const found = std::ranges::find(kDistinguishedProfiles, c.data);
+  return found == std::end(kDistinguishedProfiles) ? kUnset : static_cast<int>(found - kDistinguishedProfiles);
 }
 int mode_of(const Case& c) { return index_in(kModes, c.rnn_mode); }
 int direction_of(const Case& c) { return index_in(kDirections, c.direction); }
@@ -55,9 +56,9 @@ int seq_len_max_of(const Case& c) {
 }
 
 std::vector<Setting> lstm_settings(bool steps) {
-  std::vector<std::string_view> classes;
-  for (const DataClass data : kDataClasses) classes.push_back(data_class_word(data));
-  std::vector<Setting> out = {{"dtype", {"f16", "f32"}, dtype_of},        {"data", classes, data_of},
+  std::vector<std::string_view> profiles;
+  for (const DataProfile data : kDistinguishedProfiles) profiles.push_back(data_profile_word(data));
+  std::vector<Setting> out = {{"dtype", {"f16", "f32"}, dtype_of},        {"data", profiles, data_of},
                               {"B", {"0", "1", "2..7", "8.."}, batch_of}, {"H", {"1", "2..8", "9.."}, hidden_of},
                               {"I", {"0", "<H", "=H", ">H"}, width_of},   {"peephole", {"off", "on"}, peephole_of},
                               {"clip", {"none", "..1", "1.."}, clip_of}};
@@ -133,7 +134,7 @@ bool is_legal_stacked(const Reader& row) {
   // States of these are below 1; larger ones saturate everything, and all gradients vanish.
   if (row.is("data", "large") && (row.is("mode", "tanh") || row.is("mode", "gru"))) return false;
   if (row.is("input", "skip") && row.is_other("I", "=H")) return false;
-  if (row.position("data") == kUnset || !needs_short_nets(kDataClasses[row.position("data")])) return true;
+  if (row.position("data") == kUnset || !needs_short_nets(kDistinguishedProfiles[row.position("data")])) return true;
   // In these profiles a few rows and units are special; the others carry the evidence.
   return !row.is_other("layers", "1") && !row.is("T", "3..") && !row.is_other("B", "2..7") && !row.is("H", "1");
 }
@@ -189,14 +190,14 @@ std::int64_t draw_seq_len_max(const Reader& row, std::int64_t T, Draws& draws) {
 
 }  // namespace
 
-bool needs_short_nets(DataClass data) {
+bool needs_short_nets(DataProfile data) {
   switch (data) {
-    case DataClass::kStratified:
-    case DataClass::kZeros:
-    case DataClass::kScales:
-    case DataClass::kHuge:
-    case DataClass::kTame:
-    case DataClass::kBlank: return false;
+    case DataProfile::kStratified:
+    case DataProfile::kZeros:
+    case DataProfile::kScales:
+    case DataProfile::kHuge:
+    case DataProfile::kTame:
+    case DataProfile::kBlank: return false;
     default: return true;
   }
 }
@@ -233,14 +234,14 @@ Factors factors_of(backgauge_op op) {
 
 Factors drawn_factors(backgauge_op op, const Dtypes& dtypes) {
   Factors factors = with_dtypes(dtypes, op, factors_of(op));
-  factors.sizes[data_setting(op)] = kDrawnClasses;
+  factors.sizes[data_setting(op)] = kDrawnProfiles;
   return factors;
 }
 
 Factors structured_factors(backgauge_op op, const Dtypes& dtypes) {
   Factors factors = with_dtypes(dtypes, op, factors_of(op));
   factors.legal = [legal = factors.legal, data = data_setting(op)](const Row& row) {
-    return (row[data] == kUnset || row[data] >= kDrawnClasses) && legal(row);
+    return (row[data] == kUnset || row[data] >= kDrawnProfiles) && legal(row);
   };
   return factors;
 }
@@ -255,9 +256,9 @@ Case case_of(backgauge_op op, const Row& values, Draws& draws) {
   const Reader row(op, values);
   Case c{.op = op};
   c.dtype = kFloatDtypes[static_cast<std::size_t>(row.position("dtype"))];
-  c.data = kDataClasses[row.position("data")];
+  c.data = kDistinguishedProfiles[row.position("data")];
   const bool stacked = traits_of(op).is_stacked;
-  const bool evidence = stacked ? needs_short_nets(c.data) : c.data == DataClass::kSaturated;
+  const bool evidence = stacked ? needs_short_nets(c.data) : c.data == DataProfile::kSaturated;
   c.H = draw_hidden(row, evidence, draws);
   c.I = draw_width(row, c.H, draws);
   c.B = draw_batch(row, evidence, draws);

@@ -45,6 +45,6 @@ Case case_of(backgauge_op op, const Row& row, Draws& draws);
 
 // Data profiles to which only the rigorous bound applies, or which leave little of the gradients. Stacked nets then
 // have one layer and few steps, where the bound is narrow enough to prove something.
-bool needs_short_nets(DataClass data);
+bool needs_short_nets(DataProfile data);
 
 }  // namespace backgauge

@@ -76,14 +76,14 @@ class Shrinker {
       Case c = out_.plainest;
       c.checksum.reset();
       c.golden.clear();
-      c.data = DataClass::kPlain;
+      c.data = DataProfile::kPlain;
       const std::int64_t behind = c.T - c.seq_len_max;
       for (std::int64_t Case::*dim : {&Case::T, &Case::B, &Case::I, &Case::H, &Case::layers}) {
         c.*dim = std::min(c.*dim, most);
       }
       if (traits_of(c.op).has_seq_len_max) c.seq_len_max = std::clamp<std::int64_t>(c.T - behind, 0, c.T);
       if (accept_with_some_seed(c)) return true;
-      c.data = DataClass::kStratified;
+      c.data = DataProfile::kStratified;
       if (accept_with_some_seed(c)) return true;
     }
     return false;

@@ -80,7 +80,9 @@ TEST(Shrink, StaysWithCasesThatProveSomething) {
 }
 
 TEST(Shrink, LeavesGoldenVectors) {
-  const auto judge = [](const Case& c) { return c.data == DataClass::kGolden && c.H < 5 ? kPassed : wrong("w_grad"); };
+  const auto judge = [](const Case& c) {
+    return c.data == DataProfile::kGolden && c.H < 5 ? kPassed : wrong("w_grad");
+  };
   const Case golden = parsed("block_lstm_grad_v2 t5b3i5h7 seq=3 dt=f32 data=golden:block_f32_tail");
   const Shrunk shrunk = shrink(golden, "w_grad value", judge, {}, never);
   EXPECT_EQ(to_string(shrunk.plainest), "block_lstm_grad_v2 t1b1i1h1 peep=0 order=ifco seq=1 dt=f32 data=plain:0x0");

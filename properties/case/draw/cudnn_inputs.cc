@@ -52,7 +52,7 @@ class CudnnDraw {
   }
 
   void draw_states() {
-    const bool large = c_.data == DataClass::kLarge, lstm = c_.rnn_mode == BACKGAUGE_LSTM;
+    const bool large = c_.data == DataProfile::kLarge, lstm = c_.rnn_mode == BACKGAUGE_LSTM;
     fill_normal(c_, at("input"), 1);
     fill_bounded(c_, at("input_h"), 1);
     if (lstm) fill_normal(c_, at("input_c"), 1);
@@ -79,7 +79,7 @@ class CudnnDraw {
     fill_normal(c_, params, 1);
     const std::int64_t H = c_.H;
     // Inputs and biases cause the saturation: a large recurrent gain would make the net chaotic.
-    const double recurrent_gain = c_.data == DataClass::kSaturated ? 1.2 : regime_.gain;
+    const double recurrent_gain = c_.data == DataProfile::kSaturated ? 1.2 : regime_.gain;
     for_blocks([&](std::int64_t layer, std::int64_t direction, std::int64_t gate) {
       const std::int64_t width = layout_.matrix_input(layer);
       const double block = kGateScale[gate] * kLayerScale[layer % 3];
@@ -95,7 +95,7 @@ class CudnnDraw {
       }
       double* bias = params.values.data() + layout_.bW(layer, direction, gate);
       if (forget) std::for_each(bias, bias + H, [](double& value) { value += 1; });
-      if (c_.data == DataClass::kSaturated && !relu_) saturate(layout_.bW(layer, direction, gate));
+      if (c_.data == DataProfile::kSaturated && !relu_) saturate(layout_.bW(layer, direction, gate));
     });
   }
 

@@ -77,12 +77,12 @@ void draw(const Case& c, Filled& filled) {
     }
   }
   // Underflow loses the same part of every value, which is not a random rounding error.
-  filled.facts.structured = c.data == DataClass::kConstant || c.data == DataClass::kPlain ||
-                            c.data == DataClass::kTiny || c.data == DataClass::kAlike || c.data == DataClass::kExact ||
-                            c.data == DataClass::kLone || regime.exact_gates;
-  filled.facts.training = c.data == DataClass::kTraining && filled.facts.consistent_saved && !(c.cell_clip > 0);
+  filled.facts.structured = c.data == DataProfile::kConstant || c.data == DataProfile::kPlain ||
+                            c.data == DataProfile::kTiny || c.data == DataProfile::kAlike ||
+                            c.data == DataProfile::kExact || c.data == DataProfile::kLone || regime.exact_gates;
+  filled.facts.training = c.data == DataProfile::kTraining && filled.facts.consistent_saved && !(c.cell_clip > 0);
   poison_unread(c, regime, filled.problem, filled.facts);
-  if (c.data == DataClass::kNan || c.data == DataClass::kInf) plant_nonfinite(c, filled.problem, filled.facts);
+  if (c.data == DataProfile::kNan || c.data == DataProfile::kInf) plant_nonfinite(c, filled.problem, filled.facts);
 }
 
 std::string shown(std::uint16_t checksum) {
@@ -110,15 +110,15 @@ std::uint16_t checksum_of(const Problem& problem) {
 
 Filled fill(const Case& c) {
   Filled filled;
-  if (c.data == DataClass::kMalformed) {
+  if (c.data == DataProfile::kMalformed) {
     filled.error = "data=malformed: no inputs are drawn for a call that must be refused";
     return filled;
   }
-  if (c.data == DataClass::kOwn) {
+  if (c.data == DataProfile::kOwn) {
     filled.error = "data=own: its inputs are in the files that a user gave to `backgauge oracle --inputs`";
     return filled;
   }
-  if (c.data == DataClass::kGolden) {
+  if (c.data == DataProfile::kGolden) {
     GoldenData golden;
     if (!find_golden(c, golden, filled.error)) return filled;
     filled.problem = std::move(golden.problem);

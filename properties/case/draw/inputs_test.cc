@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 
 #include "properties/case/draw/elementary.h"
 #include "properties/case/draw/regime.h"
@@ -64,7 +65,7 @@ TEST(Inputs, OfTheMustpassListsHaveTheSameBitsEverywhere) {
       const std::vector<ListedCase> listed = read_case_list(file, error);
       ASSERT_EQ(error, "");
       for (const ListedCase& one : listed) {
-        if (one.c.data == DataClass::kMalformed) continue;  // its checksum is that of its description
+        if (one.c.data == DataProfile::kMalformed) continue;  // its checksum is that of its description
         ASSERT_TRUE(one.c.checksum.has_value()) << one.where;
         EXPECT_EQ(fill(one.c).error, "") << one.where;
         ++compared;
@@ -97,11 +98,12 @@ const char* const kShapes[] = {"lstm_block_cell_grad b3i5h7 peep=0 dt=f32",
                                "cudnn_rnn_backprop t3b2i5h9 mode=relu dir=bi layers=3 dt=f16",
                                "cudnn_rnn_backprop t3b2i9h9 mode=relu in=skip dt=f32"};
 
-// Every class of every op: elements that are read are finite if the facts say so, and in the dtype; others are poison.
+// Every data profile with every op: elements that are read are finite if the facts say so, and in the dtype; others are
+// poison.
 TEST(Inputs, AreWhatTheFactsSay) {
   for (const std::string shape : kShapes) {
-    for (int k = 0; k < static_cast<int>(DataClass::kGolden); ++k) {
-      const std::string word(data_class_word(static_cast<DataClass>(k)));
+    for (const DataProfile profile : std::span(kDataProfiles).first(static_cast<int>(DataProfile::kGolden))) {
+      const std::string word(data_profile_word(profile));
       const bool nonfinite = word == "nan" || word == "inf";
       if (nonfinite && shape.find("relu") != shape.npos) continue;
       for (int seed = 1; seed <= 8; ++seed) {
@@ -209,7 +211,7 @@ TEST(Inputs, StratifiedCasesKeepGatesAndStatesAlive) {
   EXPECT_GT(slopes[slopes.size() / 2], 0.2);
 }
 
-// The purpose of the class: sums over 4H of a wide case have some 32 terms, and sums over T B have 8.
+// The purpose of the profile: sums over 4H of a wide case have some 32 terms, and sums over T B have 8.
 TEST(Inputs, SparseCasesHaveShortSums) {
   const Filled f = filled("block_lstm_grad_v2 t100b64i3h150 peep=1 dt=f16 data=sparse:0x7");
   const auto count = [](const std::vector<double>& of) {

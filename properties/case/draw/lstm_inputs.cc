@@ -30,13 +30,13 @@ class LstmDraw {
     draw_states();
     draw_saved();
     for (const char* name : {"cs_grad", "h_grad"}) fill_upstream(c_, regime_, at(name));
-    if (c_.data == DataClass::kTraining) keep_last_cs_grad();
+    if (c_.data == DataProfile::kTraining) keep_last_cs_grad();
     if (const Structure* structure = structure_of(c_)) {
       Draft draft(c_, problem_);
       structure->impose(draft);
     }
     for (Tensor& tensor : problem_.inputs) finish(c_, tensor);
-    const bool affordable = c_.data == DataClass::kTraining || forward_products() <= kLargestForward;
+    const bool affordable = c_.data == DataProfile::kTraining || forward_products() <= kLargestForward;
     facts.consistent_saved = regime_.consistent && affordable && has_what_forward_reads();
     if (facts.consistent_saved) run_forward_pass();
   }
@@ -84,7 +84,7 @@ class LstmDraw {
   void draw_states() {
     fill_normal(c_, at("x"), 1);
     fill_bounded(c_, at("h_prev"), 1);
-    if (c_.data == DataClass::kLarge) {
+    if (c_.data == DataProfile::kLarge) {
       fill_large_states(c_, at("cs_prev"));
     } else {
       fill_normal(c_, at("cs_prev"), 1);
@@ -105,7 +105,7 @@ class LstmDraw {
     }
     fill_normal(c_, at("cs"), 1);
     if (!is_cell()) fill_normal(c_, at("h"), 1);
-    if (c_.data == DataClass::kLarge) {
+    if (c_.data == DataProfile::kLarge) {
       Tensor &cs = at("cs"), &co = at("co");
       fill_large_states(c_, cs);
       for (std::size_t k = 0; k < cs.values.size(); ++k) co.values[k] = std::copysign(1.0, cs.values[k]);

@@ -65,7 +65,7 @@ void plant_nonfinite(const Case& c, Problem& problem, DataFacts& facts) {
   const std::vector<ReadableTensor> candidates = readable_tensors(c);
   if (candidates.empty()) return;
   const NonfinitePlace place = nonfinite_place(c.seed, candidates);
-  const double value = c.data == DataClass::kNan
+  const double value = c.data == DataProfile::kNan
                            ? std::numeric_limits<double>::quiet_NaN()
                            : std::numeric_limits<double>::infinity() * RandomStream(c.seed, kNonfinite).sign(2);
   std::ranges::find(problem.inputs, place.tensor, &Tensor::name)->values[place.index] = value;

@@ -86,33 +86,33 @@ Regime regime_of(const Case& c) {
   regime.density = 1;
   regime.poison = static_cast<Poison>(stream.choice(3, 4));
   switch (c.data) {
-    case DataClass::kSaturated:
+    case DataProfile::kSaturated:
       // Stacked nets also have saturating biases; with 10, their gradients would vanish.
       regime.gain = stacked ? 4 : 10;
       regime.exact_gates = !stacked && stream.choice(4, 2) == 0;
       regime.consistent = !regime.exact_gates;
       break;
-    case DataClass::kLinear:
+    case DataProfile::kLinear:
       regime.gain = regime.bias = 0.01;
       regime.forget_bias = false;
       break;
-    case DataClass::kLarge:
-    case DataClass::kPlain:
-    case DataClass::kConstant: regime.consistent = false; break;
-    case DataClass::kTraining:
+    case DataProfile::kLarge:
+    case DataProfile::kPlain:
+    case DataProfile::kConstant: regime.consistent = false; break;
+    case DataProfile::kTraining:
       regime.consistent = true;
       regime.poison = Poison::kPlausible;  // for programs that compute the saved tensors themselves
       break;
-    case DataClass::kTame: regime.gain = kTameGain; break;
-    case DataClass::kSparse:
+    case DataProfile::kTame: regime.gain = kTameGain; break;
+    case DataProfile::kSparse:
       regime.gain = kTameGain;
       regime.density = density_of(c);
       break;
-    case DataClass::kBlank:
-    case DataClass::kAlike:
-    case DataClass::kExact:
-    case DataClass::kLone: regime.consistent = regime.consistent && !structure_of(c)->chooses_saved; break;
-    case DataClass::kHuge:
+    case DataProfile::kBlank:
+    case DataProfile::kAlike:
+    case DataProfile::kExact:
+    case DataProfile::kLone: regime.consistent = regime.consistent && !structure_of(c)->chooses_saved; break;
+    case DataProfile::kHuge:
       regime.upstream = huge_scale(c);
       regime.bounded_upstream = true;
       break;
@@ -158,11 +158,11 @@ void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor) {
   } else {
     fill_normal(c, tensor, regime.upstream);
   }
-  if (c.data == DataClass::kTiny) {
+  if (c.data == DataProfile::kTiny) {
     for (std::size_t k = 0; k < tensor.values.size(); ++k) tensor.values[k] *= tiny_scale(c.dtype, k);
   }
-  if (c.data == DataClass::kSparse) thin_out_upstream(c, tensor);
-  if (c.data != DataClass::kScales) return;
+  if (c.data == DataProfile::kSparse) thin_out_upstream(c, tensor);
+  if (c.data != DataProfile::kScales) return;
   // One scale per batch row, for all steps and tensors. With one per step, the largest step would hide the others.
   const int largest = input_range(c.dtype).row_octaves;
   const RandomStream exponent(c.seed, "row_scale");
@@ -177,9 +177,9 @@ void finish(const Case& c, Tensor& tensor) {
   const RandomStream zeros(c.seed, tensor.name + "/zero");
   for (std::size_t k = 0; k < tensor.values.size(); ++k) {
     double& value = tensor.values[k];
-    if (c.data == DataClass::kConstant) value = 0.1;
-    if (c.data == DataClass::kPlain) value = plain(value);
-    if (c.data == DataClass::kZeros && zeros.choice(k, 10) == 0) value = 0;
+    if (c.data == DataProfile::kConstant) value = 0.1;
+    if (c.data == DataProfile::kPlain) value = plain(value);
+    if (c.data == DataProfile::kZeros && zeros.choice(k, 10) == 0) value = 0;
     value = round_to(c.dtype, value);
   }
 }

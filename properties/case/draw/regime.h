@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data class of a case in numbers: scales and choices that apply to all of its tensors, and the elementary fills
+// The data profile of a case in numbers: scales and choices that apply to all of its tensors, and the elementary fills
 // that the two generators share.
 #pragma once
 
@@ -41,7 +41,7 @@ void thin_out(const Case& c, double density, Tensor& tensor, std::int64_t first,
 // one of the few.
 void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor);
 
-// Applies what a class does to every tensor (kConstant, kPlain, kZeros), and rounds to the dtype, once.
+// Applies what a profile does to every tensor (kConstant, kPlain, kZeros), and rounds to the dtype, once.
 void finish(const Case& c, Tensor& tensor);
 
 }  // namespace backgauge

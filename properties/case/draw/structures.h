@@ -16,11 +16,11 @@ struct Structure {
   bool chooses_saved = false;  // saved tensors are chosen, not computed by a forward pass
 };
 
-// The structures of kBlank, kAlike, kExact and kLone; none for all other classes. The meaning of a case line depends on
-// their number, so more structures must go into a new class.
-std::span<const Structure> structures_of(backgauge_op op, DataClass data);
+// The structures of kBlank, kAlike, kExact and kLone; none for all other profiles. The meaning of a case line depends
+// on their number, so more structures must go into a new profile.
+std::span<const Structure> structures_of(backgauge_op op, DataProfile data);
 
-// The structure of a case: number seed % (number of structures of its class). nullptr if the class has none.
+// The structure of a case: number seed % (number of structures of its profile). nullptr if the profile has none.
 const Structure* structure_of(const Case& c);
 
 // `seed`, or a seed near it with which the case keeps its structure.

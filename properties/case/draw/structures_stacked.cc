@@ -186,13 +186,13 @@ constexpr Structure kLone[] = {
 
 Structures stacked_structures() { return {kBlank, kAlike, kExact, kLone}; }
 
-std::span<const Structure> structures_of(backgauge_op op, DataClass data) {
+std::span<const Structure> structures_of(backgauge_op op, DataProfile data) {
   const Structures all = traits_of(op).is_stacked ? stacked_structures() : lstm_structures();
   switch (data) {
-    case DataClass::kBlank: return all.blank;
-    case DataClass::kAlike: return all.alike;
-    case DataClass::kExact: return all.exact;
-    case DataClass::kLone: return all.lone;
+    case DataProfile::kBlank: return all.blank;
+    case DataProfile::kAlike: return all.alike;
+    case DataProfile::kExact: return all.exact;
+    case DataProfile::kLone: return all.lone;
     default: return {};
   }
 }

@@ -12,12 +12,13 @@
 namespace backgauge {
 namespace {
 
-constexpr DataClass kStructured[] = {DataClass::kBlank, DataClass::kAlike, DataClass::kExact, DataClass::kLone};
+constexpr DataProfile kStructured[] = {DataProfile::kBlank, DataProfile::kAlike, DataProfile::kExact,
+                                       DataProfile::kLone};
 constexpr backgauge_op kOps[] = {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE_BLOCK_LSTM_GRAD_V2,
                                  BACKGAUGE_CUDNN_RNN_BACKPROP};
 
 // Has every part that a structure refers to: peepholes, steps, directions, layers, I = H.
-Case whole(backgauge_op op, DataClass data, std::uint64_t seed) {
+Case whole(backgauge_op op, DataProfile data, std::uint64_t seed) {
   Case c{.op = op, .T = 3, .B = 3, .I = 5, .H = 5, .seq_len_max = 3, .use_peephole = true, .data = data, .seed = seed};
   if (op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) c.T = c.seq_len_max = 1;
   if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) c.layers = 2, c.direction = BACKGAUGE_BIDIRECTIONAL, c.use_peephole = false;
@@ -36,7 +37,7 @@ constexpr std::uint64_t kRounds = 24;
 // The cell reads neither steps nor weights, so structures of those change nothing.
 TEST(Structures, EachChangesInputsThatAreOtherwiseDrawn) {
   for (const backgauge_op op : kOps) {
-    for (const DataClass data : kStructured) {
+    for (const DataProfile data : kStructured) {
       const std::span<const Structure> all = structures_of(op, data);
       std::set<std::string> names;
       for (std::uint64_t number = 0; number < all.size(); ++number) {
@@ -46,7 +47,7 @@ TEST(Structures, EachChangesInputsThatAreOtherwiseDrawn) {
           const Case c = whole(op, data, round * all.size() + number);
           ASSERT_EQ(structure_of(c), &all[number]);
           Case drawn = c;
-          drawn.data = DataClass::kStratified;
+          drawn.data = DataProfile::kStratified;
           const Filled special = fill(c);
           ASSERT_EQ(special.error, "");
           changed = changed || special.checksum != fill(drawn).checksum;
@@ -56,15 +57,15 @@ TEST(Structures, EachChangesInputsThatAreOtherwiseDrawn) {
       EXPECT_GT(names.size(), 10u);
     }
   }
-  EXPECT_EQ(structure_of(whole(BACKGAUGE_BLOCK_LSTM_GRAD_V2, DataClass::kStratified, 1)), nullptr);
+  EXPECT_EQ(structure_of(whole(BACKGAUGE_BLOCK_LSTM_GRAD_V2, DataProfile::kStratified, 1)), nullptr);
 }
 
 TEST(Structures, AreWhatTheirNamesSay) {
   const auto blank = [](backgauge_op op, std::string_view what) {
-    const std::span<const Structure> all = structures_of(op, DataClass::kBlank);
+    const std::span<const Structure> all = structures_of(op, DataProfile::kBlank);
     const auto found = std::ranges::find_if(all, [&](const Structure& each) { return each.what == what; });
     EXPECT_NE(found, all.end()) << what;
-    return fill(whole(op, DataClass::kBlank, static_cast<std::uint64_t>(found - all.begin())));
+    return fill(whole(op, DataProfile::kBlank, static_cast<std::uint64_t>(found - all.begin())));
   };
   const Filled start = blank(BACKGAUGE_BLOCK_LSTM_GRAD_V2, "h_prev and cs_prev 0");
   EXPECT_TRUE(all_zero(values(start, "h_prev")) && all_zero(values(start, "cs_prev")));
@@ -82,7 +83,7 @@ TEST(Structures, AreWhatTheirNamesSay) {
 
 // A structure keeps saved tensors consistent, unless it chooses saved tensors.
 TEST(Structures, OfSavedTensorsAreNotMadeByAForwardPass) {
-  for (const DataClass data : kStructured) {
+  for (const DataProfile data : kStructured) {
     const std::span<const Structure> all = structures_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2, data);
     for (std::uint64_t number = 0; number < all.size(); ++number) {
       bool consistent = false;
@@ -96,12 +97,12 @@ TEST(Structures, OfSavedTensorsAreNotMadeByAForwardPass) {
 }
 
 TEST(Structures, StayWithANewSeed) {
-  const Case c = whole(BACKGAUGE_CUDNN_RNN_BACKPROP, DataClass::kExact, 0x1234567);
+  const Case c = whole(BACKGAUGE_CUDNN_RNN_BACKPROP, DataProfile::kExact, 0x1234567);
   Case other = c;
   other.seed = seed_of_same_structure(c, 0xfedcba9);
   EXPECT_NE(other.seed, c.seed);
   EXPECT_EQ(structure_of(other), structure_of(c));
-  EXPECT_EQ(seed_of_same_structure(whole(BACKGAUGE_CUDNN_RNN_BACKPROP, DataClass::kZeros, 5), 77), 77u);
+  EXPECT_EQ(seed_of_same_structure(whole(BACKGAUGE_CUDNN_RNN_BACKPROP, DataProfile::kZeros, 5), 77), 77u);
 }
 
 }  // namespace

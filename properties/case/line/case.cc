@@ -31,13 +31,6 @@ std::string dims(const Case& c) {
 
 }  // namespace
 
-std::string_view data_class_word(DataClass data) {
-  constexpr std::string_view kWords[] = {
-      "strat",  "saturated", "linear",   "large",     "zeros", "tiny",  "huge",  "scales", "constant", "nan",    "inf",
-      "golden", "plain",     "training", "malformed", "tame",  "blank", "alike", "exact",  "lone",     "sparse", "own"};
-  return kWords[static_cast<int>(data)];
-}
-
 std::string to_string(const Case& c) {
   const OpSpec* spec = find_op(c.op);
   std::string line = std::string(spec == nullptr ? "?" : spec->word) + " " + dims(c);
@@ -59,9 +52,9 @@ std::string to_string(const Case& c) {
     add("seq", std::to_string(c.seq_len_max));
   }
   add("dt", dtype_word(c.dtype));
-  std::string data(data_class_word(c.data));
-  data.append(c.data == DataClass::kGolden ? ":" : ":0x");
-  add("data", data.append(c.data == DataClass::kGolden ? c.golden : hexadecimal(c.seed, 1)));
+  std::string data(data_profile_word(c.data));
+  data.append(c.data == DataProfile::kGolden ? ":" : ":0x");
+  add("data", data.append(c.data == DataProfile::kGolden ? c.golden : hexadecimal(c.seed, 1)));
   if (c.checksum) add("chk", hexadecimal(*c.checksum, 4));
   return line;
 }

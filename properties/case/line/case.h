@@ -13,41 +13,10 @@
 #include <string>
 #include <string_view>
 
+#include "properties/case/line/data_profile.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge {
-
-// How the values are chosen. kGolden: read from properties/cases/goldens. kMalformed: the call with that number among
-// those that must be refused (properties/judge/runner/refusals.h); only op and dtype belong to the case. README.md
-// describes the others.
-enum class DataClass {
-  kStratified,
-  kSaturated,
-  kLinear,
-  kLarge,
-  kZeros,
-  kTiny,
-  kHuge,
-  kScales,
-  kConstant,
-  kNan,
-  kInf,
-  kGolden,
-  kPlain,     // in no tier: failures shrink to it
-  kTraining,  // in no tier: the values of a training step, for timing
-  kMalformed,
-  kTame,    // nets of hundreds of steps or many layers, in which gradients neither grow nor vanish quickly
-  kBlank,   // parts of tensors are 0
-  kAlike,   // parts of tensors are equal
-  kExact,   // tensors are filled with one exact value
-  kLone,    // one value or part far larger than the others
-  kSparse,  // most weights and upstream gradients are 0, so that long sums have few terms: for wide cases in half
-  kOwn      // of a user, in files: nothing is drawn
-};
-inline constexpr DataClass kLastDataClass = DataClass::kOwn;
-// strat saturated linear large zeros tiny huge scales constant nan inf golden plain training malformed tame blank alike
-// exact lone sparse own
-std::string_view data_class_word(DataClass data);
 
 struct Case {
   backgauge_op op = kFirstOp;                    // a gradient op
@@ -61,7 +30,7 @@ struct Case {
   std::int64_t layers = 1;
   double dropout = 0;
   backgauge_dtype dtype = BACKGAUGE_FLOAT32;
-  DataClass data = DataClass::kStratified;
+  DataProfile data = DataProfile::kStratified;
   std::uint64_t seed = 0;
   std::string golden{};                     // its name, for kGolden
   std::optional<std::uint16_t> checksum{};  // of the inputs; if given, fill() checks it

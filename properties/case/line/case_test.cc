@@ -50,9 +50,9 @@ Case any_case() {
   }
   const bool no_nonfinite = cudnn && c.rnn_mode == BACKGAUGE_RNN_RELU;
   do {
-    c.data = static_cast<DataClass>(*rc::gen::inRange(0, static_cast<int>(kLastDataClass) + 1));
-  } while (no_nonfinite && (c.data == DataClass::kNan || c.data == DataClass::kInf));
-  if (c.data == DataClass::kGolden) {
+    c.data = *rc::gen::elementOf(std::vector(std::begin(kDataProfiles), std::end(kDataProfiles)));
+  } while (no_nonfinite && (c.data == DataProfile::kNan || c.data == DataProfile::kInf));
+  if (c.data == DataProfile::kGolden) {
     c.golden = *rc::gen::element<std::string>("block_f32_tail", "cudnn_f64_lstm_L2_bi", "a-b");
   } else {
     c.seed = *rc::gen::arbitrary<std::uint64_t>();

@@ -101,12 +101,11 @@ std::string parse_data(std::string_view value, Case& c) {
   const std::string_view word = value.substr(0, colon);
   const std::string_view rest = colon == value.npos ? "" : value.substr(colon + 1);
   std::string words;
-  for (int k = 0; k <= static_cast<int>(kLastDataClass); ++k) {
-    const DataClass data = static_cast<DataClass>(k);
-    words.append(words.empty() ? "" : ", ").append(data_class_word(data));
-    if (data_class_word(data) != word) continue;
+  for (const DataProfile data : kDataProfiles) {
+    words.append(words.empty() ? "" : ", ").append(data_profile_word(data));
+    if (data_profile_word(data) != word) continue;
     c.data = data;
-    if (data == DataClass::kGolden) {
+    if (data == DataProfile::kGolden) {
       c.golden = rest;
       return golden_name_is_legal(rest) ? "" : "expected golden:<name>, of at most 64 letters, digits, _ and -";
     }
@@ -203,8 +202,8 @@ std::string check_whole(const Case& c, std::span<const std::string_view> seen) {
       return "in=skip: needs I = H, not I = " + std::to_string(c.I) + " and H = " + std::to_string(c.H);
     }
     // semantics.md section 8: the result of relu for NaN is not defined.
-    if (c.rnn_mode == BACKGAUGE_RNN_RELU && (c.data == DataClass::kNan || c.data == DataClass::kInf)) {
-      return "data=" + std::string(data_class_word(c.data)) + ": not defined for mode=relu";
+    if (c.rnn_mode == BACKGAUGE_RNN_RELU && (c.data == DataProfile::kNan || c.data == DataProfile::kInf)) {
+      return "data=" + std::string(data_profile_word(c.data)) + ": not defined for mode=relu";
     }
   }
   Case canonical = c;

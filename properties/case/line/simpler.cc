@@ -27,8 +27,8 @@ std::int64_t complexity_of_mode(backgauge_rnn_mode mode) {
   return std::ranges::find(kPlainestFirst, mode) - kPlainestFirst.begin();
 }
 
-std::int64_t complexity_of_data(DataClass data) {
-  return data == DataClass::kPlain ? 0 : data == DataClass::kStratified ? 1 : 2;
+std::int64_t complexity_of_data(DataProfile data) {
+  return data == DataProfile::kPlain ? 0 : data == DataProfile::kStratified ? 1 : 2;
 }
 
 // Every seed is replaced by the seeds 0 to kLeastSeeds - 1.
@@ -68,7 +68,7 @@ std::vector<Case> neighbours(const Case& c) {
     if (op.is_stacked) add([mode](Case& changed) { changed.rnn_mode = mode; });
   }
   add([](Case& changed) { changed.dtype = BACKGAUGE_FLOAT32; });
-  for (const DataClass data : {DataClass::kPlain, DataClass::kStratified}) {
+  for (const DataProfile data : {DataProfile::kPlain, DataProfile::kStratified}) {
     add([data](Case& changed) {
       changed.data = data;
       changed.golden.clear();
@@ -82,9 +82,9 @@ std::vector<Case> neighbours(const Case& c) {
 
 // Whether parse_case accepts the case and its inputs can be made. A golden vector cannot be changed.
 bool is_sensible(const Case& c) {
-  if (c.data == DataClass::kGolden) return false;
+  if (c.data == DataProfile::kGolden) return false;
   const bool relu = traits_of(c.op).is_stacked && c.rnn_mode == BACKGAUGE_RNN_RELU;
-  return !(relu && (c.data == DataClass::kNan || c.data == DataClass::kInf));
+  return !(relu && (c.data == DataProfile::kNan || c.data == DataProfile::kInf));
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ std::int64_t complexity(const Case& c) {
 
 std::vector<Case> simpler(const Case& c, Case (*about)(Case)) {
   std::vector<Case> out;
-  if (c.data == DataClass::kMalformed) return out;  // a malformed call cannot be changed
+  if (c.data == DataProfile::kMalformed) return out;  // a malformed call cannot be changed
   for (const Case& neighbour : neighbours(c)) {
     const Case candidate = about(neighbour);
     if (complexity(candidate) < complexity(c) && is_sensible(candidate)) out.push_back(candidate);

@@ -46,7 +46,7 @@ Case case_of(const json& entry) {
   Case c;
   c.op = op_of(entry.at("op"));
   c.dtype = dtype_at(entry.at("dtype"));
-  c.data = DataClass::kGolden;
+  c.data = DataProfile::kGolden;
   c.golden = entry.at("name");
   const json &dims = entry.at("dims"), &attributes = entry.at("attributes");
   read_whole(dims.at("B"), c.B);

@@ -163,7 +163,7 @@ TEST(Adjoint, OtherRulesHoldAsEver) {
 
 TEST(Adjoint, SaysNothingOfValuesThatAreNotFinite) {
   Case c = dropout_case();
-  c.data = DataClass::kNan;
+  c.data = DataProfile::kNan;
   Silent scripted;
   const Verdict verdict = judge(scripted, c);
   EXPECT_EQ(verdict.status, Status::kSkipped) << verdict_text(verdict);

@@ -69,7 +69,7 @@ std::string test_name(const Record& record) {
   if (!c) return record.id;
   if (record.verdict.status == Status::kSkipped) return "skipped: " + record.verdict.reason;
   if (record.verdict.status == Status::kMistrusted) return "mistrusted";
-  return fmt::format("{} data={}", dtype_word(c->dtype), data_class_word(c->data));
+  return fmt::format("{} data={}", dtype_word(c->dtype), data_profile_word(c->data));
 }
 
 struct Totals {
