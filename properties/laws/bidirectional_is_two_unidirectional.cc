@@ -9,7 +9,7 @@
 #include "properties/laws/subnet.h"
 
 namespace backgauge {
-namespace m14 {
+namespace bidirectional_is_two_unidirectional_law {
 namespace {
 
 Case about(Case c) {
@@ -53,10 +53,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m14
+}  // namespace bidirectional_is_two_unidirectional_law
 
 Law bidirectional_is_two_unidirectional() {
-  using namespace m14;
+  using namespace bidirectional_is_two_unidirectional_law;
   return {"M14",
           "BidirectionalIsTwoUnidirectional",
           "a bidirectional layer is two unidirectional ones, the second on reversed time",

@@ -10,7 +10,7 @@
 #include "properties/laws/law.h"
 
 namespace backgauge {
-namespace m22 {
+namespace concurrent_calls_agree_law {
 namespace {
 
 constexpr std::size_t kThreads = 4;
@@ -39,10 +39,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m22
+}  // namespace concurrent_calls_agree_law
 
 Law concurrent_calls_agree() {
-  using namespace m22;
+  using namespace concurrent_calls_agree_law;
   return {"M22",    "ConcurrentCallsAgree", "calls made at the same time give the bits that each gives alone",
           every_op, Sizes::kSmall,          about,
           check};

@@ -13,7 +13,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
-namespace m16 {
+namespace dropout_multiplies_by_its_mask_law {
 namespace {
 
 Case about(Case c) {
@@ -56,10 +56,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m16
+}  // namespace dropout_multiplies_by_its_mask_law
 
 Law dropout_multiplies_by_its_mask() {
-  using namespace m16;
+  using namespace dropout_multiplies_by_its_mask_law;
   return {"M16",
           "DropoutMultipliesByItsMask",
           "a net with dropout is its layers with the reported masks between them, which depend on the seeds",

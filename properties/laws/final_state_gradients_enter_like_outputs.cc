@@ -11,7 +11,7 @@
 #include "properties/laws/subnet.h"
 
 namespace backgauge {
-namespace m19b {
+namespace final_state_gradients_enter_like_outputs_law {
 namespace {
 
 Case about(Case c) { return with_finite_values(std::move(c)); }
@@ -57,10 +57,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m19b
+}  // namespace final_state_gradients_enter_like_outputs_law
 
 Law final_state_gradients_enter_like_outputs() {
-  using namespace m19b;
+  using namespace final_state_gradients_enter_like_outputs_law;
   return {"M19b",
           "FinalStateGradientsEnterLikeOutputs",
           "a gradient of output_h may be given as one of output at the last step",

@@ -11,7 +11,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
-namespace m27 {
+namespace gradients_flow_against_time_law {
 namespace {
 
 Case about(Case c) {
@@ -60,10 +60,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m27
+}  // namespace gradients_flow_against_time_law
 
 Law gradients_flow_against_time() {
-  using namespace m27;
+  using namespace gradients_flow_against_time_law;
   return {"M27",
           "GradientsFlowAgainstTime",
           "an upstream gradient at one step does not reach the input of a later one",

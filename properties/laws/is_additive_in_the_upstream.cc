@@ -12,7 +12,7 @@
 #include "reference/contract/dtypes.h"
 
 namespace backgauge {
-namespace m11 {
+namespace is_additive_in_the_upstream_law {
 namespace {
 
 Case about(Case c) { return with_finite_values(std::move(c)); }
@@ -45,10 +45,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m11
+}  // namespace is_additive_in_the_upstream_law
 
 Law is_additive_in_the_upstream() {
-  using namespace m11;
+  using namespace is_additive_in_the_upstream_law;
   return {"M11",
           "IsAdditiveInTheUpstream",
           "the gradients of u1 + u2 are those of u1 plus those of u2",

@@ -14,7 +14,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
-namespace m1 {
+namespace is_the_derivative_of_the_forward_law {
 namespace {
 
 // The gradient ignores clipping, unlike the derivative of the forward (semantics.md 1.3). Gradients that may overflow
@@ -65,10 +65,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m1
+}  // namespace is_the_derivative_of_the_forward_law
 
 Law is_the_derivative_of_the_forward() {
-  using namespace m1;
+  using namespace is_the_derivative_of_the_forward_law;
   return {"M1",
           "IsTheDerivativeOfTheForward",
           "along any direction the gradient is the derivative of the forward equations",

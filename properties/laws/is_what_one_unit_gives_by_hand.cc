@@ -11,7 +11,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
-namespace m25 {
+namespace is_what_one_unit_gives_by_hand_law {
 namespace {
 
 Case about(Case c) {
@@ -44,10 +44,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m25
+}  // namespace is_what_one_unit_gives_by_hand_law
 
 Law is_what_one_unit_gives_by_hand() {
-  using namespace m25;
+  using namespace is_what_one_unit_gives_by_hand_law;
   return {"M25",
           "IsWhatOneUnitGivesByHand",
           "one unit, one step and one sample give what a calculation by hand gives",

@@ -10,7 +10,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
-namespace m15 {
+namespace layers_compose_law {
 namespace {
 
 Case about(Case c) {
@@ -28,10 +28,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m15
+}  // namespace layers_compose_law
 
 Law layers_compose() {
-  using namespace m15;
+  using namespace layers_compose_law;
   return {"M15",       "LayersCompose", "a net without dropout is its layers, one after the other",
           stacked_ops, Sizes::kSmall,   about,
           check};

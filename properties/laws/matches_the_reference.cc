@@ -7,7 +7,7 @@
 #include "properties/laws/law.h"
 
 namespace backgauge {
-namespace m0 {
+namespace matches_the_reference_law {
 namespace {
 
 Case about(Case c) { return c; }
@@ -26,10 +26,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m0
+}  // namespace matches_the_reference_law
 
 Law matches_the_reference() {
-  using namespace m0;
+  using namespace matches_the_reference_law;
   return {"M0", "MatchesTheReference", "no case is judged FAILED or BROKEN", every_op, Sizes::kSmall, about, check};
 }
 

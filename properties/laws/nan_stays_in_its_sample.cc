@@ -15,7 +15,7 @@
 #include "properties/laws/subnet.h"
 
 namespace backgauge {
-namespace m23 {
+namespace nan_stays_in_its_sample_law {
 namespace {
 
 bool is_stacked(const Case& c) { return traits_of(c.op).is_stacked; }
@@ -147,10 +147,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m23
+}  // namespace nan_stays_in_its_sample_law
 
 Law nan_stays_in_its_sample() {
-  using namespace m23;
+  using namespace nan_stays_in_its_sample_law;
   return {"M23",    "NanStaysInItsSample", "one upstream NaN shows in everything that depends on it and nowhere else",
           every_op, Sizes::kSmall,         about,
           check};

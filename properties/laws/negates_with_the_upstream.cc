@@ -8,7 +8,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
-namespace m12 {
+namespace negates_with_the_upstream_law {
 namespace {
 
 Case about(Case c) { return c; }
@@ -32,10 +32,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m12
+}  // namespace negates_with_the_upstream_law
 
 Law negates_with_the_upstream() {
-  using namespace m12;
+  using namespace negates_with_the_upstream_law;
   return {"M12",
           "NegatesWithTheUpstream",
           "upstream gradients of opposite sign give gradients of opposite sign",

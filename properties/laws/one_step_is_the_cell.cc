@@ -11,7 +11,7 @@
 #include "properties/laws/portion.h"
 
 namespace backgauge {
-namespace m6 {
+namespace one_step_is_the_cell_law {
 namespace {
 
 Case about(Case c) {
@@ -71,10 +71,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m6
+}  // namespace one_step_is_the_cell_law
 
 Law one_step_is_the_cell() {
-  using namespace m6;
+  using namespace one_step_is_the_cell_law;
   return {"M6",
           "OneStepIsTheCell",
           "BlockLSTMGradV2 over one step is LSTMBlockCellGrad with the gates in another order",

@@ -11,7 +11,7 @@
 #include "properties/laws/subnet.h"
 
 namespace backgauge {
-namespace m26 {
+namespace palindromes_read_the_same_backwards_law {
 namespace {
 
 Case about(Case c) {
@@ -81,10 +81,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m26
+}  // namespace palindromes_read_the_same_backwards_law
 
 Law palindromes_read_the_same_backwards() {
-  using namespace m26;
+  using namespace palindromes_read_the_same_backwards_law;
   return {"M26",
           "PalindromesReadTheSameBackwards",
           "a palindrome in time gives palindromes if both directions have the same weights",

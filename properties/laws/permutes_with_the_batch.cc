@@ -12,7 +12,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
-namespace m4 {
+namespace permutes_with_the_batch_law {
 namespace {
 
 Case about(Case c) {
@@ -45,10 +45,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m4
+}  // namespace permutes_with_the_batch_law
 
 Law permutes_with_the_batch() {
-  using namespace m4;
+  using namespace permutes_with_the_batch_law;
   return {"M4",     "PermutesWithTheBatch", "a permuted batch gives permuted per-sample outputs and the same sums",
           every_op, Sizes::kSmall,          about,
           check};

@@ -11,7 +11,7 @@
 #include "properties/laws/portion.h"
 
 namespace backgauge {
-namespace m5b {
+namespace permutes_with_the_inputs_law {
 namespace {
 
 Case about(Case c) {
@@ -33,10 +33,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m5b
+}  // namespace permutes_with_the_inputs_law
 
 Law permutes_with_the_inputs() {
-  using namespace m5b;
+  using namespace permutes_with_the_inputs_law;
   return {"M5b",
           "PermutesWithTheInputs",
           "permuted input columns give permuted gradients of them, and nothing else changes",

@@ -11,7 +11,7 @@
 #include "properties/laws/portion.h"
 
 namespace backgauge {
-namespace m5 {
+namespace permutes_with_the_units_law {
 namespace {
 
 Case about(Case c) {
@@ -34,10 +34,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m5
+}  // namespace permutes_with_the_units_law
 
 Law permutes_with_the_units() {
-  using namespace m5;
+  using namespace permutes_with_the_units_law;
   return {"M5", "PermutesWithTheUnits", "permuted hidden units give permuted results", every_op, Sizes::kSmall, about,
           check};
 }

@@ -9,7 +9,7 @@
 #include "properties/laws/law.h"
 
 namespace backgauge {
-namespace m21 {
+namespace repeats_bitwise_law {
 namespace {
 
 Case about(Case c) { return c; }
@@ -39,10 +39,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m21
+}  // namespace repeats_bitwise_law
 
 Law repeats_bitwise() {
-  using namespace m21;
+  using namespace repeats_bitwise_law;
   return {"M21",
           "RepeatsBitwise",
           "the same call gives the same bits, wherever its tensors lie and on any number of threads",

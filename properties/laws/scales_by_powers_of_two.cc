@@ -13,7 +13,7 @@
 #include "reference/contract/storage.h"
 
 namespace backgauge {
-namespace m10 {
+namespace scales_by_powers_of_two_law {
 namespace {
 
 // The other data profiles reach the ends of the range on purpose.
@@ -56,10 +56,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m10
+}  // namespace scales_by_powers_of_two_law
 
 Law scales_by_powers_of_two() {
-  using namespace m10;
+  using namespace scales_by_powers_of_two_law;
   return {"M10",    "ScalesByPowersOfTwo", "upstream gradients times 2^k give gradients times 2^k",
           every_op, Sizes::kWide,          about,
           check};

@@ -13,7 +13,7 @@
 #include "reference/contract/storage.h"
 
 namespace backgauge {
-namespace m10b {
+namespace scales_with_the_input_law {
 namespace {
 
 // The other data profiles reach the ends of the range on purpose.
@@ -55,10 +55,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m10b
+}  // namespace scales_with_the_input_law
 
 Law scales_with_the_input() {
-  using namespace m10b;
+  using namespace scales_with_the_input_law;
   return {"M10b",
           "ScalesWithTheInput",
           "x times 2^k gives its rows of w_grad times 2^k, and nothing else changes",

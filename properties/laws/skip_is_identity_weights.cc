@@ -8,7 +8,7 @@
 #include "properties/laws/subnet.h"
 
 namespace backgauge {
-namespace m17 {
+namespace skip_is_identity_weights_law {
 namespace {
 
 Case about(Case c) {
@@ -69,10 +69,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m17
+}  // namespace skip_is_identity_weights_law
 
 Law skip_is_identity_weights() {
-  using namespace m17;
+  using namespace skip_is_identity_weights_law;
   return {"M17",       "SkipIsIdentityWeights", "skip_input is linear_input with the identity as first matrices",
           stacked_ops, Sizes::kSmall,           about,
           check};

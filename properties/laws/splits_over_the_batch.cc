@@ -11,7 +11,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
-namespace m3 {
+namespace splits_over_the_batch_law {
 namespace {
 
 Case about(Case c) {
@@ -44,10 +44,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m3
+}  // namespace splits_over_the_batch_law
 
 Law splits_over_the_batch() {
-  using namespace m3;
+  using namespace splits_over_the_batch_law;
   return {"M3",
           "SplitsOverTheBatch",
           "two parts of a batch give its per-sample outputs, and sums that add up to those of the whole",

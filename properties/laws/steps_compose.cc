@@ -15,7 +15,7 @@
 #include "reference/contract/storage.h"
 
 namespace backgauge {
-namespace m9 {
+namespace steps_compose_law {
 namespace {
 
 Case about(Case c) {
@@ -149,10 +149,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m9
+}  // namespace steps_compose_law
 
 Law steps_compose() {
-  using namespace m9;
+  using namespace steps_compose_law;
   return {
       "M9",  "StepsCompose", "BlockLSTMGradV2 is LSTMBlockCellGrad step by step", ops_with_seq_len_max, Sizes::kSmall,
       about, check};

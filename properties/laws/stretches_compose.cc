@@ -14,7 +14,7 @@
 #include "reference/contract/storage.h"
 
 namespace backgauge {
-namespace m2 {
+namespace stretches_compose_law {
 namespace {
 
 // Not for half: values passed from one stretch to the other would be rounded more often than inside one.
@@ -111,10 +111,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m2
+}  // namespace stretches_compose_law
 
 Law stretches_compose() {
-  using namespace m2;
+  using namespace stretches_compose_law;
   return {"M2",
           "StretchesCompose",
           "a sequence is its first steps followed by the others, with states and gradients carried over",

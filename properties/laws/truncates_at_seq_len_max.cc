@@ -10,7 +10,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
-namespace m7 {
+namespace truncates_at_seq_len_max_law {
 namespace {
 
 Case about(Case c) {
@@ -48,10 +48,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m7
+}  // namespace truncates_at_seq_len_max_law
 
 Law truncates_at_seq_len_max() {
-  using namespace m7;
+  using namespace truncates_at_seq_len_max_law;
   return {"M7",
           "TruncatesAtSeqLenMax",
           "T steps with seq_len_max S are S steps alone, with zeros in x_grad after them",

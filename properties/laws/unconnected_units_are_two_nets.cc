@@ -10,7 +10,7 @@
 #include "properties/laws/portion.h"
 
 namespace backgauge {
-namespace m24 {
+namespace unconnected_units_are_two_nets_law {
 namespace {
 
 Case about(Case c) {
@@ -53,10 +53,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m24
+}  // namespace unconnected_units_are_two_nets_law
 
 Law unconnected_units_are_two_nets() {
-  using namespace m24;
+  using namespace unconnected_units_are_two_nets_law;
   return {"M24",
           "UnconnectedUnitsAreTwoNets",
           "two groups of inputs and units without a weight between them are two nets",

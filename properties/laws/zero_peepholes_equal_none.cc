@@ -8,7 +8,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
-namespace m8 {
+namespace zero_peepholes_equal_none_law {
 namespace {
 
 Case about(Case c) {
@@ -37,10 +37,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m8
+}  // namespace zero_peepholes_equal_none_law
 
 Law zero_peepholes_equal_none() {
-  using namespace m8;
+  using namespace zero_peepholes_equal_none_law;
   return {"M8",
           "ZeroPeepholesEqualNone",
           "with peepholes of zero everything except their own gradients is as without peepholes",

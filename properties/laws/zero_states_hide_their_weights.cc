@@ -12,7 +12,7 @@
 #include "properties/laws/subnet.h"
 
 namespace backgauge {
-namespace m19 {
+namespace zero_states_hide_their_weights_law {
 namespace {
 
 // Products with a state of zero are zero unless the other side overflows.
@@ -95,10 +95,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m19
+}  // namespace zero_states_hide_their_weights_law
 
 Law zero_states_hide_their_weights() {
-  using namespace m19;
+  using namespace zero_states_hide_their_weights_law;
   return {"M19",
           "ZeroStatesHideTheirWeights",
           "over one step from zero states, the weights of a state have no effect and no gradient",

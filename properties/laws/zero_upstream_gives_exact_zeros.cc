@@ -11,7 +11,7 @@
 #include "properties/laws/transform.h"
 
 namespace backgauge {
-namespace m13 {
+namespace zero_upstream_gives_exact_zeros_law {
 namespace {
 
 Case about(Case c) { return with_finite_values(std::move(c)); }
@@ -46,10 +46,10 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 }
 
 }  // namespace
-}  // namespace m13
+}  // namespace zero_upstream_gives_exact_zeros_law
 
 Law zero_upstream_gives_exact_zeros() {
-  using namespace m13;
+  using namespace zero_upstream_gives_exact_zeros_law;
   return {"M13",
           "ZeroUpstreamGivesExactZeros",
           "if all upstream gradients are zero, every gradient is zero",
