@@ -65,12 +65,12 @@ Layout layout_of(Type type, std::int64_t rows, std::int64_t columns, std::int64_
   return layout;
 }
 
-// A product in cuBLASLt's terms: its A is our b.
-struct Words {
+// The descriptors of a product for cuBLASLt, whose A is b here.
+struct Descriptors {
   Description description;
   Layout a, b, result;
 
-  Words(const Product& p, bool indirect)
+  Descriptors(const Product& p, bool indirect)
       : a(layout_of(p.operands, p.b_transposed ? p.columns : p.depth, p.b_transposed ? p.depth : p.columns, p.b_stride,
                     indirect)),
         b(layout_of(p.operands, p.a_transposed ? p.depth : p.rows, p.a_transposed ? p.rows : p.depth, p.a_stride,
@@ -95,7 +95,8 @@ void prefer(const Preference& preference, cublasLtMatmulPreferenceAttributes_t w
   check_blas(cublasLtMatmulPreferenceSetAttribute(preference.handle, which, &value, sizeof value), "preference");
 }
 
-std::optional<cublasLtMatmulAlgo_t> best_algorithm(cublasLtHandle_t handle, const Words& words, const Product& p) {
+std::optional<cublasLtMatmulAlgo_t> best_algorithm(cublasLtHandle_t handle, const Descriptors& descriptors,
+                                                   const Product& p) {
   Preference preference;
   check_blas(cublasLtMatmulPreferenceCreate(&preference.handle), "preference");
   prefer(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(kProductScratchBytes));
@@ -111,17 +112,17 @@ std::optional<cublasLtMatmulAlgo_t> best_algorithm(cublasLtHandle_t handle, cons
   prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(p.result));
   cublasLtMatmulHeuristicResult_t best{};
   int found = 0;
-  const cublasStatus_t status =
-      cublasLtMatmulAlgoGetHeuristic(handle, words.description.handle, words.a.handle, words.b.handle,
-                                     words.result.handle, words.result.handle, preference.handle, 1, &best, &found);
+  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+      handle, descriptors.description.handle, descriptors.a.handle, descriptors.b.handle, descriptors.result.handle,
+      descriptors.result.handle, preference.handle, 1, &best, &found);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE || found == 0) return std::nullopt;
   check_blas(status, "choice of an algorithm");
   return best.algo;
 }
 
 // The cuBLASLt objects of a product, created once.
-struct Recipe {
-  Words words;
+struct PreparedProduct {
+  Descriptors descriptors;
   std::optional<cublasLtMatmulAlgo_t> algorithm;
 };
 
@@ -132,21 +133,21 @@ class Library {
     return handle_under_lock(device);
   }
 
-  std::shared_ptr<const Recipe> recipe(int device, const Product& product, bool indirect) {
+  std::shared_ptr<const PreparedProduct> prepared(int device, const Product& product, bool indirect) {
     const std::lock_guard lock(mutex_);
-    if (recipes_.size() >= kMostRecipes) recipes_.clear();
-    std::shared_ptr<const Recipe>& recipe = recipes_[{device, indirect, product}];
-    if (recipe == nullptr) {
-      auto made = std::make_shared<Recipe>(Recipe{Words(product, indirect), {}});
-      made->algorithm = best_algorithm(handle_under_lock(device), made->words, product);
-      recipe = std::move(made);
+    if (prepared_.size() >= kMostPrepared) prepared_.clear();
+    std::shared_ptr<const PreparedProduct>& entry = prepared_[{device, indirect, product}];
+    if (entry == nullptr) {
+      auto made = std::make_shared<PreparedProduct>(PreparedProduct{Descriptors(product, indirect), {}});
+      made->algorithm = best_algorithm(handle_under_lock(device), made->descriptors, product);
+      entry = std::move(made);
     }
-    return recipe;
+    return entry;
   }
 
  private:
   // Far more than the shapes of a program; the limit only keeps a stream of new shapes from filling the memory.
-  static constexpr std::size_t kMostRecipes = 4096;
+  static constexpr std::size_t kMostPrepared = 4096;
 
   cublasLtHandle_t handle_under_lock(int device) {
     cublasLtHandle_t& the = handles_[device];
@@ -156,7 +157,7 @@ class Library {
 
   std::mutex mutex_;
   std::map<int, cublasLtHandle_t> handles_;
-  std::map<std::tuple<int, bool, Product>, std::shared_ptr<const Recipe>> recipes_;
+  std::map<std::tuple<int, bool, Product>, std::shared_ptr<const PreparedProduct>> prepared_;
 };
 
 // Never destroyed, because the driver may already be unloaded at the end of the process.
@@ -167,20 +168,20 @@ Library& library() {
 
 bool multiply(const Stream& stream, const Product& p, bool indirect, const void* a, const void* b, void* result) {
   const int device = current_device();
-  const std::shared_ptr<const Recipe> recipe = library().recipe(device, p, indirect);
-  if (!recipe->algorithm) return false;
+  const std::shared_ptr<const PreparedProduct> product = library().prepared(device, p, indirect);
+  if (!product->algorithm) return false;
   const float one = 1, zero = 0;
   const double double_one = 1, double_zero = 0;
   const bool is_double = p.operands == Type::kDouble;
   const void* alpha = is_double ? static_cast<const void*>(&double_one) : &one;
   const void* beta = is_double ? static_cast<const void*>(p.added ? &double_one : &double_zero)
                                : static_cast<const void*>(p.added ? &one : &zero);
-  const Words& words = recipe->words;
-  check_blas(
-      cublasLtMatmul(library().handle(device), words.description.handle, alpha, b, words.a.handle, a, words.b.handle,
-                     beta, result, words.result.handle, result, words.result.handle, &*recipe->algorithm,
-                     stream.scratch, static_cast<std::size_t>(kProductScratchBytes), stream.stream),
-      "product");
+  const Descriptors& descriptors = product->descriptors;
+  check_blas(cublasLtMatmul(library().handle(device), descriptors.description.handle, alpha, b, descriptors.a.handle, a,
+                            descriptors.b.handle, beta, result, descriptors.result.handle, result,
+                            descriptors.result.handle, &*product->algorithm, stream.scratch,
+                            static_cast<std::size_t>(kProductScratchBytes), stream.stream),
+             "product");
   return true;
 }
 
@@ -196,7 +197,7 @@ bool cublaslt_multiply(const Stream& stream, const Product& product, const Indir
 }
 
 bool cublaslt_can_be_indirect(const Product& product) {
-  return library().recipe(current_device(), product, true)->algorithm.has_value();
+  return library().prepared(current_device(), product, true)->algorithm.has_value();
 }
 
 void prepare_cublaslt() { library().handle(current_device()); }
