@@ -127,7 +127,7 @@ Result WorkerRunner::call(MessageKind kind, backgauge_op op, const Writer& reque
   }
   std::optional<Result> got = read(answer.message->bytes);
   if (!got) {
-    result_of(none).broken = give_up(nonsense());
+    result_of(none).broken = end_worker(nonsense());
     return none;
   }
   RunResult& result = result_of(*got);
@@ -157,7 +157,7 @@ Together WorkerRunner::run_together(const std::vector<TogetherCall>& calls) {
   if (answer.message) together = together_from(answer.message->bytes, calls);
   if (!together) {
     together.emplace();
-    together->broken = answer.message ? give_up(nonsense()) : answer.broken;
+    together->broken = answer.message ? end_worker(nonsense()) : answer.broken;
     return *together;
   }
   RunResult result;
@@ -173,7 +173,7 @@ ThreadUse WorkerRunner::thread_use(const Problem& problem, std::span<const RawTe
   if (answer.message) use = thread_use_from(answer.message->bytes);
   if (!use) {
     use.emplace();
-    use->broken = answer.message ? give_up(nonsense()) : answer.broken;
+    use->broken = answer.message ? end_worker(nonsense()) : answer.broken;
   }
   return *use;
 }
@@ -192,7 +192,7 @@ Runner::CaseEnd WorkerRunner::end_case() {
       end.violations = std::move(*texts);
       end.broken = printed();
     } else {
-      end.broken = answer.message ? give_up(nonsense()) : answer.broken;
+      end.broken = answer.message ? end_worker(nonsense()) : answer.broken;
     }
   }
   case_began_ = false;
@@ -209,7 +209,7 @@ WorkerRunner::Answer WorkerRunner::ask(MessageKind kind, std::span<const std::by
         return {{}, std::string("load: ") + error.what()};
       }
     } else if (process_->child().ending()) {
-      return {{}, give_up(why_no_answer() + (case_began_ ? "" : ", of an earlier case"))};
+      return {{}, end_worker(why_no_answer() + (case_began_ ? "" : ", of an earlier case"))};
     }
     const bool fresh = calls_++ == 0;
     case_began_ = true;
@@ -219,10 +219,10 @@ WorkerRunner::Answer WorkerRunner::ask(MessageKind kind, std::span<const std::by
     process_->channel().send(static_cast<std::uint32_t>(kind), ++turn_, bytes);
     const Answer answer = hear();
     if (!answer.message) return answer;
-    if (answer.message->turn != turn_) return {{}, give_up(nonsense())};
+    if (answer.message->turn != turn_) return {{}, end_worker(nonsense())};
     const auto said = static_cast<MessageKind>(answer.message->kind);
     if (said == kind) return answer;
-    if (said != MessageKind::kNoMemory && said != MessageKind::kError) return {{}, give_up(nonsense())};
+    if (said != MessageKind::kNoMemory && said != MessageKind::kError) return {{}, end_worker(nonsense())};
     const auto texts = texts_from(answer.message->bytes);
     end_process();
     if (!fresh && again) continue;
@@ -247,7 +247,7 @@ WorkerRunner::Answer WorkerRunner::hear() {
     const Seconds limit = state.inside != 0 ? options_.timeout : kOwnShare * options_.timeout;
     const Seconds passed = time.passed(), elapsed = Clock::now() - since;
     if (passed >= limit || elapsed >= kMostWaiting * limit)
-      return {{}, give_up(lateness(limit, passed, elapsed)), true};
+      return {{}, end_worker(lateness(limit, passed, elapsed)), true};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - passed);
     if (process_->wait(Clock::now() + std::clamp(left, kLeastPoll, kAnswerPoll))) {
       std::optional<Channel::Message> message = process_->channel().receive();
@@ -256,9 +256,9 @@ WorkerRunner::Answer WorkerRunner::hear() {
       break;
     }
     if (process_->child().ending()) break;
-    if (const std::string why = excess(); !why.empty()) return {{}, give_up(why)};
+    if (const std::string why = excess(); !why.empty()) return {{}, end_worker(why)};
   }
-  return {{}, give_up(why_no_answer())};
+  return {{}, end_worker(why_no_answer())};
 }
 
 std::string WorkerRunner::lateness(Seconds limit, Seconds passed, Seconds elapsed) const {
@@ -315,22 +315,22 @@ std::string WorkerRunner::printed() {
 
 std::string WorkerRunner::misbehaviour(const RunResult& result) {
   if (result.status == BACKGAUGE_OUT_OF_MEMORY && options_.memory_limit != 0) {
-    return give_up(fmt::format("memory: {} returned out_of_memory under a limit of {}: {}", result.function,
-                               bytes_text(options_.memory_limit), result.message));
+    return end_worker(fmt::format("memory: {} returned out_of_memory under a limit of {}: {}", result.function,
+                                  bytes_text(options_.memory_limit), result.message));
   }
   const std::size_t allowed = threads_allowed(most_threads_);
   if (live_threads(process_->child().id()) > threads_at_start_ + allowed) {
     std::this_thread::sleep_for(kFarewell);
     const std::size_t live = live_threads(process_->child().id());
     if (live > threads_at_start_ + allowed) {
-      return give_up(fmt::format("threads: {} are left after {}, more than the {} allowed", live - threads_at_start_,
-                                 result.function, allowed));
+      return end_worker(fmt::format("threads: {} are left after {}, more than the {} allowed", live - threads_at_start_,
+                                    result.function, allowed));
     }
   }
   return printed();
 }
 
-std::string WorkerRunner::give_up(std::string why) {
+std::string WorkerRunner::end_worker(std::string why) {
   process_->child().kill();
   if (const WorkerProcess::Printed last = process_->take_printed(); last.bytes > 0) {
     why += fmt::format("; it printed {}", quoted(last));

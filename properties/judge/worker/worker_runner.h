@@ -78,7 +78,7 @@ class WorkerRunner : public Runner {
   std::string printed();
   std::string misbehaviour(const RunResult& result);
   std::string excess() const;
-  std::string give_up(std::string why);  // ends the worker
+  std::string end_worker(std::string why);  // returns why
 
   WorkerOptions options_;
   Introduction introduction_;
