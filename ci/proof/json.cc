@@ -30,21 +30,21 @@ std::string proof_json(const Proof& proof) {
   const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json("inf"); };
   Json out{{"schema", "backgauge.proof/1"}, {"version", kVersion},     {"seed", proof.seed}, {"full", proof.full},
            {"holds", proof.holds()},        {"seconds", proof.seconds}};
-  Json& fates = out["saboteurs"] = Json::array();
-  for (const Fate& fate : proof.saboteurs) {
-    fates.push_back({{"id", fate.variant->id},
-                     {"group", fate.variant->group},
-                     {"what", fate.variant->what},
-                     {"op", find_op(fate.variant->op)->word},
-                     {"killed", !fate.killed_by.empty()},
-                     {"killed_by", fate.killed_by},
-                     {"evidence", fate.evidence},
-                     {"margin", finite(fate.margin)},
-                     {"next_margin", finite(fate.next_margin)},
-                     {"common", fate.common},
-                     {"kills", fate.kills},
-                     {"least_probability", fate.least_probability},
-                     {"laws", fate.laws}});
+  Json& results = out["saboteurs"] = Json::array();
+  for (const SaboteurResult& result : proof.saboteurs) {
+    results.push_back({{"id", result.variant->id},
+                       {"group", result.variant->group},
+                       {"what", result.variant->what},
+                       {"op", find_op(result.variant->op)->word},
+                       {"killed", !result.killed_by.empty()},
+                       {"killed_by", result.killed_by},
+                       {"evidence", result.evidence},
+                       {"margin", finite(result.margin)},
+                       {"next_margin", finite(result.next_margin)},
+                       {"common", result.common},
+                       {"kills", result.kills},
+                       {"least_probability", result.least_probability},
+                       {"laws", result.laws}});
   }
   Json& equivalent = out["equivalent"] = Json::array();
   for (const saboteurs::Variant* variant : proof.equivalent) {

@@ -66,7 +66,7 @@ class Prover {
   // One saboteur that is being judged.
   struct Suspect {
     const backgauge_implementation* implementation;
-    std::size_t fate;  // its place in proof_.saboteurs
+    std::size_t place;  // its place in proof_.saboteurs
   };
 
   void prove_op(backgauge_op op) {
@@ -82,7 +82,7 @@ class Prover {
     if (sizes_.scaled > 0) judge_scaled(word, cases, suspects_of(op, false));
   }
 
-  // Creates the fates of the saboteurs of an op, unless they exist.
+  // Creates the results of the saboteurs of an op, unless they exist.
   std::vector<Suspect> suspects_of(backgauge_op op, bool fresh = true) {
     std::vector<Suspect> out;
     const auto& variants = saboteurs::variants();
@@ -120,29 +120,29 @@ class Prover {
             }};
   }
 
-  void note(Fate& fate, const Case& c, const Judged& judged) const {
-    if (judged.margin > fate.margin) {
-      fate.next_margin = fate.margin;
-      fate.margin = judged.margin;
+  void note(SaboteurResult& result, const Case& c, const Judged& judged) const {
+    if (judged.margin > result.margin) {
+      result.next_margin = result.margin;
+      result.margin = judged.margin;
     } else {
-      fate.next_margin = std::max(fate.next_margin, judged.margin);
+      result.next_margin = std::max(result.next_margin, judged.margin);
     }
-    if (!judged.killed() || !fate.killed_by.empty()) return;
-    fate.killed_by = to_string(c);
-    fate.evidence = judged.evidence;
+    if (!judged.killed() || !result.killed_by.empty()) return;
+    result.killed_by = to_string(c);
+    result.evidence = judged.evidence;
   }
 
   void judge_common(const std::string& word, const std::vector<Case>& cases, std::vector<Suspect>& suspects) {
     const Grid grid = judge_grid(cases, tables(suspects), grid_options(word + ": saboteurs", cases.size()));
     for (std::size_t k = 0; k < suspects.size(); ++k) {
-      Fate& fate = proof_.saboteurs[suspects[k].fate];
+      SaboteurResult& result = proof_.saboteurs[suspects[k].place];
       for (std::size_t c = 0; c < grid.size(); ++c) {
         if (grid[c][k].status == Status::kSkipped) continue;
-        ++fate.common;
-        fate.kills += grid[c][k].killed();
-        note(fate, cases[c], grid[c][k]);
+        ++result.common;
+        result.kills += grid[c][k].killed();
+        note(result, cases[c], grid[c][k]);
       }
-      fate.least_probability = lower_limit_of_share(fate.kills, fate.common);
+      result.least_probability = lower_limit_of_share(result.kills, result.common);
     }
     drop_killed(suspects);
   }
@@ -158,14 +158,14 @@ class Prover {
       const Grid grid = judge_grid(batch, tables(suspects), grid_options(phase, batch.size()));
       for (std::size_t c = 0; c < grid.size(); ++c) {
         for (std::size_t k = 0; k < suspects.size(); ++k)
-          note(proof_.saboteurs[suspects[k].fate], batch[c], grid[c][k]);
+          note(proof_.saboteurs[suspects[k].place], batch[c], grid[c][k]);
       }
       drop_killed(suspects);
     }
   }
 
   void drop_killed(std::vector<Suspect>& suspects) const {
-    std::erase_if(suspects, [&](const Suspect& each) { return !proof_.saboteurs[each.fate].killed_by.empty(); });
+    std::erase_if(suspects, [&](const Suspect& each) { return !proof_.saboteurs[each.place].killed_by.empty(); });
   }
 
   static std::vector<backgauge_op> calls_of(backgauge_op op) {
@@ -175,11 +175,11 @@ class Prover {
 
   void refuse_malformed(backgauge_op op, std::vector<Suspect>& suspects) {
     for (const Suspect& suspect : suspects) {
-      Fate& fate = proof_.saboteurs[suspect.fate];
+      SaboteurResult& result = proof_.saboteurs[suspect.place];
       for (const backgauge_op called : calls_of(op)) {
         const Refusals answers = refusals(*suspect.implementation, called, BACKGAUGE_FLOAT32, 1);
-        if (answers.wrong.empty() || !fate.killed_by.empty()) continue;
-        accuse(fate, "malformed call " + answers.wrong.front().call, answers.wrong.front().fault);
+        if (answers.wrong.empty() || !result.killed_by.empty()) continue;
+        accuse(result, "malformed call " + answers.wrong.front().call, answers.wrong.front().fault);
       }
     }
     drop_killed(suspects);
@@ -195,7 +195,7 @@ class Prover {
       options.seed = options_.seed;
       const Walk walked = walk(runner, options);
       if (walked.failure.empty() || !walked.failed) continue;
-      accuse(proof_.saboteurs[suspect.fate], "state walk: " + to_string(*walked.failed), walked.failure);
+      accuse(proof_.saboteurs[suspect.place], "state walk: " + to_string(*walked.failed), walked.failure);
     }
     drop_killed(suspects);
   }
@@ -203,13 +203,13 @@ class Prover {
   // Faults that no single case shows: concurrent calls, masks that change.
   void try_laws_on_living(backgauge_op op, std::vector<Suspect>& suspects) {
     for (const Suspect& suspect : suspects) {
-      Fate& fate = proof_.saboteurs[suspect.fate];
+      SaboteurResult& result = proof_.saboteurs[suspect.place];
       for (const Law& law : laws()) {
-        if (!law.holds_for(traits_of(op)) || !fate.killed_by.empty()) continue;
+        if (!law.holds_for(traits_of(op)) || !result.killed_by.empty()) continue;
         for (const Case& c : law_cases(law, op, kLawCasesForLiving, options_.seed)) {
           const Finding finding = check_law(law, *suspect.implementation, c);
           if (finding.outcome != Outcome::kBroken || interrupted()) continue;
-          accuse(fate, "law " + std::string(law.id) + " on " + to_string(c), finding.text);
+          accuse(result, "law " + std::string(law.id) + " on " + to_string(c), finding.text);
           break;
         }
       }
@@ -217,10 +217,10 @@ class Prover {
     drop_killed(suspects);
   }
 
-  static void accuse(Fate& fate, std::string by, std::string evidence) {
-    fate.killed_by = std::move(by);
-    fate.evidence = std::move(evidence);
-    fate.margin = std::numeric_limits<double>::infinity();
+  static void accuse(SaboteurResult& result, std::string by, std::string evidence) {
+    result.killed_by = std::move(by);
+    result.evidence = std::move(evidence);
+    result.margin = std::numeric_limits<double>::infinity();
   }
 
   void judge_correct(const std::string& word, backgauge_op op, const std::vector<Case>& cases) {
@@ -265,7 +265,7 @@ class Prover {
           killed |= plain[c][k].killed();
           killed_scaled |= scaled[c][k].killed();
         }
-        if (killed != killed_scaled) result.changed.push_back(proof_.saboteurs[suspects[k].fate].variant->id);
+        if (killed != killed_scaled) result.changed.push_back(proof_.saboteurs[suspects[k].place].variant->id);
       }
       merge(result);
     }
@@ -296,7 +296,7 @@ class Prover {
 
   // Checks every law on every saboteur of its ops, and on the correct implementations.
   void check_laws() {
-    std::map<std::size_t, std::vector<std::size_t>> broken_by;  // fate -> laws
+    std::map<std::size_t, std::vector<std::size_t>> broken_by;  // place of a saboteur -> laws
     const std::vector<Law> all = laws();
     for (std::size_t l = 0; l < all.size(); ++l) {
       const Law& law = all[l];
@@ -304,7 +304,7 @@ class Prover {
       for (const backgauge_op op : options_.ops) {
         if (!law.holds_for(traits_of(op))) continue;
         const std::vector<Case> cases = law_cases(law, op, sizes_.law, options_.seed);
-        for (const std::size_t fate : broken(law, cases, suspects_of(op, false))) broken_by[fate].push_back(l);
+        for (const std::size_t place : broken(law, cases, suspects_of(op, false))) broken_by[place].push_back(l);
         for (const char* name : {"plain", "cpu"}) {
           std::string error;
           const backgauge_implementation* correct = open_implementation(name, error);
@@ -318,11 +318,11 @@ class Prover {
       }
       proof_.laws.push_back(std::move(result));
     }
-    for (const auto& [fate, by] : broken_by) {
-      const std::string& id = proof_.saboteurs[fate].variant->id;
+    for (const auto& [place, by] : broken_by) {
+      const std::string& id = proof_.saboteurs[place].variant->id;
       std::vector<std::size_t> metamorphic;
       for (const std::size_t l : by) {
-        proof_.saboteurs[fate].laws.push_back(proof_.laws[l].id);
+        proof_.saboteurs[place].laws.push_back(proof_.laws[l].id);
         ++proof_.laws[l].killed;
         if (all[l].name != "MatchesTheReference") metamorphic.push_back(l);
       }
@@ -330,7 +330,7 @@ class Prover {
     }
   }
 
-  // The fates of the saboteurs that break the law in one of the cases.
+  // The places of the saboteurs that break the law in one of the cases.
   std::set<std::size_t> broken(const Law& law, const std::vector<Case>& cases,
                                const std::vector<Suspect>& suspects) const {
     std::set<std::size_t> out;
@@ -339,7 +339,7 @@ class Prover {
       for (const Case& c : cases) {
         if (check_law(law, *suspects[turn].implementation, c).outcome != Outcome::kBroken) continue;
         const std::lock_guard lock(mutex);
-        out.insert(suspects[turn].fate);
+        out.insert(suspects[turn].place);
         break;
       }
       if (options_.progress) options_.progress("law " + std::string(law.name), turn, suspects.size());
@@ -359,7 +359,7 @@ Proof prove(const ProofOptions& options) { return Prover(options).run(); }
 
 std::size_t Proof::survivors() const {
   return static_cast<std::size_t>(
-      std::ranges::count_if(saboteurs, [](const Fate& fate) { return fate.killed_by.empty(); }));
+      std::ranges::count_if(saboteurs, [](const SaboteurResult& result) { return result.killed_by.empty(); }));
 }
 
 std::size_t Proof::false_alarms() const {

@@ -21,7 +21,7 @@ struct ProofOptions {
 };
 
 // The result of one saboteur.
-struct Fate {
+struct SaboteurResult {
   const saboteurs::Variant* variant = nullptr;
   std::string killed_by{};          // the first case line or malformed call of the tier that it fails; "": it survived
   std::string evidence{};           // how it failed there
@@ -61,7 +61,7 @@ struct HostileResult {
 struct Proof {
   std::uint64_t seed = 1;
   bool full = false, interrupted = false;
-  std::vector<Fate> saboteurs;
+  std::vector<SaboteurResult> saboteurs;
   std::vector<const saboteurs::Variant*> equivalent;
   std::vector<LawResult> laws;
   std::vector<CorrectResult> correct;

@@ -30,9 +30,9 @@ constexpr std::pair<const char*, const char*> kGroups[] = {
 
 struct Tally {
   std::size_t total = 0, killed = 0;
-  void add(const Fate& fate) {
+  void add(const SaboteurResult& result) {
     ++total;
-    killed += !fate.killed_by.empty();
+    killed += !result.killed_by.empty();
   }
   std::string text() const { return total == 0 ? "-" : fmt::format("{}/{}", killed, total); }
 };
@@ -48,13 +48,13 @@ std::vector<GroupRow> rows_of(const Proof& proof) {
   std::vector<GroupRow> rows;
   for (const auto& [group, title] : kGroups) {
     GroupRow row{group, title, {}, {}};
-    for (const Fate& fate : proof.saboteurs) {
-      if (fate.variant->group != group) continue;
-      row.by_op[fate.variant->op].add(fate);
-      row.all.add(fate);
-      if (fate.killed_by.empty()) continue;
-      row.least_margin = std::min(row.least_margin, fate.margin);
-      row.least_probability = std::min(row.least_probability, fate.least_probability);
+    for (const SaboteurResult& result : proof.saboteurs) {
+      if (result.variant->group != group) continue;
+      row.by_op[result.variant->op].add(result);
+      row.all.add(result);
+      if (result.killed_by.empty()) continue;
+      row.least_margin = std::min(row.least_margin, result.margin);
+      row.least_probability = std::min(row.least_probability, result.least_probability);
     }
     if (row.all.total > 0) rows.push_back(std::move(row));
   }
@@ -63,7 +63,7 @@ std::vector<GroupRow> rows_of(const Proof& proof) {
 
 Tally total_of(const Proof& proof) {
   Tally all;
-  for (const Fate& fate : proof.saboteurs) all.add(fate);
+  for (const SaboteurResult& result : proof.saboteurs) all.add(result);
   return all;
 }
 
@@ -80,12 +80,12 @@ double worst_correct_ratio(const Proof& proof) {
 }
 
 // The rarest kills: one more case that shows these faults would help most.
-std::vector<const Fate*> weakest(const Proof& proof, std::size_t count) {
-  std::vector<const Fate*> out;
-  for (const Fate& fate : proof.saboteurs) {
-    if (!fate.killed_by.empty()) out.push_back(&fate);
+std::vector<const SaboteurResult*> weakest(const Proof& proof, std::size_t count) {
+  std::vector<const SaboteurResult*> out;
+  for (const SaboteurResult& result : proof.saboteurs) {
+    if (!result.killed_by.empty()) out.push_back(&result);
   }
-  std::ranges::stable_sort(out, {}, [](const Fate* fate) { return fate->margin; });
+  std::ranges::stable_sort(out, {}, [](const SaboteurResult* result) { return result->margin; });
   out.resize(std::min(count, out.size()));
   return out;
 }
@@ -94,7 +94,7 @@ std::string number(double value) {
   return std::isinf(value) ? "inf" : value >= 1000 ? fmt::format("{:.0e}", value) : fmt::format("{:.3g}", value);
 }
 
-std::string share(const Fate& fate) { return fmt::format("{}/{}", fate.kills, fate.common); }
+std::string share(const SaboteurResult& result) { return fmt::format("{}/{}", result.kills, result.common); }
 
 std::string_view brief_of(backgauge_op op) { return traits_of(op).brief; }
 
@@ -124,12 +124,12 @@ std::string proof_text(const Proof& proof) {
          number(row.least_margin));
   }
   line("weakest kills");
-  for (const Fate* fate : weakest(proof, 5)) {
-    line("  {:<22} margin {:>8}, next {:>8}, fails {} cases   {}", fate->variant->id, number(fate->margin),
-         number(fate->next_margin), share(*fate), fate->killed_by);
+  for (const SaboteurResult* result : weakest(proof, 5)) {
+    line("  {:<22} margin {:>8}, next {:>8}, fails {} cases   {}", result->variant->id, number(result->margin),
+         number(result->next_margin), share(*result), result->killed_by);
   }
-  for (const Fate& fate : proof.saboteurs) {
-    if (fate.killed_by.empty()) line("SURVIVED {}: {}", fate.variant->id, fate.variant->what);
+  for (const SaboteurResult& result : proof.saboteurs) {
+    if (result.killed_by.empty()) line("SURVIVED {}: {}", result.variant->id, result.variant->what);
   }
   if (!proof.laws.empty()) {
     line("laws                                        broken by   alone");
@@ -183,9 +183,9 @@ std::string proof_markdown(const Proof& proof) {
   line("\nMargin: largest error / allowed of a saboteur; least: of the group. The weakest ten:\n");
   line("| saboteur | what is wrong | margin | next | fails | killed by |");
   line("|---|---|---|---|---|---|");
-  for (const Fate* fate : weakest(proof, 10)) {
-    line("| {} | {} | {} | {} | {} | `{}` |", fate->variant->id, fate->variant->what, number(fate->margin),
-         number(fate->next_margin), share(*fate), fate->killed_by);
+  for (const SaboteurResult* result : weakest(proof, 10)) {
+    line("| {} | {} | {} | {} | {} | `{}` |", result->variant->id, result->variant->what, number(result->margin),
+         number(result->next_margin), share(*result), result->killed_by);
   }
   line("\n| law | name | broken by | alone |");
   line("|---|---|---|---|");

@@ -36,7 +36,7 @@ Case about(Case c) {
   return c;
 }
 
-enum class Fate { kNan, kUnchanged, kEither };
+enum class Effect { kNan, kUnchanged, kEither };
 
 // The position of the NaN, and its effect on each element of an output.
 class Spread {
@@ -57,46 +57,46 @@ class Spread {
     tensor.values[(step * e_.B + sample_) * width + direction_ * e_.H + unit_] = std::nan("");
   }
 
-  Fate of(std::string_view name, const std::vector<std::int64_t>& index) const {
+  Effect of(std::string_view name, const std::vector<std::int64_t>& index) const {
     if (name == "x_grad" || name == "input_backprop") return of_input(index);
     if (name == "cs_prev_grad" || name == "h_prev_grad") return of_state(name, index[0], index[1]);
     if (name == "input_h_backprop" || name == "input_c_backprop") return of_stacked_state(name, index);
-    if (name == "dicfo") return index[0] == sample_ && index[1] % e_.H == unit_ ? Fate::kNan : Fate::kUnchanged;
+    if (name == "dicfo") return index[0] == sample_ && index[1] % e_.H == unit_ ? Effect::kNan : Effect::kUnchanged;
     if (name == "params_backprop") return of_parameter(index[0]);
     if (name == "w_grad") return of_weight(index[1] % e_.H);
     if (name == "b_grad") return of_weight(index[0] % e_.H);
-    if (name.starts_with("wc")) return e_.peephole ? of_weight(index[0]) : Fate::kUnchanged;
-    return Fate::kUnchanged;  // of the forward
+    if (name.starts_with("wc")) return e_.peephole ? of_weight(index[0]) : Effect::kUnchanged;
+    return Effect::kUnchanged;  // of the forward
   }
 
  private:
   bool is_later(std::int64_t step) const { return direction_ == 0 ? step > step_ : step < step_; }
 
-  Fate of_input(const std::vector<std::int64_t>& index) const {
-    if (index[1] != sample_ || is_later(index[0])) return Fate::kUnchanged;
+  Effect of_input(const std::vector<std::int64_t>& index) const {
+    if (index[1] != sample_ || is_later(index[0])) return Effect::kUnchanged;
     const bool no_matrix = is_stacked(c_) && e_.L == 1 && layout_of(problem_).skip_input;
-    return index[0] == step_ && no_matrix ? own(index[2]) : Fate::kNan;
+    return index[0] == step_ && no_matrix ? own(index[2]) : Effect::kNan;
   }
 
   // Before the step the NaN affects only the unit, except in the gradient of h, which is a product with all gates.
-  Fate of_state(std::string_view name, std::int64_t sample, std::int64_t unit) const {
-    if (sample != sample_) return Fate::kUnchanged;
-    return first_step_ && name == "cs_prev_grad" ? own(unit) : Fate::kNan;
+  Effect of_state(std::string_view name, std::int64_t sample, std::int64_t unit) const {
+    if (sample != sample_) return Effect::kUnchanged;
+    return first_step_ && name == "cs_prev_grad" ? own(unit) : Effect::kNan;
   }
 
-  Fate of_stacked_state(std::string_view name, const std::vector<std::int64_t>& index) const {
+  Effect of_stacked_state(std::string_view name, const std::vector<std::int64_t>& index) const {
     const std::int64_t layer = index[0] / e_.D, direction = index[0] % e_.D;
-    if (direction != direction_ || index[1] != sample_) return Fate::kUnchanged;
+    if (direction != direction_ || index[1] != sample_) return Effect::kUnchanged;
     const bool is_last = layer + 1 == e_.L;
-    return first_step_ && is_last && name == "input_c_backprop" ? own(index[2]) : Fate::kNan;
+    return first_step_ && is_last && name == "input_c_backprop" ? own(index[2]) : Effect::kNan;
   }
 
-  Fate own(std::int64_t unit) const { return unit == unit_ ? Fate::kNan : Fate::kUnchanged; }
+  Effect own(std::int64_t unit) const { return unit == unit_ ? Effect::kNan : Effect::kUnchanged; }
 
   // After several steps the NaN affects all units of the sample; at the first step only its own.
-  Fate of_weight(std::int64_t unit) const { return first_step_ ? own(unit) : Fate::kNan; }
+  Effect of_weight(std::int64_t unit) const { return first_step_ ? own(unit) : Effect::kNan; }
 
-  Fate of_parameter(std::int64_t place) const {
+  Effect of_parameter(std::int64_t place) const {
     const RnnParams layout = layout_of(problem_);
     const std::int64_t H = e_.H;
     for (std::int64_t layer = 0; layer < e_.L; ++layer) {
@@ -109,12 +109,12 @@ class Spread {
              {row_in(layout.W(layer, direction, 0), width), row_in(layout.R(layer, direction, 0), H),
               row_in(layout.bW(layer, direction, 0), 1), row_in(layout.bR(layer, direction, 0), 1)}) {
           if (row < 0) continue;
-          if (direction != direction_) return Fate::kUnchanged;
-          return layer + 1 == e_.L ? of_weight(row % H) : Fate::kNan;
+          if (direction != direction_) return Effect::kUnchanged;
+          return layer + 1 == e_.L ? of_weight(row % H) : Effect::kNan;
         }
       }
     }
-    return Fate::kEither;
+    return Effect::kEither;
   }
 
   const Case& c_;
@@ -137,9 +137,9 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
   for (const Wanted& got : exactly(answer(implementation, poisoned))) {
     Wanted expected = named(clean, got.name);
     for (std::size_t k = 0; k < expected.value.size(); ++k) {
-      const Fate fate = spread.of(got.name, index_of(got.shape, static_cast<std::int64_t>(k)));
-      if (fate != Fate::kUnchanged) expected.value[k] = std::numeric_limits<long double>::quiet_NaN();
-      if (fate == Fate::kEither) expected.allowed[k] = std::numeric_limits<double>::infinity();
+      const Effect effect = spread.of(got.name, index_of(got.shape, static_cast<std::int64_t>(k)));
+      if (effect != Effect::kUnchanged) expected.value[k] = std::numeric_limits<long double>::quiet_NaN();
+      if (effect == Effect::kEither) expected.allowed[k] = std::numeric_limits<double>::infinity();
     }
     agreement.expect(got, expected);
   }
