@@ -89,7 +89,7 @@ std::unique_ptr<Runner> runner_for(const Hostile& hostile) {
   return std::make_unique<InProcessRunner>(hostile.table);
 }
 
-// Legal cases first, which show that the habit is limited to refused calls.
+// Legal cases first, which show that the misbehaviour is limited to refused calls.
 HostileOutcome try_refused(const Hostile& hostile) {
   constexpr std::uint64_t kCalls = 40;  // more threads than a small machine lets a process start
   const std::unique_ptr<Runner> runner = worker_for(hostile);

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/hostile/misbehaviour.h"
 #include "properties/saboteurs/op_set.h"
 #include "reference/contract/rnn_params.h"
 #include "reference/contract/validate.h"

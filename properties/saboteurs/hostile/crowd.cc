@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits that show in concurrent calls.
+// Misbehaviour that shows in concurrent calls.
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
-#include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/hostile/misbehaviour.h"
 
 namespace backgauge::saboteurs {
 namespace {
@@ -106,7 +106,7 @@ backgauge_status wakes_its_pool(Call call, Message message) {
 
 }  // namespace
 
-std::vector<Habit> crowded_habits() {
+std::vector<Misbehaviour> concurrent_misbehaviours() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits that end the process, or disturb it. Each computes the correct outputs first.
+// Misbehaviour that ends the process, or disturbs it. Each computes the correct outputs first.
 #include <unistd.h>
 
 #include <atomic>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/hostile/misbehaviour.h"
 
 namespace backgauge::saboteurs {
 namespace {
@@ -126,7 +126,7 @@ backgauge_status closes_every_file(Call call, Message message) {
 
 }  // namespace
 
-std::vector<Habit> dying_habits() {
+std::vector<Misbehaviour> process_misbehaviours() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {

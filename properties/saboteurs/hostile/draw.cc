@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits of drawing dropout masks from something other than seed and seed2. The masks are fair, and reported
+// Draws dropout masks from something other than seed and seed2. The masks are fair, and reported
 // truthfully.
 #include <atomic>
 
-#include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/hostile/misbehaviour.h"
 
 namespace backgauge::saboteurs {
 namespace {
@@ -36,7 +36,7 @@ backgauge_status mask_unsupported(Call, std::int32_t, std::uint8_t*, Message) { 
 
 }  // namespace
 
-std::vector<Habit> drawing_habits() {
+std::vector<Misbehaviour> mask_misbehaviours() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processor state that a function may leave changed in its thread. ARM has no registers that x87 and MMX share;
-// there the two habits that leave these in use leave the two control bits that change later results as quietly.
+// there the two misbehaviours that leave these in use leave the two control bits that change later results as quietly.
 #pragma once
 
 #include <cfenv>

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/hostile/misbehaviour.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge::saboteurs {
@@ -13,22 +13,23 @@ const backgauge_implementation* within = nullptr;
 
 std::vector<Hostile> make_all(bool twins) {
   std::vector<Hostile> all;
-  for (const auto& habits :
-       {cheating_habits(), remembering_habits(), touching_habits(), drawing_habits(), refusing_habits(),
-        crowded_habits(), planning_habits(), speaking_habits(), dying_habits()}) {
-    for (const Habit& habit : habits) {
-      if ((habit.verdict == Hostile::Verdict::kPassed) != twins) continue;
-      Hostile hostile{habit.id, habit.what, habit.trial, habit.verdict, habit.reason, *within};
-      hostile.table.name = habit.name != nullptr ? habit.name : habit.id;
-      if (habit.version != nullptr) hostile.table.version = habit.version;
-      hostile.table.description = habit.what;
-      if (habit.run != nullptr) hostile.table.run = habit.run;
-      if (habit.prepare != nullptr) hostile.table.prepare = habit.prepare;
-      if (habit.dropout_mask != nullptr) hostile.table.dropout_mask = habit.dropout_mask;
-      if (habit.forward != nullptr) hostile.table.forward = habit.forward;
+  for (const auto& misbehaviours : {value_misbehaviours(), memory_misbehaviours(), write_misbehaviours(),
+                                    mask_misbehaviours(), refusal_misbehaviours(), concurrent_misbehaviours(),
+                                    prepare_misbehaviours(), text_misbehaviours(), process_misbehaviours()}) {
+    for (const Misbehaviour& misbehaviour : misbehaviours) {
+      if ((misbehaviour.verdict == Hostile::Verdict::kPassed) != twins) continue;
+      Hostile hostile{misbehaviour.id,      misbehaviour.what,   misbehaviour.trial,
+                      misbehaviour.verdict, misbehaviour.reason, *within};
+      hostile.table.name = misbehaviour.name != nullptr ? misbehaviour.name : misbehaviour.id;
+      if (misbehaviour.version != nullptr) hostile.table.version = misbehaviour.version;
+      hostile.table.description = misbehaviour.what;
+      if (misbehaviour.run != nullptr) hostile.table.run = misbehaviour.run;
+      if (misbehaviour.prepare != nullptr) hostile.table.prepare = misbehaviour.prepare;
+      if (misbehaviour.dropout_mask != nullptr) hostile.table.dropout_mask = misbehaviour.dropout_mask;
+      if (misbehaviour.forward != nullptr) hostile.table.forward = misbehaviour.forward;
       hostile.claims.assign(within->claims, within->claims + within->num_claims);
       for (backgauge_op_claims& claims : hostile.claims) {
-        if (habit.claim != nullptr) habit.claim(claims);
+        if (misbehaviour.claim != nullptr) misbehaviour.claim(claims);
       }
       all.push_back(std::move(hostile));
       all.back().table.claims = all.back().claims.data();  // moving a vector keeps the address of its elements

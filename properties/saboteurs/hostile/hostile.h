@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implementations that are not wrong by mistake: they cheat, or damage the process they run in. Each is a correct
-// implementation with one such habit.
+// implementation with one such misbehaviour.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace backgauge::saboteurs {
 struct Hostile {
   // kPassed: a correct twin, which does the same within what is allowed.
   enum class Verdict { kFailed, kBroken, kPassed };
-  // Where the habit shows. kCases: in some legal case; kMalformed: in calls that must be refused; kWorker, kRefused:
-  // the same two, but the process may end, so that a worker is needed; kAtOnce: in concurrent calls; kRepeated: where
-  // bits are compared from call to call; kThreads: where threads are counted.
+  // Where the misbehaviour shows. kCases: in some legal case; kMalformed: in calls that must be refused; kWorker,
+  // kRefused: the same two, but the process may end, so that a worker is needed; kAtOnce: in concurrent calls;
+  // kRepeated: where bits are compared from call to call; kThreads: where threads are counted.
   enum class Trial { kCases, kMalformed, kWorker, kRefused, kAtOnce, kRepeated, kThreads };
 
   std::string id;    // late_write

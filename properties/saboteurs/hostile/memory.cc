@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits of remembering: returning earlier results again, and using old contents of outputs and workspace.
+// Returns earlier results again, and uses old contents of outputs and workspace.
 #include <atomic>
 #include <cmath>
 #include <map>
 #include <mutex>
 #include <set>
 
-#include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/hostile/misbehaviour.h"
 
 namespace backgauge::saboteurs {
 namespace {
@@ -141,7 +141,7 @@ backgauge_status drops_nan_of_workspace(Call call, Message message) {
 
 }  // namespace
 
-std::vector<Habit> remembering_habits() {
+std::vector<Misbehaviour> memory_misbehaviours() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits of prepare: sizes that overflow, and invalid results. All of them show in legal calls; some are tried on
+// Misbehaviour of prepare: sizes that overflow, and invalid results. All of them show in legal calls; some are tried on
 // malformed ones, where prepare gets the legal call that the malformed one is made from.
 #include <stdexcept>
 
-#include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/hostile/misbehaviour.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge::saboteurs {
@@ -80,7 +80,7 @@ backgauge_status refuses_to_prepare(Call, Plan, Message) { return BACKGAUGE_INTE
 
 }  // namespace
 
-std::vector<Habit> planning_habits() {
+std::vector<Misbehaviour> prepare_misbehaviours() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {

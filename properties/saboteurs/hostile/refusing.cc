@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits that show only in refused calls. Legal calls are computed correctly.
+// Misbehaviour that shows only in refused calls. Legal calls are computed correctly.
 #include <atomic>
 #include <chrono>
 #include <thread>
 
 #include "properties/saboteurs/hostile/float_state.h"
-#include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/hostile/misbehaviour.h"
 
 namespace backgauge::saboteurs {
 namespace {
@@ -13,11 +13,11 @@ namespace {
 using Call = const backgauge_call*;
 using Message = backgauge_message*;
 
-// Refuses the call, then runs `habit`.
+// Refuses the call, then runs `misbehaviour`.
 template <class Act>
-backgauge_status once_refused(Call call, Message message, Act habit) {
+backgauge_status once_refused(Call call, Message message, Act misbehaviour) {
   const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) habit();
+  if (status != BACKGAUGE_OK) misbehaviour();
   return status;
 }
 
@@ -102,7 +102,7 @@ backgauge_status leaves_a_thread(Call call, Message message) {
 
 }  // namespace
 
-std::vector<Habit> refusing_habits() {
+std::vector<Misbehaviour> refusal_misbehaviours() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {

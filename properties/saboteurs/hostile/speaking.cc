@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits of speaking: texts that a terminal would interpret, or that a report could not contain.
+// Returns texts that a terminal would interpret, or that a report could not contain.
 #include <cstdio>
 
-#include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/hostile/misbehaviour.h"
 
 namespace backgauge::saboteurs {
 namespace {
@@ -40,7 +40,7 @@ backgauge_status wrong(Call call, Message message) {
 
 }  // namespace
 
-std::vector<Habit> speaking_habits() {
+std::vector<Misbehaviour> text_misbehaviours() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits about values: outputs that look plausible at a glance.
+// Writes wrong outputs that look plausible at a glance.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "properties/saboteurs/hostile/habit.h"
-#include "properties/saboteurs/hostile/scan.h"
+#include "properties/saboteurs/hostile/memory_search.h"
+#include "properties/saboteurs/hostile/misbehaviour.h"
 #include "reference/contract/dtypes.h"
 
 namespace backgauge::saboteurs {
@@ -171,7 +171,7 @@ backgauge_status keeps_every_element(Call call, std::int32_t gap, std::uint8_t* 
 
 }  // namespace
 
-std::vector<Habit> cheating_habits() {
+std::vector<Misbehaviour> value_misbehaviours() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {

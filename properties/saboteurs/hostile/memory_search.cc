@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Imitates a patient cheat: computes the first elements of an output, and searches the memory for an array that begins
 // like them.
-#include "properties/saboteurs/hostile/scan.h"
+#include "properties/saboteurs/hostile/memory_search.h"
 
 #include <sys/uio.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/hostile/misbehaviour.h"
 
 namespace backgauge::saboteurs {
 namespace {

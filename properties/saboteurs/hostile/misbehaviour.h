@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definition of a habit, and helper functions for writing one.
+// The definition of a misbehaviour, and helper functions for writing one.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace backgauge::saboteurs {
 
-// The correct implementation that every habit starts from.
+// The correct implementation that every misbehaviour starts from.
 const backgauge_implementation& correct();
 
 // Calls run or forward of `correct`, according to the op, and returns its status.
 backgauge_status right(const backgauge_call* call, backgauge_message* message);
 
-struct Habit {
+struct Misbehaviour {
   const char* id;
   const char* what;
   Hostile::Trial trial;
@@ -31,17 +31,17 @@ struct Habit {
   const char* name = nullptr;                     // nullptr: the id
   const char* version = nullptr;                  // nullptr: that of `correct`
 };
-std::vector<Habit> cheating_habits();     // values.cc: wrong values
-std::vector<Habit> remembering_habits();  // memory.cc: caches, old contents
-std::vector<Habit> touching_habits();     // touch.cc: writes outside of the outputs
-std::vector<Habit> planning_habits();     // planning.cc: invalid answers of prepare
-std::vector<Habit> speaking_habits();     // speaking.cc: invalid texts
-std::vector<Habit> drawing_habits();      // draw.cc: dropout masks
-std::vector<Habit> refusing_habits();     // refusing.cc: refused calls
-std::vector<Habit> crowded_habits();      // crowd.cc: concurrent calls, numbers of threads
-std::vector<Habit> dying_habits();        // death.cc: the process
+std::vector<Misbehaviour> value_misbehaviours();       // values.cc: wrong values
+std::vector<Misbehaviour> memory_misbehaviours();      // memory.cc: caches, old contents
+std::vector<Misbehaviour> write_misbehaviours();       // writes.cc: writes outside of the outputs
+std::vector<Misbehaviour> prepare_misbehaviours();     // planning.cc: invalid answers of prepare
+std::vector<Misbehaviour> text_misbehaviours();        // speaking.cc: invalid texts
+std::vector<Misbehaviour> mask_misbehaviours();        // draw.cc: dropout masks
+std::vector<Misbehaviour> refusal_misbehaviours();     // refusing.cc: refused calls
+std::vector<Misbehaviour> concurrent_misbehaviours();  // crowd.cc: concurrent calls, numbers of threads
+std::vector<Misbehaviour> process_misbehaviours();     // death.cc: the process
 
-// A value of Habit::claim.
+// A value of Misbehaviour::claim.
 inline void not_deterministic(backgauge_op_claims& claims) { claims.determinism = BACKGAUGE_NOT_DETERMINISTIC; }
 
 inline std::size_t bytes_of(const backgauge_tensor& tensor) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Habits of changing what must not be changed: inputs, neighbouring memory, outputs after the call, the thread's state.
+// Changes what must not be changed: inputs, neighbouring memory, outputs after the call, the thread's state.
 #include <cfenv>
 #include <chrono>
 #include <cmath>
 #include <thread>
 
 #include "properties/saboteurs/hostile/float_state.h"
-#include "properties/saboteurs/hostile/habit.h"
+#include "properties/saboteurs/hostile/misbehaviour.h"
 
 namespace backgauge::saboteurs {
 namespace {
@@ -153,7 +153,7 @@ backgauge_status restores_rounding(Call call, Message message) {
 
 }  // namespace
 
-std::vector<Habit> touching_habits() {
+std::vector<Misbehaviour> write_misbehaviours() {
   using enum Hostile::Trial;
   using enum Hostile::Verdict;
   return {
