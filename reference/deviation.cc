@@ -111,7 +111,7 @@ class SquareSums {
     abandoned_ = true;
     changed_.notify_all();
   }
-  const Flat& all() const { return all_; }
+  const OutputNumbers& all() const { return all_; }
 
  private:
   // Parts are released as they are added.
@@ -141,11 +141,11 @@ class SquareSums {
   std::condition_variable changed_;
   Index next_ = 0;
   bool abandoned_ = false;
-  Flat of_group_, all_;
+  OutputNumbers of_group_, all_;
 };
 
 // The variance, raised to the mean square error of the runs.
-Flat raised_by_noise(FirstEstimate first, const Problem& problem, const RoundingModel& model) {
+OutputNumbers raised_by_noise(FirstEstimate first, const Problem& problem, const RoundingModel& model) {
   // With 24 runs the chance that their root mean square is below a third of the deviation is 2e-9.
   constexpr Index kRuns = 24;
   const std::vector<Piece> pieces = pieces_of(problem, kRuns);
@@ -163,8 +163,8 @@ Flat raised_by_noise(FirstEstimate first, const Problem& problem, const Rounding
       throw;
     }
   });
-  const Flat& sum = squares.all();
-  Flat variance = std::move(first.variance);
+  const OutputNumbers& sum = squares.all();
+  OutputNumbers variance = std::move(first.variance);
   for (std::size_t t = 0; t < variance.size(); ++t) {
     for (std::size_t k = 0; k < variance[t].size(); ++k) {
       const double square = sum[t][k] / kRuns;
@@ -174,7 +174,7 @@ Flat raised_by_noise(FirstEstimate first, const Problem& problem, const Rounding
   return variance;
 }
 
-Flat roots(Flat variance, double scale) {
+OutputNumbers roots(OutputNumbers variance, double scale) {
   for (auto& tensor : variance) {
     for (double& value : tensor) value = std::sqrt(value) / scale;
   }
@@ -182,7 +182,7 @@ Flat roots(Flat variance, double scale) {
 }
 
 // Whether half of the elements of some output would gain a bit or more, or one of them has no finite bound.
-bool worthwhile(const Flat& variance, const Flat& bound, double scale) {
+bool worthwhile(const OutputNumbers& variance, const OutputNumbers& bound, double scale) {
   constexpr double kLeastGain = 2;
   for (std::size_t t = 0; t < variance.size(); ++t) {
     std::size_t counted = 0, gaining = 0;
@@ -212,11 +212,12 @@ FirstEstimate first_estimate(const Problem& problem, const RoundingModel& model)
   return out;
 }
 
-Flat deviations(FirstEstimate first, const Problem& problem, const RoundingModel& model) {
+OutputNumbers deviations(FirstEstimate first, const Problem& problem, const RoundingModel& model) {
   return roots(raised_by_noise(std::move(first), problem, scaled(model)), scale_of(model));
 }
 
-Flat deviations_below(FirstEstimate first, const Problem& problem, const RoundingModel& model, const Flat& bound) {
+OutputNumbers deviations_below(FirstEstimate first, const Problem& problem, const RoundingModel& model,
+                               const OutputNumbers& bound) {
   if (!worthwhile(first.variance, bound, scale_of(model))) return {};
   return deviations(std::move(first), problem, model);
 }

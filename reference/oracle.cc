@@ -28,7 +28,7 @@ template <class V>
 struct Bounds {
   std::vector<std::string> names;
   std::vector<std::vector<V>> values;
-  Flat bounds;
+  OutputNumbers bounds;
 };
 
 template <class V>
@@ -57,7 +57,7 @@ void release_freed_memory() { malloc_trim(0); }
 // Without a finite bound or deviation, the result may be anything, including NaN: bounds.md 3.11. deviation: empty if
 // only the bound applies.
 template <class V>
-std::vector<Wanted> wanted_by(const Problem& problem, Bounds<V> bounded, Flat deviation) {
+std::vector<Wanted> wanted_by(const Problem& problem, Bounds<V> bounded, OutputNumbers deviation) {
   deviation.resize(bounded.names.size());
   std::vector<Wanted> out;
   for (std::size_t t = 0; t < bounded.names.size(); ++t) {
@@ -70,9 +70,9 @@ std::vector<Wanted> wanted_by(const Problem& problem, Bounds<V> bounded, Flat de
     wanted.allowed.reserve(elements);
     for (std::size_t k = 0; k < values.size(); ++k) {
       const double value = static_cast<double>(values[k]);
-      double allowed = stored(value, bounds[k], problem.dtype);
+      double allowed = bound_when_stored(value, bounds[k], problem.dtype);
       if (!deviations.empty() && std::isfinite(value)) {
-        allowed = std::min(allowed, stored(value, kDeviations * deviations[k], problem.dtype));
+        allowed = std::min(allowed, bound_when_stored(value, kDeviations * deviations[k], problem.dtype));
       }
       wanted.value.push_back(std::isinf(allowed) ? static_cast<long double>(NAN) : values[k]);
       wanted.allowed.push_back(allowed);
@@ -98,14 +98,14 @@ std::vector<Wanted> oracle_in(const Problem& problem, const RoundingModel& model
   FirstEstimate estimate = first.get();
   on_all_cores.reset();
   if (large) release_freed_memory();
-  Flat deviation = deviations_below(std::move(estimate), problem, model, bounds.bounds);
+  OutputNumbers deviation = deviations_below(std::move(estimate), problem, model, bounds.bounds);
   return wanted_by(problem, std::move(bounds), std::move(deviation));
 }
 
 template <class V>
 std::vector<ErrorModel> error_model_in(const Problem& problem, const RoundingModel& model) {
   Bounds<V> bounds = bounded<V>(problem, model);
-  Flat deviation = deviations(first_estimate(problem, model), problem, model);
+  OutputNumbers deviation = deviations(first_estimate(problem, model), problem, model);
   std::vector<ErrorModel> out;
   for (std::size_t t = 0; t < bounds.names.size(); ++t) {
     out.push_back({bounds.names[t],

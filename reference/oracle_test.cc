@@ -74,9 +74,9 @@ TEST(Oracle, LeavesTheNoiseOutOnlyWhereLittleWouldBeGained) {
       const Problem problem = problem_of(op, BACKGAUGE_FLOAT32, seed, 10);
       const RoundingModel model = rounding_model(problem, {});
       const std::vector<ErrorModel> full = error_model(problem, {});
-      Flat bound;
+      OutputNumbers bound;
       for (const ErrorModel& tensor : full) bound.push_back(tensor.bound);
-      const Flat some = deviations_below(first_estimate(problem, model), problem, model, bound);
+      const OutputNumbers some = deviations_below(first_estimate(problem, model), problem, model, bound);
       if (!some.empty()) {
         ++made;
         for (std::size_t t = 0; t < some.size(); ++t) EXPECT_EQ(some[t], full[t].deviation);

@@ -55,7 +55,7 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
   return model;
 }
 
-double stored(double value, double error, backgauge_dtype dtype) {
+double bound_when_stored(double value, double error, backgauge_dtype dtype) {
   if (!std::isfinite(value)) return error;  // 0: exactly this value; infinity: any value
   const double size = std::fabs(value) + error;
   if (size == 0) return 0;

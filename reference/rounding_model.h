@@ -11,6 +11,6 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared);
 
 // The error bound of a result after it is stored, given its exact value and its error bound before: 0 if it must be
 // exactly zero, or the same non-finite value; infinite if it is unbounded.
-double stored(double value, double error, backgauge_dtype dtype);
+double bound_when_stored(double value, double error, backgauge_dtype dtype);
 
 }  // namespace backgauge

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "properties/explain/hint.h"
-#include "reference/flat.h"
+#include "reference/flatten.h"
 
 namespace backgauge {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using Terms = std::span<const NamedTerms::Term>;
 
 // Outputs that are zero by contract, or end in such rows, are shorter than wanted.
-Flat evaluated_with(const Problem& problem, NamedTerms::OnSum on_sum) {
+OutputNumbers evaluated_with(const Problem& problem, NamedTerms::OnSum on_sum) {
   return flatten(NamedTerms({}, problem, std::move(on_sum)), problem,
                  [](const Named& part, Index k) { return part.b.v.data()[k]; });
 }
@@ -29,7 +29,7 @@ std::set<std::string> names_of_terms(const Problem& problem) {
   return names;
 }
 
-Flat with_wrong_term(const Problem& problem, const std::string& name, double factor) {
+OutputNumbers with_wrong_term(const Problem& problem, const std::string& name, double factor) {
   return evaluated_with(problem, [&](Terms terms, Bounded<double>& sum) {
     for (const NamedTerms::Term& term : terms) {
       if (term.name == name) sum.v += (factor - 1) * term.values;
@@ -38,7 +38,7 @@ Flat with_wrong_term(const Problem& problem, const std::string& name, double fac
 }
 
 // Combines all outputs; digits are the fewest of any output that has an error.
-Explained explain_all(const std::vector<Wanted>& wanted, const std::vector<Values64>& got, Flat values) {
+Explained explain_all(const std::vector<Wanted>& wanted, const std::vector<Values64>& got, OutputNumbers values) {
   Explained out{.met = true, .conclusive = false, .digits = kMostDigits};
   for (std::size_t t = 0; t < wanted.size(); ++t) {
     values[t].resize(wanted[t].value.size());

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-#include "reference/flat.h"
+#include "reference/flatten.h"
 #include "reference/testing/random_problem.h"
 
 namespace backgauge {
@@ -20,13 +20,13 @@ constexpr int kProblems = 40;
 
 using Terms = std::span<const NamedTerms::Term>;
 
-Flat values_of(const Problem& problem, NamedTerms::OnSum on_sum) {
+OutputNumbers values_of(const Problem& problem, NamedTerms::OnSum on_sum) {
   return flatten(NamedTerms(kFloat, problem, std::move(on_sum)), problem,
                  [](const Named& part, Index k) { return part.b.v.data()[k]; });
 }
 
 // Sums over steps are evaluated in another order, in double.
-void expect_near(const Flat& got, const Flat& want, const Flat& bound) {
+void expect_near(const OutputNumbers& got, const OutputNumbers& want, const OutputNumbers& bound) {
   ASSERT_EQ(got.size(), want.size());
   for (std::size_t t = 0; t < want.size(); ++t) {
     ASSERT_EQ(got[t].size(), want[t].size());
@@ -40,7 +40,8 @@ TEST(NamedTerms, NamesChangeNeitherValuesNorBounds) {
       const Problem problem = testing::random_problem(op, seed, {.largest = 4});
       const NamedTerms named(kFloat, problem, [](const auto&, const auto&) {});
       const Bound<double> plain(kFloat);
-      const Flat bound = flatten(plain, problem, [](const Bounded<double>& part, Index k) { return part.e.data()[k]; });
+      const OutputNumbers bound =
+          flatten(plain, problem, [](const Bounded<double>& part, Index k) { return part.e.data()[k]; });
       expect_near(flatten(named, problem, [](const Named& part, Index k) { return part.b.v.data()[k]; }),
                   flatten(plain, problem, [](const Bounded<double>& part, Index k) { return part.v.data()[k]; }),
                   bound);
@@ -73,12 +74,12 @@ TEST(NamedTerms, AChangedSumGoesIntoWhatIsComputedFromIt) {
     for (Tensor& tensor : without.inputs) {
       if (tensor.name == "cs_grad") std::ranges::fill(tensor.values, 0);
     }
-    const Flat dropped = values_of(problem, [](Terms terms, Bounded<double>& sum) {
+    const OutputNumbers dropped = values_of(problem, [](Terms terms, Bounded<double>& sum) {
       for (const NamedTerms::Term& term : terms) {
         if (term.name == "cs_grad") sum.v -= term.values;
       }
     });
-    const Flat zero = values_of(without, [](const auto&, const auto&) {});
+    const OutputNumbers zero = values_of(without, [](const auto&, const auto&) {});
     ASSERT_EQ(dropped.size(), zero.size());
     for (std::size_t t = 0; t < zero.size(); ++t) {
       for (std::size_t k = 0; k < zero[t].size(); ++k) EXPECT_NEAR(dropped[t][k], zero[t][k], 1e-12);

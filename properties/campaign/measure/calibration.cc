@@ -104,7 +104,7 @@ void Calibration::compare(const CalibrationSubject& subject, const Case& c, cons
   std::int64_t judged = 0;
   for (std::size_t k = 0; k < model.value.size(); ++k) {
     const double value = static_cast<double>(model.value[k]), bound = model.bound[k];
-    const double rigorous = stored(value, bound, c.dtype);
+    const double rigorous = bound_when_stored(value, bound, c.dtype);
     if (!std::isfinite(value) || !(rigorous > 0) || !std::isfinite(rigorous)) continue;
     if (std::fabs(value) + rigorous > storage.largest || !std::isfinite(got[k])) continue;
     ++judged;
@@ -122,7 +122,7 @@ void Calibration::compare(const CalibrationSubject& subject, const Case& c, cons
     if (!random) continue;
     if (error > 0) take(error / model.deviation[k], cell.row.deviation_ratio, cell.row.deviation_where);
     const double eight = kDeviations * model.deviation[k];
-    const double likely = rounded_apart ? eight : stored(value, eight, c.dtype);
+    const double likely = rounded_apart ? eight : bound_when_stored(value, eight, c.dtype);
     if (likely < (rounded_apart ? bound : rigorous)) worst = std::max(worst, error / likely);
   }
   cell.row.elements += judged;
@@ -132,8 +132,8 @@ void Calibration::compare(const CalibrationSubject& subject, const Case& c, cons
   for (int injection = 0; injection < kInjections; ++injection) {
     const auto k = static_cast<std::size_t>(stream.choice(injection, static_cast<std::int64_t>(model.value.size())));
     const double value = static_cast<double>(model.value[k]);
-    double allowed = stored(value, model.bound[k], c.dtype);
-    if (random) allowed = std::min(allowed, stored(value, kDeviations * model.deviation[k], c.dtype));
+    double allowed = bound_when_stored(value, model.bound[k], c.dtype);
+    if (random) allowed = std::min(allowed, bound_when_stored(value, kDeviations * model.deviation[k], c.dtype));
     if (value == 0 || !std::isfinite(value) || !(allowed > 0) || !std::isfinite(got[k])) continue;
     cell.resolutions.push_back(resolution_at(got[k], value, allowed));
   }

@@ -8,7 +8,7 @@
 #include "properties/case/draw/inputs.h"
 #include "reference/arithmetic/named_terms.h"
 #include "reference/contract/storage.h"
-#include "reference/flat.h"
+#include "reference/flatten.h"
 
 namespace backgauge {
 namespace {

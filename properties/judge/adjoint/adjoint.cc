@@ -206,7 +206,7 @@ class SlopeComparison {
       // The larger of both sizes, because a gradient that is wrongly 0 would otherwise count as small.
       const long double size = std::max(std::fabs(got(k)), std::fabs(reference_.gradient[at_].value[at]));
       squares += direction[k] * size * direction[k] * size;
-      stored_gradient.add(direction[k] * static_cast<long double>(stored(got_[at], 0, problem_.dtype)));
+      stored_gradient.add(direction[k] * static_cast<long double>(bound_when_stored(got_[at], 0, problem_.dtype)));
       tolerance += std::fabs(direction[k]) * static_cast<long double>(reference_.gradient_errors[at_][at]);
     }
     tolerance += Roundings{last_sum, last_squares}.together(roundings_) + shifted.together(roundings_) +
@@ -267,7 +267,7 @@ std::string changed(const RunResult& first, const RunResult& second, const MaskF
     const Output &a = first.outputs[place_of(first.outputs, name)], &b = second.outputs[place_of(second.outputs, name)];
     for (std::size_t k = 0; k < a.values.size(); ++k) {
       const double error = reference.forward_errors[t][k];
-      const double most = stored(a.values[k], error, dtype) + stored(b.values[k], error, dtype);
+      const double most = bound_when_stored(a.values[k], error, dtype) + bound_when_stored(b.values[k], error, dtype);
       if (!(std::fabs(a.values[k] - b.values[k]) > most)) continue;
       return fmt::format("{}{}: {:.17g}, then {:.17g}", name, index_text(a.raw.shape, static_cast<std::int64_t>(k)),
                          a.values[k], b.values[k]);

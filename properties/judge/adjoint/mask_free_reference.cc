@@ -46,7 +46,7 @@ void raise(std::vector<std::vector<double>>& errors, const std::vector<Wanted>& 
   for (std::size_t t = 0; t < wanted.size(); ++t) {
     errors[t].resize(wanted[t].value.size());
     for (std::size_t k = 0; k < errors[t].size(); ++k) {
-      const double last = stored(static_cast<double>(wanted[t].value[k]), 0, dtype);
+      const double last = bound_when_stored(static_cast<double>(wanted[t].value[k]), 0, dtype);
       const double before = wanted[t].allowed[k] - last;
       errors[t][k] = std::max(errors[t][k], std::isnan(before) ? kUnknown : before);
     }

@@ -118,7 +118,8 @@ class Walker {
         responses += term * term;
         step.bend += std::fabs(weight * ((above - middle) - (middle - below)));
         for (const double value : {upper[t].values[k], lower[t].values[k]}) {
-          const long double off = std::fabs(weight) * static_cast<long double>(stored(value, 0, problem_.dtype));
+          const long double off =
+              std::fabs(weight) * static_cast<long double>(bound_when_stored(value, 0, problem_.dtype));
           step.last_roundings += off;
           step.last_squares += off * off;
         }

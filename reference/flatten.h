@@ -24,7 +24,7 @@ extern template std::vector<Evaluated<Variance::Matrix>> evaluate(const Variance
 extern template std::vector<Evaluated<Noise::Matrix>> evaluate(const Noise&, const Problem&);
 extern template std::vector<Evaluated<NamedTerms::Matrix>> evaluate(const NamedTerms&, const Problem&);
 
-using Flat = std::vector<std::vector<double>>;
+using OutputNumbers = std::vector<std::vector<double>>;
 
 // element(part, k): the number of element k of a matrix of the arithmetic.
 template <class A, class Element>
