@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow's own LSTMBlockCellGrad and BlockLSTMGradV2, given malformed calls too: do they refuse them themselves?
+"""TensorFlow's own LSTMBlockCellGrad and BlockLSTMGradV2, given malformed calls too, which they should refuse themselves.
 
     backgauge verify --impl=impl/tensorflow/tensorflow_own_checks.py --python=VENV/bin/python --tier=smoke
 """

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Right in every output; of two threads that it may use the second never ends, as those of OpenMP that wait actively.
+// Right in every output. If it may use two threads, the second never ends: it spins, as idle threads of OpenMP do.
 // It counts its turns in the file of BACKGAUGE_TEST_COUNTER, where needs_quiet sees them.
 #include <atomic>
 #include <thread>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Right in every output; afterwards its process is elsewhere, ends by a crash, and, where the process is there for it
-// alone, cannot print.
+// Right in every output. Then it changes the working folder, closes stdout if the process serves it alone, and makes
+// the process crash when it ends.
 #include <unistd.h>
 
 #include <cstdlib>

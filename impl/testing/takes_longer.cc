@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cpu implementation, right in every output; each call does more work than it needs. What a comparison must find.
+// The cpu implementation, right in every output; each call does more work than it needs, as a
+// comparison must find.
 //   BACKGAUGE_TEST_LONGER=1.02         takes 1.02 times the CPU time; by default 1.05 times
 //   BACKGAUGE_TEST_LONGER_OP=NAME      only in this op
 //   BACKGAUGE_TEST_INSTRUCTIONS=N      executes N instructions more instead

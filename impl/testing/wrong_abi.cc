@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in made for another version of the contract, of which nothing but the number can be relied on.
+// A plug-in made for another version of the contract: only its version number may be read.
 #include <cstdint>
 
 #include "reference/contract/backgauge.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory, streams and clocks of the current CUDA device. Everything throws as runtime.h says; destructors let errors
-// be: a device that is lost has nothing to give back.
+// Memory, streams and clocks of the current CUDA device. Everything throws as runtime.h says, except destructors: a
+// lost device has nothing to free.
 #pragma once
 
 #include <cstddef>

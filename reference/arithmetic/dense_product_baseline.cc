@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For small products, and for machines without fused multiply-add in vectors.
+// Small products, and all products on machines without fused multiply-add in vectors.
 #include <Eigen/Core>
 
 #include "reference/arithmetic/dense_product.h"

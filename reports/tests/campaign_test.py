@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`backgauge campaign`: whatever dies meanwhile, it records what one `backgauge verify` records, and judges no case twice."""
+"""`backgauge campaign` records what one `backgauge verify` records, and judges no case twice, whichever processes are killed."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`backgauge report` and `backgauge compare` as a stranger calls them: exit codes, interpreters, folders."""
+"""`backgauge report` and `backgauge compare` as a user calls them: exit codes, interpreters, folders."""
 
 import os
 import pathlib

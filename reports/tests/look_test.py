@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Can the charts be read: on light and dark paper, and without hue?"""
+"""Charts are readable on light and dark paper, and without hue."""
 
 import itertools
 import unittest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question 1: is the flat buffer of weights what rnn_params says, in every mode and shape? How large is what?
+// Question 1: whether the flat buffer of weights has the layout and sizes of rnn_params, in every mode and shape.
 #include "impl/cudnn/probe/facts.h"
 #include "impl/cudnn/probe/trial.h"
 

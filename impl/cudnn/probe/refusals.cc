@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Question 4: what cuDNN says to what it should not take.
+// Question 4: cuDNN's answers to invalid arguments.
 #include "impl/cudnn/probe/facts.h"
 #include "impl/cudnn/probe/trial.h"
 

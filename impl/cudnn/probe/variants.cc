@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions 5, 8 and 9: what may be said in two ways, how exact each math type is, and small print.
+// Questions 5, 8 and 9: settings that can be given in two ways, the precision of each math type, and details.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which machines are alike."""
+"""Classes of machines that are alike."""
 
 from dataclasses import dataclass
 
