@@ -22,9 +22,9 @@ constexpr double kSaturatingBias = 40;
 
 class CudnnDraw {
  public:
-  CudnnDraw(const Case& c, const Regime& regime, Problem& problem)
+  CudnnDraw(const Case& c, const DrawRules& rules, Problem& problem)
       : c_(c),
-        regime_(regime),
+        rules_(rules),
         problem_(problem),
         layout_(rnn_params(problem.attributes, c.I, c.H, c.layers)),
         relu_(c.rnn_mode == BACKGAUGE_RNN_RELU),
@@ -36,7 +36,7 @@ class CudnnDraw {
     draw_params();
     if (relu_) shape_relu();
     for (Tensor& tensor : problem_.inputs) {
-      if (tensor.name.ends_with("_backprop")) fill_upstream(c_, regime_, tensor);
+      if (tensor.name.ends_with("_backprop")) fill_upstream(c_, rules_, tensor);
     }
     if (const Structure* structure = structure_of(c_)) {
       Draft draft(c_, problem_);
@@ -79,19 +79,19 @@ class CudnnDraw {
     fill_normal(c_, params, 1);
     const std::int64_t H = c_.H;
     // Inputs and biases cause the saturation: a large recurrent gain would make the net chaotic.
-    const double recurrent_gain = c_.data == DataProfile::kSaturated ? 1.2 : regime_.gain;
+    const double recurrent_gain = c_.data == DataProfile::kSaturated ? 1.2 : rules_.gain;
     for_blocks([&](std::int64_t layer, std::int64_t direction, std::int64_t gate) {
       const std::int64_t width = layout_.matrix_input(layer);
       const double block = kGateScale[gate] * kLayerScale[layer % 3];
-      const double fan_in = std::sqrt(static_cast<double>(layout_.layer_input(layer) + H) * regime_.density);
+      const double fan_in = std::sqrt(static_cast<double>(layout_.layer_input(layer) + H) * rules_.density);
       const std::int64_t W = layout_.W(layer, direction, gate), R = layout_.R(layer, direction, gate);
-      scale(W, H * width, block * regime_.gain / fan_in);
+      scale(W, H * width, block * rules_.gain / fan_in);
       scale(R, H * H, block * recurrent_gain / fan_in);
-      thin_out(c_, regime_.density, params, W, H * width);
-      thin_out(c_, regime_.density, params, R, H * H);
-      const bool forget = c_.rnn_mode == BACKGAUGE_LSTM && gate == 1 && regime_.forget_bias;
+      thin_out(c_, rules_.density, params, W, H * width);
+      thin_out(c_, rules_.density, params, R, H * H);
+      const bool forget = c_.rnn_mode == BACKGAUGE_LSTM && gate == 1 && rules_.forget_bias;
       for (const std::int64_t offset : {layout_.bW(layer, direction, gate), layout_.bR(layer, direction, gate)}) {
-        scale(offset, H, kGateScale[gate] * regime_.bias);
+        scale(offset, H, kGateScale[gate] * rules_.bias);
       }
       double* bias = params.values.data() + layout_.bW(layer, direction, gate);
       if (forget) std::for_each(bias, bias + H, [](double& value) { value += 1; });
@@ -159,7 +159,7 @@ class CudnnDraw {
   }
 
   const Case& c_;
-  const Regime& regime_;
+  const DrawRules& rules_;
   Problem& problem_;
   const RnnParams layout_;
   const bool relu_, signed_units_;
@@ -167,6 +167,6 @@ class CudnnDraw {
 
 }  // namespace
 
-void draw_cudnn_inputs(const Case& c, const Regime& regime, Problem& problem) { CudnnDraw(c, regime, problem).run(); }
+void draw_cudnn_inputs(const Case& c, const DrawRules& rules, Problem& problem) { CudnnDraw(c, rules, problem).run(); }
 
 }  // namespace backgauge

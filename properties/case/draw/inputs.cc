@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "properties/case/draw/cudnn_inputs.h"
+#include "properties/case/draw/draw_rules.h"
 #include "properties/case/draw/lstm_inputs.h"
 #include "properties/case/draw/poison.h"
-#include "properties/case/draw/regime.h"
 #include "properties/case/line/c_call.h"
 #include "properties/case/line/random.h"
 #include "properties/case/line/shaped_problem.h"
@@ -66,12 +66,12 @@ std::string refusal_of(const Case& c, const Problem& problem) {
 }
 
 void draw(const Case& c, Filled& filled) {
-  const Regime regime = regime_of(c);
+  const DrawRules rules = draw_rules(c);
   for (Tensor& tensor : filled.problem.inputs) tensor.values.resize(made_elements(filled.problem, tensor).value_or(0));
   if (traits_of(c.op).is_stacked) {
-    draw_cudnn_inputs(c, regime, filled.problem);
+    draw_cudnn_inputs(c, rules, filled.problem);
   } else {
-    draw_lstm_inputs(c, regime, filled.problem, filled.facts);
+    draw_lstm_inputs(c, rules, filled.problem, filled.facts);
     if (traits_of(c.op).has_seq_len_max) {
       filled.problem.inputs[0].values = {static_cast<double>(c.seq_len_max)};
     }
@@ -79,9 +79,9 @@ void draw(const Case& c, Filled& filled) {
   // Underflow loses the same part of every value, which is not a random rounding error.
   filled.facts.structured = c.data == DataProfile::kConstant || c.data == DataProfile::kPlain ||
                             c.data == DataProfile::kTiny || c.data == DataProfile::kAlike ||
-                            c.data == DataProfile::kExact || c.data == DataProfile::kLone || regime.exact_gates;
+                            c.data == DataProfile::kExact || c.data == DataProfile::kLone || rules.exact_gates;
   filled.facts.training = c.data == DataProfile::kTraining && filled.facts.consistent_saved && !(c.cell_clip > 0);
-  poison_unread(c, regime, filled.problem, filled.facts);
+  poison_unread(c, rules, filled.problem, filled.facts);
   if (c.data == DataProfile::kNan || c.data == DataProfile::kInf) plant_nonfinite(c, filled.problem, filled.facts);
 }
 

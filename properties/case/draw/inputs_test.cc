@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <span>
 
+#include "properties/case/draw/draw_rules.h"
 #include "properties/case/draw/elementary.h"
-#include "properties/case/draw/regime.h"
 #include "properties/case/line/case_list.h"
 #include "reference/contract/rnn_params.h"
 #include "reference/contract/storage.h"
@@ -193,8 +193,8 @@ TEST(Inputs, StratifiedCasesKeepGatesAndStatesAlive) {
       const std::string line = with_seed(std::string(shape) + " data=strat", seed);
       std::string error;
       const Case c = *parse_case(line, error);
-      const Regime regime = regime_of(c);
-      if (regime.gain > 1.2 || !regime.consistent) continue;
+      const DrawRules rules = draw_rules(c);
+      if (rules.gain > 1.2 || !rules.consistent) continue;
       const Filled f = fill(c);
       for (const char* name : {"i", "f", "o"}) {
         for (const double gate : values(f, name)) {
@@ -242,10 +242,10 @@ TEST(Inputs, GainsAndSavedTensorsHaveTheirShares) {
   int usual_gain = 0, consistent = 0, forget_bias = 0;
   Case c;
   for (c.seed = 0; c.seed < kSeeds; ++c.seed) {
-    const Regime regime = regime_of(c);
-    usual_gain += regime.gain == 1.2;
-    consistent += regime.consistent;
-    forget_bias += regime.forget_bias;
+    const DrawRules rules = draw_rules(c);
+    usual_gain += rules.gain == 1.2;
+    consistent += rules.consistent;
+    forget_bias += rules.forget_bias;
   }
   const double width = 5 * std::sqrt(kSeeds * 0.25);
   EXPECT_NEAR(usual_gain, kSeeds * 0.5, width);

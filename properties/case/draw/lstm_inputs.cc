@@ -23,13 +23,13 @@ constexpr double kLargestForward = 0x1p30;
 
 class LstmDraw {
  public:
-  LstmDraw(const Case& c, const Regime& regime, Problem& problem) : c_(c), regime_(regime), problem_(problem) {}
+  LstmDraw(const Case& c, const DrawRules& rules, Problem& problem) : c_(c), rules_(rules), problem_(problem) {}
 
   void run(DataFacts& facts) {
     draw_weights();
     draw_states();
     draw_saved();
-    for (const char* name : {"cs_grad", "h_grad"}) fill_upstream(c_, regime_, at(name));
+    for (const char* name : {"cs_grad", "h_grad"}) fill_upstream(c_, rules_, at(name));
     if (c_.data == DataProfile::kTraining) keep_last_cs_grad();
     if (const Structure* structure = structure_of(c_)) {
       Draft draft(c_, problem_);
@@ -37,7 +37,7 @@ class LstmDraw {
     }
     for (Tensor& tensor : problem_.inputs) finish(c_, tensor);
     const bool affordable = c_.data == DataProfile::kTraining || forward_products() <= kLargestForward;
-    facts.consistent_saved = regime_.consistent && affordable && has_what_forward_reads();
+    facts.consistent_saved = rules_.consistent && affordable && has_what_forward_reads();
     if (facts.consistent_saved) run_forward_pass();
   }
 
@@ -66,19 +66,19 @@ class LstmDraw {
   void draw_weights() {
     const std::int64_t H = c_.H;
     Tensor &w = at("w"), &b = at("b");
-    fill_normal(c_, w, regime_.gain / std::sqrt(static_cast<double>(c_.I + H) * regime_.density));
-    thin_out(c_, regime_.density, w, 0, static_cast<std::int64_t>(w.values.size()));
-    fill_normal(c_, b, regime_.bias);
+    fill_normal(c_, w, rules_.gain / std::sqrt(static_cast<double>(c_.I + H) * rules_.density));
+    thin_out(c_, rules_.density, w, 0, static_cast<std::int64_t>(w.values.size()));
+    fill_normal(c_, b, rules_.bias);
     for (Tensor* tensor : {&w, &b}) {
       for (std::size_t k = 0; k < tensor->values.size(); ++k) {
         tensor->values[k] *= kGateScale[static_cast<std::int64_t>(k) % (4 * H) / H];
       }
     }
     const auto forget = static_cast<std::int64_t>(traits_of(c_.op).gates.find('f'));
-    if (regime_.forget_bias) {
+    if (rules_.forget_bias) {
       for (std::int64_t j = 0; j < H; ++j) b.values[forget * H + j] += 1;
     }
-    for (const char* name : {"wci", "wcf", "wco"}) fill_normal(c_, at(name), regime_.bias);
+    for (const char* name : {"wci", "wcf", "wco"}) fill_normal(c_, at(name), rules_.bias);
   }
 
   void draw_states() {
@@ -101,7 +101,7 @@ class LstmDraw {
         const double u = stream.uniform(k);
         tensor.values[k] = gate ? 0x1p-6 + 0x1.fp-1 * u : 0x1.f8p-1 * (2 * u - 1);
       }
-      if (regime_.exact_gates) place_exact_values(tensor, gate);
+      if (rules_.exact_gates) place_exact_values(tensor, gate);
     }
     fill_normal(c_, at("cs"), 1);
     if (!is_cell()) fill_normal(c_, at("h"), 1);
@@ -162,14 +162,14 @@ class LstmDraw {
   }
 
   const Case& c_;
-  const Regime& regime_;
+  const DrawRules& rules_;
   Problem& problem_;
 };
 
 }  // namespace
 
-void draw_lstm_inputs(const Case& c, const Regime& regime, Problem& problem, DataFacts& facts) {
-  LstmDraw(c, regime, problem).run(facts);
+void draw_lstm_inputs(const Case& c, const DrawRules& rules, Problem& problem, DataFacts& facts) {
+  LstmDraw(c, rules, problem).run(facts);
 }
 
 }  // namespace backgauge

@@ -31,9 +31,9 @@ double poison_value(Poison poison, backgauge_dtype dtype) {
 
 }  // namespace
 
-void poison_unread(const Case& c, const Regime& regime, Problem& problem, DataFacts& facts) {
-  if (regime.poison == Poison::kPlausible) return;
-  const double value = poison_value(regime.poison, c.dtype);
+void poison_unread(const Case& c, const DrawRules& rules, Problem& problem, DataFacts& facts) {
+  if (rules.poison == Poison::kPlausible) return;
+  const double value = poison_value(rules.poison, c.dtype);
   for (Tensor& tensor : problem.inputs) {
     if (spec_of(problem, tensor).is_int64) continue;
     const std::int64_t read = elements_read(problem, tensor);

@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "properties/case/draw/regime.h"
+#include "properties/case/draw/draw_rules.h"
 #include "properties/case/line/filled.h"
 
 namespace backgauge {
 
-// Writes regime.poison to the elements beyond the rows that the op reads. If that overwrites cell states to which a
+// Writes rules.poison to the elements beyond the rows that the op reads. If that overwrites cell states to which a
 // saved co belongs, facts.consistent_saved becomes false.
-void poison_unread(const Case& c, const Regime& regime, Problem& problem, DataFacts& facts);
+void poison_unread(const Case& c, const DrawRules& rules, Problem& problem, DataFacts& facts);
 
 // A tensor whose first `readable` elements are read.
 struct ReadableTensor {

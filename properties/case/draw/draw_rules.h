@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data profile of a case in numbers: scales and choices that apply to all of its tensors, and the elementary fills
-// that the two generators share.
+// What the data profile and the seed of a case mean for all of its tensors: scales and choices, and the elementary
+// fills that the generators of all ops share.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace backgauge {
 // The values of elements that must never be read. kPlausible: those that the generator drew.
 enum class Poison { kNan, kInfinity, kHuge, kPlausible };
 
-struct Regime {
+struct DrawRules {
   double gain;            // of weights: w ~ N(0, 1) * gain / sqrt(fan-in)
   double bias;            // of biases and peepholes: N(0, 1) * bias
   bool forget_bias;       // biases of the forget gate are around 1
@@ -23,7 +23,7 @@ struct Regime {
   double density;         // the share of weights that are not 0
   Poison poison;
 };
-Regime regime_of(const Case& c);
+DrawRules draw_rules(const Case& c);
 
 // Scale of gate block g, each 1.5 times the previous one, so that a wrong order cannot average out.
 inline constexpr double kGateScale[4] = {1, 1.5, 2.25, 3.4};
@@ -39,7 +39,7 @@ void thin_out(const Case& c, double density, Tensor& tensor, std::int64_t first,
 // Fills an upstream gradient [..., B, width]. In kScales, each of the B rows has its own scale. In kSparse, one of a
 // sequence [T, B, width] is 0 except at a few steps and rows, and one that enters at the last step is 0 unless that is
 // one of the few.
-void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor);
+void fill_upstream(const Case& c, const DrawRules& rules, Tensor& tensor);
 
 // Applies what a profile does to every tensor (kConstant, kPlain, kZeros), and rounds to the dtype, once.
 void finish(const Case& c, Tensor& tensor);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/case/draw/regime.h"
+#include "properties/case/draw/draw_rules.h"
 
 #include <algorithm>
 #include <cmath>
@@ -67,58 +67,58 @@ double plain(double value) {
 
 }  // namespace
 
-Regime regime_of(const Case& c) {
-  const RandomStream stream(c.seed, "regime");
+DrawRules draw_rules(const Case& c) {
+  const RandomStream stream(c.seed, "regime");               // another name would change the values of all case lines
   constexpr double kGains[] = {0.3, 1.2, 1.2, 1.2, 2.5, 5};  // 1.2 in half of the cases
-  Regime regime{};
-  regime.gain = kGains[stream.choice(0, 6)];
+  DrawRules rules{};
+  rules.gain = kGains[stream.choice(0, 6)];
   // A recurrence of gain 5 over many steps and layers is chaotic: no bound is meaningful.
   const bool stacked = traits_of(c.op).is_stacked;
   const bool may_run_wild = stacked && c.rnn_mode != BACKGAUGE_RNN_RELU;
-  if (may_run_wild && c.T * c.layers > 6) regime.gain = std::min(regime.gain, 2.5);
+  if (may_run_wild && c.T * c.layers > 6) rules.gain = std::min(rules.gain, 2.5);
   // Measured on lstm, gru and tanh of width 64 and 256: with a gain of 2.5 the resolution is too low to prove anything
   // from 30 steps on; with 1.2 it is 20 times what is needed in 50 steps of 3 layers.
-  if (may_run_wild && c.T * c.layers > 24) regime.gain = std::min(regime.gain, 1.2);
-  regime.bias = 0.5;
-  regime.forget_bias = stream.choice(1, 2) == 0;
-  regime.consistent = stream.choice(2, 5) < 3;  // R10: 60 %
-  regime.upstream = 1;
-  regime.density = 1;
-  regime.poison = static_cast<Poison>(stream.choice(3, 4));
+  if (may_run_wild && c.T * c.layers > 24) rules.gain = std::min(rules.gain, 1.2);
+  rules.bias = 0.5;
+  rules.forget_bias = stream.choice(1, 2) == 0;
+  rules.consistent = stream.choice(2, 5) < 3;  // R10: 60 %
+  rules.upstream = 1;
+  rules.density = 1;
+  rules.poison = static_cast<Poison>(stream.choice(3, 4));
   switch (c.data) {
     case DataProfile::kSaturated:
       // Stacked nets also have saturating biases; with 10, their gradients would vanish.
-      regime.gain = stacked ? 4 : 10;
-      regime.exact_gates = !stacked && stream.choice(4, 2) == 0;
-      regime.consistent = !regime.exact_gates;
+      rules.gain = stacked ? 4 : 10;
+      rules.exact_gates = !stacked && stream.choice(4, 2) == 0;
+      rules.consistent = !rules.exact_gates;
       break;
     case DataProfile::kLinear:
-      regime.gain = regime.bias = 0.01;
-      regime.forget_bias = false;
+      rules.gain = rules.bias = 0.01;
+      rules.forget_bias = false;
       break;
     case DataProfile::kLarge:
     case DataProfile::kPlain:
-    case DataProfile::kConstant: regime.consistent = false; break;
+    case DataProfile::kConstant: rules.consistent = false; break;
     case DataProfile::kTraining:
-      regime.consistent = true;
-      regime.poison = Poison::kPlausible;  // for programs that compute the saved tensors themselves
+      rules.consistent = true;
+      rules.poison = Poison::kPlausible;  // for programs that compute the saved tensors themselves
       break;
-    case DataProfile::kTame: regime.gain = kTameGain; break;
+    case DataProfile::kTame: rules.gain = kTameGain; break;
     case DataProfile::kSparse:
-      regime.gain = kTameGain;
-      regime.density = density_of(c);
+      rules.gain = kTameGain;
+      rules.density = density_of(c);
       break;
     case DataProfile::kBlank:
     case DataProfile::kAlike:
     case DataProfile::kExact:
-    case DataProfile::kLone: regime.consistent = regime.consistent && !structure_of(c)->chooses_saved; break;
+    case DataProfile::kLone: rules.consistent = rules.consistent && !structure_of(c)->chooses_saved; break;
     case DataProfile::kHuge:
-      regime.upstream = huge_scale(c);
-      regime.bounded_upstream = true;
+      rules.upstream = huge_scale(c);
+      rules.bounded_upstream = true;
       break;
     default: break;
   }
-  return regime;
+  return rules;
 }
 
 void fill_normal(const Case& c, Tensor& tensor, double scale) {
@@ -152,11 +152,11 @@ void thin_out(const Case& c, double density, Tensor& tensor, std::int64_t first,
   }
 }
 
-void fill_upstream(const Case& c, const Regime& regime, Tensor& tensor) {
-  if (regime.bounded_upstream) {
-    fill_bounded(c, tensor, regime.upstream);
+void fill_upstream(const Case& c, const DrawRules& rules, Tensor& tensor) {
+  if (rules.bounded_upstream) {
+    fill_bounded(c, tensor, rules.upstream);
   } else {
-    fill_normal(c, tensor, regime.upstream);
+    fill_normal(c, tensor, rules.upstream);
   }
   if (c.data == DataProfile::kTiny) {
     for (std::size_t k = 0; k < tensor.values.size(); ++k) tensor.values[k] *= tiny_scale(c.dtype, k);
