@@ -110,11 +110,11 @@ std::filesystem::path plugin_file(std::string_view built_path) {
   return std::filesystem::exists(installed, none) ? installed : built;
 }
 
-enum class Role { kOurs, kForeign, kDevice };
+enum class Group { kOurs, kForeign, kDevice };
 
 struct BuiltIn {
   std::string_view name;
-  Role role;
+  Group group;
   const backgauge_implementation* (*open)(std::string& error);  // nullptr: a plug-in
   std::string_view plugin;                                      // its path in the build, or "": not in this build
   std::string_view absence;
@@ -123,16 +123,16 @@ struct BuiltIn {
 };
 
 constexpr BuiltIn kBuiltIn[] = {
-    {"plain", Role::kOurs, [](std::string&) { return plain_entry(&host()); }, "", ""},
-    {"cpu", Role::kOurs, cpu_implementation, "", ""},
-    {"eigen", Role::kForeign, [](std::string&) { return &eigen_implementation(); }, "", ""},
-    {"onednn", Role::kForeign, nullptr, BACKGAUGE_ONEDNN_PLUGIN,
+    {"plain", Group::kOurs, [](std::string&) { return plain_entry(&host()); }, "", ""},
+    {"cpu", Group::kOurs, cpu_implementation, "", ""},
+    {"eigen", Group::kForeign, [](std::string&) { return &eigen_implementation(); }, "", ""},
+    {"onednn", Group::kForeign, nullptr, BACKGAUGE_ONEDNN_PLUGIN,
      "not in this build: CMake found no oneDNN (ci/install-deps --peers, BACKGAUGE_ONEDNN)"},
-    {"cuda-on-host", Role::kForeign, nullptr, BACKGAUGE_CUDA_ON_HOST_PLUGIN, ""},
-    {"cuda", Role::kDevice, nullptr, BACKGAUGE_CUDA_PLUGIN, "not in this build: CMake found no nvcc (BACKGAUGE_NVCC)"},
-    {"cudnn", Role::kDevice, nullptr, BACKGAUGE_CUDNN_PLUGIN,
+    {"cuda-on-host", Group::kForeign, nullptr, BACKGAUGE_CUDA_ON_HOST_PLUGIN, ""},
+    {"cuda", Group::kDevice, nullptr, BACKGAUGE_CUDA_PLUGIN, "not in this build: CMake found no nvcc (BACKGAUGE_NVCC)"},
+    {"cudnn", Group::kDevice, nullptr, BACKGAUGE_CUDNN_PLUGIN,
      "not in this build: CMake found no nvcc or no cuDNN (BACKGAUGE_NVCC, BACKGAUGE_CUDNN)"},
-    {"cublas", Role::kDevice, nullptr, BACKGAUGE_CUBLAS_PLUGIN,
+    {"cublas", Group::kDevice, nullptr, BACKGAUGE_CUBLAS_PLUGIN,
      "not in this build: CMake found no nvcc (BACKGAUGE_NVCC)"},
 };
 
@@ -141,10 +141,10 @@ const BuiltIn* find_built_in(std::string_view name) {
   return found == std::end(kBuiltIn) ? nullptr : found;
 }
 
-std::vector<std::string> names_of(Role role) {
+std::vector<std::string> names_of(Group group) {
   std::vector<std::string> names;
   for (const BuiltIn& built_in : kBuiltIn) {
-    if (built_in.role == role && built_in.is_here()) names.emplace_back(built_in.name);
+    if (built_in.group == group && built_in.is_here()) names.emplace_back(built_in.name);
   }
   return names;
 }
@@ -182,11 +182,11 @@ std::string table_refusal(const backgauge_implementation* table) {
   return "";
 }
 
-std::vector<std::string> registry_names() { return names_of(Role::kOurs); }
+std::vector<std::string> registry_names() { return names_of(Group::kOurs); }
 
-std::vector<std::string> foreign_names() { return names_of(Role::kForeign); }
+std::vector<std::string> foreign_names() { return names_of(Group::kForeign); }
 
-std::vector<std::string> device_names() { return names_of(Role::kDevice); }
+std::vector<std::string> device_names() { return names_of(Group::kDevice); }
 
 bool is_built_in(std::string_view name) { return find_built_in(name) != nullptr; }
 
