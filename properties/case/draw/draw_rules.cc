@@ -68,7 +68,8 @@ double plain(double value) {
 }  // namespace
 
 DrawRules draw_rules(const Case& c) {
-  const RandomStream stream(c.seed, "regime");               // another name would change the values of all case lines
+  // Another name of the stream would change the values of all case lines.
+  const RandomStream stream(c.seed, "regime");
   constexpr double kGains[] = {0.3, 1.2, 1.2, 1.2, 2.5, 5};  // 1.2 in half of the cases
   DrawRules rules{};
   rules.gain = kGains[stream.choice(0, 6)];

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "properties/case/line/case.h"
+#include "reference/contract/call.h"
 
 namespace backgauge {
 
