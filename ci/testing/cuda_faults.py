@@ -8,18 +8,16 @@ fail the plug-in whose kernels the processor runs.
 BUILD_DIR is made by ninja and holds backgauge and its plug-ins; nothing in either folder changes. Exit code 1 if a fault
 goes unnoticed.
 """
-import concurrent.futures
 import itertools
-import json
 import os
 import pathlib
-import re
-import shlex
 import subprocess
 import sys
-import tempfile
 
-PLUGIN = "backgauge_cuda-on-host"
+from fault_runner import Build, Fault, Product, run
+
+PLUGIN = Product("backgauge_cuda-on-host", "impl/cuda/libbackgauge_cuda-on-host.so", "impl/cuda",
+                 r"impl/cuda/CMakeFiles/backgauge_cuda(_host|-on-host)\.dir/", "-O0")
 BLOCK = "impl/cuda/block_lstm_grad_v2.cu"
 STEPS = "impl/cuda/lstm_steps.cu"
 CELL = "impl/cuda/lstm_block_cell_grad.cu"
@@ -179,135 +177,26 @@ FAULTS = [
 ]
 
 
-class Build:
-    """How the build directory compiles the sources of the plug-in and links it."""
-
-    def __init__(self, source: pathlib.Path, build: pathlib.Path):
-        self.source, self.build = source, build
-        entries = json.loads((build / "compile_commands.json").read_text())
-        self.compile = {str(pathlib.Path(entry["file"]).relative_to(source)): entry["command"] for entry in entries
-                        if re.search(r"impl/cuda/CMakeFiles/backgauge_cuda(_host|-on-host)\.dir/", entry["command"])}
-        commands = subprocess.run(["ninja", "-C", build, "-t", "commands", PLUGIN], check=True,
-                                  capture_output=True, text=True).stdout.splitlines()
-        self.link = next(part for line in reversed(commands) for part in line.split(" && ")
-                         if f" -o impl/cuda/lib{PLUGIN}.so " in part)
-        self.command = build / "ci/backgauge"
-        self.cases = [f"--case={line}" for line in (source / "impl/cuda/cases.txt").read_text().splitlines()
-                      if line and not line.startswith("#")]
-
-    def dependents(self, name: str) -> list[str]:
-        """The sources that are compiled with this file."""
-        found, todo = {name}, [name]
-        files = [path for path in (self.source / "impl/cuda").rglob("*") if path.suffix in (".h", ".cu", ".cc")]
-        while todo:
-            include = f'#include "{todo.pop()}"'
-            for path in files:
-                other = str(path.relative_to(self.source))
-                if other not in found and include in path.read_text():
-                    found.add(other)
-                    todo.append(other)
-        return sorted(found & set(self.compile))
-
-    def plugin_with(self, name: str, text: str, folder: pathlib.Path) -> pathlib.Path | None:
-        """The plug-in with another text for one file. None if it does not compile.
-
-        What an object file defines is not taken from the library that has the right one."""
-        changed = folder / name
-        changed.parent.mkdir(parents=True)
-        changed.write_text(text)
-        objects = []
-        for number, dependent in enumerate(self.dependents(name)):
-            words = shlex.split(self.compile[dependent])
-            wrong = folder / f"{number}.o"
-            words[words.index("-o") + 1] = str(wrong)
-            if dependent == name:
-                words[-1] = str(changed)
-            words.insert(next(k for k, word in enumerate(words) if word.startswith("-I")), f"-I{folder}")
-            words += ["-O0", "-Wno-error"]
-            if subprocess.run(words, cwd=self.build, capture_output=True).returncode != 0:
-                return None
-            objects.append((dependent, str(wrong)))
-        plugin = folder / "plugin.so"
-        words = shlex.split(self.link)
-        words[words.index("-o") + 1] = str(plugin)
-        for dependent, wrong in objects:
-            words = [word for word in words if not word.endswith(f"{PLUGIN}.dir/{pathlib.Path(dependent).name}.o")]
-            words.insert(words.index("-o"), wrong)
-        subprocess.run(words, cwd=self.build, check=True, capture_output=True)
-        return plugin
-
-    def passes(self, plugin: pathlib.Path, settings: tuple = SETTINGS) -> bool:
-        common = [self.command, "verify", f"--impl={plugin}", "--no-shrink", "--fail-fast", "--jobs=1", "--timeout=60s"]
-        for cases, (math, steps) in itertools.product((self.cases, ["--tier=smoke"]), settings):
-            if cases is not self.cases:
-                # The cell has no products.
-                ops = "block_lstm_grad_v2,cudnn_rnn_backprop" if math else ""
-                cases = [*cases, *([f"--ops={ops}"] if ops else [])]
-            done = subprocess.run([*common, *cases], capture_output=True, cwd=self.source,
-                                  env={**os.environ, "BACKGAUGE_CUDA_MATH": math, "BACKGAUGE_CUDA_STEPS": steps})
-            if done.returncode == 1:
-                return False
-            if done.returncode != 0:
-                raise RuntimeError(f"verify: exit code {done.returncode}: {done.stderr.decode()}")
-        return True
-
-
-def with_fault(source: pathlib.Path, fault: tuple) -> str:
-    """The text of its file. ValueError if that no longer holds what the fault changes."""
-    _, _, name, *changes = fault
-    text = (source / name).read_text()
-    for was, becomes in changes:
-        if text.count(was) != 1:
-            raise ValueError(f"STALE: {fault[0]}: {name} no longer holds this text once: {was}")
-        text = text.replace(was, becomes)
-    return text
-
-
-def stale(source: pathlib.Path) -> list[str]:
-    """Of all faults, also of those that are not chosen."""
-    found = []
-    for fault in FAULTS:
-        try:
-            with_fault(source, fault)
-        except ValueError as error:
-            found.append(str(error))
-    return found
-
-
-def outcome(build: Build, fault: tuple) -> str:
-    name, text = fault[2], with_fault(build.source, fault)
-    with tempfile.TemporaryDirectory() as folder:
-        plugin = build.plugin_with(name, text, pathlib.Path(folder))
-        if plugin is None:
-            return "STALE: does not compile"
-        settings = SETTINGS[2:] if name in OF_CLUSTERS or fault[0].startswith("G") else SETTINGS[:2]
-        return "UNNOTICED" if build.passes(plugin, settings) else "noticed"
-
-
-def passes_without_fault(build: Build) -> bool:
-    with tempfile.TemporaryDirectory() as folder:  # made in the same way, with nothing wrong
-        plugin = build.plugin_with(KERNEL, (build.source / KERNEL).read_text(), pathlib.Path(folder))
-        return plugin is not None and build.passes(plugin)
-
-
-def main() -> int:
-    build = Build(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve())
-    if messages := stale(build.source):
-        print("\n".join(messages), file=sys.stderr)
-        return 1
-    faults = [fault for fault in FAULTS if not sys.argv[3:] or fault[0] in sys.argv[3:]]
-    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("BACKGAUGE_JOBS", os.cpu_count()))) as pool:
-        right = pool.submit(passes_without_fault, build)
-        outcomes = list(pool.map(lambda fault: outcome(build, fault), faults))
-    if not right.result():
-        print("the plug-in fails without any fault", file=sys.stderr)
-        return 1
-    for fault, result in zip(faults, outcomes):
-        print(f"{result:<9} {fault[0]:<5} {fault[1]}")
-    noticed = outcomes.count("noticed")
-    print(f"faults of cuda: {noticed} of {len(faults)} noticed")
-    return 0 if noticed == len(faults) else 1
+def verify_passes(build: Build, plugin: pathlib.Path, fault: Fault | None) -> bool:
+    settings = SETTINGS
+    if fault:
+        settings = SETTINGS[2:] if fault.file in OF_CLUSTERS or fault.id.startswith("G") else SETTINGS[:2]
+    common = [build.build / "ci/backgauge", "verify", f"--impl={plugin}", "--no-shrink", "--fail-fast", "--jobs=1", "--timeout=60s"]
+    hard = [f"--case={line}" for line in (build.source / "impl/cuda/cases.txt").read_text().splitlines()
+            if line and not line.startswith("#")]
+    for cases, (math, steps) in itertools.product((hard, ["--tier=smoke"]), settings):
+        if cases is not hard:
+            # The cell has no products.
+            ops = "block_lstm_grad_v2,cudnn_rnn_backprop" if math else ""
+            cases = [*cases, *([f"--ops={ops}"] if ops else [])]
+        done = subprocess.run([*common, *cases], capture_output=True, cwd=build.source,
+                              env={**os.environ, "BACKGAUGE_CUDA_MATH": math, "BACKGAUGE_CUDA_STEPS": steps})
+        if done.returncode == 1:
+            return False
+        if done.returncode != 0:
+            raise RuntimeError(f"verify: exit code {done.returncode}: {done.stderr.decode()}")
+    return True
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, PLUGIN, FAULTS, verify_passes))
