@@ -2,6 +2,7 @@
 """ci/findings on kernels that are wrong on purpose: what fails again is said to be reproduced, what does not is called flaky."""
 import importlib.machinery
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -12,6 +13,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = os.environ["BACKGAUGE_TEST_PYTHON"]
 COMMAND = os.environ["BACKGAUGE_COMMAND"]
+LINE = "lstm_block_cell_grad b2i3h5 peep=0 dt=f32 data=plain:0x1"  # judged besides the tier
 sys.path.insert(0, str(HERE))
 loader = importlib.machinery.SourceFileLoader("findings", str(HERE.parent / "findings"))
 findings = importlib.util.module_from_spec(importlib.util.spec_from_loader("findings", loader))
@@ -66,17 +68,23 @@ class FindingsTest(unittest.TestCase):
             each = {"kinds": [], "class_a": {"kinds": [{**kind, "why": ""}]}, "alone": {"script": "in_some.py", "lines": lines}}
             self.assertEqual(page.unexplained(each), want)
 
+    def test_an_adapter_of_which_nothing_passes_is_seen(self):
+        for counts, want in (([], False), ([{"SKIPPED": 3}, {"FAILED": 1, "BROKEN": 1}], False), ([{"SKIPPED": 3}, {"PASSED": 1}], True)):
+            self.assertEqual(findings.has_passed({"verdicts": [["op", "f32", each] for each in counts]}), want)
+
     def judged(self, wrong, known=()):
         """What is found of a kernel, and the page. A second run judges nothing again."""
         home = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         os.environ["BACKGAUGE_TEST_KERNEL"] = wrong
-        framework = findings.FRAMEWORKS["triton"]._replace(known=dict(known))
+        framework = findings.FRAMEWORKS["triton"]._replace(lines=[LINE], known=dict(known))
         adapter = findings.Adapter("ci/testing/kernels/cells.py", HERE / "kernels/cells.py", PYTHON)
-        found = findings.judged(COMMAND, "cells", framework, adapter, "smoke", home)
+        found = findings.judged(COMMAND, "cells", framework, adapter, findings.Extent("smoke"), home)
         records = home / "cells/tier/records.jsonl"
         written = records.stat().st_mtime_ns
-        self.assertEqual(findings.judged(COMMAND, "cells", framework, adapter, "smoke", home), found)
+        self.assertEqual(findings.judged(COMMAND, "cells", framework, adapter, findings.Extent("smoke"), home), found)
         self.assertEqual(records.stat().st_mtime_ns, written)
+        of_tier = [record for record in map(json.loads, records.read_text().splitlines()) if " dt=" in record["id"] and "malformed:" not in record["id"]]
+        self.assertEqual(sum(sum(counts.values()) for _, _, counts in found["verdicts"]), len(of_tier) + 1)
         return found, findings.findings_page.page([found], {"keras": "not installed"})
 
     def test_what_fails_again_is_reproduced(self):

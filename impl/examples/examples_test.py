@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples that impl/README.md lists: all are there and short; CUDA and Triton are judged here, the others by the tests that
 the table names."""
-import argparse
 import ctypes
 import os
 import pathlib
@@ -15,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CUDA = ROOT / "impl/examples/lstm_block_cell_grad.cu"
 LINES = ["lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37", "lstm_block_cell_grad b2i1h70 peep=0 dt=f16 data=strat:0x17"]
 sys.path.insert(0, str(ROOT / "ci/testing"))
-from frameworks_check import absence  # noqa: E402
+from frameworks import absence  # noqa: E402
 
 
 def has_device():
@@ -66,7 +65,7 @@ class Judged(unittest.TestCase):
         self.verify(f"--impl={os.environ['BACKGAUGE_TEST_EXAMPLE_CUDA']}", "--ops=LSTMBlockCellGrad", "--tier=smoke")
 
     def test_triton(self):
-        if why := absence(argparse.Namespace(command=os.environ["BACKGAUGE_COMMAND"]), "triton"):
+        if why := absence(os.environ["BACKGAUGE_COMMAND"], "triton"):
             self.skipTest(f"SKIPPED: {why}")
         self.verify("--impl=triton", *(f"--case={line}" for line in LINES))
 
