@@ -48,12 +48,13 @@ class Result:
 
     def __init__(self, folder, table, passed, repro):
         folder = pathlib.Path(folder)
-        self.passed, self.table = passed, repro.in_text(table)
-        self.junit = repro.in_text(folder.joinpath("junit.xml").read_text(encoding="utf-8"))
-        self.records = _read(folder / "records.jsonl")
+        self.records, shrunk = _read(folder / "records.jsonl"), _read(folder / "shrunk.jsonl")
+        lines = [record["id"] for record in (*self.records, *shrunk)]
+        self.passed, self.table = passed, repro.in_text(table, lines)
+        self.junit = repro.in_text(folder.joinpath("junit.xml").read_text(encoding="utf-8"), lines)
         statuses = collections.Counter(record["status"].lower() for record in self.records)
         self.counts = {word: statuses[word] for word in ("passed", "failed", "mistrusted", "skipped", "broken")}
-        self.failures = _failures(self.records, _read(folder / "shrunk.jsonl"), repro)
+        self.failures = _failures(self.records, shrunk, repro)
 
     def __bool__(self) -> bool:
         return self.passed

@@ -7,7 +7,6 @@
 import contextlib
 import os
 import pathlib
-import re
 import shlex
 import subprocess
 import sys
@@ -107,12 +106,15 @@ class _Repro:
         self.implementation, self.call = shlex.quote(str(implementation)), call
 
     def of(self, line):
-        return self.in_text(f"backgauge repro '{line}' --impl={self.implementation}")
-
-    def in_text(self, text):
-        """`text` with calls in place of commands."""
+        """A check of the implementation as a whole is a part of every call."""
         if not self.call:
-            return text
-        place = re.escape(self.implementation)
-        text = re.sub(f"backgauge repro 'check: [^'\n]*' --impl={place}", lambda _: f"{self.call})", text)
-        return re.sub(f"backgauge repro '([^'\n]*)' --impl={place}", lambda found: f"{self.call}, cases=[{found[1]!r}])", text)
+            return self._command(line)
+        return f"{self.call})" if line.startswith("check: ") else f"{self.call}, cases=[{line!r}])"
+
+    def in_text(self, text, lines):
+        """What the command wrote of these cases, with calls in place of commands."""
+        calls = {f"  repro: {self._command(line)}": f"  repro: {self.of(line)}" for line in lines}
+        return "\n".join(calls.get(each, each) for each in text.split("\n"))
+
+    def _command(self, line):
+        return f"backgauge repro '{line}' --impl={self.implementation}"
