@@ -19,12 +19,16 @@ std::string color_of(const std::string& word) {
   return word == "FAILED" || word == "BROKEN" ? "bad" : "unsure";
 }
 
+Json matrix(const char* heading, const Json& tables) { return {{"heading", heading}, {"tables", tables}}; }
+
 }  // namespace
 
 std::string html_page(const Json& verification) {
   Json values = verification;
   values["color"] = color_of(verification.at("verdict").at("word"));
   values["style"] = templates::kStyle;
+  values["matrices"] = {matrix("Modes and features", verification.at("features")),
+                        matrix("Data profiles", verification.at("profiles"))};
   return rendered(templates::kVerificationPage, values, Escape::kHtml);
 }
 
