@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // backgauge batches: makes the batches of a tier, and judges batches, as another program asks for it. `backgauge
-// campaign` has one such process on each core of each machine.
+// campaign` has one such process on each core of each machine. It is a protocol between two programs of one version,
+// which may change with every version, and nothing that people type: so no help, manual or completion lists it.
 #include "ci/run/judge/batches.h"
 
 #include <fmt/format.h>
@@ -111,8 +112,8 @@ class BatchServer {
 
 void add_batches(CommandLine& line) {
   auto options = std::make_shared<BatchesArguments>();
-  Subcommand command =
-      line.subcommand("batches", "make and judge the batches of a tier, for a program that distributes them");
+  Subcommand command = line.subcommand("batches", "make and judge the batches of a tier, for backgauge campaign");
+  command.hide();
   add_implementation_options(command, options->impl, options->threads);
   add_isolation_options(command, options->isolation);
   command.footer(

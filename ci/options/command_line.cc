@@ -25,14 +25,15 @@ void refuse_empty_values(std::span<char*> arguments) {
   }
 }
 
-std::vector<const CLI::App*> all_subcommands(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
+// CLI11 too lists no subcommand whose group has no name.
+std::vector<const CLI::App*> shown_subcommands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
 }
 
 std::string unknown_subcommand(const CLI::App& app, const std::string& word) {
   std::string expected;
   std::vector<std::string> names;
-  for (const CLI::App* subcommand : all_subcommands(app)) {
+  for (const CLI::App* subcommand : shown_subcommands(app)) {
     names.push_back(subcommand->get_name());
     expected += (expected.empty() ? "" : ", ") + names.back();
   }
@@ -187,6 +188,8 @@ void Subcommand::footer(const std::string& text) { app_->footer(text); }
 
 void Subcommand::allow_unknown_options() { app_->allow_extras(); }
 
+void Subcommand::hide() { app_->group(""); }
+
 void Subcommand::pass_everything_on() {
   app_->set_help_flag();
   app_->prefix_command();
@@ -225,7 +228,7 @@ std::string CommandLine::help(const std::string& subcommand) const {
   // App::help() would print the help of the subcommand that was parsed.
   if (subcommand.empty())
     return app_->get_formatter()->make_help(app_.get(), app_->get_name(), CLI::AppFormatMode::Normal);
-  for (const CLI::App* each : all_subcommands(*app_)) {
+  for (const CLI::App* each : shown_subcommands(*app_)) {
     if (each->get_name() == subcommand) return each->help("backgauge");
   }
   throw CommandError{kUsage, unknown_subcommand(*app_, subcommand)};
@@ -235,7 +238,7 @@ std::string CommandLine::description() const { return app_->get_description(); }
 
 std::vector<DeclaredSubcommand> CommandLine::subcommands() const {
   std::vector<DeclaredSubcommand> out;
-  for (const CLI::App* each : all_subcommands(*app_)) {
+  for (const CLI::App* each : shown_subcommands(*app_)) {
     out.push_back({each->get_name(), each->get_description(), each->get_footer(), {}});
     for (const CLI::Option* option : each->get_options()) out.back().options.push_back(declared(*option));
   }

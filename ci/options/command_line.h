@@ -62,6 +62,7 @@ class Subcommand {
 
   void footer(const std::string& text);  // the last lines of the help
   void allow_unknown_options();          // unknown_options() has them
+  void hide();                           // for programs: not in help, manual, completions and messages
   void pass_everything_on();             // all arguments, --help too, are unknown_options(), for a program in Python
 
   // What the subcommand does after its line was parsed; returns an exit code.
@@ -104,7 +105,7 @@ class CommandLine {
   // The help of a subcommand, or of the command for "". Throws CommandError(kUsage) if there is no such subcommand.
   std::string help(const std::string& subcommand) const;
   std::string description() const;
-  std::vector<DeclaredSubcommand> subcommands() const;
+  std::vector<DeclaredSubcommand> subcommands() const;  // without those that hide
 
   // Parses the arguments of main() and runs the action of the subcommand that they name. Returns its exit code. Prints
   // help and the version on stdout; errors of usage on stderr, with exit code kUsage. Throws what an action throws, and

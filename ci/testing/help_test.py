@@ -20,6 +20,13 @@ class Help(CommandTest):
     def options(self, subcommand):
         return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", self.expect(0, subcommand, "--help").stdout.split("Options:")[1]))
 
+    def test_a_protocol_of_programs_is_not_listed(self):
+        self.assertIn("requests are answered", self.expect(0, "batches", "--help").stdout)
+        for listing in (["--help"], ["help", "--man"], ["completion", "bash"], ["completion", "fish"]):
+            self.assertNotIn("batches", self.expect(0, *listing).stdout, listing)
+        self.assertNotIn("batches", self.expect(2, "batch").stderr)
+        self.assertIn("batches: not a subcommand", self.expect(2, "help", "batches").stderr)
+
     def test_help_prints_what_the_option_prints(self):
         self.assertEqual(self.expect(0, "help").stdout, self.expect(0, "--help").stdout)
         self.assertEqual(self.expect(0, "help", "verify").stdout, self.expect(0, "verify", "--help").stdout)

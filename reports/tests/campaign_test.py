@@ -187,7 +187,7 @@ class OnThisMachine(CampaignCase):
 
 
 class Requests(CampaignCase):
-    """`backgauge batches`, for other engines."""
+    """`backgauge batches`, by which the coordinator and a worker speak."""
 
     BATCH = {"tier": "ci", "seed": 1, "cases": 9, "digest": "0", "index": 3, "lines": ["lstm_block_cell_grad b1i1h1 dt=f32 data=strat:0x1"]}
 
