@@ -2,7 +2,6 @@
 """A history in tables: the same runs as in a folder, added once, copied without loss. A PostgreSQL server is started for it."""
 
 import concurrent.futures
-import json
 import os
 import pathlib
 import shutil
@@ -44,8 +43,7 @@ class TablesTest:
 
     def test_the_commands_say_the_same_as_of_a_folder(self):
         self.assertIn("5 runs, 5 of them new", self.fill())
-        for words in (["list"], ["list", "--format=json"], ["show", "B16"], ["export", "--format=bencher", "--impl=cpu"],
-                      ["check", "--branch=main", "--format=json"]):
+        for words in (["list"], ["list", "--format=json"], ["show", "B16"], ["check", "--branch=main", "--format=json"]):
             self.assertEqual(self.expect(0, *words, self.options()), self.expect(0, *words, f"--history={self.history}"), words)
 
     def test_a_copy_to_it_and_back_loses_nothing(self):
@@ -143,38 +141,6 @@ class AddressTest(HistoryCase):
         for address in ("mysql://host/name", "postgresql://"):
             self.assertIn("--database", self.expect(2, "list", f"--database={address}"))
         self.assertIn("expected one of them", self.expect(2, "list", "--database=sqlite:///x", "--history=y"))
-
-
-class ExportTest(HistoryCase):
-    def test_bencher(self):
-        """By the published schema, https://bencher.dev/bmf.json: names -> measures -> value, and optionally lower_value, upper_value."""
-        self.add(0)
-        found = json.loads(self.expect(0, "export", "--format=bencher", f"--history={self.history}"))
-        self.assertEqual(list(found), [f"cpu: {line}" for line in LINES])
-        for name, measures in found.items():
-            self.assertLessEqual(len(name), 1024)
-            self.assertEqual(list(measures), ["latency"])
-            self.assertEqual(set(measures["latency"]), {"value", "lower_value", "upper_value"})
-            self.assertTrue(measures["latency"]["lower_value"] <= measures["latency"]["value"] <= measures["latency"]["upper_value"])
-        entry, = store.read(Folder(self.history, "here"))
-        self.assertAlmostEqual(found[f"cpu: {LINES[0]}"]["latency"]["value"], 1e9 * sorted(entry.timings[0].seconds)[5], delta=1)
-
-    def test_github_action_benchmark(self):
-        """By its README: a list of objects with name, unit, value, and optionally range and extra, which are text."""
-        self.add(0)
-        self.add(1, slower={("cpu", LINES[0]): 2.0})
-        found = json.loads(self.expect(0, "export", "--format=github-action-benchmark", f"--history={self.history}"))
-        self.assertEqual([entry["name"] for entry in found], [f"cpu: {line}" for line in LINES])
-        for entry in found:
-            self.assertEqual({key: type(value) for key, value in entry.items()}, {"name": str, "unit": str, "value": float, "range": str, "extra": str})
-            self.assertRegex(entry["range"], r"^± [\d.e+]+$")
-        first, = [json.loads(self.expect(0, "export", "--format=github-action-benchmark", f"--commit={commit_id(0)[:8]}", f"--history={self.history}"))[0]]
-        self.assertAlmostEqual(found[0]["value"] / first["value"], 2, delta=0.1)
-
-    def test_what_has_no_time_is_left_out_or_refused(self):
-        self.add(0, failed={("cpu", line): ("FAILED", "wrong") for line in LINES})
-        self.assertIn("no times", self.expect(2, "export", "--format=bencher", f"--history={self.history}"))
-        self.assertIn("no run", self.expect(2, "export", "--format=bencher", f"--history={self.history}", "--commit=abc"))
 
 
 if __name__ == "__main__":

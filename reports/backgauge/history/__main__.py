@@ -14,7 +14,6 @@ from . import store, text
 from .check import check
 from .commits import commit_of
 from .entry import entry_of
-from .export import export
 from .machine import class_of
 from .needs import library
 from .pages.command import pages
@@ -111,7 +110,7 @@ def bisect(options):
     return run(options)
 
 
-_COMMANDS = {"add": add, "list": list_runs, "show": show, "check": check, "bisect": bisect, "pages": pages, "export": export, "copy": copy}
+_COMMANDS = {"add": add, "list": list_runs, "show": show, "check": check, "bisect": bisect, "pages": pages, "copy": copy}
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def parse(arguments):
     """The options, and in `rest` those that bisect passes on to bench."""
     parser = Parser(prog="backgauge history", description=_DESCRIPTION, epilog=_EXIT_CODES)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
-    for declare in (_add, _list, _show, _check, _bisect, _pages, _export, _copy):
+    for declare in (_add, _list, _show, _check, _bisect, _pages, _copy):
         declare(commands)
     options, rest = parser.parse_known_args(arguments)
     if rest and not getattr(options, "passes_on", False):
@@ -125,13 +125,6 @@ def _pages(commands):
     _rule(parser)
     parser.add_argument("--out", required=True, metavar="DIR", help="the folder for index.html and the other pages")
     parser.add_argument("--title", default="backgauge history", help="heading of the overview (default: backgauge history)")
-
-
-def _export(commands):
-    parser = _command(commands, "export", "print the times of a run for another service")
-    _filters(parser)
-    parser.add_argument("--commit", metavar="ID", help="the run of this commit, or of one that begins with this (default: the last run)")
-    parser.add_argument("--format", choices=["bencher", "github-action-benchmark"], required=True, help="Bencher Metric Format, or customSmallerIsBetter")
 
 
 def _copy(commands):

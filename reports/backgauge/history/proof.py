@@ -1,27 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures how often `history check` is right, on synthetic years whose noise was measured.
 
-    python3 -m backgauge.history.proof RECORDED.json [--years=5] [--otava=PYTHON] [--seed=1]
+    python3 -m backgauge.history.proof RECORDED.json [--years=5] [--seed=1]
 
 Simulated: the years, their steps, the drift, the second machine and the two modes. Measured: the noise. A synthetic run is one recorded
 run of the same code, drawn in stretches of successive runs, with its rounds drawn again with replacement. Every day each
 engine sees the series up to that day. A step is found in time if it is reported when three runs of the new level exist: within
 three runs of its place, or with a range of commits that holds it. Every other reported place is a false change, once,
 however many days it is reported.
-`--otava` names a Python in which apache-otava is installed, which runs as a program of its own.
 """
 
 import argparse
-import json
-import pathlib
-import subprocess
 from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from .. import errors
-from ..errors import CommandError
 from ..reading import parse_object, read_text
 from . import text
 from .align import PROBE, TIME, align
@@ -145,38 +140,15 @@ def judged(made, engine):
     return in_time, at_all, +wrong
 
 
-class Otava:
-    """Runs Apache Otava on all prefixes of a series at once, in a process with its own libraries."""
-
-    def __init__(self, python, p_value, magnitude):
-        driver = pathlib.Path(__file__).with_name("otava_driver.py")
-        self.process = subprocess.Popen([python, str(driver)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.settings = {"p_value": p_value, "magnitude": magnitude}
-
-    def __call__(self, series, day):
-        values = align(series.values[:day], series.machines[:day], series.rates[:day]).values
-        print(json.dumps(self.settings | {"values": [float(v) for v in np.exp(values)]}), file=self.process.stdin, flush=True)
-        answer = self.process.stdout.readline()
-        if not answer:
-            raise CommandError("--otava: the program ended")
-        return [(first, first, first) for first in json.loads(answer)]
-
-
 def main(arguments):
     parser = argparse.ArgumentParser(prog="backgauge.history.proof", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recorded", metavar="RECORDED.json", help="runs of the same code: reports/tests/recorded/nights/*.json")
     parser.add_argument("--years", type=int, default=5, help="synthetic years of 40 workloads (default: 5)")
-    parser.add_argument("--otava-years", type=int, default=1, help="of which otava sees this many, as it is slow (default: 1)")
-    parser.add_argument("--otava", metavar="PYTHON", help="an interpreter with apache-otava")
     parser.add_argument("--clock", choices=sorted(CLOCKS), default="cpu", help="whose noise (default: cpu)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     recorded = parse_object(read_text(options.recorded))
-    rule = Rule()
-    engines = {"history check": (backgauge_engine(rule), options.years), "ruptures alone": (ruptures_alone, options.years)}
-    if options.otava:
-        engines["otava, p 0.001"] = (Otava(options.otava, 0.001, 0.0), options.otava_years)
-        engines["otava, our p and effect"] = (Otava(options.otava, rule.alpha, rule.min_effect), options.otava_years)
+    engines = {"history check": backgauge_engine(Rule()), "ruptures alone": ruptures_alone}
     noises = noise_of(recorded, CLOCKS[options.clock])
     random = np.random.default_rng(options.seed)
     print(describe(recorded, noises, options))
@@ -195,20 +167,18 @@ def describe(recorded, noises, options):
 
 
 def table(engines, noises, years, random):
-    counts = {name: [0, Counter(), Counter(), Counter()] for name in engines}
-    for number in range(years):
+    counts = {name: (Counter(), Counter(), Counter()) for name in engines}
+    for _ in range(years):
         made = year(noises, random)
-        for name, (engine, of_years) in engines.items():
-            if number < of_years:
-                counts[name][0] += 1
-                for total, part in zip(counts[name][1:], judged(made, engine)):
-                    total.update(part)
+        for name, engine in engines.items():
+            for total, part in zip(counts[name], judged(made, engine)):
+                total.update(part)
     sizes = [f"{100 * size:g} %" for size in STEPS]
     head = ["engine", "years", *(f"{size} in 3 runs" for size in sizes), *(f"{size} ever" for size in sizes), "false changes", "per 1,000 series-months", "in"]
     lines = []
-    for name, (of_years, in_time, at_all, wrong) in counts.items():
-        shares = [f"{100 * found[size] / (EACH * of_years):.0f} %" for found in (in_time, at_all) for size in STEPS]
-        lines.append([name, str(of_years), *shares, str(wrong.total()), f"{1000 * wrong.total() / (MONTHS * of_years):.2f}",
+    for name, (in_time, at_all, wrong) in counts.items():
+        shares = [f"{100 * found[size] / (EACH * years):.0f} %" for found in (in_time, at_all) for size in STEPS]
+        lines.append([name, str(years), *shares, str(wrong.total()), f"{1000 * wrong.total() / (MONTHS * years):.2f}",
                       ", ".join(f"{kind}: {count}" for kind, count in sorted(wrong.items()))])
     return text.render(head, lines, range(1, len(head) - 1), "text")
 
