@@ -19,7 +19,7 @@ changed_files() {
 tested_folder() {
   local folder
   folder=$(dirname "$1")
-  [ "$folder" != ci/testing ] || folder=ci
+  [[ "$folder" != ci/testing* ]] || folder=ci
   while [ "$folder" != . ]; do
     if grep -qsE '^ *(backgauge_test|add_test)\(' "$folder/CMakeLists.txt"; then echo "$folder"; return; fi
     folder=$(dirname "$folder")

@@ -13,7 +13,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CUDA = ROOT / "impl/examples/lstm_block_cell_grad.cu"
 LINES = ["lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37", "lstm_block_cell_grad b2i1h70 peep=0 dt=f16 data=strat:0x17"]
-sys.path.insert(0, str(ROOT / "ci/testing"))
+sys.path.insert(0, str(ROOT / "ci/testing/frameworks"))
 from frameworks import absence  # noqa: E402
 
 
@@ -28,7 +28,7 @@ def has_device():
 def source_of(test):
     """The file of a test by its name in CTest, or of a stage of ci/test."""
     group, _, name = test.partition(".")
-    return ROOT / {"command": f"ci/testing/{name}_test.py", "impl": f"impl/{name}/{name}_test.py"}.get(group, test)
+    return ROOT / {"command": f"ci/testing/command/{name}_test.py", "impl": f"impl/{name}/{name}_test.py"}.get(group, test)
 
 
 class Index(unittest.TestCase):

@@ -24,7 +24,7 @@ from synthetic import Noise, Synthetic
 ROOT = pathlib.Path(__file__).parents[2]
 COPY = "test -f plugin.speed || exit 7; cp plugin.speed plugin.so"
 # The shortest plug-in of the repository. Where a commit is slow, this loop of it runs several times.
-PLUGIN = (ROOT / "ci/testing/plugin_in_c.c").read_text()
+PLUGIN = (ROOT / "ci/testing/plugins/plugin_in_c.c").read_text()
 LOOP = "for (int64_t j = 0; j < H; ++j) {"
 COMPILE = f"cc -std=c11 -O1 -shared -fPIC -I '{ROOT}/reference/contract' plugin.c -o plugin.so"
 CELL = "lstm_block_cell_grad b32i64h64 peep=0 dt=f32 data=strat:0x1"

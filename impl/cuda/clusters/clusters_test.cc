@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests which sizes are computed in clusters, and how rows and hidden units are divided among them. Their results are
-// judged in ci/testing/cuda_test.py (BACKGAUGE_CUDA_STEPS).
+// judged in ci/testing/command/cuda_test.py (BACKGAUGE_CUDA_STEPS).
 #include <gtest/gtest.h>
 
 #include <array>

@@ -12,7 +12,7 @@ import unittest
 from backgauge.cases import planned_lines
 from command import CommandTest
 
-KERNELS = pathlib.Path(__file__).resolve().parent / "kernels"
+KERNELS = pathlib.Path(__file__).resolve().parents[1] / "kernels"
 HEAD = """
 import numpy as np
 import pytest

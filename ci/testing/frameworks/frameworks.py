@@ -6,7 +6,7 @@ import pathlib
 import re
 import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 # Infinite upstream gradients that PyTorch, Keras and JAX turn into NaN where the forms of the equations do not.
 INFINITE = [f"cudnn_rnn_backprop {line}" for line in (

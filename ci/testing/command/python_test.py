@@ -10,8 +10,8 @@ import unittest
 from command import CELL, SANITIZED, CommandTest
 
 HERE = pathlib.Path(__file__).resolve().parent
-CELLS, STAGED = HERE / "kernels" / "cells.py", HERE / "kernels" / "staged_cell.py"
-NUMPY = HERE.parents[1] / "impl" / "numpy" / "lstm_block_cell_grad.py"
+CELLS, STAGED = HERE.parent / "kernels" / "cells.py", HERE.parent / "kernels" / "staged_cell.py"
+NUMPY = HERE.parents[2] / "impl" / "numpy" / "lstm_block_cell_grad.py"
 PYTHON = os.environ["BACKGAUGE_TEST_PYTHON"]
 
 
@@ -57,7 +57,7 @@ class PythonTest(CommandTest):
                     environment={"BACKGAUGE_TEST_KERNEL": "answers from a cache"})
 
     def test_a_gradient_alone_is_judged_with_the_forward_and_the_masks_of_cpu(self):
-        done = self.expect(0, "verify", f"--impl={HERE / 'kernels' / 'rnn_tanh.py'}", f"--python={PYTHON}", "--tier=smoke")
+        done = self.expect(0, "verify", f"--impl={HERE.parent / 'kernels' / 'rnn_tanh.py'}", f"--python={PYTHON}", "--tier=smoke")
         for dtype in DTYPES:
             self.assertRegex(done.stdout, rf"cudnn_rnn_backprop +{dtype} ")
         self.assertRegex(done.stdout, r"summary: [1-9]\d+ passed, 0 failed, 0 mistrusted")
@@ -67,7 +67,7 @@ class PythonTest(CommandTest):
         """The verdicts on all malformed calls of float32, by a kernel that is said to check its arguments."""
         out, line = self.folder / f"{kernel}-{op}", f"{op} {steps}b1i1h1 dt=f32 data=malformed:0x"
         numbers = re.search(r" has 0x(\w+) malformed calls", self.expect(2, "repro", f"{line}ffffff", "--impl=plain").stderr)[1]
-        self.expect(int(kernel != "checks_itself"), "verify", f"--impl={HERE / 'kernels' / kernel}.py", f"--python={PYTHON}", "--no-shrink",
+        self.expect(int(kernel != "checks_itself"), "verify", f"--impl={HERE.parent / 'kernels' / kernel}.py", f"--python={PYTHON}", "--no-shrink",
                     f"--out={out}", *(f"--case={line}{number:x}" for number in range(int(numbers, 16))))
         return [json.loads(record) for record in (out / "records.jsonl").read_text().splitlines()]
 

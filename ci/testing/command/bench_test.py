@@ -313,7 +313,7 @@ class AdaptersTest(Runs):
         python.write_text(f'#!/bin/sh\nBACKGAUGE_TEST_VENV=1.2 exec {PYTHON} "$@"\n')
         python.chmod(0o755)
         self.environment = {"BACKGAUGE_ADAPTERS": str(self.folder / "adapters"), "BACKGAUGE_PEERS_HOME": str(self.folder / "home"),
-                            "BACKGAUGE_TEST_KERNELS": str(HERE / "kernels"), "BACKGAUGE_TEST_THREADS": "2"}
+                            "BACKGAUGE_TEST_KERNELS": str(HERE.parent / "kernels"), "BACKGAUGE_TEST_THREADS": "2"}
 
     def test_they_run_in_their_environments_on_all_threads_and_absence_is_no_failure(self):
         _, _, _, samples = self.bench(1, "--impl=cpu,honest,wrong,absent", "--case", CELL, "--threads=2", environment=self.environment)

@@ -10,7 +10,7 @@ from untrusted_test import PYTHON, lacking
 
 HERE = pathlib.Path(__file__).resolve().parent
 VARIANTS = sorted(pathlib.Path(os.environ["BACKGAUGE_TEST_VARIANTS"]).glob("*.so"))
-NUMPY = HERE.parents[1] / "impl" / "numpy" / "lstm_block_cell_grad.py"
+NUMPY = HERE.parents[2] / "impl" / "numpy" / "lstm_block_cell_grad.py"
 LIBRARIES = [*VARIANTS, PLAIN, C_PLUGINS / "plugin_in_c.so", PLUGINS / "takes_longer.so"]
 
 CASES = ["lstm_block_cell_grad b5i17h33 peep=1 dt=f32 data=strat:0x1", "block_lstm_grad_v2 t3b5i17h19 peep=1 seq=2 dt=f32 data=strat:0x1",

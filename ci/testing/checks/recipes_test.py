@@ -17,7 +17,7 @@ import zipfile
 from ruamel.yaml import YAML
 
 COMMAND = os.environ["BACKGAUGE_COMMAND"]
-SOURCES = pathlib.Path(__file__).resolve().parents[2]
+SOURCES = pathlib.Path(__file__).resolve().parents[3]
 RECIPES = SOURCES / "ci/recipes"
 TOOLS = pathlib.Path(sys.executable).parent
 EVERYTHING = os.environ.get("BACKGAUGE_TEST_RECIPES") == "all"
@@ -26,7 +26,7 @@ ONLY_BY_NAME = "the scripts of other services that differ little: BACKGAUGE_TEST
 # The implementation: the example in C. A known error: the slope of the tanh of the new cell state is left out
 # (properties/cases/museum.txt has it of several libraries). The slow-down is a tenth of the processor time that the loop has taken, so
 # that it is the same share on every machine.
-PLUGIN = (SOURCES / "ci/testing/plugin_in_c.c").read_text()
+PLUGIN = (SOURCES / "ci/testing/plugins/plugin_in_c.c").read_text()
 RIGHT = "(1 - co[k] * co[k]) * h_grad[k] * o[k]"
 LOOP = "  for (int64_t j = 0; j < H; ++j) {\n"
 END = "    wci_grad[j] = sum_i, wcf_grad[j] = sum_f, wco_grad[j] = sum_o;\n  }\n"

@@ -12,9 +12,10 @@ import tempfile
 
 LARGEST = 20e6  # bytes
 CELL = "lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37"
-KERNEL = pathlib.Path(__file__).parents[2] / "impl" / "numpy" / "lstm_block_cell_grad.py"
-TESTS = pathlib.Path(__file__).parent / "kernels" / "test_cell.py"
+KERNEL = pathlib.Path(__file__).parents[3] / "impl" / "numpy" / "lstm_block_cell_grad.py"
+TESTS = pathlib.Path(__file__).parents[1] / "kernels" / "test_cell.py"
 PACKAGE_TEST = pathlib.Path(__file__).parent / "package_test.py"
+COMMAND_TESTS = pathlib.Path(__file__).resolve().parents[1] / "command"  # it uses a module of theirs
 
 
 class Stranger:
@@ -113,7 +114,7 @@ def check_wheel(wheel, python):
         stranger.expect("quick rnn-benchmarks", "venv/bin/backgauge", "bench", "--suite=none", "--impl=cpu", expected=2)
         # What other tests of the command need, this one does not.
         unused = {f"BACKGAUGE_TEST_{name}": "" for name in ("PLUGINS", "C_PLUGINS", "PLAIN", "VERSION", "SANITIZE")}
-        stranger.run("venv/bin/python", PACKAGE_TEST, BACKGAUGE_COMMAND=f"{folder}/venv/bin/backgauge",
+        stranger.run("venv/bin/python", PACKAGE_TEST, PYTHONPATH=str(COMMAND_TESTS), BACKGAUGE_COMMAND=f"{folder}/venv/bin/backgauge",
                      BACKGAUGE_TEST_GOLDENS=str(package_of(stranger) / "share/backgauge/goldens"), **unused)
         stranger.run(*PIP, f"{wheel}[reports]")
         stranger.run("venv/bin/backgauge", "bench", f"--case={CELL}", "--impl=cpu,plain", "--reps=2", "--out=run.json")

@@ -6,7 +6,7 @@ import unittest
 
 from command import CommandTest
 
-MUSEUM = pathlib.Path(__file__).resolve().parents[2] / "properties/cases/museum.txt"
+MUSEUM = pathlib.Path(__file__).resolve().parents[3] / "properties/cases/museum.txt"
 
 
 class Museum(CommandTest):

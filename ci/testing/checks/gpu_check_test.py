@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "gpu-check"
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "gpu-check"
 PHASES = ["environment", "build", "verify-smoke", "verify-ci", "probe", "calls", "sanitizer", "constants", "bench-block",
           "bench-cudnn", "bench-steps", "torch", "table"]
 ON_DEVICE = PHASES[2:12]

@@ -31,8 +31,6 @@ ARITHMETIC = re.compile(rf"[-+] *{ENUMERATOR}|{ENUMERATOR} *[-+]")
 MOST_SOURCES_OF_A_FOLDER = 42
 SOURCES = ("*.h", "*.cc", "*.inc", "*.cu", "*.c", "*.py")
 UNDIVIDED = {"properties/laws"}
-# Folders that still have more, and how many. A number may only shrink; a folder that has been divided leaves the list.
-CROWDED = {"ci/testing": 54}
 # The rooms of a folder in their order, and the largest number of pairs of rooms of which one includes the other. A room
 # includes only itself and those before it; tests may include all.
 ROOMS = {
@@ -121,15 +119,8 @@ def unfit_for_cmake(root: Path) -> list[str]:
 
 def crowded_folders(root: Path) -> list[str]:
     counts = Counter(str(Path(name).parent) for name in git(root, "ls-files", *SOURCES))
-    out = []
-    for folder in sorted((counts.keys() | CROWDED.keys()) - UNDIVIDED):
-        count, most = counts[folder], CROWDED.get(folder, MOST_SOURCES_OF_A_FOLDER)
-        if count > most:
-            out.append(f"{folder} has {count} source files, at most {most} are allowed: divide it into rooms")
-        elif folder in CROWDED and count < most:
-            out.append(f"{folder} has only {count} source files: lower its number in CROWDED of structure.py, or remove it "
-                       f"if it is {MOST_SOURCES_OF_A_FOLDER} or less")
-    return out
+    return [f"{folder} has {count} source files, at most {MOST_SOURCES_OF_A_FOLDER} are allowed: divide it into rooms"
+            for folder, count in sorted(counts.items()) if count > MOST_SOURCES_OF_A_FOLDER and folder not in UNDIVIDED]
 
 
 def includes_between_rooms(root: Path, folder: str) -> dict[tuple[str, str], list[str]]:

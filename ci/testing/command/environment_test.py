@@ -14,7 +14,7 @@ from command import C_PLUGINS, CELL, COMMAND, ENVIRONMENT, PLAIN, PLUGINS, SANIT
 
 BAD = PLUGINS / "changes_an_input.so"
 CRASHING = C_PLUGINS / "crashing_plugin.so"
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+SOURCE = pathlib.Path(__file__).resolve().parents[3]
 LISTED = re.findall(r"^\| `(BACKGAUGE_\w+)`", (SOURCE / "ci" / "README.md").read_text(), re.MULTILINE)
 
 # What a tester has chosen for the whole session and the command does not read, or only an implementation.

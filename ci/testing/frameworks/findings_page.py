@@ -5,7 +5,7 @@ import re
 
 from backgauge.markdown import escaped, markdown_table
 
-NOT_A = "not of class A"  # as ci/testing/alone/report.py has it
+NOT_A = "not of class A"  # as ci/testing/frameworks/alone/report.py has it
 STATUSES = ("PASSED", "FAILED", "BROKEN", "MISTRUSTED", "SKIPPED")
 
 HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -17,7 +17,7 @@ of each kind of failure was judged again by the line below it, {of} times: *repr
 failed again. *Flaky*: not always, or not when `verify` ran it alone.
 
 A FAILED is not always a bug: a framework may document a limit that the op has not. So that no finding rests on the judge alone, each
-is looked for once more by a script in ci/testing/alone, which calls the framework and uses nothing of backgauge: what it saw is under
+is looked for once more by a script in ci/testing/frameworks/alone, which calls the framework and uses nothing of backgauge: what it saw is under
 *Without backgauge*. PASSED, FAILED and the other words:
 [verdicts](../properties/README.md#verdicts).
 """

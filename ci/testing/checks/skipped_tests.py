@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests were skipped, wholly or in part, and why: ci/testing/skipped_tests.py JUNIT, as `ctest --output-junit=JUNIT`
+"""Which tests were skipped, wholly or in part, and why: ci/testing/checks/skipped_tests.py JUNIT, as `ctest --output-junit=JUNIT`
 writes it. Exit code 1: one was skipped without a word."""
 
 import re

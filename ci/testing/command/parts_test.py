@@ -52,7 +52,7 @@ class Parts(CommandTest):
 
 
 def recipes():
-    text = (pathlib.Path(__file__).resolve().parents[2] / "properties" / "campaigns.md").read_text()
+    text = (pathlib.Path(__file__).resolve().parents[3] / "properties" / "campaigns.md").read_text()
     found = dict(re.findall(r"<!-- recipe: (\w+) -->\n```sh\n(.*?)```", text, re.DOTALL))
     smaller = {"--tier=full --impl=./libmine.so": " ".join(Parts.SMOKE[1:]), "seq 100": "seq 3", "/100": "/3"}
     for name, recipe in found.items():
@@ -197,7 +197,7 @@ class Resumed(Parts):
     def test_an_adapter_that_has_changed_is_another_run(self):
         adapter = self.folder / "adapters" / "framework" / "adapter_some.py"
         adapter.parent.mkdir(parents=True)
-        kernel = pathlib.Path(__file__).resolve().parents[2] / "impl" / "numpy" / "lstm_block_cell_grad.py"
+        kernel = pathlib.Path(__file__).resolve().parents[3] / "impl" / "numpy" / "lstm_block_cell_grad.py"
         environment = {"BACKGAUGE_ADAPTERS": str(self.folder / "adapters"), "BACKGAUGE_PYTHON": PYTHON}
         arguments = ["verify", "--impl=some", "--case", CELL, f"--out={self.folder / 'out'}"]
         adapter.write_bytes(kernel.read_bytes())

@@ -13,7 +13,7 @@ import xml.etree.ElementTree as xml
 
 from command import CELL, SANITIZED, CommandTest, run
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+SOURCE = pathlib.Path(__file__).resolve().parents[3]
 LINES = [CELL, "cudnn_rnn_backprop t3b2i3h4 mode=lstm dir=uni layers=2 in=linear drop=0.5 dt=f32 data=strat:0x1",
          "lstm_block_cell_grad b1i1h1 dt=f32 data=malformed:0x1"]
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffd]")

@@ -12,9 +12,9 @@ from command import CELL, PLUGINS, SANITIZED, CommandTest, run
 from untrusted_test import PYTHON, lacking
 
 HERE = pathlib.Path(__file__).resolve().parent
-TABLE = HERE.parents[1] / "properties" / "UNTRUSTED.md"
-CELLS = HERE / "kernels" / "cells.py"
-NUMPY = HERE.parents[1] / "impl" / "numpy" / "lstm_block_cell_grad.py"
+TABLE = HERE.parents[2] / "properties" / "UNTRUSTED.md"
+CELLS = HERE.parent / "kernels" / "cells.py"
+NUMPY = HERE.parents[2] / "impl" / "numpy" / "lstm_block_cell_grad.py"
 GAMES = PLUGINS / "games.so"
 LONG = "lstm_block_cell_grad b512i128h512 peep=1 dt=f32 data=strat:0x1"
 FAKE = {"BACKGAUGE_CUDART": os.environ["BACKGAUGE_TEST_CUDART"]}

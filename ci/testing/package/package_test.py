@@ -153,7 +153,7 @@ class Repro(CommandTest):
 class Types(unittest.TestCase):
     def test_the_stub_has_what_the_native_module_has(self):
         import _backgauge
-        stub = ast.parse((pathlib.Path(__file__).parents[1] / "python" / "_backgauge.pyi").read_text())
+        stub = ast.parse((pathlib.Path(__file__).parents[2] / "python" / "_backgauge.pyi").read_text())
         functions = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
         classes = {node.name: {each.name for each in node.body} - {"__init__"} for node in stub.body if isinstance(node, ast.ClassDef)}
         self.assertEqual({name for name in vars(_backgauge) if not name.startswith("_")}, functions | classes.keys())

@@ -17,7 +17,7 @@ import numpy as np
 from command import CELL, CommandTest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE / "kernels"))
+sys.path.insert(0, str(HERE.parent / "kernels"))
 import cells  # noqa: E402 - it lies in the folder that was added
 import rnn_tanh  # noqa: E402
 import staged_cell  # noqa: E402
@@ -102,7 +102,7 @@ class Sources(CommandTest):
         return backgauge.verify(function, **{**NO_PEEPHOLES, **options})
 
     def test_a_file_a_library_and_a_built_in_one(self):
-        example = HERE.parents[1] / "impl" / "numpy" / "lstm_block_cell_grad.py"
+        example = HERE.parents[2] / "impl" / "numpy" / "lstm_block_cell_grad.py"
         self.assertTrue(backgauge.verify(example, cases=CELL))
         self.assertTrue(backgauge.verify("plain", cases=CELL))
         wrong = backgauge.verify("saboteur:A21.block", op="BlockLSTMGradV2", cases="block_lstm_grad_v2 t2b1i1h1 dt=f32 data=strat:0x1")
@@ -121,7 +121,7 @@ class Sources(CommandTest):
                           "    return gradient(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole)\n"
                           "if __name__ == '__main__':\n"
                           f"    print(backgauge.verify(mine, op='{OP}', cases='{CELL}').passed)\n")
-        environment = {**os.environ, "PYTHONPATH": f"{os.environ['PYTHONPATH']}:{HERE / 'kernels'}"}
+        environment = {**os.environ, "PYTHONPATH": f"{os.environ['PYTHONPATH']}:{HERE.parent / 'kernels'}"}
         done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=environment)
         self.assertEqual(done.stdout, "True\n", done.stderr)
 

@@ -15,7 +15,7 @@ PYTHON = os.environ["BACKGAUGE_TEST_PYTHON"]
 COMMAND = os.environ["BACKGAUGE_COMMAND"]
 LINE = "lstm_block_cell_grad b2i3h5 peep=0 dt=f32 data=plain:0x1"  # judged besides the tier
 sys.path.insert(0, str(HERE))
-loader = importlib.machinery.SourceFileLoader("findings", str(HERE.parent / "findings"))
+loader = importlib.machinery.SourceFileLoader("findings", str(HERE.parents[1] / "findings"))
 findings = importlib.util.module_from_spec(importlib.util.spec_from_loader("findings", loader))
 loader.exec_module(findings)
 
@@ -77,7 +77,7 @@ class FindingsTest(unittest.TestCase):
         home = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         os.environ["BACKGAUGE_TEST_KERNEL"] = wrong
         framework = findings.FRAMEWORKS["triton"]._replace(lines=[LINE], known=dict(known))
-        adapter = findings.Adapter("ci/testing/kernels/cells.py", HERE / "kernels/cells.py", PYTHON)
+        adapter = findings.Adapter("ci/testing/kernels/cells.py", HERE.parent / "kernels/cells.py", PYTHON)
         found = findings.judged(COMMAND, "cells", framework, adapter, findings.Extent("smoke"), home)
         records = home / "cells/tier/records.jsonl"
         written = records.stat().st_mtime_ns

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 BUILD = pathlib.Path(os.environ["BACKGAUGE_TEST_BUILD"])
-VERIFY = pathlib.Path(__file__).parents[1] / "verify"
+VERIFY = pathlib.Path(__file__).parents[2] / "verify"
 
 
 def ninja(*arguments):

@@ -115,7 +115,7 @@ class Suites(CommandTest):
         text = self.expect(0, "list", "--suites").stdout.splitlines()
         self.assertLessEqual(max(map(len, text)), 120)
         self.assertEqual([line.split()[0] for line in text if not line.startswith(" ")], ["suite", *(row[0] for row in rows)])
-        shapes = pathlib.Path(__file__).resolve().parents[2] / "properties/cases"
+        shapes = pathlib.Path(__file__).resolve().parents[3] / "properties/cases"
         self.assertEqual([row[0] for row in rows],
                          sorted(file.stem.removeprefix("shapes_").replace("_", "-") for file in shapes.glob("shapes_*.txt")))
         nine = next(row for row in rows if row[0] == "nine")

@@ -12,7 +12,7 @@ import unittest
 from command import C_PLUGINS, CELL, PLAIN, SANITIZED, CommandTest, run
 
 HERE = pathlib.Path(__file__).resolve().parent
-NUMPY = HERE.parents[1] / "impl" / "numpy" / "lstm_block_cell_grad.py"
+NUMPY = HERE.parents[2] / "impl" / "numpy" / "lstm_block_cell_grad.py"
 PYTHON = os.environ["BACKGAUGE_TEST_PYTHON"]
 IN_C = C_PLUGINS / "plugin_in_c.so"
 
@@ -100,7 +100,7 @@ class Confined(CommandTest):
     def test_all_parts_of_a_staged_kernel_are_timed(self):
         def seconds(*options):  # of a call that sleeps for 30 ms before its timed part
             out = self.folder / "run.json"
-            self.expect(0, "bench", f"--impl={HERE / 'kernels' / 'staged_cell.py'}", f"--python={PYTHON}", f"--case={CELL}", "--reps=2",
+            self.expect(0, "bench", f"--impl={HERE.parent / 'kernels' / 'staged_cell.py'}", f"--python={PYTHON}", f"--case={CELL}", "--reps=2",
                         "--min-time=1", "--launches=1", f"--out={out}", *options, environment={"BACKGAUGE_TEST_KERNEL": "sleeps before"})
             lines = [json.loads(line) for line in out.with_suffix(".samples.jsonl").read_text().splitlines()]
             return min(line["seconds"] for line in lines if "seconds" in line)

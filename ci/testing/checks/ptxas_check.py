@@ -4,7 +4,7 @@
 
     ptxas_check.py BUILD [--limits=FILE] [--list]
 
-Reads the logs beside the objects of a build folder, *.cu.o.log, which ci/testing/log-beside writes.
+Reads the logs beside the objects of a build folder, *.cu.o.log, which ci/testing/checks/log-beside writes.
 Exit code 0: every kernel of the logs keeps to its row. 1: one does not, an object has no log, or there is none."""
 
 import argparse
