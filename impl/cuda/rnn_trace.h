@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the forward leaves to the backward in reserve_space, in the type that is computed in:
+// The layout of reserve_space, which the forward writes for the backward, in the type of the computation:
 //   per pseudo-layer  [T, B, kept, H]: what its cell keeps (rnn_cells.h)
 //   per layer         y [T, B, D*H], its output before dropout
 // and then, if dropout > 0, per gap between layers keep [T, B, D*H], one byte each, filled up to a whole value. The

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device implementation promises besides right values, and the judge's bounds cannot see: its runs give the same
-// bits, also while another stream is busy, and a run can be captured into a CUDA graph that gives these bits, too.
-//   BACKGAUGE_TEST_DEVICE_IMPL   the implementation: a name or the path of a shared library. Without it `cuda`, if it
-//   is
-//                                in this build.
+// Promises of a device implementation that the judge's bounds cannot check: its runs give the same bits, also while
+// another stream is busy, and a run can be captured into a CUDA graph that gives these bits, too.
+//   BACKGAUGE_TEST_DEVICE_IMPL   the implementation: a name or the path of a shared library. By default `cuda`, if it
+//                                is in this build.
 // SKIPPED where there is no device.
 #include <gtest/gtest.h>
 

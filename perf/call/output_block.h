@@ -16,7 +16,7 @@ struct OutputPlace {
   std::size_t offset = 0, bytes = 0;  // in the block, which begins at a page
 };
 
-// Of a call of the gradient op. shift: as in placing.h.
+// The outputs of a call of the gradient op. shift: as in placing.h.
 std::vector<OutputPlace> output_places(const Problem& problem, std::size_t shift);
 std::size_t output_block_bytes(const Problem& problem);
 

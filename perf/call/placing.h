@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in its pages a tensor of a timed call starts: at a multiple of 64 bytes, and no two a multiple of 4096 bytes
-// apart.
+// Places the tensors of a timed call in their pages: each starts at a multiple of 64 bytes, and no two are a multiple
+// of 4096 bytes apart.
 #pragma once
 
 #include <cstddef>

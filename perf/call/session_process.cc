@@ -24,7 +24,7 @@
 namespace backgauge {
 namespace {
 
-constexpr const char* kWord = "--time";
+constexpr const char* kSessionArgument = "--time";
 
 // A batch of calls takes as long as requested, and a call may take seconds, or convert layouts and run a forward
 // before.
@@ -35,7 +35,7 @@ using Clock = std::chrono::steady_clock;
 // As in judge/runner/thread_use.cc.
 constexpr std::chrono::milliseconds kUntilQuiet{500}, kBetweenLooks{1};
 
-[[noreturn]] void give_up(const std::string& why) { throw ContestantError(why); }
+[[noreturn]] void fail(const std::string& why) { throw ContestantError(why); }
 
 }  // namespace
 
@@ -52,14 +52,14 @@ enum class SessionProcess::Kind : std::uint32_t {
 
 SessionProcess::SessionProcess(const std::string& implementation, const WorkerProgram& program,
                                std::shared_ptr<Conduct> conduct)
-    : process_(program, {kWord, implementation}), conduct_(std::move(conduct)) {
+    : process_(program, {kSessionArgument, implementation}), conduct_(std::move(conduct)) {
   on_device_ = parsed<bool>(hear().bytes);
 }
 
 Loaded SessionProcess::load(const Problem& problem, const LoadOptions& options) {
   shapes_ = {problem.op, problem.dtype, problem.attributes, problem.extents, {}, {}};
   threads_ = options.threads;
-  if (options.watched && process_.block() == nullptr) give_up("is not confined, and cannot be watched");
+  if (options.watched && process_.block() == nullptr) fail("is not confined, and cannot be watched");
   if (options.watched) process_.block()->map(output_block_bytes(problem));
   ask(Kind::kOptions, bytes_of(options));
   return parsed<Loaded>(ask(Kind::kLoad, to_wire(problem, {}, {}).bytes()).bytes);
@@ -94,8 +94,7 @@ Observation SessionProcess::observe(std::int64_t calls) {
   if (const std::string why = too_many_threads({whole, used}, threads_); !why.empty()) {
     throw ContestantError(why, Status::kFailed);
   }
-  if (served.seconds.size() != sample.calls || clocks.size() != sample.calls)
-    give_up("connection: an incomplete sample");
+  if (served.seconds.size() != sample.calls || clocks.size() != sample.calls) fail("connection: an incomplete sample");
   const double total = std::accumulate(served.seconds.begin(), served.seconds.end(), 0.0);
   if (!(total > 0)) throw ContestantError("its process took no time at all for its calls", Status::kFailed);
   out.timing = {total, served.cpu_seconds};
@@ -130,11 +129,11 @@ std::vector<TwoClocks> SessionProcess::watch(const LocalSession::Sample& sample,
   std::vector<TwoClocks> out;
   for (std::uint32_t k = 0; k < sample.calls; ++k) {
     bell.ring(first_turn(k));
-    if (!hears(bell, first_turn(k))) break;
+    if (!is_answered(bell, first_turn(k))) break;
     const double waited = queues.seconds();
     const auto begin = Clock::now();
     bell.ring(second_turn(k));
-    if (!hears(bell, second_turn(k))) break;
+    if (!is_answered(bell, second_turn(k))) break;
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (k == sample.chosen && !on_device_) taken = outputs_in_block(sample.shift);
     out.push_back({.outside = seconds, .queued = queues.seconds() - waited});
@@ -142,8 +141,8 @@ std::vector<TwoClocks> SessionProcess::watch(const LocalSession::Sample& sample,
   return out;
 }
 
-// False if the process has something to say instead, or has ended.
-bool SessionProcess::hears(const Doorbell& bell, std::uint32_t turn) {
+// Waits for the turn. False if the process sends a message instead, or has ended.
+bool SessionProcess::is_answered(const Doorbell& bell, std::uint32_t turn) {
   constexpr std::chrono::milliseconds kLook{10};
   for (const auto deadline = Clock::now() + kAnswer; Clock::now() < deadline;) {
     if (bell.heard(turn, kLook)) return true;
@@ -181,7 +180,7 @@ Channel::Message SessionProcess::ask(Kind kind, std::span<const std::byte> bytes
 }
 
 void SessionProcess::send(Kind kind, std::span<const std::byte> bytes) {
-  if (process_.child().ending()) give_up(how_it_ended());
+  if (process_.child().ending()) fail(how_it_ended());
   process_.channel().send(static_cast<std::uint32_t>(kind), ++turn_, bytes);
 }
 
@@ -190,7 +189,7 @@ Channel::Message SessionProcess::answer_to(Kind kind) {
   // A process that has forked answers twice; the second answer would be taken for that of the next request.
   if (answer.kind != static_cast<std::uint32_t>(kind) || answer.turn != turn_) {
     process_.child().kill();
-    give_up("connection: its process sent an unexpected answer");
+    fail("connection: its process sent an unexpected answer");
   }
   return answer;
 }
@@ -198,12 +197,12 @@ Channel::Message SessionProcess::answer_to(Kind kind) {
 Channel::Message SessionProcess::hear() {
   if (!process_.wait(std::chrono::steady_clock::now() + kAnswer) && !process_.child().ending()) {
     process_.child().kill();
-    give_up(fmt::format("timeout: has not returned within {} s", kAnswer.count()));
+    fail(fmt::format("timeout: has not returned within {} s", kAnswer.count()));
   }
   const auto message = process_.channel().receive();
   if (!message) {
     process_.child().ending_soon();
-    give_up(how_it_ended());
+    fail(how_it_ended());
   }
   if (static_cast<Kind>(message->kind) == Kind::kError) {
     const Refusal refusal = parsed<Refusal>(message->bytes);
@@ -307,7 +306,9 @@ class SessionServer {
   LoadOptions options_;
 };
 
-bool is_session(const std::vector<std::string>& arguments) { return !arguments.empty() && arguments.front() == kWord; }
+bool is_session(const std::vector<std::string>& arguments) {
+  return !arguments.empty() && arguments.front() == kSessionArgument;
+}
 
 void session_main(std::vector<std::string> arguments, const OpenImplementation& open, const FindTimedParts& parts) {
   constexpr int kUsage = 2;

@@ -45,7 +45,7 @@ class SessionProcess : public Session {
   Channel::Message answer_to(Kind kind);
   Channel::Message hear();
   std::vector<TwoClocks> watch(const LocalSession::Sample& sample, std::vector<GivenTensor>& taken);
-  bool hears(const Doorbell& bell, std::uint32_t turn);
+  bool is_answered(const Doorbell& bell, std::uint32_t turn);
   std::vector<GivenTensor> outputs_in_block(std::size_t shift) const;
   void expect_quiet() const;
   std::string how_it_ended();

@@ -61,8 +61,8 @@ class TimedCall {
   Each time_each(const Problem& shapes, std::uint64_t seed, std::uint32_t calls, std::size_t shift,
                  CallWatcher& watcher);
 
-  // Of a call in device memory: its stream, and one run put on it, after the restoring of reserve_space. Waits for
-  // nothing.
+  // For a call in device memory. enqueue() puts the restoring of reserve_space and one run on the stream, and does not
+  // wait.
   const device::Stream& stream() const { return device_->stream; }
   void enqueue();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How calls into an implementation in another language are timed.
+// Times calls into an implementation in another language.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class TimedParts {
 
   virtual bool is_staged(std::int32_t op) const = 0;
 
-  // Of a staged op: once each and in this order, for each call.
+  // The parts of a call of a staged op, called once each and in this order.
   virtual backgauge_status prepare(const backgauge_call* call, backgauge_message* message) = 0;
   virtual backgauge_status run(const backgauge_call* call, backgauge_message* message) = 0;
   virtual backgauge_status finish(const backgauge_call* call, backgauge_message* message) = 0;

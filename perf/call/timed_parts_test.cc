@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of an implementation whose calls have parts: which are called, in which order, and which are timed.
+// Tests the order in which the parts of a call are called, and which of them are timed.
 #include "perf/call/timed_parts.h"
 
 #include <gtest/gtest.h>

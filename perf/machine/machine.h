@@ -10,7 +10,7 @@ namespace backgauge {
 
 struct Machine {
   std::string cpu_model, isa, governor;  // isa: the best of this CPU for float; governor: may be "unknown"
-  // Of the first CPU's data or unified cache at each level; 0: not present, or unknown.
+  // The sizes of the first CPU's data or unified caches; 0: not present, or unknown.
   std::int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
   int cores = 1;              // online
   bool matrix_units = false;  // matrix units for half or bfloat16

@@ -34,7 +34,7 @@ std::vector<int> allowed_processors() {
   return out;
 }
 
-// Of the calling thread. Without the right to do so it stays where it is.
+// Keeps the calling thread on a processor, if the system permits it.
 void stay_on(int processor) {
   cpu_set_t set;
   CPU_ZERO(&set);

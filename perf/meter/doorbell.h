@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the two processes of a watched sample agree on when each call begins and ends, in less time than a message takes:
-// each counts its turns in shared memory, and sleeps until the count of the other one has changed. A process that
-// looked again and again would take the processor away from the one that it waits for, wherever all are in use.
+// Lets the two processes of a watched sample agree on when each call begins and ends, in less time than a message
+// takes: each counts its turns in shared memory, and sleeps until the count of the other one has changed. A process
+// that polled would, on a busy machine, take the processor away from the one that it waits for.
 #pragma once
 
 #include <atomic>

@@ -81,7 +81,7 @@ double dumped_instructions() {
 }
 #endif
 
-// Of this thread: the worker has others, which listen to the judge and sleep.
+// Waits of this thread alone: the worker has others, which listen to the judge and sleep.
 std::int64_t waits() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);

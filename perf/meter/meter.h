@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the calls of a sample took of this process: time by the clock, CPU time, how often the calling thread gave up
-// its CPU by itself, and, where the machine has counters, instructions and cycles.
+// Measures what the calls of a sample use: time by the clock, CPU time, how often the calling thread gave up its CPU
+// by itself, and, where the machine has counters, instructions and cycles.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace backgauge {
 
-// Of several calls together. A number that is not known is NaN, or -1 for waits.
+// The sums over several calls. An unknown number is NaN, or -1 for waits.
 struct Timing {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 

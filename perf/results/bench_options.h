@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run is asked for: how it times, what it leaves out, and whom it tells.
+// The options of a run: how it times, what it leaves out, and where it reports.
 #pragma once
 
 #include <chrono>

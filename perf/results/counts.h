@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `bench --measure=instructions` writes: counts, which other load of the machine does not change.
+// The file that `bench --measure=instructions` writes: counts, which other load of the machine does not change.
 //   {"schema":"backgauge.counts/1", "context":{...}}                              the first line of the file
 //   {"workload", "suite", "implementation", "version", "verdict", "reason", "counter", "instructions":[...],
 //   "cycles":[...]}

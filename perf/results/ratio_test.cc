@@ -58,7 +58,7 @@ TEST(StatisticsTest, TheMedianLiesBetweenTheseTwo) {
     for (int k = 1; k <= count; ++k) numbers.push_back(k);
     return median_range(numbers);
   };
-  // Of tables of the sign test: 5, 6, 9, 20 numbers.
+  // From tables of the sign test, for 5, 6, 9 and 20 numbers.
   EXPECT_EQ(of(5).low, 1);
   EXPECT_EQ(of(6).low, 1);
   EXPECT_EQ(of(9).low, 2);

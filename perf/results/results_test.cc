@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of the rounds: rates, the runs of Google Benchmark, and the lines of samples.
+// Tests the results of the rounds: rates, the runs of Google Benchmark, and the lines of samples.
 #include "perf/results/results.h"
 
 #include <gtest/gtest.h>

@@ -42,7 +42,7 @@ Spacing spacing_of(backgauge_dtype dtype) {
 // Each watched call is prepared, which takes longer than a short call itself.
 constexpr std::int64_t kMostWatched = 2000;
 
-// Of a sample whose clocks disagree: a busy machine can keep a process from hearing in other ways than the kernel
+// How often a sample whose clocks disagree is repeated: a busy machine can delay a process in more ways than the kernel
 // counts.
 constexpr int kMostRepeats = 12;
 

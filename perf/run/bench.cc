@@ -186,7 +186,7 @@ void Bench::launch(WorkloadInputs& workload_inputs, TimedContestant& timed, int 
           !options_.cold && !options_.untrusted && !options_.counting && launch->loaded().first_call < kNoWarmUp;
       timed.calls = calls_of_a_sample(*launch);
     }
-    // Of many blocks with one process each there is nothing to choose from.
+    // Many blocks with one process each leave no choice between processes.
     const bool choice = options_.launches > 1 || options_.blocks == 1;
     const double seconds = choice ? trial(timed, *launch) : launch->loaded().first_call;
     launch->pause();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rounds, and who is timed in them.
+// The rounds, and the contestants that are timed in them.
 #include "perf/run/bench.h"
 
 #include <gtest/gtest.h>

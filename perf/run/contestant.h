@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is timed. For each workload the order of calls is judge
-// (or refuse, in a run that judges nothing), launch (once or several times; not if it did not pass), drop. Each launch
-// is a process of its own.
+// A contestant: an implementation that is timed. For each workload, the order of calls is judge (or refuse, in a run
+// that judges nothing), launch (once or several times; not if it did not pass), drop. Each launch is a process of its
+// own.
 #pragma once
 
 #include <cstdint>

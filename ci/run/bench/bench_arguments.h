@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `backgauge bench` was asked for.
+// The arguments of `backgauge bench`.
 #pragma once
 
 #include <chrono>

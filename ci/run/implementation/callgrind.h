@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers under Valgrind's tool callgrind, which counts the instructions of their calls where the machine itself lets
-// nobody count. It has no AVX-512, so that implementations take their path for AVX2.
+// Workers under Valgrind's tool callgrind, which counts the instructions of their calls where the machine
+// itself does not let a process count. It has no AVX-512, so that implementations take their path for AVX2.
 #pragma once
 
 #include <filesystem>

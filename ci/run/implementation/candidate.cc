@@ -39,7 +39,7 @@ bool is_isolated(const std::string& name, const IsolationOptions& options) {
   return std::ranges::find(built_in, name) == built_in.end();
 }
 
-// "; or an adapter: ..." where a word is the name of nothing.
+// "; or an adapter: ..." if `name` names no implementation.
 std::string or_an_adapter(const std::string& name) {
   if (is_built_in(name) || !file_of(name).empty() || is_python_file(name)) return "";
   std::vector<std::string> names;

@@ -27,7 +27,7 @@ std::vector<std::string> split(const std::string& list) {
   return words;
 }
 
-// Of an adapter that cannot be loaded, the reason is left in `absence`.
+// If an adapter cannot be loaded, `absence` gets the reason.
 std::unique_ptr<Candidate> open_candidate(const std::string& given, const IsolationOptions& isolation,
                                           std::string& absence) {
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much workspace an implementation requests, and how that grows with the sizes of a call.
+// Measures the workspace that an implementation requests, and how it grows with the sizes of a call.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan in batches: consecutive cases that take about as long as those of any other batch. Whoever has a batch needs
-// no plan to judge it. `backgauge batches` makes and judges them, `backgauge campaign` deals them out.
+// A plan in batches: consecutive cases that take about as long as those of any other batch. A batch can be
+// judged without the plan. `backgauge batches` makes and judges them, `backgauge campaign` deals them out.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,7 @@ struct FailureKind {
 
 class FailureKinds {
  public:
-  void add(std::size_t index, const Record& record);                   // a waived failure is none
+  void add(std::size_t index, const Record& record);                   // ignores waived failures
   const std::vector<FailureKind>& in_order() const { return kinds_; }  // ordered by their first cases
 
  private:

@@ -22,7 +22,7 @@ struct RunHead {
   Planned plan;         // index 0
 };
 
-// Of the bytes of a file; 16 hexadecimal digits.
+// 16 hexadecimal digits.
 std::string digest_of_file(const std::filesystem::path& path);
 
 // `impl_given`: how the user named the implementation.

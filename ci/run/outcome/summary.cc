@@ -109,7 +109,7 @@ void Summary::add_checks(const std::vector<Record>& failed) {
 
 std::string tensor_line(const TensorReport& tensor) {
   const std::string wrong = tensor.bad == 0 ? "" : fmt::format("  {} of {} wrong", tensor.bad, tensor.elements);
-  // Of elements that were never written there is no error.
+  // Elements that were never written have no error.
   const std::string ratio =
       tensor.unwritten == tensor.elements && tensor.bad > 0 ? "-" : fmt::format("{:.3g}", tensor.max_ratio);
   return fmt::format("{:<18} {:<14} worst error/allowed {:<9} resolution {:.2g}{}", tensor.name,

@@ -28,7 +28,7 @@ struct Waiver {
 class Waivers {
  public:
   // `file`: "" for none. `today`: 2027-03-31; a waiver holds up to and including its day. Throws CommandError(kUsage)
-  // for a file that cannot be read, an unknown key, a missing one, or a date that is none.
+  // for a file that cannot be read, an unknown key, a missing one, or an invalid date.
   Waivers(const std::string& file, const std::string& today);
 
   // Marks the record of a failure with the first waiver that covers it, and removes any other mark. What the harness or
@@ -36,7 +36,7 @@ class Waivers {
   void apply(Record& record);
   void apply(std::vector<Record>& records);
 
-  // A line for each waiver that has expired or covered nothing. Only of a complete run can the latter be said.
+  // A line for each waiver that has expired, and, after a complete run, for each that covered nothing.
   std::vector<std::string> remarks(bool complete) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How what the user gave is refused: one exception, one form of words.
+// Reports bad user input: one exception, one form of message.
 #pragma once
 
 #include <fmt/format.h>

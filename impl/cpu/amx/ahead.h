@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the products of a piece of the depth prefetch for the next piece.
+// Prefetching for the next piece of the depth while the products of this one are computed.
 #pragma once
 
 #include <cstdint>

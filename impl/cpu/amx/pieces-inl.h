@@ -38,8 +38,8 @@ HWY_INLINE Vector<float> nearest_bfloat16(Vector<float> value) {
   return hn::BitCast(d, hn::And(rounded, hn::Set(i, ~0xffff)));
 }
 
-// Exact for magnitudes from 2^-126 on, up to what a lower piece loses below that, less than 2^-133. Of smaller values
-// that are not 0, only the sign is kept. Of infinities and NaNs the highest piece is the same, and the others are 0.
+// Exact for magnitudes from 2^-126 on, up to what a lower piece loses below that, less than 2^-133. Smaller values that
+// are not 0 keep only their sign. For infinities and NaNs, the highest piece is the value, and the others are 0.
 HWY_INLINE Pieces split(Vector<float> value) {
   constexpr std::int32_t kInfinity = 0x7f800000, kLeastNormal = 0x00800000;
   constexpr std::int32_t kRoundsToInfinity = 0x7f7f8000;  // from here on values are truncated

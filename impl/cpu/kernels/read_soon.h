@@ -10,7 +10,7 @@
 namespace backgauge::cpu {
 
 // Rows of memory that will be read soon, prefetched a few at a time: many prefetches at once wait for each other, and
-// delay the loads behind them.
+// delay the loads that follow.
 class ReadSoon {
  public:
   static constexpr std::int64_t kLine = 64;  // bytes of a cache line

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether this process may use AMX for bfloat16.
+// Finds out whether this process may use AMX for bfloat16.
 #pragma once
 
 #include <string_view>

@@ -12,7 +12,7 @@
 namespace backgauge::cpu {
 
 enum class Path { kScalar, kAvx2, kAvx512, kNeon };
-// Of float matrices: AMX where amx::pays() expects it to be faster, or for all products of two rows or more.
+// The products of float matrices. kAmx: where amx::pays() expects it to be faster; kAmxAlways: from two rows on.
 enum class Products { kVectors, kAmx, kAmxAlways, kAmxEmulated };
 
 inline bool on_amx(Products products) { return products == Products::kAmx || products == Products::kAmxAlways; }

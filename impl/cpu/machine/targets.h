@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instruction sets the vector code is compiled for; included before any header of Highway. Those between the
+// The instruction sets that the vector code is compiled for; included before any header of Highway. Those between the
 // scalar fallback and AVX2 are left out: such machines are obsolete, and their conversions of half round incorrectly.
 #pragma once
 

@@ -24,7 +24,7 @@ TEST(Threads, SharesCoverEverythingOnce) {
   }
 }
 
-// Every member passes a token on after each wait: it goes around only if no member is ahead or behind.
+// Every member passes a token on after each wait: it goes around only if all members are at the same step.
 TEST(Threads, NobodyPassesAWaitBeforeTheLastHasCome) {
   constexpr int kRounds = 2000;
   for (const int size : {1, 2, 3, 7}) {

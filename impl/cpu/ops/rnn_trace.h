@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the forward leaves to the backward in reserve_space, in the type that is computed in:
+// The layout of reserve_space, which the forward writes for the backward, in the type of the computation:
 //   per pseudo-layer  gates [T, B, G*H] after the activation (relu, tanh: of no use to the backward)
 //   per layer         y [T, B, D*H], its output before dropout
 //   per pseudo-layer  lstm: cs [T, B, H], then co [T, B, H]; gru: R_n h + bR_n [T, B, H]
@@ -34,7 +34,7 @@ struct RnnSizes {
   std::int32_t mode;
   std::int64_t T, B, H, L, D, G;
   bool has_masks;
-  std::int64_t extra;  // arrays [T, B, H] per pseudo-layer beside gates and y
+  std::int64_t extra;  // arrays [T, B, H] per pseudo-layer, in addition to gates and y
 
   std::int64_t step() const { return B * H; }
   std::int64_t values() const { return L * D * T * step() * (G + 1 + extra); }

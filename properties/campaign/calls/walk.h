@@ -13,7 +13,8 @@
 
 namespace backgauge {
 
-// Of four, the third is the second with one property changed, and the fourth is the third with other values.
+// In each group of four, the third is the second with one property changed, and the fourth is the third with other
+// values.
 std::vector<Case> walk_configurations(const std::vector<backgauge_op>& ops, int count, std::uint64_t seed);
 
 // Numbers below `count`, in an order in which each is followed once by each other one, count * (count - 1) + 1 in all;

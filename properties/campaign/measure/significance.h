@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether cases would reveal that a term of the equations is missing: for each additive term, the largest |term| / E in
-// a case, where E bounds the error of the sum that contains the term. A term far above its E cannot be missing
+// Measures whether cases would reveal a missing term of the equations: for each additive term, the largest |term| / E
+// in a case, where E bounds the error of the sum that contains the term. A term far above its E cannot be missing
 // unnoticed.
 #pragma once
 

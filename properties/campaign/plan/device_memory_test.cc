@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge in device memory, without a device: BACKGAUGE_CUDART names a libcudart that is none
+// The judge in device memory, without a device: BACKGAUGE_CUDART names a fake libcudart
 // (properties/device/testing).
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the files are that the command brings along: golden vectors, workloads, regressions, adapters.
+// Finds the files that the command brings along: golden vectors, workloads, regressions, adapters.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory there is. Checked before large allocations, since Linux grants memory that it does not have and kills
-// a process later.
+// Measures the available memory. It is checked before large allocations, since Linux grants memory that it does not
+// have and kills a process later.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 
 namespace backgauge {
 
-// `where`: the memory space of the call; int64 tensors are always in host memory. `name` must outlive the tensor. Of a
-// shape with more dimensions than a tensor can have, only the first ones are used.
+// `where`: the memory space of the call; int64 tensors are always in host memory. `name` must outlive the tensor. If
+// the shape has more dimensions than a tensor can have, only the first ones are used.
 backgauge_tensor c_tensor(const char* name, const Shape& shape, backgauge_dtype dtype, backgauge_memory_space where,
                           void* data);
 
