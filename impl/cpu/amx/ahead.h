@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "impl/cpu/amx/block_product.h"
-#include "impl/cpu/kernels/read_soon.h"
+#include "impl/cpu/kernels/prefetch_queue.h"
 
 namespace backgauge::cpu::amx {
 
@@ -24,19 +24,19 @@ class OperandsAhead {
         products_(products) {}
 
   // The share of the next product; `asks` calls of ask() suffice.
-  ReadSoon take(std::int64_t asks) {
+  PrefetchQueue take(std::int64_t asks) {
     const std::int64_t begin = lines_ * taken_ / products_, end = lines_ * (taken_ + 1) / products_;
     ++taken_;
-    ReadSoon soon(end - begin, ReadSoon::kLine);
-    if (begin == end) return soon;
+    PrefetchQueue queue(end - begin, PrefetchQueue::kLine);
+    if (begin == end) return queue;
     const std::int64_t block = begin / lines_of_block_, line = begin % lines_of_block_;
-    soon.add((block < rows_ ? left_ + block * stride_ : right_ + (block - rows_) * stride_) + line * kLine, kLine);
-    soon.spread(asks);
-    return soon;
+    queue.add((block < rows_ ? left_ + block * stride_ : right_ + (block - rows_) * stride_) + line * kLine, kLine);
+    queue.spread(asks);
+    return queue;
   }
 
  private:
-  static constexpr std::int64_t kLine = ReadSoon::kLine / sizeof(std::uint16_t);  // elements
+  static constexpr std::int64_t kLine = PrefetchQueue::kLine / sizeof(std::uint16_t);  // elements
   const std::uint16_t *left_, *right_;
   std::int64_t rows_, stride_, lines_of_block_, lines_, products_, taken_ = 0;
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "impl/cpu/amx/multiply.h"
-#include "impl/cpu/kernels/read_soon.h"
+#include "impl/cpu/kernels/prefetch_queue.h"
 #include "impl/cpu/machine/amx_missing.h"
 
 namespace backgauge::cpu::amx {
@@ -44,11 +44,11 @@ class Values {
   }
   const std::uint16_t* data() const {
     const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
-    return memory_.data() + (ReadSoon::kLine - address % ReadSoon::kLine) / sizeof(std::uint16_t);
+    return memory_.data() + (PrefetchQueue::kLine - address % PrefetchQueue::kLine) / sizeof(std::uint16_t);
   }
 
  private:
-  static constexpr std::int64_t kLine = ReadSoon::kLine / sizeof(std::uint16_t);
+  static constexpr std::int64_t kLine = PrefetchQueue::kLine / sizeof(std::uint16_t);
   std::vector<std::uint16_t> memory_;
 };
 
@@ -87,7 +87,7 @@ void products_of_blocks(benchmark::State& state) {
   const ConfiguredTiles tiles(Products::kAmx);
   const std::int64_t chunks = state.range(0), columns = state.range(1);
   const Values left(2 * chunks * kChunk), right(columns * chunks * kChunk);
-  alignas(ReadSoon::kLine) static float sums[4 * kSums];
+  alignas(PrefetchQueue::kLine) static float sums[4 * kSums];
   for (auto _ : state) {
     for (std::int64_t column = 0; column < columns; column += 2) {
       multiply(Products::kAmx, {left.data(), right.data() + column * chunks * kChunk, chunks * kChunk, chunks * kChunk,

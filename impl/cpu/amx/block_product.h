@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "impl/cpu/kernels/read_soon.h"
+#include "impl/cpu/kernels/prefetch_queue.h"
 
 namespace backgauge::cpu::amx {
 
@@ -16,7 +16,7 @@ inline constexpr std::int64_t kSide = 16, kDeep = 32;     // of a tile; float su
 inline constexpr std::int64_t kTile = kSide * kDeep;      // elements of a tile of pieces
 inline constexpr std::int64_t kChunk = 3 * kTile;         // of a chunk of a block, the highest piece first
 inline constexpr std::int64_t kSums = 2 * kSide * kSide;  // of a block of results: main sum and rest
-inline constexpr std::int64_t kAsks = 5;                  // calls of ReadSoon::ask() in each chunk of a product
+inline constexpr std::int64_t kAsks = 5;                  // calls of PrefetchQueue::ask() in each chunk of a product
 
 // Blocks of results: `rows` of the left operand times `columns` of the right one, at most 2 by 2 or 1 by 4.
 struct BlockProduct {
@@ -26,8 +26,8 @@ struct BlockProduct {
   std::int64_t chunks;
   float* sums;  // [rows][columns][kSums]
   bool add;     // to the previous contents
-  // [soon, soon_end): what is read after this product, and prefetched into L2 meanwhile.
-  ReadSoon *soon = nullptr, *soon_end = nullptr;
+  // [queue, queue_end): what is read after this product, and prefetched into L2 meanwhile.
+  PrefetchQueue *queue = nullptr, *queue_end = nullptr;
 };
 
 }  // namespace backgauge::cpu::amx

@@ -31,10 +31,10 @@ class BlockKernel {
       load_left(tiles, p, chunk, 0);
       add_right<0>(tiles, p, chunk);
     });
-    ReadSoon* soon = p.soon;
+    PrefetchQueue* queue = p.queue;
     const auto ask = [&] {
-      if (soon != p.soon_end && soon->finished()) ++soon;
-      if (soon != p.soon_end) soon->ask<ReadSoon::kIntoL2>();
+      if (queue != p.queue_end && queue->finished()) ++queue;
+      if (queue != p.queue_end) queue->ask<PrefetchQueue::kIntoL2>();
     };
     sum(tiles, p, kSide * kSide, [&](std::int64_t chunk) {
       if constexpr (kRows == 1) {

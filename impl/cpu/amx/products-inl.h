@@ -189,16 +189,16 @@ class AmxProducts {
   HWY_INLINE void multiply_panels(const Member& member, std::int64_t t, const Range& range, float* state, bool add,
                                   Reads reads) const {
     float* const sums = sums_of(member);
-    ReadSoon soon[kMostTogether];
+    PrefetchQueue queue[kMostTogether];
     const std::int64_t asks = amx::kAsks * weight_chunks_ * cpu::blocks(step_blocks_, 2),
                        count = range.end - range.begin;
     for (std::int64_t k = 0; k < count; ++k) {
-      soon[k] = reads(range.begin + k);
-      soon[k].spread(std::max(asks / count, std::int64_t{1}));
+      queue[k] = reads(range.begin + k);
+      queue[k].spread(std::max(asks / count, std::int64_t{1}));
     }
-    ReadSoon *next_soon = soon, *const soon_end = soon + count;
+    PrefetchQueue *next_queue = queue, *const queue_end = queue + count;
     for (std::int64_t block = 0; block < step_blocks_; block += 2) {
-      while (next_soon != soon_end && next_soon->finished()) ++next_soon;
+      while (next_queue != queue_end && next_queue->finished()) ++next_queue;
       const amx::BlockProduct product{step(t, block),
                                       right(range.begin * kBlocksOfPanel, weight_chunks_),
                                       weight_chunks_ * kChunk,
@@ -208,8 +208,8 @@ class AmxProducts {
                                       weight_chunks_,
                                       sums,
                                       false,
-                                      next_soon,
-                                      soon_end};
+                                      next_queue,
+                                      queue_end};
       amx::multiply(products(), product);
       finish(product);
       for (std::int64_t row = 0; row < product.rows; ++row) {
@@ -347,9 +347,9 @@ class AmxProducts {
             piece.left += chunk * kChunk;
             piece.right += chunk * kChunk;
             piece.chunks = size;
-            ReadSoon soon = ahead.take(amx::kAsks * size);
-            piece.soon = &soon;
-            piece.soon_end = &soon + 1;
+            PrefetchQueue queue = ahead.take(amx::kAsks * size);
+            piece.queue = &queue;
+            piece.queue_end = &queue + 1;
             amx::multiply(products(), piece);
             if (!last) return;
             finish(product);

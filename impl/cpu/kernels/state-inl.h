@@ -12,8 +12,8 @@
 // clang-format on
 
 #include "impl/cpu/kernels/blocks.h"
+#include "impl/cpu/kernels/prefetch_queue.h"
 #include "impl/cpu/kernels/product-inl.h"
-#include "impl/cpu/kernels/read_soon.h"
 #include "impl/cpu/kernels/step_panels.h"
 #include "impl/cpu/machine/threads.h"
 
@@ -39,9 +39,9 @@ struct Weights {
 // Writes sums of the state, and prefetches other memory meanwhile.
 template <class T>
 struct StateSums : Partial<T> {
-  ReadSoon* read_soon;
+  PrefetchQueue* prefetches;
 
-  HWY_INLINE void chunk() const { read_soon->ask(); }
+  HWY_INLINE void chunk() const { prefetches->ask(); }
 };
 
 // Depth of a piece of the serial product. The few tiles of a step read a panel of weights from L2 about as fast as from
@@ -76,10 +76,10 @@ class StateProduct {
     const std::int64_t count = range.end - range.begin;
     for (std::int64_t group = 0; group < count; group += kGroup) {
       const std::int64_t end = std::min(count, group + kGroup);
-      ReadSoon read_soon[kGroup];
+      PrefetchQueue prefetches[kGroup];
       for (std::int64_t k = group; k < end; ++k) {
-        read_soon[k - group] = reads(at(range, backwards, k));
-        read_soon[k - group].spread(std::max(chunks_ * tiles_, std::int64_t{1}));
+        prefetches[k - group] = reads(at(range, backwards, k));
+        prefetches[k - group].spread(std::max(chunks_ * tiles_, std::int64_t{1}));
       }
       for (std::int64_t piece = 0; piece < pieces_; ++piece) {
         for (std::int64_t k = group; k < end; ++k) {
@@ -88,7 +88,7 @@ class StateProduct {
                           : piece + 1 < pieces_ ? slab(piece + 1, at(range, backwards, group))
                           : end < count         ? slab(0, at(range, backwards, end))
                                                 : slab(0, at(range, !backwards, 0));
-          multiply(gradients, piece, panel, next, state, accumulate || piece > 0, read_soon[k - group]);
+          multiply(gradients, piece, panel, next, state, accumulate || piece > 0, prefetches[k - group]);
         }
       }
       for (std::int64_t k = group; k < end; ++k) done(at(range, backwards, k));
@@ -105,7 +105,7 @@ class StateProduct {
   }
 
   HWY_INLINE void multiply(const T* gradients, std::int64_t piece, std::int64_t panel, const T* next, T* state,
-                           bool accumulate, ReadSoon& read_soon) const {
+                           bool accumulate, PrefetchQueue& prefetches) const {
     constexpr std::int64_t P = kPanel<T>;
     constexpr std::int64_t kLine = 64 / sizeof(T), kChunkLines = P * P / kLine;
     const Block chunks = block(chunks_, pieces_, piece);
@@ -121,7 +121,7 @@ class StateProduct {
       x.a = gradients + chunks.begin * gates_.chunk_stride() + rows.begin * P;
       x.ahead = next + k * chunks.size * lines * kLine;
       T* sums = state + (panel * rows_ + rows.begin) * P;
-      tile_of<Layout::kAcross>(rows.size, x, accumulate ? sums : nullptr, StateSums<T>{{sums}, &read_soon});
+      tile_of<Layout::kAcross>(rows.size, x, accumulate ? sums : nullptr, StateSums<T>{{sums}, &prefetches});
     }
   }
 

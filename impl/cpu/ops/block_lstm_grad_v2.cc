@@ -97,7 +97,7 @@ class BlockLstmGrad {
     }
     member.wait();
     product.run(
-        dgates_.step(0), own, true, dh_, false, [](std::int64_t) { return ReadSoon(); },
+        dgates_.step(0), own, true, dh_, false, [](std::int64_t) { return PrefetchQueue(); },
         [=, this](std::int64_t panel) HWY_ATTR { store_panel(panel); });
   }
 
@@ -116,7 +116,7 @@ class BlockLstmGrad {
     }
     member.wait();
     amx_.multiply_step(
-        member, 0, own, true, dh_, false, [](std::int64_t) { return ReadSoon(); },
+        member, 0, own, true, dh_, false, [](std::int64_t) { return PrefetchQueue(); },
         [=, this](std::int64_t panel) HWY_ATTR { store_panel(panel); });
   }
 
@@ -124,16 +124,16 @@ class BlockLstmGrad {
 
   // Prefetches what pointwise() will read and write.
   template <bool kPeephole>
-  HWY_INLINE ReadSoon reads(std::int64_t panel, std::int64_t t) const {
+  HWY_INLINE PrefetchQueue reads(std::int64_t panel, std::int64_t t) const {
     const std::int64_t at = t * c.B * c.H + panel * P;
-    ReadSoon soon(c.B, P * sizeof(T));
-    soon.add(cs_before(t) + panel * P, c.H);
-    for (const S* input : {c.i, c.f, c.o, c.ci, c.co, c.cs_grad, c.h_grad}) soon.add(input + at, c.H);
-    if constexpr (kPeephole) soon.add(c.cs + at, c.H);
+    PrefetchQueue queue(c.B, P * sizeof(T));
+    queue.add(cs_before(t) + panel * P, c.H);
+    for (const S* input : {c.i, c.f, c.o, c.ci, c.co, c.cs_grad, c.h_grad}) queue.add(input + at, c.H);
+    if constexpr (kPeephole) queue.add(c.cs + at, c.H);
     for (std::int64_t gate = 0; gate < 4; ++gate) {
-      soon.add(dgates_.step(t) + (gate * panels_ + panel) * dgates_.chunk_stride(), P);
+      queue.add(dgates_.step(t) + (gate * panels_ + panel) * dgates_.chunk_stride(), P);
     }
-    return soon;
+    return queue;
   }
 
   // All rows of a panel of step t.

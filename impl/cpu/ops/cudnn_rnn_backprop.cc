@@ -208,7 +208,7 @@ class RnnBackprop {
       member.wait();
     }
     multiply(
-        direction == 0 ? 0 : n.T - 1, false, [](std::int64_t) { return ReadSoon(); },
+        direction == 0 ? 0 : n.T - 1, false, [](std::int64_t) { return PrefetchQueue(); },
         [&](std::int64_t panel) HWY_ATTR { store_panel(layer, direction, panel); });
   }
 

@@ -185,7 +185,7 @@ class RnnForward {
       const bool backwards = step % 2 != 0;
       const std::int64_t last_gate = backwards ? 0 : n.G - 1;
       product.run(
-          s.h_prev, parts, backwards, recurrent_, false, [](std::int64_t) { return ReadSoon(); },
+          s.h_prev, parts, backwards, recurrent_, false, [](std::int64_t) { return PrefetchQueue(); },
           [&](std::int64_t part) HWY_ATTR {
             if (part % n.G == last_gate) pointwise(part / n.G, s);
           });

@@ -11,7 +11,7 @@
 #endif
 // clang-format on
 
-#include "impl/cpu/kernels/read_soon.h"
+#include "impl/cpu/kernels/prefetch_queue.h"
 #include "impl/cpu/ops/lstm-inl.h"
 #include "reference/contract/backgauge.h"
 
@@ -30,32 +30,32 @@ struct RnnStep {
 
 // Prefetches what the cell of the mode reads and writes in a panel.
 template <class T>
-HWY_INLINE ReadSoon rnn_reads(std::int32_t mode, const RnnStep<T>& s, std::int64_t panel) {
+HWY_INLINE PrefetchQueue rnn_reads(std::int32_t mode, const RnnStep<T>& s, std::int64_t panel) {
   const std::int64_t column = panel * kPanel<T>;
-  ReadSoon soon(s.rows, kPanel<T> * sizeof(T));
+  PrefetchQueue queue(s.rows, kPanel<T> * sizeof(T));
   const auto gates = [&](std::int64_t kept, std::int64_t written) HWY_ATTR {
     for (std::int64_t gate = 0; gate < kept; ++gate) {
-      soon.add(s.gates + gate * s.columns + column, kept * s.columns);
+      queue.add(s.gates + gate * s.columns + column, kept * s.columns);
     }
     for (std::int64_t gate = 0; gate < written; ++gate) {
-      soon.add(s.out + gate * s.out_gate + panel * s.out_panel, kPanel<T>);
+      queue.add(s.out + gate * s.out_gate + panel * s.out_panel, kPanel<T>);
     }
   };
-  soon.add(s.dy + column, s.y_row);
+  queue.add(s.dy + column, s.y_row);
   switch (mode) {
     case BACKGAUGE_LSTM:
-      soon.add(s.cs_prev + column, s.columns);
-      soon.add(s.co + column, s.columns);
+      queue.add(s.cs_prev + column, s.columns);
+      queue.add(s.co + column, s.columns);
       gates(4, 4);
       break;
     case BACKGAUGE_GRU:
-      soon.add(s.h_prev + column, s.h_row);
-      soon.add(s.hn + column, s.columns);
+      queue.add(s.h_prev + column, s.h_row);
+      queue.add(s.hn + column, s.columns);
       gates(3, 4);
       break;
-    default: soon.add(s.y + column, s.y_row); gates(0, 1);
+    default: queue.add(s.y + column, s.y_row); gates(0, 1);
   }
-  return soon;
+  return queue;
 }
 
 // The number of lanes that are columns: the other lanes load 0, and store nothing.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prefetching of memory that will be read.
+// Prefetches memory that will be read.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@ namespace backgauge::cpu {
 
 // Rows of memory that will be read soon, prefetched a few at a time: many prefetches at once wait for each other, and
 // delay the loads that follow.
-class ReadSoon {
+class PrefetchQueue {
  public:
   static constexpr std::int64_t kLine = 64;  // bytes of a cache line
 
-  ReadSoon() = default;
+  PrefetchQueue() = default;
   // bytes: the largest size of a row.
-  ReadSoon(std::int64_t rows, std::int64_t bytes) : rows_(rows), lines_(blocks(bytes, kLine)) {}
+  PrefetchQueue(std::int64_t rows, std::int64_t bytes) : rows_(rows), lines_(blocks(bytes, kLine)) {}
 
   // Adds rows that are `stride` elements apart.
   template <class S>
