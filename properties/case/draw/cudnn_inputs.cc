@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The implementation computes the forward pass, so states can only be influenced: by weights as in R1 (README.md), and
-// for relu by rows that keep states from growing and pre-activations either exactly 0 or away from 0.
+// The implementation computes the forward pass, so states can only be influenced: by weights with the usual gains, and
+// for relu by rows that keep states from growing and pre-activations either exactly 0 or away from 0 (README.md, data
+// profiles).
 #include "properties/case/draw/cudnn_inputs.h"
 
 #include <algorithm>

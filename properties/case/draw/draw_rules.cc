@@ -82,7 +82,7 @@ DrawRules draw_rules(const Case& c) {
   if (may_run_wild && c.T * c.layers > 24) rules.gain = std::min(rules.gain, 1.2);
   rules.bias = 0.5;
   rules.forget_bias = stream.choice(1, 2) == 0;
-  rules.consistent = stream.choice(2, 5) < 3;  // R10: 60 %
+  rules.consistent = stream.choice(2, 5) < 3;  // 60 %
   rules.upstream = 1;
   rules.density = 1;
   rules.poison = static_cast<Poison>(stream.choice(3, 4));

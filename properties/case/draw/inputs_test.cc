@@ -236,7 +236,7 @@ TEST(Inputs, SparseCasesHaveShortSums) {
   EXPECT_NEAR(count({R, R + 60 * 60}), 60 * 60 * 32.0 / 240, 80);  // four standard deviations
 }
 
-// R1, R10: shares over many seeds, within five standard deviations.
+// The shares that README.md states for gains and saved tensors, over many seeds, within five standard deviations.
 TEST(Inputs, GainsAndSavedTensorsHaveTheirShares) {
   constexpr int kSeeds = 4000;
   int usual_gain = 0, consistent = 0, forget_bias = 0;
