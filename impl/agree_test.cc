@@ -47,7 +47,9 @@ std::vector<double> values(backgauge_dtype dtype, const Bytes& bytes) {
 void fill_inputs(OwnedCall& call) {
   for (const backgauge_tensor& tensor : call.inputs) {
     if (tensor.dtype == BACKGAUGE_INT64) continue;
-    std::mt19937 random(static_cast<std::mt19937::result_type>(std::hash<std::string_view>()(tensor.name)));
+    const std::string_view name = tensor.name;
+    std::seed_seq seed(name.begin(), name.end());
+    std::mt19937 random(seed);
     std::vector<double> numbers(static_cast<std::size_t>(backgauge_elements(&tensor)));
     for (double& number : numbers) number = static_cast<double>(random()) * 0x1p-31 - 1;
     encode(static_cast<backgauge_dtype>(tensor.dtype), numbers, tensor.data);

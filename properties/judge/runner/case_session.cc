@@ -8,7 +8,6 @@
 #include "reference/oracle.h"
 
 namespace backgauge {
-namespace {}  // namespace
 
 CaseSession::CaseSession(Runner& runner, const Problem& problem, const DataFacts& facts)
     : runner_(runner),
