@@ -3,7 +3,8 @@
 """Counts what would make a new op or dtype expensive: files that name an op, and arithmetic on enumerators. Checks that
 the table of what an addition touches in CONTRIBUTING.md is true of one example of each row, that READMEs are
 short, that the targets of links between documents exist, that CMake names no path outside of the repository and
-hides no steps of a build, that no folder is crowded, and that the rooms of a folder keep their order.
+hides no steps of a build, that no folder is crowded, that the rooms of a folder keep their order, and that READMEs name
+every file.
 
     structure.py ROOT
 
@@ -12,6 +13,7 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from fnmatch import fnmatch
 from pathlib import Path
 
 # An op is named where its call, its equations, its faults and its witness are. Everything else asks for its traits
@@ -39,6 +41,10 @@ ROOMS = {
     "properties/campaign": (["settings", "plan", "measure", "calls", "shrink"], 3),
     "properties/case": (["files", "line", "stored", "draw"], 5),
 }
+
+# The table of a README need not name these: files that every folder may have, tests, which are named after what they test, and
+# hidden folders.
+NEEDS_NO_ROW = re.compile(r"^\.|(^|/)(__init__\.py|[^/]*_test\.\w+)$")
 
 # One example of each row: how the table calls it, what names the example, where its own files are, files that had to be
 # edited for it.
@@ -104,6 +110,43 @@ def unreadable_documents(root: Path) -> list[str]:
     return out
 
 
+def names_in_tables(readme: str) -> list[str]:
+    """The words between backticks and the links of its tables; `name.{h,cc}` is two."""
+    out = []
+    for row in (line for line in readme.splitlines() if line.startswith("|")):
+        for quoted, link in re.findall(r"`([^`\s]+)`|\]\(([^)#:]+)", row):
+            braces = re.fullmatch(r"(.*)\{(.*)\}(.*)", quoted or link)
+            out += [braces[1] + each + braces[3] for each in braces[2].split(",")] if braces else [quoted or link]
+    return out
+
+
+def is_named(path: Path, home: Path, names: list[str]) -> bool:
+    known = str(path.relative_to(home)), path.name
+    return any(fnmatch(each, name) or fnmatch(each, f"{name}.*") for each in known for name in names)
+
+
+def unnamed_files(root: Path) -> list[str]:
+    """Sources and scripts without a row in the README of their folder, or of the nearest folder above it that has one. A row names
+    files, as `name.h`, `name.*` or `name`, or a folder below, as `folder/`. If half of the files of such a folder have rows of their
+    own, all must have one. A README without a table of its own files is not looked at."""
+    out, folders = [], defaultdict(list)
+    for mode, _, _, name in (line.split(maxsplit=3) for line in git(root, "ls-files", "--stage")):
+        if (mode == "100755" or f"*{Path(name).suffix}" in SOURCES) and not NEEDS_NO_ROW.search(name):
+            folders[Path(name).parent].append(Path(name))
+    for folder, files in folders.items():
+        home = next(above for above in (folder, *folder.parents) if (root / above / "README.md").exists())
+        names = names_in_tables((root / home / "README.md").read_text())
+        unnamed = [path for path in files if not is_named(path, home, names)]
+        if folder == home:
+            is_exempt = unnamed == files
+        else:
+            has_row = f"{folder.relative_to(home)}/".startswith(tuple(name for name in names if name.endswith("/")))
+            is_exempt = has_row and 2 * len(unnamed) > len(files)
+        if not is_exempt:
+            out += [f"{home / 'README.md'} has no row for {path}" for path in unnamed]
+    return out
+
+
 def unfit_for_cmake(root: Path) -> list[str]:
     """Paths in CMake files that only one machine has, or that lie beside the repository; and globs that ninja looks at again:
     until it has, it does not say how many steps a build takes (ci/verify prints that)."""
@@ -153,7 +196,7 @@ def disorderly_rooms(root: Path) -> list[str]:
 
 
 def complaints(root: Path) -> list[str]:
-    out = untrue_additions(root) + unreadable_documents(root) + unfit_for_cmake(root)
+    out = untrue_additions(root) + unreadable_documents(root) + unnamed_files(root) + unfit_for_cmake(root)
     out += crowded_folders(root) + disorderly_rooms(root)
     naming = []
     for path in sources(root):
