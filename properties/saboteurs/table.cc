@@ -153,7 +153,7 @@ backgauge_op_claims claims_of(const Variant& variant, backgauge_op op) {
   backgauge_op_claims claims{};
   claims.op = op;
   claims.dtypes = find_op(op)->dtypes;
-  // A half class only concerns half and bfloat16, and a numerical contract only float32.
+  // An accuracy class only concerns half and bfloat16, and a numerical contract only float32.
   if (variant.style.half_class != BACKGAUGE_CLASS_A) {
     claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16);
   }
