@@ -66,7 +66,7 @@ SignatureCheck check_signature(const std::filesystem::path& folder, const Packag
   const std::string why = demanded ? refusal(folder, {"verify", "-f", signer.file, "-I", signer.identity})
                                    : refusal(folder, {"check-novalidate"});
   if (!why.empty()) return {fmt::format("{}: {}", kSignature, why), ""};
-  return {"", demanded ? "signed by " + signer.identity : "signed; --signers tells by whom"};
+  return {"", demanded ? "signed by " + signer.identity : "signed; --signers checks the identity"};
 }
 
 }  // namespace backgauge::cli

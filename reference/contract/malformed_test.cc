@@ -103,7 +103,7 @@ TEST(Malformed, TheDamagedTensorIsBlamed) {
   }
 }
 
-// How many tensors besides one imply a size: a dimension has it as a factor or term, or a length depends on it.
+// Counts the other tensors that imply a size: a dimension has it as a factor or term, or a length depends on it.
 std::ptrdiff_t others_that_say(const OpSpec& op, const Extents& extents, char letter, std::string_view name) {
   const auto says = [&](const TensorSpec& spec) {
     if (spec.name == name || !spec.present(extents)) return false;

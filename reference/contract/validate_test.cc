@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is refused, with which words, and what at the edge is not. semantics.md 6, 8 and 9.
+// Tests which calls are refused, with which words, and which edge cases are legal: semantics.md 6, 8 and 9.
 #include "reference/contract/validate.h"
 
 #include <gtest/gtest.h>

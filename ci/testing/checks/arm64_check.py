@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a build for aarch64 plans the same cases as one for x86-64, with the same inputs, and expects and allows the same bits.
+"""Checks that a build for aarch64 plans the same cases as one for x86-64, with the same inputs, expected values and allowed errors.
 
     arm64_check.py COMMAND EMULATED...      EMULATED: the words that run the command of the other build
 

@@ -48,7 +48,7 @@ def parse_log(text):
         if match := re.search(r"Compiling entry function '(\S+)' for '(sm_\w+)'", line):
             kernels.append(Kernel(*match.groups()))
         elif match := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line):
-            # Of functions that are not kernels ptxas speaks, too, between a kernel's first line and its last: theirs add up.
+            # Between the lines of a kernel, ptxas also reports functions that are not kernels; their numbers add to the kernel's.
             if kernels:
                 stack, stores, loads = map(int, match.groups())
                 kernel = kernels[-1]

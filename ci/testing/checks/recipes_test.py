@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recipes for other people's CI: valid for their services, and what their scripts do in a repository of a user.
 
-The services are stood in for by the few rules of theirs that the recipes use: which steps run, in which shell, with which
-variables. A rule that is not known here is an error."""
+The tests imitate those rules of the services that the recipes use: which steps run, in which shell, with which variables. A
+rule that is not known here is an error."""
 
 import os
 import pathlib

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests were skipped, wholly or in part, and why: ci/testing/checks/skipped_tests.py JUNIT, as `ctest --output-junit=JUNIT`
-writes it. Exit code 1: one was skipped without a word."""
+"""Lists the tests that were skipped, wholly or in part, with the reasons: ci/testing/checks/skipped_tests.py JUNIT, a file that
+`ctest --output-junit=JUNIT` wrote. Exit code 1: a test was skipped without a reason."""
 
 import re
 import sys

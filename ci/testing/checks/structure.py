@@ -148,8 +148,8 @@ def unnamed_files(root: Path) -> list[str]:
 
 
 def unfit_for_cmake(root: Path) -> list[str]:
-    """Paths in CMake files that only one machine has, or that lie beside the repository; and globs that ninja looks at again:
-    until it has, it does not say how many steps a build takes (ci/verify prints that)."""
+    """Paths in CMake files that exist only on one machine or outside of the repository; and globs that ninja evaluates at each
+    build: before that, it cannot report the number of steps, which ci/verify prints."""
     out = []
     for path in map(Path, git(root, "ls-files", "*CMakeLists.txt", "*.cmake", "CMakePresets.json")):
         for number, line in enumerate((root / path).read_text().splitlines(), 1):

@@ -67,7 +67,7 @@ BROKEN_ARGUMENTS = [
 
 class Runs(CommandTest):
     def bench(self, exit_code, *arguments, **options):
-        """Of a short run with its files: stdout, benchmarks and context of the JSON, lines of samples."""
+        """Makes a short run. Returns stdout, benchmarks and context of the JSON, lines of samples."""
         out = self.folder / "run.json"
         done = self.expect(exit_code, "bench", *SHORT, f"--out={out}", *arguments, **options)
         document = json.loads(out.read_text())

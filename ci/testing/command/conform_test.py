@@ -149,7 +149,7 @@ class Signed(CommandTest):
         self.assertIn("SHA256SUMS.sig: missing", self.expect(1, *known).stdout)
         subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-n", "backgauge", "-f", key, package / "SHA256SUMS"], check=True, capture_output=True)
         self.assertIn("signed by me@example.org", self.expect(0, *known).stdout)
-        self.assertIn("signed; --signers tells by whom", self.expect(0, *check).stdout)
+        self.assertIn("signed; --signers checks the identity", self.expect(0, *check).stdout)
         self.expect(1, *check, f"--signers={signers}", "--signer=you@example.org")
         signature = package / "SHA256SUMS.sig"
         before, draws = signature.read_bytes(), random.Random(3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What surrounds the command: closed streams, limits, files that cannot be written, two runs at once, settings."""
+"""The environment of the command: closed streams, limits, files that cannot be written, two runs at once, settings."""
 
 import fcntl
 import os

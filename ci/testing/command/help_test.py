@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""backgauge help and backgauge completion: what people and shells are told about the command line."""
+"""backgauge help and backgauge completion: descriptions of the command line for people and shells."""
 import pathlib
 import re
 import shutil

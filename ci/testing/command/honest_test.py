@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Correct kernels under --untrusted: none is accused, by verify or by bench."""
+"""Correct kernels pass under --untrusted, in verify and in bench."""
 
 import os
 import pathlib
@@ -48,7 +48,7 @@ class Honest(CommandTest):
             with self.subTest(implementation=implementation):
                 done = self.expect(0, "bench", "--untrusted", f"--impl={implementation}", "--reps=3", "--min-time=1", "--launches=1", "--mistrusted",
                                    "--case", "lstm_block_cell_grad b1024i512h512 peep=1 dt=f32 data=strat:0x1", environment=environment)
-                # On a machine that is too busy to tell, nothing is timed and nobody accused.
+                # On a machine that is too busy, nothing is timed and no implementation FAILED.
                 self.assertRegex(done.stdout, ": 1 of 1 workloads timed|MISTRUSTED: not timed: ")
 
     @unittest.skipUnless(PYTHON, "backgauge was built without the module _backgauge: ci/install-deps --python")

@@ -67,7 +67,7 @@ RECIPES = recipes()
 
 class Recipes(Parts):
     def test_they_give_the_run_of_one_machine(self):
-        """Those of properties/campaigns.md, as they stand there but for the size and the implementation."""
+        """The recipes of properties/campaigns.md, unchanged but for the size and the implementation."""
         (self.folder / "backgauge").symlink_to(COMMAND)
         system = {**ENVIRONMENT, "PATH": f"{self.folder}:{os.environ['PATH']}"}
 

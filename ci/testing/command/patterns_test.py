@@ -21,14 +21,14 @@ FAKE = {"BACKGAUGE_CUDART": os.environ["BACKGAUGE_TEST_CUDART"]}
 
 TIMED = "lstm_block_cell_grad b64i128h128 peep=1 dt=f32 data=strat:0x1"
 SHORT = ["--reps=3", "--min-time=3", "--launches=1"]
-# A machine that is too busy cannot tell a wrong clock from one that is read late, and times neither.
+# On a machine that is too busy, a wrong clock looks like one that is read late, and neither is timed.
 CLOCKS = "(FAILED|MISTRUSTED: not timed): its process says"
 FIRST_OF_ITS_OUTPUTS = r"\w+\[[\d,]+\]: got "
 WRONG_VALUES = r"ratio \S+ \(allowed \S+\)|wrongly NaN, infinite or finite"
 
 
 def rows():
-    """Of the table: the name of the test and what the row says that it is caught by."""
+    """The names of the tests in the table."""
     found = re.findall(r"^\| (?:[^|]*) \| `(\w+)` \| (?:[^|]*) \| (?:[^|]*) \|$", TABLE.read_text(), re.MULTILINE)
     return set(found)
 

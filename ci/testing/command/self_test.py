@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""backgauge self --correct: who is right is not accused, who is wrong turns it red, and what it counts is what it did."""
+"""backgauge self --correct: correct implementations pass, a wrong one makes it fail, and its counts are true."""
 
 import json
 import os

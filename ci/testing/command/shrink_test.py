@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What failures shrink to, and that they are judged first from then on."""
+"""Failures shrink to simple cases, which later runs judge first."""
 
 import json
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes where while a run goes on: stderr, terminals, Ctrl-C."""
+"""The output during a run: stderr, terminals, Ctrl-C."""
 
 import fcntl
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--untrusted: who is confined, what is said of it, and where it is refused."""
+"""--untrusted: which processes are confined, what is reported, and where the option is refused."""
 
 import ctypes
 import functools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stranger's implementation, judged in the stranger's own GoogleTest: LSTMBlockCellGrad in float32, without
+// An implementation of another project, judged in a GoogleTest of that project: LSTMBlockCellGrad in float32, without
 // peepholes.
 #include "properties/judge/judge.h"
 

@@ -52,7 +52,7 @@ FAULTS = [
      ("&place->chunk_dgates[slot]", "&place->chunk_dgates[0]")),
     ("S4", "a step reads the cell state of its own instead of the one before", STEPS,
      ("a.cs + (at - B * H)", "a.cs + at")),
-    ("S5", "gates f and ci stand in each other's place", STEPS,
+    ("S5", "gates f and ci are swapped", STEPS,
      ("dgates + H,\n            dgates + 2 * H,", "dgates + 2 * H,\n            dgates + H,")),
     ("S6", "every step leaves its sums where the first does", STEPS,
      ("a.sums + t * row_blocks * kSums * H", "a.sums")),

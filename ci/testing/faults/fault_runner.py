@@ -129,7 +129,7 @@ def run(description: str, product: Product, rows: list[tuple], passes: Check) ->
 
 
 def _stale(source: pathlib.Path, faults: list[Fault]) -> list[str]:
-    """Of all faults, also of those that are not chosen."""
+    """A complaint about each fault, chosen or not, that does not match its source."""
     found = []
     for fault in faults:
         try:

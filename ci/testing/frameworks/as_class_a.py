@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adapter whose path is in BACKGAUGE_ADAPTER, declared to be of class A in half and bfloat16: is it?"""
+"""The adapter whose path is in BACKGAUGE_ADAPTER, declared to be of class A in half and bfloat16, to find out whether it is."""
 import os
 
 import backgauge

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ci/findings on kernels that are wrong on purpose: what fails again is said to be reproduced, what does not is called flaky."""
+"""ci/findings on kernels that are wrong on purpose: failures that repeat are called reproduced, others flaky."""
 import importlib.machinery
 import importlib.util
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One implementation of LSTMBlockCellGrad that is right, and what BACKGAUGE_TEST_KERNEL says is wrong with it."""
+"""A correct implementation of LSTMBlockCellGrad, and the faults that BACKGAUGE_TEST_KERNEL puts into it."""
 import ctypes
 import os
 import time

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A right and a wrong kernel in tests of pytest, and the functions of the package on them: what a stranger writes. Run by
+"""A right and a wrong kernel in tests of pytest, and the functions of the package on them, as a user writes them. Run by
 wheel_check.py, next to kernel.py, a copy of impl/numpy/lstm_block_cell_grad.py."""
 import backgauge
 import kernel

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ci/wheel --arm64 has made, under an emulator: the tarball, and the wheel for Python 3.11 with Debian's Python. Of the wheel for
-newer ones only the files are looked at: Debian 12 has no such Python.
+"""Tests the results of ci/wheel --arm64 under an emulator: the tarball, and the wheel for Python 3.11 with Debian's Python. Of the wheel
+for newer Pythons, which Debian 12 does not have, it checks only the files.
 
     arm64_wheel_check.py build/wheels-arm64 build/arm64-root      with a Python that has pip
 """
@@ -12,7 +12,7 @@ import tempfile
 
 from wheel_check import CELL, KERNEL, check_binaries, check_size, only
 
-# Of the first version of the architecture, which a wheel for all machines must not exceed: without SVE or atomic operations.
+# A processor of the first version of the architecture, without SVE or atomic operations: a wheel must run on it.
 OLDEST = "cortex-a57"
 PROGRAM = '''
 import backgauge, kernel

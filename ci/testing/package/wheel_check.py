@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ci/wheel has made, as a stranger meets it: in a new virtual environment, without a compiler, far from the sources.
+"""Tests the results of ci/wheel as a user has them: in a new virtual environment, without a compiler, outside of the source tree.
 
     wheel_check.py build/wheels           all of it
-    wheel_check.py WHEEL PYTHON           what a wheel for this machine alone must do, for PYTHON: half a minute
+    wheel_check.py WHEEL PYTHON           the checks of a wheel for this machine alone, with PYTHON: half a minute
 """
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ci/findings says of JAX on the CPU, seen in JAX alone."""
+"""Reproduces the findings about JAX on the CPU without backgauge."""
 import os
 import time
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ci/findings says of Keras on TensorFlow, seen in Keras alone."""
+"""Reproduces the findings about Keras on TensorFlow without backgauge."""
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

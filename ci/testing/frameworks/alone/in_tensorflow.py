@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ci/findings says of TensorFlow's LSTMBlockCellGrad and BlockLSTMGradV2, seen in TensorFlow alone."""
+"""Reproduces the findings about TensorFlow's LSTMBlockCellGrad and BlockLSTMGradV2 without backgauge."""
 import multiprocessing
 import os
 import signal

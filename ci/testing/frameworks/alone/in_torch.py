@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ci/findings says of PyTorch, seen in PyTorch alone."""
+"""Reproduces the findings about PyTorch without backgauge."""
 import torch
 from report import refusal, say, say_class
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts of this folder print: one line of JSON for each question, {"what", "confirmed", "seen"}. ci/findings reads them."""
+"""Prints the answers of the scripts of this folder: one line of JSON for each question, {"what", "confirmed", "seen"}, for ci/findings."""
 import json
 
 import numpy as np
