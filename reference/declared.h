@@ -8,7 +8,7 @@
 namespace backgauge {
 
 struct Declared {
-  backgauge_accuracy_class half_class = BACKGAUGE_CLASS_A;
+  backgauge_accuracy_class accuracy_class = BACKGAUGE_CLASS_A;
   backgauge_numerical_contract numerical_contract = BACKGAUGE_FP32_STRICT;
   bool recomputes_co = false;
 

@@ -20,7 +20,7 @@ constexpr backgauge_op kGradients[] = {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, BACKGAUGE
 
 struct Arithmetic {
   backgauge_dtype dtype;
-  backgauge_accuracy_class half_class;
+  backgauge_accuracy_class accuracy_class;
 };
 constexpr std::array<Arithmetic, 7> kArithmetics = {{{BACKGAUGE_FLOAT32, BACKGAUGE_CLASS_A},
                                                      {BACKGAUGE_BFLOAT16, BACKGAUGE_CLASS_A},
@@ -69,13 +69,13 @@ struct Counts {
 };
 
 void count(const Problem& problem, const Arithmetic& arithmetic, RoundingErrors roundings, Counts& counts) {
-  const Declared declared{.half_class = arithmetic.half_class};
+  const Declared declared{.accuracy_class = arithmetic.accuracy_class};
   const std::vector<Wanted> wanted = oracle(problem, declared, roundings);
   const double largest = float_format(problem.dtype).largest;
   std::vector<std::vector<std::array<bool, 4>>> seen;
   for (const Wanted& tensor : wanted) seen.emplace_back(tensor.value.size());
   for (const testing::Forms& forms : testing::all_forms()) {
-    const auto got = testing::written_out(problem, forms, arithmetic.half_class);
+    const auto got = testing::written_out(problem, forms, arithmetic.accuracy_class);
     for (std::size_t t = 0; t < got.size(); ++t) {
       for (std::size_t k = 0; k < got[t].size(); ++k) {
         const double want = static_cast<double>(wanted[t].value[k]);
@@ -83,7 +83,7 @@ void count(const Problem& problem, const Arithmetic& arithmetic, RoundingErrors 
         if (is_right(got[t][k], want, wanted[t].allowed[k], largest)) continue;
         if (++counts.wrong > 5) continue;
         ADD_FAILURE() << find_op(problem.op)->word << " mode " << problem.attributes.rnn_mode << " "
-                      << dtype_word(problem.dtype) << " class " << arithmetic.half_class << ", " << wanted[t].name
+                      << dtype_word(problem.dtype) << " class " << arithmetic.accuracy_class << ", " << wanted[t].name
                       << "[" << k << "]: got " << got[t][k] << " want " << want << " allowed " << wanted[t].allowed[k]
                       << ", forms " << static_cast<int>(forms.tanh) << static_cast<int>(forms.sigmoid)
                       << forms.differences_times_g << forms.choices << forms.backwards;
@@ -122,12 +122,12 @@ TEST(Forms, OfAnInfinityAreAllAllowedAndNoMoreIsOpenThanMustBe) {
         place[below(place.size())] = seed % 2 == 0 ? INFINITY : -INFINITY;
         count(problem, arithmetic, RoundingErrors::kCorrelated, counts);
       }
-      EXPECT_EQ(counts.wrong, 0) << op << " " << dtype_word(arithmetic.dtype) << " class " << arithmetic.half_class;
+      EXPECT_EQ(counts.wrong, 0) << op << " " << dtype_word(arithmetic.dtype) << " class " << arithmetic.accuracy_class;
       EXPECT_GT(counts.infinite, 0) << op;
       EXPECT_GT(counts.finite, 100) << op;
       EXPECT_GT(counts.open, 10) << op;
       EXPECT_GT(10 * counts.open_and_seen, 9 * counts.open)
-          << op << " " << dtype_word(arithmetic.dtype) << " class " << arithmetic.half_class;
+          << op << " " << dtype_word(arithmetic.dtype) << " class " << arithmetic.accuracy_class;
     }
   }
 }
@@ -142,12 +142,13 @@ TEST(Forms, ThatOverflowOnTheWayAreAllAllowedAndTheOthersAreJudged) {
         const Problem problem = problem_of(op, arithmetic.dtype, seed, scale);
         count(problem, arithmetic, seed % 2 == 0 ? RoundingErrors::kIndependent : RoundingErrors::kCorrelated, counts);
       }
-      EXPECT_EQ(counts.wrong, 0) << op << " " << dtype_word(arithmetic.dtype) << " class " << arithmetic.half_class;
+      EXPECT_EQ(counts.wrong, 0) << op << " " << dtype_word(arithmetic.dtype) << " class " << arithmetic.accuracy_class;
       EXPECT_GT(counts.finite, 100) << op;
-      if (arithmetic.dtype == BACKGAUGE_HALF && arithmetic.half_class == BACKGAUGE_CLASS_A) {
+      if (arithmetic.dtype == BACKGAUGE_HALF && arithmetic.accuracy_class == BACKGAUGE_CLASS_A) {
         EXPECT_EQ(counts.open, 0) << "float does not overflow where half does";
-      } else if (op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD || arithmetic.half_class != BACKGAUGE_CLASS_A_PRIME) {
-        EXPECT_GT(counts.open, 10) << op << " " << dtype_word(arithmetic.dtype) << " class " << arithmetic.half_class;
+      } else if (op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD || arithmetic.accuracy_class != BACKGAUGE_CLASS_A_PRIME) {
+        EXPECT_GT(counts.open, 10) << op << " " << dtype_word(arithmetic.dtype) << " class "
+                                   << arithmetic.accuracy_class;
       }
     }
   }

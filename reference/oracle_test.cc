@@ -103,7 +103,7 @@ TEST(Oracle, RandomValuesAreJudgedWhereTheyCannotOverflowWithinEightDeviations) 
   int open_by_bound = 0, open = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const Problem problem = problem_of(BACKGAUGE_CUDNN_RNN_BACKPROP, BACKGAUGE_HALF, seed, 12);
-    const Declared declared{.half_class = BACKGAUGE_CLASS_B};
+    const Declared declared{.accuracy_class = BACKGAUGE_CLASS_B};
     const std::vector<Wanted> random = oracle(problem, declared, RoundingErrors::kIndependent),
                               rigorous = oracle(problem, declared, RoundingErrors::kCorrelated);
     for (std::size_t t = 0; t < random.size(); ++t) {

@@ -21,13 +21,13 @@ double lost_below(backgauge_dtype dtype) {
 RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
   const bool narrow = is_narrow(problem.dtype);
   const FloatFormat storage = float_format(problem.dtype);
-  const bool every_operation = narrow && declared.half_class == BACKGAUGE_CLASS_B;
+  const bool every_operation = narrow && declared.accuracy_class == BACKGAUGE_CLASS_B;
   const FloatFormat compute = narrow && !every_operation ? float_format(BACKGAUGE_FLOAT32) : storage;
   RoundingModel model;
   model.unit_roundoff = compute.unit_roundoff;
   model.largest = compute.largest;
   model.least_normal = every_operation ? lost_below(problem.dtype) : compute.least_normal;
-  if (narrow && declared.half_class == BACKGAUGE_CLASS_A_PRIME) {
+  if (narrow && declared.accuracy_class == BACKGAUGE_CLASS_A_PRIME) {
     model.carry_roundoff = storage.unit_roundoff;
     model.carry_underflow = lost_below(problem.dtype);
     model.carry_largest = storage.largest;

@@ -55,10 +55,11 @@ std::set<Feature> features_of(const Case& c) {
 std::vector<Declared> declarations(backgauge_dtype dtype) {
   std::vector<Declared> out;
   const bool narrow = is_narrow(dtype);
-  for (const backgauge_accuracy_class half_class : {BACKGAUGE_CLASS_A, BACKGAUGE_CLASS_A_PRIME, BACKGAUGE_CLASS_B}) {
-    if (!narrow && half_class != BACKGAUGE_CLASS_A) continue;
+  for (const backgauge_accuracy_class accuracy_class :
+       {BACKGAUGE_CLASS_A, BACKGAUGE_CLASS_A_PRIME, BACKGAUGE_CLASS_B}) {
+    if (!narrow && accuracy_class != BACKGAUGE_CLASS_A) continue;
     for (const bool recomputes_co : {false, true}) {
-      out.push_back({.half_class = half_class, .recomputes_co = recomputes_co});
+      out.push_back({.accuracy_class = accuracy_class, .recomputes_co = recomputes_co});
     }
   }
   if (dtype == BACKGAUGE_FLOAT32) out.push_back({.numerical_contract = BACKGAUGE_FP32_TF32});

@@ -19,7 +19,7 @@ Declared DeclarationOptions::declared() const {
     throw CommandError{kUsage,
                        fmt::format("--contract={}: expected one of {}", contract, words_in(numerical_contract_word))};
   }
-  return {.half_class = static_cast<backgauge_accuracy_class>(half),
+  return {.accuracy_class = static_cast<backgauge_accuracy_class>(half),
           .numerical_contract = static_cast<backgauge_numerical_contract>(products),
           .recomputes_co = recomputes_co};
 }

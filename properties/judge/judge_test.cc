@@ -48,7 +48,7 @@ TEST(Judge, Bfloat16MayHaveAClassAndAContractOfItsOwn) {
   claims.bfloat16_contract = BACKGAUGE_BF16_ACC32;
   EXPECT_EQ(declared(claims, BACKGAUGE_HALF), (Declared{}));
   EXPECT_EQ(declared(claims, BACKGAUGE_BFLOAT16),
-            (Declared{.half_class = BACKGAUGE_CLASS_B, .numerical_contract = BACKGAUGE_BF16_ACC32}));
+            (Declared{.accuracy_class = BACKGAUGE_CLASS_B, .numerical_contract = BACKGAUGE_BF16_ACC32}));
 }
 
 TEST(Judge, PassesWhatIsRightInEveryDtypeAndPlacement) {

@@ -154,7 +154,7 @@ backgauge_op_claims claims_of(const Variant& variant, backgauge_op op) {
   claims.op = op;
   claims.dtypes = find_op(op)->dtypes;
   // An accuracy class only concerns half and bfloat16, and a numerical contract only float32.
-  if (variant.style.half_class != BACKGAUGE_CLASS_A) {
+  if (variant.style.accuracy_class != BACKGAUGE_CLASS_A) {
     claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16);
   }
   if (variant.style.contract != BACKGAUGE_FP32_STRICT) claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
@@ -164,7 +164,7 @@ backgauge_op_claims claims_of(const Variant& variant, backgauge_op op) {
   claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
                        BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
   claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
-  claims.half_class = variant.style.half_class;
+  claims.half_class = variant.style.accuracy_class;
   claims.numerical_contract = variant.style.contract;
   claims.determinism = variant.style.threads > 0 ? BACKGAUGE_BITWISE_PER_THREAD_COUNT : BACKGAUGE_BITWISE;
   claims.recomputes_co = variant.style.recompute_co;

@@ -76,7 +76,7 @@ struct Style {
   bool written_twice = false;
   bool wide = false;          // computed in double, rounded once
   bool padded_gates = false;  // the gates of a unit are adjacent in memory, rows are padded
-  backgauge_accuracy_class half_class = BACKGAUGE_CLASS_A;
+  backgauge_accuracy_class accuracy_class = BACKGAUGE_CLASS_A;
   backgauge_numerical_contract contract = BACKGAUGE_FP32_STRICT;
 };
 

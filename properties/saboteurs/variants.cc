@@ -183,21 +183,21 @@ void add_correct_variants(std::vector<Variant>& out) {
   add_correct(out, "written_twice", "outputs written twice", {.written_twice = true});
   add_correct(out, "in_double", "computed in double, rounded once", {.wide = true});
   add_correct(out, "half_carries", "half: values carried from step to step rounded, class A'",
-              {.half_class = BACKGAUGE_CLASS_A_PRIME});
-  add_correct(out, "half_everywhere", "half: every operation rounded, class B", {.half_class = BACKGAUGE_CLASS_B});
+              {.accuracy_class = BACKGAUGE_CLASS_A_PRIME});
+  add_correct(out, "half_everywhere", "half: every operation rounded, class B", {.accuracy_class = BACKGAUGE_CLASS_B});
   add_correct(out, "half_everywhere_pairwise", "half: every operation rounded, sums as balanced trees, class B",
-              {.order = SumOrder::kPairwise, .half_class = BACKGAUGE_CLASS_B});
+              {.order = SumOrder::kPairwise, .accuracy_class = BACKGAUGE_CLASS_B});
   add_correct(out, "half_carries_lanes8_fma", "half: carried values rounded, fused multiply-add in 8 lanes, class A'",
-              {.order = SumOrder::kLanes8, .fma = true, .half_class = BACKGAUGE_CLASS_A_PRIME});
+              {.order = SumOrder::kLanes8, .fma = true, .accuracy_class = BACKGAUGE_CLASS_A_PRIME});
   add_correct(
       out, "half_everywhere_as_factors", "half: every operation rounded, slopes as factors, GRU interpolated, class B",
-      {.through_slope = ThroughSlope::kFactors, .blend = Blend::kInterpolated, .half_class = BACKGAUGE_CLASS_B});
+      {.through_slope = ThroughSlope::kFactors, .blend = Blend::kInterpolated, .accuracy_class = BACKGAUGE_CLASS_B});
   add_correct(out, "half_everywhere_multiplied_out",
               "half: every operation rounded, slopes and blend multiplied out, sums in 8 lanes, class B",
               {.order = SumOrder::kLanes8,
                .through_slope = ThroughSlope::kDifferences,
                .blend = Blend::kMultipliedOut,
-               .half_class = BACKGAUGE_CLASS_B});
+               .accuracy_class = BACKGAUGE_CLASS_B});
   add_correct(out, "tf32", "operands of matrix products in TF32, as claimed", {.contract = BACKGAUGE_FP32_TF32});
   add_correct(out, "bf16", "operands of matrix products in bfloat16, as claimed", {.contract = BACKGAUGE_BF16_ACC32});
   add_correct(out, "fp32_3xtf32", "operands of matrix products split into two TF32 parts, as claimed",

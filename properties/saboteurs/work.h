@@ -43,13 +43,13 @@ class Work {
 
   // The result of one scalar operation: in class B each rounds to the dtype.
   Real rounded(Real v) const {
-    if (narrow_ && style().half_class == BACKGAUGE_CLASS_B) return to_dtype(v);
+    if (narrow_ && style().accuracy_class == BACKGAUGE_CLASS_B) return to_dtype(v);
     return v;
   }
 
   // A value carried from step to step.
   Real carried(Real v) const {
-    if (narrow_ && style().half_class != BACKGAUGE_CLASS_A) return to_dtype(v);
+    if (narrow_ && style().accuracy_class != BACKGAUGE_CLASS_A) return to_dtype(v);
     return is(Fault::kJ3) ? to_half(v) : v;
   }
 

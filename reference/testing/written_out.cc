@@ -117,9 +117,9 @@ WrittenOut::Matrix WrittenOut::blend(const Matrix& z, const Matrix& h, const Mat
 }
 
 std::vector<std::vector<double>> written_out(const Problem& problem, const Forms& forms,
-                                             backgauge_accuracy_class half_class) {
+                                             backgauge_accuracy_class accuracy_class) {
   std::vector<std::vector<double>> out;
-  for (const auto& evaluated : evaluate(WrittenOut(forms, problem.dtype, half_class), problem)) {
+  for (const auto& evaluated : evaluate(WrittenOut(forms, problem.dtype, accuracy_class), problem)) {
     std::vector<double>& values = out.emplace_back();
     for (const auto& part : evaluated.parts) {
       for (Index k = 0; k < part.size(); ++k) {

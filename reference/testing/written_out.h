@@ -38,11 +38,11 @@ class WrittenOut : public PlaneArithmetic<WrittenOut, WrittenOutMatrix, float> {
  public:
   using Matrix = WrittenOutMatrix;
 
-  WrittenOut(const Forms& forms, backgauge_dtype dtype, backgauge_accuracy_class half_class)
+  WrittenOut(const Forms& forms, backgauge_dtype dtype, backgauge_accuracy_class accuracy_class)
       : forms_(forms),
         dtype_(dtype),
-        rounds_(is_narrow(dtype) && half_class == BACKGAUGE_CLASS_B),
-        carries_(is_narrow(dtype) && half_class == BACKGAUGE_CLASS_A_PRIME) {}
+        rounds_(is_narrow(dtype) && accuracy_class == BACKGAUGE_CLASS_B),
+        carries_(is_narrow(dtype) && accuracy_class == BACKGAUGE_CLASS_A_PRIME) {}
 
   Matrix recomputable(const double* values, Index rows, Index cols) const { return input(values, rows, cols); }
   Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
@@ -105,6 +105,6 @@ static_assert(Arithmetic<WrittenOut>);
 // The outputs in the order of the op's table, as they are stored; rows at the end that are zero by contract are left
 // out.
 std::vector<std::vector<double>> written_out(const Problem& problem, const Forms& forms,
-                                             backgauge_accuracy_class half_class);
+                                             backgauge_accuracy_class accuracy_class);
 
 }  // namespace backgauge::testing

@@ -47,12 +47,12 @@ std::string hint_of(ExpectedOutputs& expected, const Problem& problem, const std
   return known.empty() ? term_hint(problem, wanted, in_order_of(wanted, given)) : known;
 }
 
-// The next wider class of half that the outputs pass as, or 0.
+// The next wider accuracy class that the outputs pass as, or 0.
 std::int32_t wider_class(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                          Declared declared) {
   if (!is_narrow(problem.dtype)) return 0;
-  for (std::int32_t wider = declared.half_class + 1; wider <= BACKGAUGE_CLASS_B; ++wider) {
-    declared.half_class = static_cast<backgauge_accuracy_class>(wider);
+  for (std::int32_t wider = declared.accuracy_class + 1; wider <= BACKGAUGE_CLASS_B; ++wider) {
+    declared.accuracy_class = static_cast<backgauge_accuracy_class>(wider);
     if (judge_outputs(expected, problem, given, declared).status == Status::kPassed) return wider;
   }
   return 0;
@@ -67,7 +67,7 @@ void diagnose(ExpectedOutputs& expected, const Problem& problem, const std::vect
   if (const std::int32_t wider = wider_class(expected, problem, given, declared); wider != 0) {
     const std::string_view word = accuracy_class_word(wider);
     verdict.passes_as =
-        fmt::format("FAILED as class {}; passes as class {} ({})", accuracy_class_word(declared.half_class), word,
+        fmt::format("FAILED as class {}; passes as class {} ({})", accuracy_class_word(declared.accuracy_class), word,
                     fmt::format(fmt::runtime(how), word));
   }
 }

@@ -8,7 +8,7 @@
 namespace backgauge::cli {
 namespace {
 
-constexpr Declared kEverywhere{.half_class = BACKGAUGE_CLASS_B};
+constexpr Declared kEverywhere{.accuracy_class = BACKGAUGE_CLASS_B};
 
 Case parsed(const std::string& line) {
   std::string error;
@@ -31,7 +31,7 @@ TEST_P(Undecidable, GetsStratifiedValues) {
 }
 
 TEST_P(Undecidable, KeepsItsClassWhereItProvesSomething) {
-  const Case judged = judged_in_place_of(parsed(GetParam()), {.half_class = BACKGAUGE_CLASS_A});
+  const Case judged = judged_in_place_of(parsed(GetParam()), {.accuracy_class = BACKGAUGE_CLASS_A});
   EXPECT_EQ(judged.data, parsed(GetParam()).data) << to_string(judged);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A plug-in that answers every call with the bytes of files: $ANSWERS/<tensor>, in the storage dtype. So the same
- * outputs can be judged as an implementation's and as files. It claims the class of half of $ANSWERS_HALF_CLASS (1, 2
+ * outputs can be judged as an implementation's and as files. It claims the accuracy class of $ANSWERS_HALF_CLASS (1, 2
  * or 3), and to recompute co if $ANSWERS_RECOMPUTES_CO is set. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -31,7 +31,9 @@ std::string mode_of(const Case& c) {
 std::string dtype_of(const Case& c, const Declared& declared) {
   std::string word(dtype_word(c.dtype));
   if (is_narrow(c.dtype)) {
-    word += declared.half_class == BACKGAUGE_CLASS_A ? " A" : declared.half_class == BACKGAUGE_CLASS_B ? " B" : " A'";
+    word += declared.accuracy_class == BACKGAUGE_CLASS_A   ? " A"
+            : declared.accuracy_class == BACKGAUGE_CLASS_B ? " B"
+                                                           : " A'";
   }
   // The cell has no matrix products.
   if (c.dtype == BACKGAUGE_FLOAT64 || !traits_of(c.op).has_steps) return word;
@@ -100,7 +102,7 @@ void Calibration::compare(const CalibrationSubject& subject, const Case& c, cons
                           const Declared& declared, const std::vector<double>& got, bool random, Cell& cell,
                           double& worst) const {
   const FloatFormat storage = float_format(c.dtype);
-  const bool rounded_apart = is_narrow(c.dtype) && declared.half_class != BACKGAUGE_CLASS_B;
+  const bool rounded_apart = is_narrow(c.dtype) && declared.accuracy_class != BACKGAUGE_CLASS_B;
   std::int64_t judged = 0;
   for (std::size_t k = 0; k < model.value.size(); ++k) {
     const double value = static_cast<double>(model.value[k]), bound = model.bound[k];

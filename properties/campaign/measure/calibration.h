@@ -23,7 +23,7 @@ struct CalibrationSubject {
 };
 
 struct CalibrationRow {
-  std::string op, dtype, mode;  // words; dtype with the accuracy class of half, and the numerical contract
+  std::string op, dtype, mode;  // words; dtype with the accuracy class and the numerical contract
   std::int64_t runs = 0;        // of one implementation on one case
   std::int64_t elements = 0;    // compared
   double few_ratio = 0;    // largest error / rigorous bound where few roundings contribute; these may reach the bound

@@ -59,14 +59,14 @@ std::string why_masks_unavailable(const backgauge_implementation& implementation
 }
 
 Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype) {
-  std::int32_t half_class = claims.half_class, contract = 0;
+  std::int32_t accuracy_class = claims.half_class, contract = 0;
   if (dtype == BACKGAUGE_HALF) contract = claims.half_contract;
   if (dtype == BACKGAUGE_BFLOAT16) {
     contract = claims.bfloat16_contract;
-    if (claims.bfloat16_class != 0) half_class = claims.bfloat16_class;
+    if (claims.bfloat16_class != 0) accuracy_class = claims.bfloat16_class;
   }
   if (contract == 0) contract = claims.numerical_contract;
-  return {.half_class = static_cast<backgauge_accuracy_class>(half_class),
+  return {.accuracy_class = static_cast<backgauge_accuracy_class>(accuracy_class),
           .numerical_contract = static_cast<backgauge_numerical_contract>(contract),
           .recomputes_co = claims.recomputes_co != 0};
 }

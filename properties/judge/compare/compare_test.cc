@@ -165,8 +165,8 @@ TEST(Resolution, WideBoundsAreVacuous) {
   EXPECT_TRUE(vacuous(wanted({999}, {1})));
   EXPECT_FALSE(vacuous(wanted({20}, {1}), BACKGAUGE_HALF));
   EXPECT_TRUE(vacuous(wanted({19}, {1}), BACKGAUGE_HALF));
-  EXPECT_FALSE(vacuous(wanted({4}, {1}), BACKGAUGE_HALF, {.half_class = BACKGAUGE_CLASS_B}));
-  EXPECT_TRUE(vacuous(wanted({3.9L}, {1}), BACKGAUGE_HALF, {.half_class = BACKGAUGE_CLASS_A_PRIME}));
+  EXPECT_FALSE(vacuous(wanted({4}, {1}), BACKGAUGE_HALF, {.accuracy_class = BACKGAUGE_CLASS_B}));
+  EXPECT_TRUE(vacuous(wanted({3.9L}, {1}), BACKGAUGE_HALF, {.accuracy_class = BACKGAUGE_CLASS_A_PRIME}));
   EXPECT_TRUE(vacuous(wanted({999}, {1}), BACKGAUGE_FLOAT64, {.numerical_contract = BACKGAUGE_FP32_TF32}));
   EXPECT_FALSE(vacuous(wanted({20}, {1}), BACKGAUGE_FLOAT32, {.numerical_contract = BACKGAUGE_FP32_TF32}));
 }

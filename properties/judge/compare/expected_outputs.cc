@@ -11,9 +11,9 @@ auto fields(const backgauge_attributes& a) {
   return std::tie(a.use_peephole, a.rnn_mode, a.input_mode, a.direction, a.seed, a.seed2, a.dropout);
 }
 
-// Half classes do not matter for other dtypes, so most contestants share one evaluation.
+// Accuracy classes do not matter for other dtypes, so most contestants share one evaluation.
 Declared effective(Declared declared, const Problem& problem) {
-  if (!is_narrow(problem.dtype)) declared.half_class = BACKGAUGE_CLASS_A;
+  if (!is_narrow(problem.dtype)) declared.accuracy_class = BACKGAUGE_CLASS_A;
   return declared;
 }
 

@@ -32,7 +32,7 @@ TEST(ExpectedOutputs, TheOracleIsAskedOnceForTheSameQuestion) {
   Problem problem = fill(net_case(BACKGAUGE_RNN_RELU, 0.5)).problem;
   problem.keep = {{1, 0}};
   const std::vector<Wanted>& first = expected.gradient(problem, {});
-  EXPECT_EQ(&expected.gradient(problem, {.half_class = BACKGAUGE_CLASS_B}),
+  EXPECT_EQ(&expected.gradient(problem, {.accuracy_class = BACKGAUGE_CLASS_B}),
             &first);  // float32: the class does not matter
   EXPECT_EQ(asked.times, 1);
 
@@ -52,7 +52,7 @@ TEST(ExpectedOutputs, TheOracleIsAskedOnceForTheSameQuestion) {
   EXPECT_EQ(first.front().value[0], 1);
   problem.dtype = BACKGAUGE_HALF;
   ExpectedOutputs half({}, asked.oracle());
-  EXPECT_NE(&half.gradient(problem, {}), &half.gradient(problem, {.half_class = BACKGAUGE_CLASS_B}));
+  EXPECT_NE(&half.gradient(problem, {}), &half.gradient(problem, {.accuracy_class = BACKGAUGE_CLASS_B}));
 }
 
 TEST(ExpectedOutputs, FactsDecideHowRoundingErrorsAreRelated) {

@@ -38,7 +38,7 @@ Resolution resolution(const Wanted& wanted) {
 
 double least_resolution(backgauge_dtype dtype, const Declared& declared) {
   constexpr double kEighthBit = 0x1p-8;
-  if (is_narrow(dtype) && declared.half_class != BACKGAUGE_CLASS_A) return kOneTermInFour;
+  if (is_narrow(dtype) && declared.accuracy_class != BACKGAUGE_CLASS_A) return kOneTermInFour;
   if (float_format(dtype).unit_roundoff >= kEighthBit) return kOneTermInFour;
   if (dtype != BACKGAUGE_FLOAT64) {
     if (declared.numerical_contract == BACKGAUGE_BF16_ACC32) return kOneTermInFour;
