@@ -108,7 +108,7 @@ Observation SessionProcess::observe(std::int64_t calls) {
   return out;
 }
 
-// A thread of a pool may wait by looking again and again, and one that is to sleep may have to wait for a processor.
+// A thread of a pool may spin, and one that is about to sleep may have to wait for a processor.
 void SessionProcess::expect_quiet() const {
   int running = 0;
   for (const auto deadline = Clock::now() + kUntilQuiet; Clock::now() < deadline;) {

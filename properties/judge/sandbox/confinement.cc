@@ -62,7 +62,7 @@ Readable readable_by(const Confinement& confinement) {
 }
 
 // Root may change limits, modules and the clock. Without these capabilities, root is refused like other users.
-void give_up_privileges() {
+void drop_privileges() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2]{};
   if (syscall(SYS_capset, &header, none) != 0) fail_confining("capset");
@@ -132,7 +132,7 @@ std::vector<std::string> lacking_protections() {
 }
 
 void confine_this_process(const Confinement& confinement, int socket) {
-  give_up_privileges();
+  drop_privileges();
   if (landlock_version() > 0) restrict_files(readable_by(confinement));
   Descriptor report;
   if (has_system_call_filter()) report = restrict_system_calls(socket, has_nvidia_devices());
