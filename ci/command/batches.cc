@@ -22,7 +22,7 @@
 #include "ci/run/plan/run_plan.h"
 #include "ci/run/plan/shard.h"
 #include "ci/run/process/crash_report.h"
-#include "properties/case/files/whole.h"
+#include "properties/case/files/json_integer.h"
 
 namespace backgauge::cli {
 namespace {
@@ -52,7 +52,7 @@ Request parse_request(const std::string& line) {
       json.at("file").get_to(request.file);
     } else {
       json.at("tier").get_to(request.tier);
-      read_whole(json.at("seed"), request.seed);
+      read_integer(json.at("seed"), request.seed);
       json.at("ops").get_to(request.ops);
       json.at("work").get_to(request.work);
     }

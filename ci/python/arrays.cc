@@ -68,7 +68,7 @@ std::map<std::string, UserArray> arrays_of(const nb::object& given) {
   return out;
 }
 
-nb::tuple stored(const Tensor& tensor, backgauge_dtype dtype) {
+nb::tuple owned_array(const Tensor& tensor, backgauge_dtype dtype) {
   const nb::str word(dtype_word(dtype).data());
   if (dtype == BACKGAUGE_INT64) return nb::make_tuple(word, static_cast<std::int64_t>(tensor.values.at(0)));
   const nb::dlpack::dtype element = element_of(dtype);

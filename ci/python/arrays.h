@@ -22,7 +22,7 @@ nanobind::object memory_of(const backgauge_tensor& tensor, Access access);
 
 // A tensor of a problem as (word of the dtype, array of NumPy that owns its memory); bfloat16 as uint16. An int64
 // scalar is an int instead of an array.
-nanobind::tuple stored(const Tensor& tensor, backgauge_dtype dtype);
+nanobind::tuple owned_array(const Tensor& tensor, backgauge_dtype dtype);
 
 // Masks of all gaps, uint8 [L-1, T, B, D*H]; None if there are none.
 nanobind::object masks_of(const Problem& problem);

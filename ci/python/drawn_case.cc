@@ -102,7 +102,7 @@ nb::dict DrawnCase::inputs() const {
   for (const TensorSpec& tensor : spec_of(case_.op).inputs) {
     const Tensor* values = filled_.problem.find(tensor.name);
     if (values == nullptr) continue;
-    out[values->name.c_str()] = stored(*values, tensor.is_int64 ? BACKGAUGE_INT64 : case_.dtype);
+    out[values->name.c_str()] = owned_array(*values, tensor.is_int64 ? BACKGAUGE_INT64 : case_.dtype);
   }
   return out;
 }
@@ -120,7 +120,7 @@ nb::dict DrawnCase::forward() {
     wanted = &expected_.forward(filled_.problem, declared_);
   }
   for (const Wanted& each : *wanted) {
-    out[each.name.c_str()] = stored({each.name, each.shape, {each.value.begin(), each.value.end()}}, case_.dtype);
+    out[each.name.c_str()] = owned_array({each.name, each.shape, {each.value.begin(), each.value.end()}}, case_.dtype);
   }
   return out;
 }

@@ -34,7 +34,7 @@ class DrawnCase {
   // Why outputs are not judged: they prove nothing even if they are correct. "" if they are.
   const std::string& skip_reason() const { return skip_reason_; }
 
-  nanobind::dict inputs() const;  // name to stored(), arrays.h
+  nanobind::dict inputs() const;  // name to owned_array(), arrays.h
   nanobind::dict attributes() const;
   nanobind::object dropout_keep() const;
   nanobind::dict forward();  // what the training forward returns, rounded once; empty for ops without one

@@ -16,8 +16,8 @@
 #include "ci/run/judge/judging.h"
 #include "ci/run/outcome/run_folder.h"
 #include "ci/run/process/progress.h"
+#include "properties/case/files/json_integer.h"
 #include "properties/case/files/npy.h"
-#include "properties/case/files/whole.h"
 
 namespace backgauge::cli {
 namespace {
@@ -76,10 +76,10 @@ Batch parse_batch(const Json& json) {
   try {
     Batch batch;
     json.at("tier").get_to(batch.plan.tier);
-    read_whole(json.at("seed"), batch.plan.seed);
-    read_whole(json.at("cases"), batch.plan.cases);
+    read_integer(json.at("seed"), batch.plan.seed);
+    read_integer(json.at("cases"), batch.plan.cases);
     json.at("digest").get_to(batch.plan.digest);
-    read_whole(json.at("index"), batch.plan.index);
+    read_integer(json.at("index"), batch.plan.index);
     json.at("lines").get_to(batch.lines);
     const auto judged = static_cast<std::int64_t>(batch.lines.size());
     if (batch.plan.index < 0 || judged == 0 || batch.plan.index > batch.plan.cases - judged)

@@ -11,8 +11,8 @@
 #include "ci/run/implementation/adapters.h"
 #include "ci/version.h"
 #include "impl/registry.h"
+#include "properties/case/files/json_integer.h"
 #include "properties/case/files/npy.h"
-#include "properties/case/files/whole.h"
 #include "properties/case/line/philox.h"
 #include "properties/judge/call/printable.h"
 
@@ -88,11 +88,11 @@ std::optional<RunHead> read_head(const std::filesystem::path& directory) {
     json.at("impl").at("name").get_to(head.impl_name);
     json.at("impl").at("version").get_to(head.impl_version);
     head.library = json.at("impl").value("library", "");
-    read_whole(json.at("threads"), head.threads);
+    read_integer(json.at("threads"), head.threads);
     json.at("shard").get_to(head.shard);
     json.at("plan").at("tier").get_to(head.plan.tier);
-    read_whole(json.at("plan").at("seed"), head.plan.seed);
-    read_whole(json.at("plan").at("cases"), head.plan.cases);
+    read_integer(json.at("plan").at("seed"), head.plan.seed);
+    read_integer(json.at("plan").at("cases"), head.plan.cases);
     json.at("plan").at("digest").get_to(head.plan.digest);
     return head;
   } catch (const std::exception& problem) {

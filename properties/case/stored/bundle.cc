@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "properties/case/files/json_integer.h"
 #include "properties/case/files/npz.h"
-#include "properties/case/files/whole.h"
 #include "properties/case/line/random.h"
 #include "properties/case/line/shaped_problem.h"
 #include "reference/contract/storage.h"
@@ -189,7 +189,7 @@ std::vector<Wanted> read_answer(const fs::path& directory, const ordered_json& d
   std::vector<Wanted> answer;
   for (const ordered_json& entry : tensors) {
     if (entry.at("role") != "want") continue;
-    Wanted output{entry.at("name").get<std::string>(), wholes<std::int64_t>(entry.at("shape")), {}, {}};
+    Wanted output{entry.at("name").get<std::string>(), integers_of<std::int64_t>(entry.at("shape")), {}, {}};
     const auto read = [&](const ordered_json& listed) {
       return read_listed(directory, listed, NpyType::kFloat64, output.shape).values;
     };
@@ -235,8 +235,8 @@ void read_all(const fs::path& directory, Bundle& bundle, const std::string& make
     problem.keep.back().assign(mask.values.begin(), mask.values.end());
   }
   if (traits_of(problem.op).is_stacked) {  // a golden has its own seeds
-    read_whole(document.at("attributes").at("seed"), problem.attributes.seed);
-    read_whole(document.at("attributes").at("seed2"), problem.attributes.seed2);
+    read_integer(document.at("attributes").at("seed"), problem.attributes.seed);
+    read_integer(document.at("attributes").at("seed2"), problem.attributes.seed2);
   }
   const ordered_json& facts = document.at("facts");
   bundle.facts.structured = facts.at("structured");

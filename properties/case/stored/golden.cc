@@ -9,8 +9,8 @@
 #include <stdexcept>
 
 #include "properties/case/files/data_files.h"
+#include "properties/case/files/json_integer.h"
 #include "properties/case/files/npz.h"
-#include "properties/case/files/whole.h"
 #include "properties/case/line/shaped_problem.h"
 
 namespace backgauge {
@@ -49,13 +49,13 @@ Case case_of(const json& entry) {
   c.data = DataProfile::kGolden;
   c.golden = entry.at("name");
   const json &dims = entry.at("dims"), &attributes = entry.at("attributes");
-  read_whole(dims.at("B"), c.B);
-  read_whole(dims.at("I"), c.I);
-  read_whole(dims.at("H"), c.H);
+  read_integer(dims.at("B"), c.B);
+  read_integer(dims.at("I"), c.I);
+  read_integer(dims.at("H"), c.H);
   const OpTraits& op = traits_of(c.op);
-  if (op.has_steps) read_whole(dims.at("T"), c.T);
+  if (op.has_steps) read_integer(dims.at("T"), c.T);
   if (op.is_stacked) {
-    read_whole(dims.at("L"), c.layers);
+    read_integer(dims.at("L"), c.layers);
     c.rnn_mode = enumerator_at<backgauge_rnn_mode>(rnn_mode_attribute, attributes.at("rnn_mode"));
     c.input_mode = enumerator_at<backgauge_input_mode>(input_mode_attribute, attributes.at("input_mode"));
     c.direction = enumerator_at<backgauge_direction>(direction_attribute, attributes.at("direction"));
@@ -63,7 +63,7 @@ Case case_of(const json& entry) {
     return c;
   }
   c.use_peephole = attributes.at("use_peephole");
-  if (op.has_seq_len_max) read_whole(dims.at("S"), c.seq_len_max);
+  if (op.has_seq_len_max) read_integer(dims.at("S"), c.seq_len_max);
   if (!entry.at("forward").is_null()) c.cell_clip = entry.at("forward").at("attributes").at("cell_clip");
   return c;
 }
@@ -78,8 +78,8 @@ Golden golden_of(const json& entry) {
   golden.case_line = case_of(entry);
   golden.attributes = attributes_of(golden.case_line);
   if (traits_of(golden.case_line.op).is_stacked) {
-    read_whole(entry.at("attributes").at("seed"), golden.attributes.seed);
-    read_whole(entry.at("attributes").at("seed2"), golden.attributes.seed2);
+    read_integer(entry.at("attributes").at("seed"), golden.attributes.seed);
+    read_integer(entry.at("attributes").at("seed2"), golden.attributes.seed2);
   }
   return golden;
 }

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "properties/case/files/whole.h"
+#include "properties/case/files/json_integer.h"
 #include "properties/judge/call/printable.h"
 #include "properties/judge/compare/compare.h"
 
@@ -71,17 +71,17 @@ std::int64_t flat_index(const Shape& shape, const std::vector<std::int64_t>& ind
 TensorReport tensor_report(const std::string& name, const Json& json) {
   TensorReport tensor;
   tensor.name = name;
-  tensor.shape = wholes<std::int64_t>(json.at("shape"));
-  read_whole(json.at("n"), tensor.elements);
-  read_whole(json.at("judged"), tensor.judged);
-  read_whole(json.at("bad"), tensor.bad);
-  read_whole(json.at("nonfinite"), tensor.nonfinite);
-  read_whole(json.at("unwritten"), tensor.unwritten);
+  tensor.shape = integers_of<std::int64_t>(json.at("shape"));
+  read_integer(json.at("n"), tensor.elements);
+  read_integer(json.at("judged"), tensor.judged);
+  read_integer(json.at("bad"), tensor.bad);
+  read_integer(json.at("nonfinite"), tensor.nonfinite);
+  read_integer(json.at("unwritten"), tensor.unwritten);
   tensor.max_ratio = number(json.at("max_ratio"));
   tensor.resolution = number(json.at("resolution"));
   json.at("vacuous").get_to(tensor.vacuous);
   if (json.contains("worst")) {
-    tensor.worst = flat_index(tensor.shape, wholes<std::int64_t>(json.at("worst")));
+    tensor.worst = flat_index(tensor.shape, integers_of<std::int64_t>(json.at("worst")));
     tensor.got = number(json.at("got"));
     tensor.want = number(json.at("want"));
     tensor.allowed = number(json.at("allowed"));
@@ -105,10 +105,10 @@ Json plan_json(const Planned& plan) {
 Planned planned(const Json& json) {
   Planned plan;
   plan.tier = json.value("tier", "");
-  if (json.contains("seed")) read_whole(json.at("seed"), plan.seed);
-  read_whole(json.at("cases"), plan.cases);
+  if (json.contains("seed")) read_integer(json.at("seed"), plan.seed);
+  read_integer(json.at("cases"), plan.cases);
   json.at("digest").get_to(plan.digest);
-  read_whole(json.at("index"), plan.index);
+  read_integer(json.at("index"), plan.index);
   if (plan.index < 0 || plan.index >= plan.cases) throw std::invalid_argument("\"index\" is outside the plan");
   return plan;
 }
@@ -142,7 +142,7 @@ Record from_json(const Json& json) {
   }
   record.ms = number(json.at("ms"));
   if (json.contains("plan")) record.plan = planned(json.at("plan"));
-  if (json.contains("redraws")) read_whole(json.at("redraws"), record.redraws);
+  if (json.contains("redraws")) read_integer(json.at("redraws"), record.redraws);
   if (json.contains("waived")) record.waived = waived(json.at("waived"));
   return record;
 }

@@ -12,7 +12,7 @@ namespace backgauge {
 
 // Throws std::invalid_argument for fractions and for numbers out of range; the library would convert both.
 template <class Integer, class Json>
-Integer whole(const Json& json) {
+Integer integer_of(const Json& json) {
   if (json.is_number_unsigned()) {
     if (const auto value = json.template get<std::uint64_t>(); std::in_range<Integer>(value)) {
       return static_cast<Integer>(value);
@@ -26,15 +26,15 @@ Integer whole(const Json& json) {
 }
 
 template <class Integer, class Json>
-void read_whole(const Json& json, Integer& to) {
-  to = whole<Integer>(json);
+void read_integer(const Json& json, Integer& to) {
+  to = integer_of<Integer>(json);
 }
 
 template <class Integer, class Json>
-std::vector<Integer> wholes(const Json& json) {
+std::vector<Integer> integers_of(const Json& json) {
   if (!json.is_array()) throw std::invalid_argument(json.dump() + " is not an array");
   std::vector<Integer> out;
-  for (const Json& element : json) out.push_back(whole<Integer>(element));
+  for (const Json& element : json) out.push_back(integer_of<Integer>(element));
   return out;
 }
 
