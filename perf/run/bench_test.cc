@@ -15,7 +15,7 @@
 #include "perf/results/google_benchmark.h"
 #include "perf/results/samples.h"
 #include "perf/results/text_table.h"
-#include "perf/testing/actors.h"
+#include "perf/run/testing/actors.h"
 #include "perf/workload/cost_model.h"
 #include "perf/workload/workloads.h"
 
