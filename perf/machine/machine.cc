@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "perf/generated/commit.h"
+#include "perf/machine/generated/commit.h"
 
 namespace backgauge {
 namespace {
