@@ -31,13 +31,15 @@ ARITHMETIC = re.compile(rf"[-+] *{ENUMERATOR}|{ENUMERATOR} *[-+]")
 # A folder with more source files than this is divided into rooms, which are folders too. properties/laws is not: all its
 # files are alike, one for each law.
 MOST_SOURCES_OF_A_FOLDER = 42
-SOURCES = ("*.h", "*.cc", "*.inc", "*.cu", "*.c", "*.py")
+COMPILED = ("*.h", "*.cc", "*.inc", "*.cu", "*.c")
+SOURCES = (*COMPILED, "*.py")
 UNDIVIDED = {"properties/laws"}
 # The rooms of a folder in their order, and the largest number of pairs of rooms of which one includes the other. A room
-# includes only itself and those before it; tests may include all.
+# includes only itself and those before it; tests may include all. Python scripts need not be in a room.
 ROOMS = {
     "ci/run": (["process", "implementation", "plan", "outcome", "explain", "judge", "bench"], 11),
     "impl/cpu": (["machine", "kernels", "amx", "ops", "table"], 8),
+    "perf": (["meter", "workload", "machine", "call", "results", "run"], 11),
     "properties/campaign": (["settings", "plan", "measure", "calls", "shrink"], 3),
     "properties/case": (["files", "line", "stored", "draw"], 5),
 }
@@ -180,7 +182,7 @@ def includes_between_rooms(root: Path, folder: str) -> dict[tuple[str, str], lis
 def disorderly_rooms(root: Path) -> list[str]:
     out = []
     for folder, (rooms, most) in ROOMS.items():
-        homeless = [name for name in git(root, "ls-files", *(f"{folder}/{pattern}" for pattern in SOURCES))
+        homeless = [name for name in git(root, "ls-files", *(f"{folder}/{pattern}" for pattern in COMPILED))
                     if Path(name).relative_to(folder).parts[0] not in rooms]
         if homeless:
             out.append(f"{folder} has the rooms {', '.join(rooms)}; in none of them: {', '.join(homeless)}")
