@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensor of a refused call contradicts the others, for the message: the first one that does not fit the sizes
-// that most tensors agree on. Only computed for refused calls.
+// Finds the tensor of a refused call that contradicts the others, for the message: the first one that does not fit the
+// sizes that most tensors agree on.
 #pragma once
 
 #include <cstdint>

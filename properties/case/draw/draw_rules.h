@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the data profile and the seed of a case mean for all of its tensors: scales and choices, and the elementary
-// fills that the generators of all ops share.
+// The rules by which a data profile and a seed draw all tensors of a case: scales and choices, and the elementary fills
+// that the generators of all ops share.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the values of a case are chosen.
+// The data profiles: rules by which the values of a case are chosen.
 #pragma once
 
 #include <string_view>
