@@ -59,7 +59,7 @@ bool is_claimed(const backgauge_implementation& implementation, const MustpassLi
   return claims != nullptr && (claims->dtypes & BACKGAUGE_BIT(list.dtype)) != 0;
 }
 
-// Those of --ops and --dtypes; without --dtypes those that are claimed.
+// The lists for --ops and --dtypes; without --dtypes, for the dtypes that are claimed.
 std::vector<MustpassList> chosen_lists(const ConformArguments& options, const backgauge_implementation& table) {
   for (const std::string& word : options.dtypes) {
     if (std::ranges::none_of(kFloatDtypes, [&](backgauge_dtype dtype) { return dtype_word(dtype) == word; })) {

@@ -38,7 +38,7 @@ struct Conformance {
 // Each line counts once; a record of another line, or a second one of the same, is an obstacle.
 Conformance conformance_of(const std::vector<MustpassList>& lists, const std::vector<Record>& records);
 
-// As in conformance.json: {"conforms", "lists", "waivers"}.
+// A part of conformance.json: {"conforms", "lists", "waivers"}.
 nlohmann::ordered_json to_json(const Conformance& conformance);
 
 std::string text_of(const ListResult& list);             // "lstm_block_cell_grad f32: 301 of 302 passed, 1 failed"

@@ -22,7 +22,7 @@ namespace {
 // In milliseconds of `plain` (progress.h). Cases that take longer are left to the tiers, so that a list takes seconds.
 constexpr double kMostWork = 100;
 
-// As many as a smoke tier has of each op and dtype.
+// Malformed calls of each op and dtype: as many as a smoke tier has.
 constexpr std::uint64_t kMalformed = 200;
 
 // A case with random dropout must be conclusive for this many masks: if it is, it is so for 98.5 % of all masks with

@@ -23,7 +23,7 @@ BACKGAUGE_EXPORTED const backgauge_implementation* backgauge_cpu(void) { return 
 
 BACKGAUGE_EXPORTED const char* backgauge_cpu_refusal(void) { return opened().refusal.c_str(); }
 
-// As a plug-in. It validates calls with its own copy of the contract.
+// Makes this library a plug-in, which validates calls with its own copy of the contract.
 BACKGAUGE_EXPORTED const backgauge_implementation* backgauge_entry(const backgauge_host* host) {
   return host == nullptr || host->abi != BACKGAUGE_ABI ? nullptr : backgauge_cpu();
 }

@@ -23,7 +23,7 @@ const std::string& library_version();
 // where two plug-ins are loaded, the second gets the oneDNN of the first.
 std::string other_library();
 
-// As many threads as a call may use, for oneDNN on this thread, until the scope ends.
+// Lets oneDNN use this number of threads, from this thread, until the scope ends.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);

@@ -74,7 +74,7 @@ inline backgauge_status run_on_fake_device(const backgauge_call* call, backgauge
   return status;
 }
 
-// As a kernel has them: its arguments, by value.
+// Puts a run on the stream, with copies of its arguments, as a kernel has them.
 inline void put_run(const backgauge_call& call) {
   fake_device().put(call.stream, [copy = call, inputs = std::vector(call.inputs, call.inputs + call.num_inputs),
                                   outputs = std::vector(call.outputs, call.outputs + call.num_outputs)]() mutable {

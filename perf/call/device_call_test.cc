@@ -35,7 +35,7 @@ constexpr const char* kSmall[] = {
     "cudnn_rnn_backprop t3b4i8h64 mode=gru dir=bi dt=f16 data=training:0x1",
 };
 
-// These fill a device.
+// Workloads that fill a device.
 constexpr const char* kLarge[] = {
     "block_lstm_grad_v2 t25b64i512h512 peep=0 dt=f16 data=training:0x1",
     "block_lstm_grad_v2 t25b64i512h512 peep=0 dt=f32 data=training:0x1",

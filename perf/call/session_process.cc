@@ -32,7 +32,7 @@ constexpr std::chrono::seconds kAnswer{900};
 
 using Clock = std::chrono::steady_clock;
 
-// As in judge/runner/thread_use.cc.
+// The same values as in judge/runner/thread_use.cc.
 constexpr std::chrono::milliseconds kUntilQuiet{500}, kBetweenLooks{1};
 
 [[noreturn]] void fail(const std::string& why) { throw ContestantError(why); }

@@ -30,7 +30,7 @@ class TimedParts {
   virtual backgauge_status run_nothing(const backgauge_call* call, backgauge_message* message) = 0;
 };
 
-// Those of an implementation that has been opened; nullptr if its `run` is timed as a whole, and costs nothing to call.
+// Finds the parts of an open implementation; nullptr if its `run` is timed as a whole, and costs nothing to call.
 using FindTimedParts = std::function<TimedParts*()>;
 
 }  // namespace backgauge

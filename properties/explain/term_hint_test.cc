@@ -19,8 +19,8 @@ Problem problem_of(const char* line) {
 
 std::vector<Wanted> outputs_of(const Problem& problem) { return oracle(problem, {}, RoundingErrors::kIndependent); }
 
-// As a float32 implementation computes them.
-std::vector<Values64> stored(const std::vector<Wanted>& outputs) {
+// The outputs as a float32 implementation stores them.
+std::vector<Values64> in_float32(const std::vector<Wanted>& outputs) {
   std::vector<Values64> out;
   for (const Wanted& output : outputs) {
     Values64& values = out.emplace_back();
@@ -42,7 +42,7 @@ TEST(TermHint, NamesTheTermOfACell) {
     for (std::size_t k = 0; k < wrong[0].value.size(); ++k) {
       wrong[0].value[k] += factor * wanted[1].value[k / 7 * 28 + k % 7] * values_of(problem, "wci")[k % 7];
     }
-    return term_hint(problem, wanted, stored(wrong));
+    return term_hint(problem, wanted, in_float32(wrong));
   };
   ASSERT_EQ(wanted[0].name, "cs_prev_grad");
   ASSERT_EQ(wanted[1].name, "dicfo");
@@ -72,7 +72,7 @@ TEST_P(TermHintOfSteps, NamesTheTermThatOtherStepsDependOn) {
   Problem other = problem;
   std::vector<double>& values = std::ranges::find(other.inputs, GetParam().tensor, &Tensor::name)->values;
   for (std::size_t k = GetParam().begin; k < GetParam().end; ++k) values[k] *= GetParam().factor;
-  std::vector<Values64> got = stored(outputs_of(other));
+  std::vector<Values64> got = in_float32(outputs_of(other));
   const std::string text = term_hint(problem, wanted, got);
   EXPECT_TRUE(text.starts_with(GetParam().expected)) << text;
   got.back().back() *= 1.1;

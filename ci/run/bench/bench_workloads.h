@@ -9,9 +9,9 @@
 
 namespace backgauge::cli {
 
-// Those of --case and --suite, with the numbers of --T, --B, --I, --H and --dtype in place of their own, without
-// repetitions and without those that --benchmark_filter excludes. Throws a CommandError if an option is wrong or no
-// workload is left.
+// The workloads of --case and --suite, with the numbers of --T, --B, --I, --H and --dtype in place of their own,
+// without repetitions and without those that --benchmark_filter excludes. Throws a CommandError if an option is wrong
+// or no workload is left.
 std::vector<Workload> chosen_workloads(const BenchArguments& options);
 
 }  // namespace backgauge::cli

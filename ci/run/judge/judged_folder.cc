@@ -20,7 +20,7 @@
 namespace backgauge::cli {
 namespace {
 
-// Those of `all` that are outputs of the op.
+// Picks the outputs of the op from `all`.
 std::vector<Wanted> of_op(const std::vector<Wanted>& all, backgauge_op op) {
   std::vector<Wanted> out;
   for (const TensorSpec& output : spec_of(op).outputs) {

@@ -50,7 +50,7 @@ Amounts amounts(Tier tier) {
           .structured = 3};
 }
 
-// The same for every seed, and a few tenths of a second of work.
+// An array is the same for every seed, and takes a few tenths of a second to make, so it is kept.
 const std::vector<Row>& settings_array(backgauge_op op, const Dtypes& dtypes, int strength, bool structured) {
   static std::map<std::tuple<int, Dtypes, int, bool>, std::vector<Row>> arrays;
   static std::mutex mutex;

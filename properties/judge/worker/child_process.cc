@@ -112,8 +112,8 @@ int become(void* argument) {
   return kNotStarted;
 }
 
-// As posix_spawn() does it, which cannot set the signal that ends_with_thread needs; fork() would copy the page tables
-// of a process with gigabytes. The parent's thread waits until the program is executed.
+// Starts a process in the way of posix_spawn(), which cannot set the signal that ends_with_thread needs; fork() would
+// copy the page tables of a process with gigabytes. The parent's thread waits until the program is executed.
 pid_t start_process(Plan& plan) {
   constexpr std::size_t kStack = 1 << 16;  // execvpe() needs some paths on it
   const auto stack = std::make_unique_for_overwrite<std::byte[]>(kStack);

@@ -115,8 +115,8 @@ void reap_adopted(pid_t process) {
   if (adopts_orphans && !is_own_child(process)) waitpid(process, nullptr, WNOHANG);
 }
 
-// Those that are to be ended, and this process if it is the worker itself. Processes that are older than the mark
-// cannot have it and are left out: a machine has hundreds of processes, and a run may end thousands of workers.
+// The processes that are to be ended, and this process if it is the worker itself. Processes that are older than the
+// mark cannot have it and are left out: a machine has hundreds of processes, and a run may end thousands of workers.
 struct Tree {
   std::set<pid_t> members;
   std::map<pid_t, Kin> living;  // without this process

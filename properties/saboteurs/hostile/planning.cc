@@ -15,7 +15,7 @@ using Message = backgauge_message*;
 
 backgauge_status planned(Call call, Plan plan, Message message) { return correct().prepare(call, plan, message); }
 
-// As if 4 * H * H * 4 bytes had overflowed in 32 bits to a negative number, which was then extended to 64.
+// Imitates an overflow of 4 * H * H * 4 bytes in 32 bits to a negative number, which is then extended to 64.
 backgauge_status asks_for_less_than_nothing(Call call, Plan plan, Message message) {
   const backgauge_status status = planned(call, plan, message);
   plan->workspace_bytes = static_cast<std::uint64_t>(std::int64_t{-64});
@@ -28,8 +28,8 @@ backgauge_status asks_for_every_address(Call call, Plan plan, Message message) {
   return status;
 }
 
-// As if bits had been taken for bytes, and T * B counted twice: a process has addresses for it, but no machine has the
-// memory.
+// Imitates bits that are taken for bytes, and T * B counted twice: a process has addresses for it, but no machine has
+// the memory.
 backgauge_status asks_for_more_than_there_is(Call call, Plan plan, Message message) {
   const backgauge_status status = planned(call, plan, message);
   plan->workspace_bytes = std::uint64_t{1} << 45;

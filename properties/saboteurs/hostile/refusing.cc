@@ -48,7 +48,7 @@ backgauge_status corrects_the_call(Call call, Message message) {
   return once_refused(call, message, [call] { const_cast<backgauge_call*>(call)->num_threads = 2; });
 }
 
-// As if to try other shapes.
+// Changes a shape, as if to try another one, and restores it.
 backgauge_status restores_a_shape(Call call, Message message) {
   return once_refused(call, message, [call] {
     if (!has_inputs(call)) return;

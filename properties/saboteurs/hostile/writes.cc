@@ -120,7 +120,7 @@ backgauge_status changes_the_call(Call call, Message message) {
   return right(call, message);
 }
 
-// As if to view tensors as matrices.
+// Changes a shape, as if to view a tensor as a matrix.
 backgauge_status changes_a_shape(Call call, Message message) {
   const backgauge_status status = right(call, message);
   if (status != BACKGAUGE_OK) return status;
