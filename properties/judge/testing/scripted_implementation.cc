@@ -20,8 +20,6 @@ ScriptedImplementation* current = nullptr;
 
 backgauge_dtype dtype_of(const backgauge_call& call) { return static_cast<backgauge_dtype>(call.dtype); }
 
-std::int64_t mask_elements(const Extents& e) { return e.T * e.B * e.D * e.H; }
-
 Problem problem_of(const backgauge_call& call, const Extents& extents) {
   Problem problem{static_cast<backgauge_op>(call.op), dtype_of(call), call.attributes, extents, {}, {}};
   for (std::int32_t k = 0; k < call.num_inputs; ++k) {
