@@ -14,6 +14,7 @@
 
 #include "ci/run/plan/refuse.h"
 #include "properties/case/draw/inputs.h"
+#include "properties/case/stored/saved_co.h"
 #include "reference/contract/owned_call.h"
 #include "reference/contract/validate.h"
 
@@ -246,7 +247,7 @@ Filled own_problem(const OwnProblem& given) {
   }
   read_keep(given, problem);
   out.facts.structured = !given.independent_roundings;
-  out.facts.consistent_saved = false;  // nobody said that they come from a forward
+  out.facts.consistent_saved = saved_co_is_tanh_of_cs(problem);
   out.checksum = checksum_of(problem);
   return out;
 }
