@@ -10,7 +10,7 @@ namespace backgauge {
 struct Declared {
   backgauge_accuracy_class accuracy_class = BACKGAUGE_CLASS_A;
   backgauge_numerical_contract numerical_contract = BACKGAUGE_FP32_STRICT;
-  bool recomputes_co = false;
+  std::int32_t recomputes_co = 0;  // as in backgauge_op_claims: 0, 1 or 2
 
   bool operator==(const Declared&) const = default;
 };

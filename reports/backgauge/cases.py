@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy
 
 # Claims that decide what is allowed; the others only choose cases.
-_OF_THE_JUDGE = ("half_class", "numerical_contract", "recomputes_co")
+_OF_THE_JUDGE = ("half_class", "numerical_contract", "recomputes_co", "recomputes_forward")
 
 
 class Case:

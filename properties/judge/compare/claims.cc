@@ -34,11 +34,6 @@ std::string unclaimed(const backgauge_op_claims* claims, const Problem& problem,
   if (std::string reason = undecidable(declared(*claims, problem.dtype), problem, facts); !reason.empty())
     return reason;
   if (!spec->traits.is_stacked) {
-    constexpr std::int32_t kEverything = 2;
-    if (claims->recomputes_co == kEverything && !facts.training) {
-      return "the implementation recomputes the saved tensors, and the case is not one of data=training without "
-             "clipping";
-    }
     if (has(claims->use_peephole, a.use_peephole)) return "";
     return fmt::format("use_peephole {} is not claimed", a.use_peephole);
   }
@@ -68,12 +63,16 @@ Declared declared(const backgauge_op_claims& claims, backgauge_dtype dtype) {
   if (contract == 0) contract = claims.numerical_contract;
   return {.accuracy_class = static_cast<backgauge_accuracy_class>(accuracy_class),
           .numerical_contract = static_cast<backgauge_numerical_contract>(contract),
-          .recomputes_co = claims.recomputes_co != 0};
+          .recomputes_co = claims.recomputes_co};
 }
 
 std::string undecidable(const Declared& declared, const Problem& problem, const DataFacts& facts) {
-  if (!find_op(problem.op)->traits.is_stacked && declared.recomputes_co && !facts.consistent_saved) {
-    return "the implementation recomputes co, and the saved co differs from tanh(cs)";
+  if (!traits_of(problem.op).takes_saved || declared.recomputes_co == 0) return "";
+  if (!facts.consistent_saved) return "the implementation recomputes co, and the saved co differs from tanh(cs)";
+  constexpr std::int32_t kEverything = 2;
+  if (declared.recomputes_co == kEverything && !facts.training) {
+    return "the implementation recomputes the saved tensors, and the case is not one of data=training without "
+           "clipping";
   }
   return "";
 }
