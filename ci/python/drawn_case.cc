@@ -16,7 +16,6 @@
 #include "ci/run/plan/run_plan.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/judge_values.h"
 #include "reference/contract/storage.h"
 
 namespace nb = nanobind;
@@ -54,12 +53,8 @@ Filled drawn(const Case& c) {
 }
 
 // Why correct outputs would not be PASSED; "" if they would.
-std::string unproved(const std::vector<Wanted>& wanted, const Problem& problem, const Declared& declared) {
-  std::vector<GivenTensor> right;
-  for (const Wanted& tensor : wanted) {
-    right.push_back({tensor.name, tensor.shape, problem.dtype, {tensor.value.begin(), tensor.value.end()}});
-  }
-  const Verdict verdict = judge_values(wanted, right, problem, declared);
+std::string unproved(ExpectedOutputs& expected, const Problem& problem, const Declared& declared) {
+  const Verdict verdict = cli::verdict_on_correct_outputs(expected, problem, declared);
   if (verdict.status == Status::kPassed) return "";
   return std::string(verdict_word(verdict.status)) + ": " + verdict.reason;
 }
@@ -91,7 +86,7 @@ DrawnCase::DrawnCase(const std::string& line, const nb::object& words, bool redr
   with_checksum.checksum = filled_.checksum;
   line_ = to_string(with_checksum);
   skip_reason_ = unclaimed(&claims, filled_.problem, filled_.facts);
-  if (redraw && skip_reason_.empty()) skip_reason_ = unproved(wanted(), filled_.problem, declared_);
+  if (redraw && skip_reason_.empty()) skip_reason_ = unproved(expected_, filled_.problem, declared_);
 }
 
 std::string DrawnCase::op() const { return std::string(spec_of(case_.op).tensorflow); }

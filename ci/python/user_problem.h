@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "properties/case/line/filled.h"
-#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/judge_outputs.h"
 
 namespace backgauge::python {
 

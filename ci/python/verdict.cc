@@ -4,7 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "ci/run/explain/diagnosis.h"
-#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/judge_outputs.h"
 #include "properties/judge/compare/verdict_text.h"
 
 namespace nb = nanobind;
@@ -17,7 +17,7 @@ nb::tuple verdict_on(const std::map<std::string, UserArray>& outputs, ExpectedOu
   Verdict verdict;
   {
     const nb::gil_scoped_release released;
-    verdict = judge_values(expected.gradient(problem, declared), given, problem, declared);
+    verdict = judge_outputs(expected, problem, given, declared);
     cli::diagnose(expected, problem, given, declared, "half_class=\"{}\"", verdict);
   }
   return nb::make_tuple(std::string(verdict_word(verdict.status)), verdict_text(verdict));

@@ -14,7 +14,7 @@
 
 #include "perf/meter/clocks.h"
 #include "perf/meter/meter.h"
-#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/judge_outputs.h"
 #include "properties/judge/compare/verdict.h"
 #include "reference/contract/call.h"
 

@@ -17,7 +17,7 @@
 #include "perf/workload/signs.h"
 #include "properties/device/device.h"
 #include "properties/judge/call/float_environment.h"
-#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/judge_outputs.h"
 #include "reference/contract/call.h"
 
 namespace backgauge {

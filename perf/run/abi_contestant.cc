@@ -129,8 +129,7 @@ class TableLaunch : public Launch {
       for (GivenTensor& output : computed.outputs) signs_->apply(output.name, output.values);
     }
     const auto judged_with = [&](const Problem& problem) {
-      const std::vector<Wanted>& wanted = workload_inputs_.expected.gradient(problem, declared_here());
-      return judge_values(wanted, computed.outputs, problem, declared_here());
+      return judge_outputs(workload_inputs_.expected, problem, computed.outputs, declared_here());
     };
     // Tensors may be large, so that they are copied only where other masks belong to them.
     if (computed.keep == workload_inputs_.filled.problem.keep) return judged_with(workload_inputs_.filled.problem);

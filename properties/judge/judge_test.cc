@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// judge_case on the LSTM ops, judge_values, and checks of dropout masks.
+// judge_case on the LSTM ops, judge_outputs, and checks of dropout masks.
 #include "properties/judge/judge.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "properties/case/line/shaped_problem.h"
 #include "properties/device/runtime.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/judge_outputs.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/dropout_masks.h"
@@ -244,19 +244,36 @@ TEST(Judge, EmptyBatchesPass) {
   EXPECT_EQ(judge(scripted, c).status, Status::kPassed);
 }
 
-TEST(JudgeValues, JudgesFilesAndSaysWhatIsWrongWithThem) {
-  const std::vector<Wanted> wanted{{"x_grad", {2}, {1, 2}, {1e-6, 1e-6}}};
-  const std::vector<GivenTensor> right{{"x_grad", {2}, BACKGAUGE_FLOAT32, {1, 2}}};
+TEST(JudgeOutputs, JudgesFilesAndSaysWhatIsWrongWithThem) {
   const Problem problem = shaped_problem(cell_case());
-  EXPECT_EQ(judge_values(wanted, right, problem, {}).status, Status::kPassed);
-  expect_failed(judge_values(wanted, {}, problem, {}), "x_grad is missing");
-  expect_failed(judge_values(wanted, {{"x_grad", {2}, BACKGAUGE_FLOAT64, {1, 2}}}, problem, {}),
-                "x_grad: expected dtype f32, got f64");
-  expect_failed(judge_values(wanted, {{"x_grad", {2, 1}, BACKGAUGE_FLOAT32, {1, 2}}}, problem, {}),
-                "x_grad: expected shape [2], got [2, 1]");
-  expect_failed(judge_values(wanted, {{"x_grad", {2}, BACKGAUGE_FLOAT32, {1, 3}}}, problem, {}), "x_grad[1]");
-  const std::vector<Wanted> faulty{{"x_grad", {2}, {1, 2}, {1e-6, std::nan("")}}};
-  EXPECT_EQ(judge_values(faulty, right, problem, {}).status, Status::kBroken);
+  const auto judged = [&](const std::vector<GivenTensor>& given, double allowed = 1e-6) {
+    ExpectedOutputs expected({}, [&](const auto&...) {
+      return std::vector<Wanted>{{"x_grad", {2}, {1, 2}, {1e-6, allowed}}};
+    });
+    return judge_outputs(expected, problem, given, {});
+  };
+  const std::vector<GivenTensor> right{{"x_grad", {2}, BACKGAUGE_FLOAT32, {1, 2}}};
+  EXPECT_EQ(judged(right).status, Status::kPassed);
+  expect_failed(judged({}), "x_grad is missing");
+  expect_failed(judged({{"x_grad", {2}, BACKGAUGE_FLOAT64, {1, 2}}}), "x_grad: expected dtype f32, got f64");
+  expect_failed(judged({{"x_grad", {2, 1}, BACKGAUGE_FLOAT32, {1, 2}}}), "x_grad: expected shape [2], got [2, 1]");
+  expect_failed(judged({{"x_grad", {2}, BACKGAUGE_FLOAT32, {1, 3}}}), "x_grad[1]");
+  EXPECT_EQ(judged(right, std::nan("")).status, Status::kBroken);
+}
+
+TEST(JudgeOutputs, SkipsWhatTheDeclarationsMakeUndecidable) {
+  const Problem problem = shaped_problem(cell_case());
+  for (const std::int32_t recomputes_co : {0, 1, 2}) {
+    for (const bool consistent : {false, true}) {
+      for (const bool training : {false, true}) {
+        const DataFacts facts{.consistent_saved = consistent, .training = training};
+        ExpectedOutputs expected(facts, [](const auto&...) { return std::vector<Wanted>{}; });
+        const bool skipped = (recomputes_co > 0 && !consistent) || (recomputes_co == 2 && !training);
+        const Verdict verdict = judge_outputs(expected, problem, {}, {.recomputes_co = recomputes_co});
+        EXPECT_EQ(verdict.status == Status::kSkipped, skipped) << recomputes_co << consistent << training;
+      }
+    }
+  }
 }
 
 TEST(RunVerdicts, AnOutputWithoutWantedValuesIsNotPassed) {

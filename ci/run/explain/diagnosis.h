@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "properties/case/line/case.h"
-#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/judge_outputs.h"
 #include "properties/judge/compare/verdict.h"
 #include "properties/judge/runner/runner.h"
 #include "reference/oracle.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/judge_outputs.h"
 #include "properties/judge/runner/case_session.h"
 #include "reference/oracle.h"
 

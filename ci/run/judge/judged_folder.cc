@@ -15,7 +15,7 @@
 #include "perf/machine/machine.h"
 #include "properties/case/stored/bundle.h"
 #include "properties/judge/compare/expected_outputs.h"
-#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/judge_outputs.h"
 
 namespace backgauge::cli {
 namespace {

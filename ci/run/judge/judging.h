@@ -11,7 +11,7 @@
 #include "properties/case/line/case.h"
 #include "properties/case/line/filled.h"
 #include "properties/case/stored/golden.h"
-#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/judge_outputs.h"
 #include "properties/judge/record/record.h"
 
 namespace backgauge::cli {
@@ -39,11 +39,11 @@ Record judge_line(Runner& runner, const Case& c, int num_threads);
 struct StoredOutputs {
   const Problem& problem;
   Declared declared;
-  std::vector<Wanted> wanted;
+  ExpectedOutputs expected;
   std::vector<GivenTensor> given;
 
   explicit StoredOutputs(const GoldenData& data);
-  Verdict judge() const { return judge_values(wanted, given, problem, declared); }
+  Verdict judge() { return judge_outputs(expected, problem, given, declared); }
 };
 Record judge_golden_producer(const Case& golden);
 

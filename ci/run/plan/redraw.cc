@@ -7,7 +7,7 @@
 
 #include "properties/case/draw/inputs.h"
 #include "properties/case/draw/structures.h"
-#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/judge_outputs.h"
 
 namespace backgauge::cli {
 namespace {
@@ -36,11 +36,15 @@ bool has_long_sums(const Case& c) {
 Verdict verdict_on_correct_outputs(const Case& c, Filled filled, const Declared& declared) {
   draw_dropout_masks(c, filled.problem);
   ExpectedOutputs expected(filled.facts);
+  return verdict_on_correct_outputs(expected, filled.problem, declared);
+}
+
+Verdict verdict_on_correct_outputs(ExpectedOutputs& expected, const Problem& problem, const Declared& declared) {
   std::vector<GivenTensor> right;
-  for (const Wanted& tensor : expected.all(filled.problem, declared)) {
-    right.push_back({tensor.name, tensor.shape, c.dtype, {tensor.value.begin(), tensor.value.end()}});
+  for (const Wanted& tensor : expected.all(problem, declared)) {
+    right.push_back({tensor.name, tensor.shape, problem.dtype, {tensor.value.begin(), tensor.value.end()}});
   }
-  return judge_outputs(expected, filled.problem, right, declared);
+  return judge_outputs(expected, problem, right, declared);
 }
 
 bool may_be_redrawn(const Case& c) {

@@ -5,6 +5,7 @@
 
 #include "properties/case/line/case.h"
 #include "properties/case/line/filled.h"
+#include "properties/judge/compare/expected_outputs.h"
 #include "properties/judge/compare/verdict.h"
 #include "reference/oracle.h"
 
@@ -29,6 +30,9 @@ Case redrawn(Case c, int redraws);
 // The verdict on correct outputs of a case, for an implementation with these declared properties. If they depend on
 // dropout masks, those of draw_dropout_masks() for `c` are used.
 Verdict verdict_on_correct_outputs(const Case& c, Filled filled, const Declared& declared);
+
+// The same for a problem that has its masks.
+Verdict verdict_on_correct_outputs(ExpectedOutputs& expected, const Problem& problem, const Declared& declared);
 
 // The line that a tier judges instead of a planned one, for implementations with these declared properties, with the
 // checksum of its inputs: redrawn as long as even correct outputs would be MISTRUSTED. If the expected outputs depend

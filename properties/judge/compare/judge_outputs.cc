@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/judge/compare/judge_values.h"
+#include "properties/judge/compare/judge_outputs.h"
 
 #include <fmt/format.h>
 
@@ -20,8 +20,6 @@ bool gives_forward(const Problem& problem, const std::vector<GivenTensor>& given
   });
 }
 
-}  // namespace
-
 Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given, const Problem& problem,
                      const Declared& declared) {
   std::vector<TensorReport> reports;
@@ -41,6 +39,8 @@ Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenT
   }
   return conclude(std::move(reports));
 }
+
+}  // namespace
 
 Verdict judge_outputs(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                       const Declared& declared) {

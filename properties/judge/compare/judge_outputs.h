@@ -17,13 +17,10 @@ struct GivenTensor {
   std::vector<double> values;  // as many as the shape says
 };
 
-// Every wanted tensor must be given, with its shape and in the dtype of the problem. Other tensors are ignored.
-Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenTensor>& given, const Problem& problem,
-                     const Declared& declared);
-
 // The verdict on outputs of a legal problem; with random dropout, problem.keep holds its masks. SKIPPED if
-// undecidable() gives a reason (claims.h), otherwise judge_values() with all expected outputs. A program that computes
-// the gradient alone gives none of its forward's outputs, and is judged without them; the note says so.
+// undecidable() gives a reason (claims.h). Every expected output must be given, with its shape and in the dtype of the
+// problem; other tensors are ignored. A program that computes the gradient alone gives none of its forward's outputs,
+// and is judged without them; the note says so.
 Verdict judge_outputs(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                       const Declared& declared);
 
