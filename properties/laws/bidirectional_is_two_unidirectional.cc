@@ -60,7 +60,7 @@ Law bidirectional_is_two_unidirectional() {
   return {"M14",
           "BidirectionalIsTwoUnidirectional",
           "a bidirectional layer is two unidirectional ones, the second on reversed time",
-          stacked_ops,
+          ops_with_layers,
           Sizes::kSmall,
           about,
           check};

@@ -63,7 +63,7 @@ Law dropout_multiplies_by_its_mask() {
   return {"M16",
           "DropoutMultipliesByItsMask",
           "a net with dropout is its layers with the reported masks between them, which depend on the seeds",
-          stacked_ops,
+          ops_with_layers,
           Sizes::kSmall,
           about,
           check};

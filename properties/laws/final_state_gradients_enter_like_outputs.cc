@@ -64,7 +64,7 @@ Law final_state_gradients_enter_like_outputs() {
   return {"M19b",
           "FinalStateGradientsEnterLikeOutputs",
           "a gradient of output_h may be given as one of output at the last step",
-          stacked_ops,
+          ops_with_layers,
           Sizes::kSmall,
           about,
           check};

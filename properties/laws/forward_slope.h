@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derivatives of the forward equations (reference/equations), by complex steps: with a step whose square is zero in
-// long double, the imaginary part of the result divided by the step is the derivative, up to rounding.
+// Derivatives of the forward equations (reference/equations), by complex steps (complex_step.h).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "properties/case/line/case.h"
+#include "properties/laws/transform.h"
 #include "reference/contract/call.h"
 
 namespace backgauge {
@@ -19,10 +20,7 @@ struct Direction {
 
 class ForwardSlope {
  public:
-  // On input the problem of a case without clipping. For the LSTM ops its saved tensors are replaced by those of the
-  // forward, and b, which the gradient does not read, by finite values. The cell has pre-activations instead of x,
-  // h_prev, w and b.
-  ForwardSlope(const Case& c, Problem problem);
+  virtual ~ForwardSlope() = default;
 
   // The problem that the implementation is run on.
   const Problem& problem() const { return problem_; }
@@ -31,20 +29,26 @@ class ForwardSlope {
   const std::vector<Direction>& directions() const { return directions_; }
 
   // On input a step for every element of direction.input, and dropout masks. On output the derivative of the sum of all
-  // forward outputs times their upstream gradients; for the LSTM ops, as it would be with the saved tensors as they are
-  // stored. That correction comes from the oracle. It is as small as a rounding, so an error in the oracle's equations
-  // changes it very little.
-  long double along(const Direction& direction, const std::vector<double>& step,
-                    const std::vector<std::vector<std::uint8_t>>& keep) const;
+  // forward outputs times their upstream gradients.
+  virtual long double along(const Direction& direction, const std::vector<double>& step,
+                            const std::vector<std::vector<std::uint8_t>>& keep) const = 0;
+
+ protected:
+  explicit ForwardSlope(Problem problem) : problem_(std::move(problem)), forward_(problem_) {}
+
+  // Adds a direction of these elements, unless there are none.
+  void add(std::string name, std::string input, std::string gradient, const Selection& elements);
+  // Adds a direction of all elements that are read, if the call has the tensor.
+  void add_tensor(const std::string& name, const std::string& gradient);
+
+  Problem problem_;  // for the implementation
+  Problem forward_;  // with the inputs that only the forward reads
 
  private:
-  void save_forward();
-  void list_directions();
-
-  Problem problem_;               // for the implementation
-  Problem forward_;               // with the inputs that only the forward reads
-  std::vector<Tensor> rounding_;  // change of the oracle's gradients when the saved tensors are rounded
   std::vector<Direction> directions_;
 };
+
+// On input the problem of a case without clipping; an op may replace values in it.
+std::unique_ptr<ForwardSlope> forward_slope(const Case& c, Problem problem);
 
 }  // namespace backgauge

@@ -23,22 +23,20 @@ Case about(Case c) {
   return c;
 }
 
-bool is_stacked(const Case& c) { return traits_of(c.op).is_stacked; }
-
 // The step and direction at which the upstream gradient enters; at one end of time the law would be vacuous.
 struct Source {
   std::int64_t step, direction;
 };
 Source source_of(const Case& c) {
-  const std::int64_t steps = is_stacked(c) ? c.T : c.seq_len_max;
-  const std::int64_t direction = is_stacked(c) && c.direction == BACKGAUGE_BIDIRECTIONAL ? c.seed / 16 % 2 : 0;
+  const std::int64_t steps = steps_taken(c);
+  const std::int64_t direction = c.direction == BACKGAUGE_BIDIRECTIONAL ? c.seed / 16 % 2 : 0;
   const std::int64_t step = static_cast<std::int64_t>(c.seed % 16) % (steps - 1);
   return {direction == 0 ? step : step + 1, direction};
 }
 
+// Upstream gradients of a step are [T, B, D * H], or [T, B, H] of one direction; those of the last state never enter.
 bool enters(const Case& c, const Source& source, std::string_view name, std::int64_t index) {
-  if (!is_stacked(c)) return index / (c.B * c.H) == source.step;
-  if (name != "output_backprop") return false;
+  if (!dimension(c.op, name, "T")) return false;
   const std::int64_t width = c.direction == BACKGAUGE_BIDIRECTIONAL ? 2 * c.H : c.H;
   return index / (c.B * width) == source.step && index % width / c.H == source.direction;
 }
@@ -50,7 +48,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
     return enters(c, source, name, index) ? value : 0;
   });
   const auto got = exactly(answer(implementation, problem));
-  const Wanted& gradient = named(got, is_stacked(c) ? "input_backprop" : "x_grad");
+  const Wanted& gradient = named(got, spec_of(c.op).output(Role::kData).name);
   const bool forward = source.direction == 0;
   const Wanted out_of_reach = select(
       gradient, part(gradient.shape, 0, forward ? source.step + 1 : 0, forward ? problem.extents.T : source.step));

@@ -23,10 +23,8 @@ Case about(Case c) {
   c = with_finite_values(c);
   c.cell_clip = 0;
   if (c.data == DataProfile::kHuge) c.data = DataProfile::kStratified;
-  if (traits_of(c.op).has_seq_len_max) {
-    c.T = std::max<std::int64_t>(c.T, 1);
-    c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 1);
-  }
+  c.T = std::max<std::int64_t>(c.T, 1);
+  c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 1);
   return c;
 }
 
@@ -35,13 +33,13 @@ constexpr double kOwnError = 0x1p-6;
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   const auto& [drawn, facts, checksum, error] = filled(c);
-  const ForwardSlope forward(c, drawn);
-  const Answer made = answer(implementation, forward.problem());
+  const auto forward = forward_slope(c, drawn);
+  const Answer made = answer(implementation, forward->problem());
   const auto gradients = with_bounds(implementation, made, facts);
   const RandomStream signs(c.seed, "direction");
   Agreement agreement(implementation, c);
   std::int64_t drawn_signs = 0;
-  for (const Direction& direction : forward.directions()) {
+  for (const Direction& direction : forward->directions()) {
     const Wanted& gradient = named(gradients, direction.gradient);
     Wanted along{direction.gradient + " along " + direction.name, {}, {0}, {0}}, slope = along;
     long double size = 0;
@@ -52,7 +50,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
       size += std::fabs(gradient.value[at]);
       along.allowed[0] += gradient.allowed[at] * (1 + kOwnError);
     }
-    slope.value[0] = forward.along(direction, step, made.problem.keep);
+    slope.value[0] = forward->along(direction, step, made.problem.keep);
     // A sum that happens to cancel must still reveal a wrong term. Both sides are therefore raised by the size of their
     // terms, and by twice that, because the sum may be as large and negative.
     const long double raised = along.value[0] + 2 * size;

@@ -23,11 +23,12 @@ Case about(Case c) {
   return c;
 }
 
-bool is_exact(const Case& c) { return !traits_of(c.op).is_stacked || c.rnn_mode == BACKGAUGE_RNN_RELU; }
+// Saved activations are inputs, so that nothing but sums and products is computed.
+bool is_exact(const Case& c) { return traits_of(c.op).takes_saved || c.rnn_mode == BACKGAUGE_RNN_RELU; }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   const backgauge_op_claims& claims = *claims_of(implementation, c.op);
-  if (claims.recomputes_co != 0 && !traits_of(c.op).is_stacked) {
+  if (claims.recomputes_co != 0 && traits_of(c.op).takes_saved) {
     return {Outcome::kSaysNothing, "co is recomputed, and tanh(cs) is not rational"};
   }
   const bool coarse = is_narrow(c.dtype) || claims.numerical_contract != BACKGAUGE_FP32_STRICT;

@@ -47,10 +47,10 @@ std::vector<Case> law_cases(const Law& law, backgauge_op op, int count, std::uin
 
 // Values of Law::holds_for.
 inline bool every_op(const OpTraits&) { return true; }
-inline bool ops_with_peepholes(const OpTraits& op) { return !op.is_stacked; }
+inline bool ops_with_peepholes(const OpTraits& op) { return op.has_peepholes; }
 inline bool ops_with_steps(const OpTraits& op) { return op.has_steps; }
 inline bool ops_with_seq_len_max(const OpTraits& op) { return op.has_seq_len_max; }
-inline bool stacked_ops(const OpTraits& op) { return op.is_stacked; }
+inline bool ops_with_layers(const OpTraits& op) { return op.has_layers; }
 
 #define BACKGAUGE_LAW(name) Law name();
 #include "properties/laws/laws.inc"

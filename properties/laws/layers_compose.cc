@@ -32,8 +32,12 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 
 Law layers_compose() {
   using namespace layers_compose_law;
-  return {"M15",       "LayersCompose", "a net without dropout is its layers, one after the other",
-          stacked_ops, Sizes::kSmall,   about,
+  return {"M15",
+          "LayersCompose",
+          "a net without dropout is its layers, one after the other",
+          ops_with_layers,
+          Sizes::kSmall,
+          about,
           check};
 }
 

@@ -12,13 +12,12 @@
 #include "properties/judge/compare/compare.h"
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
+#include "properties/laws/portion.h"
 #include "properties/laws/subnet.h"
 
 namespace backgauge {
 namespace nan_stays_in_its_sample_law {
 namespace {
-
-bool is_stacked(const Case& c) { return traits_of(c.op).is_stacked; }
 
 // A relu may or may not pass on a NaN: semantics.md 8. In a second layer, the output of one direction would enter both
 // directions, and a dropped element may be skipped.
@@ -26,13 +25,10 @@ Case about(Case c) {
   c = with_finite_values(c);
   c.B = std::max<std::int64_t>(c.B, 1);
   c.dropout = 0;
-  if (is_stacked(c)) {
-    if (c.rnn_mode == BACKGAUGE_RNN_RELU) c.rnn_mode = BACKGAUGE_RNN_TANH;
-    if (c.direction == BACKGAUGE_BIDIRECTIONAL) c.layers = 1;
-  } else {
-    c.T = std::max<std::int64_t>(c.T, 1);
-    c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 1);
-  }
+  c.T = std::max<std::int64_t>(c.T, 1);
+  c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 1);
+  if (c.rnn_mode == BACKGAUGE_RNN_RELU) c.rnn_mode = BACKGAUGE_RNN_TANH;
+  if (c.direction == BACKGAUGE_BIDIRECTIONAL) c.layers = 1;
   return c;
 }
 
@@ -52,43 +48,41 @@ class Spread {
   }
 
   void plant(Problem& problem) const {
-    Tensor& tensor = input(problem, is_stacked(c_) ? "output_backprop" : "h_grad");
-    const std::int64_t width = e_.D * e_.H, step = traits_of(c_.op).has_steps ? step_ : 0;
-    tensor.values[(step * e_.B + sample_) * width + direction_ * e_.H + unit_] = std::nan("");
+    Tensor& tensor = input(problem, spec_of(c_.op).input(Role::kUpstream).name);
+    const std::int64_t width = e_.D * e_.H;
+    tensor.values[(step_ * e_.B + sample_) * width + direction_ * e_.H + unit_] = std::nan("");
   }
 
   Effect of(std::string_view name, const std::vector<std::int64_t>& index) const {
-    if (name == "x_grad" || name == "input_backprop") return of_input(index);
-    if (name == "cs_prev_grad" || name == "h_prev_grad") return of_state(name, index[0], index[1]);
-    if (name == "input_h_backprop" || name == "input_c_backprop") return of_stacked_state(name, index);
-    if (name == "dicfo") return index[0] == sample_ && index[1] % e_.H == unit_ ? Effect::kNan : Effect::kUnchanged;
-    if (name == "params_backprop") return of_parameter(index[0]);
-    if (name == "w_grad") return of_weight(index[1] % e_.H);
-    if (name == "b_grad") return of_weight(index[0] % e_.H);
-    if (name.starts_with("wc")) return e_.peephole ? of_weight(index[0]) : Effect::kUnchanged;
-    return Effect::kUnchanged;  // of the forward
+    const TensorSpec& spec = tensor_spec(c_.op, name);
+    switch (spec.role) {
+      case Role::kData: return of_data(index);
+      case Role::kState: return of_state(index, false);
+      case Role::kCellState: return of_state(index, true);
+      case Role::kGates: return index[0] == sample_ ? own(index[1] % e_.H) : Effect::kUnchanged;
+      case Role::kPeephole: return e_.peephole ? of_weight(index[0]) : Effect::kUnchanged;
+      case Role::kWeight: return spec.has_gate_blocks() ? of_weight(index.back() % e_.H) : of_parameter(index[0]);
+      case Role::kBias: return of_weight(index.back() % e_.H);
+      default: return Effect::kUnchanged;  // of the forward
+    }
   }
 
  private:
   bool is_later(std::int64_t step) const { return direction_ == 0 ? step > step_ : step < step_; }
 
-  Effect of_input(const std::vector<std::int64_t>& index) const {
+  Effect of_data(const std::vector<std::int64_t>& index) const {
     if (index[1] != sample_ || is_later(index[0])) return Effect::kUnchanged;
-    const bool no_matrix = is_stacked(c_) && e_.L == 1 && layout_of(problem_).skip_input;
+    const bool no_matrix = e_.L == 1 && skips_input(c_);
     return index[0] == step_ && no_matrix ? own(index[2]) : Effect::kNan;
   }
 
   // Before the step the NaN affects only the unit, except in the gradient of h, which is a product with all gates.
-  Effect of_state(std::string_view name, std::int64_t sample, std::int64_t unit) const {
-    if (sample != sample_) return Effect::kUnchanged;
-    return first_step_ && name == "cs_prev_grad" ? own(unit) : Effect::kNan;
-  }
-
-  Effect of_stacked_state(std::string_view name, const std::vector<std::int64_t>& index) const {
-    const std::int64_t layer = index[0] / e_.D, direction = index[0] % e_.D;
-    if (direction != direction_ || index[1] != sample_) return Effect::kUnchanged;
-    const bool is_last = layer + 1 == e_.L;
-    return first_step_ && is_last && name == "input_c_backprop" ? own(index[2]) : Effect::kNan;
+  // Of a state [B, H] or [L * D, B, H]. At the first step of the last layer, the gradient of cs depends on the unit
+  // alone; that of h is a product with all gates.
+  Effect of_state(const std::vector<std::int64_t>& index, bool is_cell_state) const {
+    const std::int64_t net = index.size() == 3 ? index[0] : 0, layer = net / e_.D, direction = net % e_.D;
+    if (direction != direction_ || index[index.size() - 2] != sample_) return Effect::kUnchanged;
+    return first_step_ && layer + 1 == e_.L && is_cell_state ? own(index.back()) : Effect::kNan;
   }
 
   Effect own(std::int64_t unit) const { return unit == unit_ ? Effect::kNan : Effect::kUnchanged; }

@@ -88,7 +88,7 @@ Law palindromes_read_the_same_backwards() {
   return {"M26",
           "PalindromesReadTheSameBackwards",
           "a palindrome in time gives palindromes if both directions have the same weights",
-          stacked_ops,
+          ops_with_layers,
           Sizes::kSmall,
           about,
           check};

@@ -73,8 +73,12 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
 
 Law skip_is_identity_weights() {
   using namespace skip_is_identity_weights_law;
-  return {"M17",       "SkipIsIdentityWeights", "skip_input is linear_input with the identity as first matrices",
-          stacked_ops, Sizes::kSmall,           about,
+  return {"M17",
+          "SkipIsIdentityWeights",
+          "skip_input is linear_input with the identity as first matrices",
+          ops_with_layers,
+          Sizes::kSmall,
+          about,
           check};
 }
 

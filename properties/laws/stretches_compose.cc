@@ -6,12 +6,11 @@
 // Catches: a carry that is lost, added twice or overwritten; states of the wrong step; work done at the first or the
 // last step only; sums over steps that keep one step; T used instead of seq_len_max.
 #include <algorithm>
-#include <set>
 
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
+#include "properties/laws/ops/entry.h"
 #include "properties/laws/transform.h"
-#include "reference/contract/storage.h"
 
 namespace backgauge {
 namespace stretches_compose_law {
@@ -47,48 +46,12 @@ Problem stretch(const Problem& whole, std::int64_t begin, std::int64_t end) {
   return out;
 }
 
-std::vector<double> values_of(const Wanted& wanted) { return {wanted.value.begin(), wanted.value.end()}; }
-
-Tensor last_step(const Tensor& tensor) {
-  return select(tensor, part(tensor.shape, 0, tensor.shape[0] - 1, tensor.shape[0]));
-}
-
-void enter_states(const backgauge_implementation& implementation, const Problem& first, Problem& second) {
-  if (!traits_of(first.op).is_stacked) {
-    input(second, "cs_prev").values = last_step(*first.find("cs")).values;
-    input(second, "h_prev").values = last_step(*first.find("h")).values;
-    return;
-  }
-  const auto made = exactly(answer(implementation, first));
-  input(second, "input_h").values = values_of(named(made, "output_h"));
-  if (first.extents.lstm) input(second, "input_c").values = values_of(named(made, "output_c"));
-}
-
-// Adds to the upstream gradients of the last step of the first stretch.
-void carry_back(const std::vector<Wanted>& second, Problem& first) {
-  if (traits_of(first.op).is_stacked) {
-    input(first, "output_h_backprop").values = values_of(named(second, "input_h_backprop"));
-    if (first.extents.lstm) input(first, "output_c_backprop").values = values_of(named(second, "input_c_backprop"));
-    return;
-  }
-  for (const auto& [upstream, carry] : {std::pair{"cs_grad", "cs_prev_grad"}, {"h_grad", "h_prev_grad"}}) {
-    Tensor& tensor = input(first, upstream);
-    const std::vector<double> carried = values_of(named(second, carry));
-    const std::size_t last = tensor.values.size() - carried.size();
-    for (std::size_t k = 0; k < carried.size(); ++k) {
-      tensor.values[last + k] = round_to(first.dtype, tensor.values[last + k] + carried[k]);
-    }
-  }
-}
-
 // An output has steps, or is a state before the first or after the last step, or a sum over steps.
 Wanted composed(backgauge_op op, const Wanted& first, const Wanted& second) {
-  static const std::set<std::string_view> kBefore{"cs_prev_grad", "h_prev_grad", "input_h_backprop",
-                                                  "input_c_backprop"};
-  static const std::set<std::string_view> kAfter{"output_h", "output_c"};
   if (const auto axis = dimension(op, first.name, "T")) return joined(first, second, *axis);
-  if (kBefore.contains(first.name)) return first;
-  if (kAfter.contains(first.name)) return second;
+  const Role role = tensor_spec(op, first.name).role;
+  if (role == Role::kState || role == Role::kCellState) return first;
+  if (role == Role::kForward) return second;
   return sum(first, second);
 }
 
@@ -97,9 +60,9 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
   const auto whole = bounded_answer(implementation, problem, facts);
   const std::int64_t middle = middle_of(c);
   Problem first = stretch(problem, 0, middle), second = stretch(problem, middle, c.T);
-  enter_states(implementation, first, second);
+  law_ops::entry_of(c.op).enter_states(implementation, first, second);
   const auto later = exactly(answer(implementation, second));
-  carry_back(later, first);
+  law_ops::entry_of(c.op).carry_back(later, first);
   const auto earlier = exactly(answer(implementation, first));
   Agreement agreement(implementation, c);
   for (const Wanted& output : whole) {

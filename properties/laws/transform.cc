@@ -49,9 +49,9 @@ std::vector<Value> picked(const std::vector<Value>& values, const Selection& sel
   return out;
 }
 
-void change_inputs(Problem& problem, const Change& change, bool (*is_meant)(std::string_view)) {
+void change_inputs(Problem& problem, const Change& change, bool (*is_meant)(Role)) {
   for (Tensor& tensor : problem.inputs) {
-    if (!is_meant(tensor.name)) continue;
+    if (!is_meant(tensor_spec(problem.op, tensor.name).role)) continue;
     const std::int64_t read = elements_read(problem, tensor.name);
     for (std::int64_t k = 0; k < read; ++k) tensor.values[k] = change(tensor.name, k, tensor.values[k]);
   }
@@ -74,6 +74,8 @@ Case without_narrow(Case c) {
   return c;
 }
 
+std::vector<double> values_of(const Wanted& wanted) { return {wanted.value.begin(), wanted.value.end()}; }
+
 Tensor& input(Problem& problem, std::string_view name) {
   const auto found = std::ranges::find_if(problem.inputs, [&](const Tensor& tensor) { return tensor.name == name; });
   if (found == problem.inputs.end()) throw std::out_of_range("no input " + std::string(name));
@@ -85,15 +87,9 @@ std::int64_t elements_read(const Problem& problem, std::string_view name) {
   return elements_in_rows(spec.shape(problem.extents), spec.rows(problem.extents));
 }
 
-void change_upstream(Problem& problem, const Change& change) {
-  change_inputs(problem, change,
-                [](std::string_view name) { return name.ends_with("_grad") || name.ends_with("_backprop"); });
-}
+void change_upstream(Problem& problem, const Change& change) { change_inputs(problem, change, is_upstream); }
 
-void change_weights(Problem& problem, const Change& change) {
-  change_inputs(problem, change,
-                [](std::string_view name) { return name == "params" || name == "w" || name.starts_with("wc"); });
-}
+void change_weights(Problem& problem, const Change& change) { change_inputs(problem, change, is_weight); }
 
 const TensorSpec& tensor_spec(backgauge_op op, std::string_view name) {
   for (const backgauge_op each : {op, traits_of(op).forward.value_or(op)}) {

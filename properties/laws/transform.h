@@ -22,19 +22,21 @@ Case without_random_dropout(Case c);
 // more often than one that stays inside the implementation.
 Case without_narrow(Case c);
 
+// Its values as doubles, as stored.
+std::vector<double> values_of(const Wanted& wanted);
+
 // The input of that name. Throws std::out_of_range if there is none.
 Tensor& input(Problem& problem, std::string_view name);
 
 // Number of elements of an input that may influence an output; they are the leading ones.
 std::int64_t elements_read(const Problem& problem, std::string_view name);
 
-// Changes those elements of the upstream gradients that are read: of cs_grad and h_grad, or of output_backprop,
-// output_h_backprop and output_c_backprop. change(name, index, value) returns the new value, which must be
-// representable in the dtype.
+// Changes those elements of the upstream gradients that are read. change(name, index, value) returns the new value,
+// which must be representable in the dtype.
 using Change = std::function<double(std::string_view name, std::int64_t index, double value)>;
 void change_upstream(Problem& problem, const Change& change);
 
-// The same for the weights: w and the peepholes, or params.
+// The same for the weights, peepholes included.
 void change_weights(Problem& problem, const Change& change);
 
 // The row of a tensor in the table of the op, or in that of the forward of CudnnRNNBackprop. Throws std::out_of_range

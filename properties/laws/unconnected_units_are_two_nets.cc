@@ -29,7 +29,7 @@ Places alternate(std::int64_t first, std::int64_t count) {
 
 // Weights between the halves are zero.
 Problem unconnected(Problem problem, const std::vector<Portion>& halves) {
-  Tensor& weights = input(problem, traits_of(problem.op).is_stacked ? "params" : "w");
+  Tensor& weights = input(problem, spec_of(problem.op).input(Role::kWeight).name);
   std::vector<double> kept(weights.values.size());
   for (const Portion& half : halves) {
     for (const std::size_t at : portion_of(problem, weights.name, half).from) kept[at] = weights.values[at];

@@ -9,7 +9,8 @@
 
 #include "properties/laws/agreement.h"
 #include "properties/laws/answer.h"
-#include "properties/laws/subnet.h"
+#include "properties/laws/ops/entry.h"
+#include "properties/laws/transform.h"
 
 namespace backgauge {
 namespace zero_states_hide_their_weights_law {
@@ -24,46 +25,6 @@ Case about(Case c) {
   return c;
 }
 
-// Elements of the recurrent weights and of their gradients, and of the gradients of a forget gate.
-struct Hidden {
-  std::string_view weights, weights_gradient;
-  std::vector<std::size_t> recurrent, forget;
-};
-
-Hidden hidden_in(const Problem& problem) {
-  const Extents& e = problem.extents;
-  Hidden out;
-  const auto append = [](std::vector<std::size_t>& to, std::int64_t begin, std::int64_t count) {
-    for (std::int64_t k = begin; k < begin + count; ++k) to.push_back(static_cast<std::size_t>(k));
-  };
-  const OpTraits& op = traits_of(problem.op);
-  if (op.is_stacked) {
-    out.weights = "params";
-    out.weights_gradient = "params_backprop";
-    const RnnParams layout = layout_of(problem);
-    for (std::int64_t layer = 0; layer < e.L; ++layer) {
-      for (std::int64_t direction = 0; direction < e.D; ++direction) {
-        append(out.recurrent, layout.R(layer, direction, 0), layout.gates * e.H * e.H);
-        if (!e.lstm) continue;
-        append(out.forget, layout.W(layer, direction, 1), e.H * layout.matrix_input(layer));
-        append(out.forget, layout.bW(layer, direction, 1), e.H);
-        append(out.forget, layout.bR(layer, direction, 1), e.H);
-      }
-    }
-    return out;
-  }
-  out.weights = "w";
-  out.weights_gradient = op.has_steps ? "w_grad" : "dicfo";
-  if (op.has_steps) append(out.recurrent, e.I * 4 * e.H, e.H * 4 * e.H);
-  const auto forget = static_cast<std::int64_t>(op.gates.find('f'));
-  for (std::int64_t row = 0; row < (op.has_steps ? e.I + e.H : e.B); ++row) {
-    append(out.forget, (row * 4 + forget) * e.H, e.H);
-  }
-  return out;
-}
-
-bool is_gradient_of_h(std::string_view name) { return name == "h_prev_grad" || name == "input_h_backprop"; }
-
 // Peephole weights that multiply cs_prev: their gradients.
 bool vanishes(std::string_view name) { return name == "wci_grad" || name == "wcf_grad"; }
 
@@ -72,18 +33,17 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
     return {Outcome::kSaysNothing, "determinism is not claimed"};
   }
   Problem problem = filled(c).problem;
-  for (const char* name : {"cs_prev", "h_prev", "input_h", "input_c"}) {
-    if (problem.find(name) == nullptr) continue;
-    Tensor& state = input(problem, name);
-    state.values.assign(state.values.size(), 0);
+  for (Tensor& tensor : problem.inputs) {
+    const Role role = tensor_spec(c.op, tensor.name).role;
+    if (role == Role::kState || role == Role::kCellState) tensor.values.assign(tensor.values.size(), 0);
   }
-  const Hidden hidden = hidden_in(problem);
+  const StateWeights hidden = law_ops::entry_of(c.op).state_weights(problem);
   Problem other = problem;
   for (const std::size_t at : hidden.recurrent) input(other, hidden.weights).values[at] *= -2;
   const auto before = exactly(answer(implementation, problem));
   Agreement agreement(implementation, c);
   for (const Wanted& after : exactly(answer(implementation, other))) {
-    if (is_gradient_of_h(after.name)) continue;
+    if (tensor_spec(c.op, after.name).role == Role::kState) continue;
     Wanted expected = vanishes(after.name) ? zeros_like(after) : named(before, after.name);
     if (after.name == hidden.weights_gradient) {
       for (const std::size_t at : hidden.recurrent) expected.value[at] = 0;

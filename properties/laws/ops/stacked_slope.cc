@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "properties/laws/complex_step.h"
+#include "properties/laws/ops/stacked.h"
+#include "properties/laws/subnet.h"
+
+namespace backgauge::law_ops {
+namespace {
+
+long double slope_of(const Problem& problem, const Perturbed& a) {
+  const Unpacked<Perturbed> u(a, problem);
+  const Extents& e = problem.extents;
+  const auto net = u.net();
+  const auto trace = equations::cudnn_rnn_forward(a, net, RnnInputs<Perturbed>(u));
+  return slope(equations::cudnn_rnn_output(a, net, trace), u.values("output_backprop")) +
+         slope(trace.output_h, u.values("output_h_backprop")) +
+         (e.lstm ? slope(trace.output_c, u.values("output_c_backprop")) : 0);
+}
+
+class StackedSlope : public ForwardSlope {
+ public:
+  explicit StackedSlope(Problem problem) : ForwardSlope(std::move(problem)) {
+    const Extents& e = problem_.extents;
+    for (const char* name : {"input", "input_h", "input_c"}) add_tensor(name, std::string(name) + "_backprop");
+    const RnnParams layout = layout_of(problem_);
+    for (std::int64_t gate = 0; gate < layout.gates; ++gate) {
+      Selection W, R, bW, bR;
+      const auto append = [](Selection& to, std::int64_t begin, std::int64_t count) {
+        const Selection more = range(begin, count);
+        to.from.insert(to.from.end(), more.from.begin(), more.from.end());
+      };
+      for (std::int64_t layer = 0; layer < e.L; ++layer) {
+        for (std::int64_t direction = 0; direction < e.D; ++direction) {
+          append(W, layout.W(layer, direction, gate), e.H * layout.matrix_input(layer));
+          append(R, layout.R(layer, direction, gate), e.H * e.H);
+          append(bW, layout.bW(layer, direction, gate), e.H);
+          append(bR, layout.bR(layer, direction, gate), e.H);
+        }
+      }
+      for (const auto& [name, elements] : {std::pair{"W", &W}, {"R", &R}, {"bW", &bW}, {"bR", &bR}}) {
+        add(std::string(name) + " of gate " + std::to_string(gate), "params", "params_backprop", *elements);
+      }
+    }
+  }
+
+  long double along(const Direction& direction, const std::vector<double>& step,
+                    const std::vector<std::vector<std::uint8_t>>& keep) const override {
+    Problem masked = forward_;
+    masked.keep = keep;
+    return slope_of(masked, Perturbed(*masked.find(direction.input), step));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ForwardSlope> stacked_slope(const Case&, Problem problem) {
+  return std::make_unique<StackedSlope>(std::move(problem));
+}
+
+}  // namespace backgauge::law_ops
