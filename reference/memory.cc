@@ -4,11 +4,12 @@
 #include <algorithm>
 
 #include "reference/arithmetic/over_steps.h"
+#include "reference/contract/op_entries.h"
 #include "reference/contract/rnn_params.h"
 #include "reference/contract/size_product.h"
 
 namespace backgauge {
-namespace {
+namespace held {
 
 // Numbers that an evaluation holds at once.
 struct Held {
@@ -17,12 +18,14 @@ struct Held {
   double states = 0;   // of all steps, or of those that have not been summed yet
 };
 
-Held held_by_cell(const Extents& e) {
+Held by_cell(const Problem& problem) {
+  const Extents& e = problem.extents;
   constexpr std::int64_t kPlanes = 40;  // inputs, and results of the equations
   return {.outputs = size_product({5, e.B, e.H}), .states = size_product({kPlanes, e.B, e.H})};
 }
 
-Held held_by_sequence(const Extents& e) {
+Held by_sequence(const Problem& problem) {
+  const Extents& e = problem.extents;
   constexpr std::int64_t kPlanes = 24;  // of one step
   const double w = size_product({e.I + e.H, 4, e.H}),
                queued = static_cast<double>(std::min<Index>(kQueuedRows, e.S * e.B));
@@ -31,7 +34,7 @@ Held held_by_sequence(const Extents& e) {
           .states = size_product({kPlanes, e.B, e.H}) + 2 * queued * static_cast<double>(e.I + 5 * e.H)};
 }
 
-Held held_by_stack(const Problem& problem) {
+Held by_stack(const Problem& problem) {
   const Extents& e = problem.extents;
   const std::int64_t gates = rnn_gates(problem.attributes.rnn_mode);
   const std::int64_t planes = gates == 4 ? 7 : gates == 3 ? 5 : 1;  // RnnStep
@@ -40,22 +43,21 @@ Held held_by_stack(const Problem& problem) {
   const std::int64_t dropped = problem.attributes.dropout > 0 ? 2 * (e.L - 1) : 0;  // masks, and what they leave
   const double params = static_cast<double>(e.params_length);
   return {.outputs = size_product({e.T, e.B, e.I}) + params,
-          .weights = 3 * params / static_cast<double>(e.L * e.D),  // as held_by_sequence, of one pseudo-layer
+          .weights = 3 * params / static_cast<double>(e.L * e.D),  // as by_sequence, of one pseudo-layer
           .states = size_product({e.T, e.B, e.D, e.H, kept + dropped})};
 }
 
-Held held_by(const Problem& problem) {
-  const OpTraits& op = traits_of(problem.op);
-  if (op.is_stacked) return held_by_stack(problem);
-  return op.has_steps ? held_by_sequence(problem.extents) : held_by_cell(problem.extents);
-}
-
-}  // namespace
+using Entry = Held (*)(const Problem&);
+BACKGAUGE_OP_ENTRIES
+const Entry kLstmBlockCellGrad = by_cell;
+const Entry kBlockLstmGradV2 = by_sequence;
+const Entry kCudnnRnnBackprop = by_stack;
+}  // namespace held
 
 double bound_bytes(const Problem& problem) {
-  const Held held = held_by(problem);
+  const held::Held numbers = held::entry_of(problem.op)(problem);
   const double value = problem.dtype == BACKGAUGE_FLOAT64 ? sizeof(long double) : sizeof(double);
-  return (value + sizeof(double)) * (held.outputs + held.weights + held.states);
+  return (value + sizeof(double)) * (numbers.outputs + numbers.weights + numbers.states);
 }
 
 }  // namespace backgauge

@@ -73,10 +73,10 @@ bool outlier(S s, std::string_view name) {
 }
 
 std::int64_t steps(S s) { return traits_of(s.op).has_seq_len_max ? s.extents.S : s.extents.T; }
-const char* upstream(S s) { return traits_of(s.op).is_stacked ? "output_backprop" : "h_grad"; }
+std::string_view upstream(S s) { return spec_of(s.op).input(Role::kUpstream).name; }
 
 bool only_last_step(S s, std::string_view name) {
-  const std::int64_t width = s.extents.B * (traits_of(s.op).is_stacked ? s.extents.D : 1) * s.extents.H;
+  const std::int64_t width = s.extents.B * s.extents.D * s.extents.H;
   const auto is_zero = [](double v) { return v == 0; };
   return steps(s) > 1 && all_of(at(s, name), 0, (steps(s) - 1) * width, is_zero) &&
          !all_of(at(s, name), (steps(s) - 1) * width, width, is_zero);
@@ -139,7 +139,7 @@ bool same_directions(S s) {
                              params.begin() + l.R(layer, 1, g));
          });
 }
-bool mode(S s, std::int32_t wanted) { return traits_of(s.op).is_stacked && s.attributes.rnn_mode == wanted; }
+bool mode(S s, std::int32_t wanted) { return traits_of(s.op).has_modes && s.attributes.rnn_mode == wanted; }
 std::int64_t H(S s) { return s.extents.H; }
 std::int64_t B(S s) { return s.extents.B; }
 std::int64_t I(S s) { return s.extents.I; }
@@ -268,7 +268,7 @@ constexpr OccasionRow kOccasions[] = {
      [](S s) { return outlier(s, "params"); }},
     {"sample_of_upstream_zero", CELL | BLOCK | RNN, "the upstream gradient of one sample is 0 at one step",
      [](S s) {
-       const std::int64_t width = s.extents.H * (traits_of(s.op).is_stacked ? s.extents.D : 1);
+       const std::int64_t width = s.extents.H * s.extents.D;
        return B(s) > 1 && width > 1 && zero_blocks(at(s, upstream(s)), width) > 0 && !zero(s, upstream(s));
      }},
 

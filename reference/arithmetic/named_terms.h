@@ -91,7 +91,7 @@ class NamedTerms : public SumsAndProducts<NamedTerms, Named> {
 
   const Bound<double> bound_;
   const Problem& problem_;
-  const RnnParams params_;
+  RnnParams params_{};  // of ops with flat_params
   const OnSum on_sum_;
 };
 static_assert(Arithmetic<NamedTerms>);

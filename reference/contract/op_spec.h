@@ -87,6 +87,9 @@ struct OpTraits {
   std::optional<backgauge_op> one_step{};  // of a sequence op: the op for one of its steps, with its own order of gates
   std::optional<backgauge_op> forward{};   // of a gradient: the op whose outputs it takes, from the same implementation
   std::optional<backgauge_op> gradient{};  // of a forward op: the op that takes its outputs
+
+  // The forward hands a reserve_space to the gradient, whose length the implementation says.
+  bool has_reserve_space() const { return forward.has_value() || gradient.has_value(); }
 };
 
 using WordOf = std::string_view (*)(std::int32_t);

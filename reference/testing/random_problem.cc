@@ -37,7 +37,7 @@ void draw_attributes(Problem& problem, Random& random, const RandomProblemOption
   e.S = between(random, 0, 3) == 0 ? between(random, 0, e.T) : e.T;
   e.peephole = between(random, 0, 1) == 1;
   a.use_peephole = e.peephole;
-  if (!traits_of(problem.op).is_stacked) return;
+  if (!traits_of(problem.op).has_layers) return;
   a.rnn_mode = static_cast<std::int32_t>(between(random, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU));
   a.input_mode = static_cast<std::int32_t>(between(random, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_AUTO_SELECT));
   a.direction = static_cast<std::int32_t>(between(random, BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL));
@@ -55,7 +55,7 @@ void draw_masks(Problem& problem, Random& random) {
   if (problem.attributes.dropout == 0) return;
   std::bernoulli_distribution kept(1 - static_cast<double>(problem.attributes.dropout));
   for (std::int64_t gap = 0; gap + 1 < e.L; ++gap) {
-    std::vector<std::uint8_t> keep(static_cast<std::size_t>(e.T * e.B * e.D * e.H));
+    std::vector<std::uint8_t> keep(static_cast<std::size_t>(mask_elements(e)));
     for (std::uint8_t& k : keep) k = kept(random);
     problem.keep.push_back(std::move(keep));
   }
@@ -123,22 +123,15 @@ Problem random_problem(backgauge_op op, std::uint64_t seed, const RandomProblemO
   draw_attributes(problem, random, options);
   draw_masks(problem, random);
   for (const TensorSpec& spec : find_op(op)->inputs) {
-    const bool from_forward =
-        spec.name == "output" || spec.name == "output_h" || spec.name == "output_c" || spec.name == "reserve_space";
-    if (!spec.present(problem.extents) || from_forward) continue;
+    if (!spec.present(problem.extents) || spec.role == Role::kForward) continue;
     Tensor tensor{std::string(spec.name), spec.shape(problem.extents), {}};
     tensor.values.resize(static_cast<std::size_t>(*element_count(tensor.shape)));
     for (double& value : tensor.values) value = value_of(spec.name, random);
     if (spec.is_int64) tensor.values[0] = static_cast<double>(problem.extents.S);
     problem.inputs.push_back(std::move(tensor));
   }
-  if (traits_of(op).is_stacked) {
-    if (problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU) kill_first_unit(problem);
-  } else if (options.consistent) {
-    save_forward(problem);
-  } else {
-    poison_unread(problem);
-  }
+  if (problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU) kill_first_unit(problem);
+  if (traits_of(op).takes_saved) options.consistent ? save_forward(problem) : poison_unread(problem);
   return problem;
 }
 

@@ -50,7 +50,7 @@ backgauge_status asks_for_a_vast_alignment(Call call, Plan plan, Message message
 
 bool has_reserve_space(Call call) {
   const OpSpec* spec = find_op(call->op);
-  return spec != nullptr && spec->traits.is_stacked;
+  return spec != nullptr && spec->traits.has_reserve_space();
 }
 
 backgauge_status asks_for_negative_reserve_space(Call call, Plan plan, Message message) {
