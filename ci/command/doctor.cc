@@ -69,7 +69,7 @@ Json python() {
           })};
 }
 
-Json data() {
+Json data_files() {
   std::string error;
   const std::string goldens = golden_directory(error).string();
   Json out{goldens.empty() ? missing("golden vectors", error) : working("golden vectors", goldens)};
@@ -98,7 +98,7 @@ Json findings() {
           {"cores", machine.cores},
           {"implementations", implementations()},
           {"python", python()},
-          {"data", data()},
+          {"data", data_files()},
           {"adapters", working_adapters()}};
 }
 

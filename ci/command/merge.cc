@@ -31,7 +31,7 @@ struct MergeArguments {
   bool partial = false, strict = false;
 };
 
-CommandError refused(const std::string& part, const std::string& why) {
+CommandError refused_part(const std::string& part, const std::string& why) {
   return {kUsage, fmt::format("{}: {}", part, why)};
 }
 
@@ -42,7 +42,7 @@ class Merger {
     const bool is_folder = fs::is_directory(part);
     if (const auto head = is_folder ? read_head(part) : std::nullopt) {
       const std::string what = head_ ? difference_of_parts(*head, *head_) : "";
-      if (!what.empty()) throw refused(part, "not a part of the same run: " + what + " in " + head_of_);
+      if (!what.empty()) throw refused_part(part, "not a part of the same run: " + what + " in " + head_of_);
       head_ = head;
       head_of_ = part;
     }
@@ -54,7 +54,7 @@ class Merger {
       check_same_run(part, record);
       record.waived.reset();
       const auto [place, is_new] = records_.try_emplace(index, record);
-      if (!is_new && !same_result(place->second, record)) throw refused(part, "disagrees on " + record.id);
+      if (!is_new && !same_result(place->second, record)) throw refused_part(part, "disagrees on " + record.id);
     }
   }
 
@@ -121,14 +121,15 @@ class Merger {
     if (records_.empty()) return;
     const Record& other = first();
     if (!record.plan->same_plan(*other.plan)) {
-      throw refused(part, fmt::format("has another plan: tier {}, seed {}, {} cases; the parts before it have tier {}, "
-                                      "seed {}, {} cases",
-                                      record.plan->tier, record.plan->seed, record.plan->cases, other.plan->tier,
-                                      other.plan->seed, other.plan->cases));
+      throw refused_part(part,
+                         fmt::format("has another plan: tier {}, seed {}, {} cases; the parts before it have tier {}, "
+                                     "seed {}, {} cases",
+                                     record.plan->tier, record.plan->seed, record.plan->cases, other.plan->tier,
+                                     other.plan->seed, other.plan->cases));
     }
     if (record.impl_name != other.impl_name || record.impl_version != other.impl_version) {
-      throw refused(part, fmt::format("judged another implementation: {} {}; the parts before it judged {} {}",
-                                      record.impl_name, record.impl_version, other.impl_name, other.impl_version));
+      throw refused_part(part, fmt::format("judged another implementation: {} {}; the parts before it judged {} {}",
+                                           record.impl_name, record.impl_version, other.impl_name, other.impl_version));
     }
   }
 

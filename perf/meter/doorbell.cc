@@ -44,7 +44,7 @@ void stay_on(int processor) {
 
 // The seconds of each turn; where one is not heard for a second, the last is that one.
 std::vector<double> turns() {
-  constexpr std::uint32_t kTurns = 400;
+  constexpr std::uint32_t kRounds = 400;
   constexpr std::chrono::seconds kPatience{1};
   const std::vector<int> processors = allowed_processors();
   Doorbell::Count one{0}, two{0};
@@ -52,13 +52,13 @@ std::vector<double> turns() {
   std::jthread answering([&] {
     stay_on(processors.back());
     Doorbell bell(two, one);
-    for (std::uint32_t turn = 1; turn <= kTurns && bell.heard(turn, kPatience); ++turn) bell.ring(turn);
+    for (std::uint32_t turn = 1; turn <= kRounds && bell.heard(turn, kPatience); ++turn) bell.ring(turn);
   });
   std::jthread asking([&] {
     stay_on(processors.front());
     Doorbell bell(one, two);
     bool heard = true;
-    for (std::uint32_t turn = 1; heard && turn <= kTurns; ++turn) {
+    for (std::uint32_t turn = 1; heard && turn <= kRounds; ++turn) {
       const auto begin = Clock::now();
       bell.ring(turn);
       heard = bell.heard(turn, kPatience);

@@ -38,7 +38,7 @@ class Perturbed : public Exact<Complex> {
 };
 
 // Derivative of the sum of upstream times output.
-inline long double slope(const std::vector<Plane<Complex>>& outputs, const double* upstream) {
+inline long double derivative(const std::vector<Plane<Complex>>& outputs, const double* upstream) {
   long double out = 0;
   for (const auto& part : outputs) {
     for (Index k = 0; k < part.size(); ++k) {

@@ -6,7 +6,7 @@
 namespace backgauge::law_ops {
 namespace {
 
-void draw_settings(CaseDraw& draw, Case& c) {
+void draw_stacked_settings(CaseDraw& draw, Case& c) {
   c.direction = draw.one_of<backgauge_direction>({BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL});
   c.input_mode =
       draw.one_of<backgauge_input_mode>({BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT, BACKGAUGE_AUTO_SELECT});
@@ -17,7 +17,7 @@ void draw_settings(CaseDraw& draw, Case& c) {
   if (c.layers > 1) c.dropout = draw.one_of<double>({0, 0, 0.25, 0.5, 1});
 }
 
-StateWeights state_weights(const Problem& problem) {
+StateWeights stacked_state_weights(const Problem& problem) {
   const Extents& e = problem.extents;
   StateWeights out{"params", "params_backprop"};
   const RnnParams layout = layout_of(problem);
@@ -33,19 +33,20 @@ StateWeights state_weights(const Problem& problem) {
   return out;
 }
 
-void enter_states(const backgauge_implementation& implementation, const Problem& first, Problem& second) {
+void enter_stacked_states(const backgauge_implementation& implementation, const Problem& first, Problem& second) {
   const auto made = exactly(answer(implementation, first));
   input(second, "input_h").values = values_of(named(made, "output_h"));
   if (first.extents.lstm) input(second, "input_c").values = values_of(named(made, "output_c"));
 }
 
-void carry_back(const std::vector<Wanted>& second, Problem& first) {
+void carry_stacked_back(const std::vector<Wanted>& second, Problem& first) {
   input(first, "output_h_backprop").values = values_of(named(second, "input_h_backprop"));
   if (first.extents.lstm) input(first, "output_c_backprop").values = values_of(named(second, "input_c_backprop"));
 }
 
 }  // namespace
 
-const Entry kCudnnRnnBackprop{draw_settings, stacked_by_hand, stacked_slope, state_weights, enter_states, carry_back};
+const Entry kCudnnRnnBackprop{draw_stacked_settings, stacked_by_hand,      stacked_slope,
+                              stacked_state_weights, enter_stacked_states, carry_stacked_back};
 
 }  // namespace backgauge::law_ops

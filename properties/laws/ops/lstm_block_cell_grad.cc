@@ -4,13 +4,13 @@
 namespace backgauge::law_ops {
 namespace {
 
-void draw_settings(CaseDraw& draw, Case& c) {
+void draw_cell_settings(CaseDraw& draw, Case& c) {
   draw_lstm_settings(draw, c);
   c.T = 1;
 }
 
 // Its weights have no gradient of their own; that of the pre-activations stands for it.
-StateWeights state_weights(const Problem& problem) {
+StateWeights cell_state_weights(const Problem& problem) {
   const Extents& e = problem.extents;
   StateWeights out{"w", "dicfo"};
   const auto forget = static_cast<std::int64_t>(traits_of(problem.op).gates.find('f'));
@@ -21,6 +21,6 @@ StateWeights state_weights(const Problem& problem) {
 }  // namespace
 
 // It has no steps, and so no stretches.
-const Entry kLstmBlockCellGrad{draw_settings, lstm_by_hand, cell_slope, state_weights, nullptr, nullptr};
+const Entry kLstmBlockCellGrad{draw_cell_settings, lstm_by_hand, cell_slope, cell_state_weights, nullptr, nullptr};
 
 }  // namespace backgauge::law_ops

@@ -23,7 +23,7 @@ equations::BlockLstmSequence<M> lstm_forward(const A& a, const Problem& problem)
   const equations::Peepholes<M>* p = e.peephole ? &peepholes : nullptr;
   equations::BlockLstmSequence<M> out;
   out.cs_prev = u.matrix("cs_prev", e.B, e.H);
-  if (const Tensor* gates = problem.find(kPreActivations); gates != nullptr) {
+  if (problem.find(kPreActivations) != nullptr) {
     const M g = u.matrix(kPreActivations, e.B, 4 * e.H);
     const auto gate = [&](Index k) { return a.columns(g, k * e.H, e.H); };
     const equations::LstmGates<M> gates{.i = gate(0), .ci = gate(1), .f = gate(2), .o = gate(3)};
@@ -41,7 +41,8 @@ long double lstm_slope(const Problem& problem, const Perturbed& a) {
   const auto sequence = lstm_forward(a, problem);
   std::vector<Plane<Complex>> cs;
   for (const auto& saved : sequence.saved) cs.push_back(saved.cs);
-  return slope(sequence.h, problem.find("h_grad")->values.data()) + slope(cs, problem.find("cs_grad")->values.data());
+  return derivative(sequence.h, problem.find("h_grad")->values.data()) +
+         derivative(cs, problem.find("cs_grad")->values.data());
 }
 
 // The value of a saved activation as it is stored, but never 0, 1 or -1: there its gradient has a bound of 0, which no

@@ -11,9 +11,9 @@ long double slope_of(const Problem& problem, const Perturbed& a) {
   const Extents& e = problem.extents;
   const auto net = u.net();
   const auto trace = equations::cudnn_rnn_forward(a, net, RnnInputs<Perturbed>(u));
-  return slope(equations::cudnn_rnn_output(a, net, trace), u.values("output_backprop")) +
-         slope(trace.output_h, u.values("output_h_backprop")) +
-         (e.lstm ? slope(trace.output_c, u.values("output_c_backprop")) : 0);
+  return derivative(equations::cudnn_rnn_output(a, net, trace), u.values("output_backprop")) +
+         derivative(trace.output_h, u.values("output_h_backprop")) +
+         (e.lstm ? derivative(trace.output_c, u.values("output_c_backprop")) : 0);
 }
 
 class StackedSlope : public ForwardSlope {
