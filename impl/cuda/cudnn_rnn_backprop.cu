@@ -65,7 +65,7 @@ class RnnBackprop {
  public:
   RnnBackprop(const CudnnRnnBackpropCall<S>& call, Workspace& workspace)
       : c(call),
-        n(call, call.attributes),
+        n(rnn_sizes(call, call.attributes)),
         params_(rnn_params(call.attributes, call.I, call.H, call.L)),
         trace_(n, call.reserve_space),
         input_(workspace, c.input, n.rows() * c.I),

@@ -56,7 +56,7 @@ void prepare_graphs(const backgauge_call& call, const Extents& extents) {
 
 std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extents) {
   if (!has_reserve_space(call)) return 0;
-  const RnnSizes sizes(extents, call.attributes);
+  const RnnSizes sizes = rnn_sizes(extents, call.attributes);
   return with_storage(call.dtype, [&](auto storage) { return reserve_length<decltype(storage)>(sizes); });
 }
 

@@ -27,7 +27,7 @@ constexpr backgauge_dtype kDtype = std::is_same_v<Storage, Half>    ? BACKGAUGE_
 
 template <class Storage>
 backgauge_status answer_reserve_length(const backgauge_call* call, backgauge_plan* plan, backgauge_message*) {
-  plan->reserve_space_length = reserve_length<Storage>(RnnSizes(validate_shapes(*call).extents, call->attributes));
+  plan->reserve_space_length = reserve_length<Storage>(rnn_sizes(validate_shapes(*call).extents, call->attributes));
   return BACKGAUGE_OK;
 }
 

@@ -12,35 +12,14 @@
 #include "impl/cuda/device/kernel.h"
 #include "impl/cuda/rnn_cells.h"
 #include "impl/cuda/workspace.h"
-#include "reference/contract/op_spec.h"
-#include "reference/contract/rnn_params.h"
+#include "impl/rnn_sizes.h"
 
 namespace backgauge::cuda {
 
-struct RnnSizes {
-  RnnSizes(const Extents& e, const backgauge_attributes& attributes)
-      : mode(attributes.rnn_mode),
-        T(e.T),
-        B(e.B),
-        H(e.H),
-        L(e.L),
-        D(e.D),
-        G(rnn_gates(attributes.rnn_mode)),
-        K(mode == BACKGAUGE_LSTM  ? LstmCell::kKept
-          : mode == BACKGAUGE_GRU ? GruCell::kKept
-                                  : 0),
-        has_masks(attributes.dropout > 0 && e.L > 1) {}
-
-  std::int32_t mode;
-  std::int64_t T, B, H, L, D, G, K;
-  bool has_masks;
-
-  std::int64_t rows() const { return T * B; }
-  std::int64_t width() const { return D * H; }  // of y
-  std::int64_t gap() const { return rows() * width(); }
-  std::int64_t values() const { return L * gap() * (K + 1); }
-  std::int64_t masks() const { return has_masks ? (L - 1) * gap() : 0; }
-};
+inline RnnSizes rnn_sizes(const Extents& extents, const backgauge_attributes& attributes) {
+  const std::int32_t mode = attributes.rnn_mode;
+  return {extents, attributes, mode == BACKGAUGE_LSTM ? LstmCell::kKept : mode == BACKGAUGE_GRU ? GruCell::kKept : 0};
+}
 
 // Elements of Storage that a value takes.
 template <class Storage>
@@ -50,7 +29,7 @@ inline constexpr std::int64_t kParts = sizeof(Compute<Storage>) / sizeof(Storage
 template <class Storage>
 std::int64_t reserve_length(const RnnSizes& n) {
   Workspace count;
-  count.take<Compute<Storage>>({n.L, n.D, n.T, n.B, n.H, n.K + 2});  // more than the masks
+  count.take<Compute<Storage>>({n.L, n.D, n.T, n.B, n.H, n.kept + 2});  // more than the masks
   if (!count.countable()) return -1;
   constexpr std::int64_t kValue = sizeof(Compute<Storage>);
   return (n.values() + (n.masks() + kValue - 1) / kValue) * kParts<Storage>;
@@ -92,9 +71,9 @@ class RnnTrace {
   RnnTrace(const RnnSizes& sizes, Element* reserve_space) : n(sizes), reserve_(reserve_space) {}
 
   Element* kept(std::int64_t pseudo_layer, std::int64_t t) const {
-    return at((pseudo_layer * n.T + t) * n.B * n.K * n.H);
+    return at((pseudo_layer * n.T + t) * n.B * n.kept * n.H);
   }
-  Element* y(std::int64_t layer) const { return at(n.L * n.gap() * n.K + layer * n.gap()); }
+  Element* y(std::int64_t layer) const { return at(n.L * n.gap() * n.kept + layer * n.gap()); }
   Element* y(std::int64_t layer, std::int64_t direction, std::int64_t t) const {
     return y(layer) + (t * n.B * n.width() + direction * n.H) * kParts<Storage>;
   }

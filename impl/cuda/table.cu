@@ -109,7 +109,7 @@ backgauge_status forward(const backgauge_call* call, backgauge_message* message)
 
 template <class Storage>
 void copy_mask(const backgauge_call& call, const Extents& extents, std::int64_t gap, std::uint8_t* keep) {
-  const RnnSizes sizes(extents, call.attributes);
+  const RnnSizes sizes = rnn_sizes(extents, call.attributes);
   const RnnTrace<const Storage> trace(sizes, CudnnRnnBackpropCall<Storage>::bind(call, extents).reserve_space);
   if (const std::uint8_t* kept = trace.keep(gap)) {
     read_back(call.stream, keep, kept, sizes.gap());

@@ -23,7 +23,7 @@ std::int64_t elements_read(const OpSpec& op, const backgauge_tensor& tensor, con
 WidenedCall::WidenedCall(const backgauge_call& call, const Extents& extents, Workspace& workspace)
     : original_(call),
       call_(call),
-      reserve_bytes_(reserve_length<float>(RnnSizes(extents, call.attributes)) *
+      reserve_bytes_(reserve_length<float>(rnn_sizes(extents, call.attributes)) *
                      static_cast<std::int64_t>(sizeof(float))),
       inputs_(call.inputs, call.inputs + call.num_inputs),
       outputs_(call.outputs, call.outputs + call.num_outputs) {

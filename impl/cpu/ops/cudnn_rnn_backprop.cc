@@ -28,7 +28,7 @@ class RnnBackprop {
  public:
   RnnBackprop(const CudnnRnnBackpropCall<S>& call, Workspace& workspace)
       : c(call),
-        n(call, call.attributes),
+        n(rnn_sizes(call, call.attributes)),
         params_(rnn_params(c.attributes, c.I, c.H, c.L)),
         threads_(team_size(
             c.num_threads,

@@ -12,41 +12,20 @@
 #include "impl/cpu/kernels/scalar.h"
 #include "impl/cpu/kernels/workspace.h"
 #include "impl/cpu/machine/threads.h"
-#include "reference/contract/op_spec.h"
-#include "reference/contract/rnn_params.h"
+#include "impl/rnn_sizes.h"
 
 namespace backgauge::cpu {
 
-struct RnnSizes {
-  RnnSizes(const Extents& e, const backgauge_attributes& attributes)
-      : mode(attributes.rnn_mode),
-        T(e.T),
-        B(e.B),
-        H(e.H),
-        L(e.L),
-        D(e.D),
-        G(rnn_gates(attributes.rnn_mode)),
-        has_masks(attributes.dropout > 0 && e.L > 1),
-        extra(mode == BACKGAUGE_LSTM  ? 2
-              : mode == BACKGAUGE_GRU ? 1
-                                      : 0) {}
-
-  std::int32_t mode;
-  std::int64_t T, B, H, L, D, G;
-  bool has_masks;
-  std::int64_t extra;  // arrays [T, B, H] per pseudo-layer, in addition to gates and y
-
-  std::int64_t step() const { return B * H; }
-  std::int64_t values() const { return L * D * T * step() * (G + 1 + extra); }
-  std::int64_t gap() const { return T * step() * D; }
-  std::int64_t masks() const { return has_masks ? (L - 1) * gap() : 0; }
-};
+inline RnnSizes rnn_sizes(const Extents& extents, const backgauge_attributes& attributes) {
+  const std::int32_t mode = attributes.rnn_mode;
+  return {extents, attributes, rnn_gates(mode) + (mode == BACKGAUGE_LSTM ? 2 : mode == BACKGAUGE_GRU ? 1 : 0)};
+}
 
 // Elements of reserve_space, or -1 if too many to count.
 template <class Storage>
 std::int64_t reserve_length(const RnnSizes& n) {
   Workspace count;
-  count.take<Compute<Storage>>({n.L, n.D, n.T, n.B, n.H, n.G + 1 + n.extra + 1});  // the last: more than the masks
+  count.take<Compute<Storage>>({n.L, n.D, n.T, n.B, n.H, n.kept + 2});  // more than the masks
   if (!count.countable()) return -1;
   const std::int64_t bytes = n.values() * static_cast<std::int64_t>(sizeof(Compute<Storage>)) + n.masks();
   constexpr std::int64_t kElement = sizeof(Storage);
@@ -64,7 +43,7 @@ class RnnTrace {
     if constexpr (kStoredAsComputed<Storage>) {
       values_ = reinterpret_cast<Value*>(reserve_space);
     } else {
-      values_ = workspace.take<T>({n.L, n.D, n.T, n.B, n.H, n.G + 1 + n.extra});
+      values_ = workspace.take<T>({n.L, n.D, n.T, n.B, n.H, n.kept + 1});
     }
   }
 

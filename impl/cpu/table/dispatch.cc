@@ -41,7 +41,7 @@ void execute(const backgauge_call& call, const Extents& extents, Workspace& work
 
 std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extents) {
   if (!has_reserve_space(call)) return 0;
-  const RnnSizes sizes(extents, call.attributes);
+  const RnnSizes sizes = rnn_sizes(extents, call.attributes);
   switch (call.dtype) {
     case BACKGAUGE_HALF: return reserve_length<Half>(sizes);
     case BACKGAUGE_BFLOAT16: return reserve_length<Bfloat16>(sizes);
@@ -90,7 +90,7 @@ backgauge_status forward(const backgauge_call* call, backgauge_message* message)
 // The masks follow the values, as bytes, whatever the storage type.
 template <class Storage>
 void copy_mask(const backgauge_call& call, const Extents& extents, std::int64_t gap, std::uint8_t* keep) {
-  const RnnSizes sizes(extents, call.attributes);
+  const RnnSizes sizes = rnn_sizes(extents, call.attributes);
   const auto bound = CudnnRnnBackpropCall<Storage>::bind(call, extents);
   Workspace none;
   const RnnTrace<Storage, const std::byte> trace(sizes, reinterpret_cast<const std::byte*>(bound.reserve_space), none);
