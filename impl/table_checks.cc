@@ -35,6 +35,14 @@ backgauge_status fail(backgauge_message* message, backgauge_status status, std::
   return status;
 }
 
+backgauge_status before_mask(const backgauge_call& call, const Extents& extents, std::int32_t gap,
+                             const std::uint8_t* keep, backgauge_message* message) {
+  const bool nowhere = keep == nullptr && mask_elements(extents) > 0;
+  if (call.op == BACKGAUGE_CUDNN_RNN_BACKPROP && !nowhere && gap >= 0 && gap < extents.L - 1) return BACKGAUGE_OK;
+  return fail(message, BACKGAUGE_INVALID_ARGUMENT,
+              "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop, and memory for it");
+}
+
 // The shapes of the call must be legal.
 backgauge_status TableChecks::answer(const backgauge_call& call, const Extents& extents, backgauge_plan& needed,
                                      backgauge_message* message) const {
@@ -57,10 +65,12 @@ backgauge_status TableChecks::answer(const backgauge_call& call, backgauge_plan&
 }
 
 backgauge_status TableChecks::prepare(const backgauge_call* call, backgauge_plan* needed,
-                                      backgauge_message* message) const {
-  if (needed == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "plan: expected a plan, got NULL");
-  if (call == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "call: expected a call, got NULL");
-  return answer(*call, *needed, message);
+                                      backgauge_message* message) const noexcept {
+  return guarded(message, [&] {
+    if (needed == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "plan: expected a plan, got NULL");
+    if (call == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "call: expected a call, got NULL");
+    return answer(*call, *needed, message);
+  });
 }
 
 // To look at the shapes takes a microsecond: done once where no length of reserve_space has to be known first.

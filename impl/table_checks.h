@@ -3,6 +3,7 @@
 // turns exceptions into statuses.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <span>
@@ -70,6 +71,11 @@ backgauge_status fill_plan(const Workspace<kAlignment>& count, std::int64_t rese
   return BACKGAUGE_OK;
 }
 
+// The check that `dropout_mask` makes in addition, of a call that may be executed: BACKGAUGE_OK if the call has a mask
+// for this gap between layers, and `keep` is memory for it.
+backgauge_status before_mask(const backgauge_call& call, const Extents& extents, std::int32_t gap,
+                             const std::uint8_t* keep, backgauge_message* message);
+
 struct TableChecks {
   std::span<const backgauge_op_claims> claims;
   // Answers for a call that is claimed and whose shapes are legal; sees what prepare may see. nullptr: nothing is
@@ -79,7 +85,32 @@ struct TableChecks {
   std::int32_t memory_space = BACKGAUGE_HOST;  // of the calls it takes
 
   // The whole of `prepare`.
-  backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) const;
+  backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) const noexcept;
+
+  // The whole of `run`, or of `forward`: execute(call, extents).
+  template <class Execute>
+  backgauge_status run(bool forward, const backgauge_call* call, backgauge_message* message,
+                       Execute execute) const noexcept {
+    return guarded(message, [&] {
+      Extents extents;
+      const backgauge_status status = before(forward, call, extents, message);
+      if (status == BACKGAUGE_OK) execute(*call, extents);
+      return status;
+    });
+  }
+
+  // The whole of `dropout_mask`: copy_mask(call, extents).
+  template <class CopyMask>
+  backgauge_status mask(const backgauge_call* call, std::int32_t gap, const std::uint8_t* keep,
+                        backgauge_message* message, CopyMask copy_mask) const noexcept {
+    return guarded(message, [&] {
+      Extents extents;
+      backgauge_status status = before(false, call, extents, message);
+      if (status == BACKGAUGE_OK) status = before_mask(*call, extents, gap, keep, message);
+      if (status == BACKGAUGE_OK) copy_mask(*call, extents);
+      return status;
+    });
+  }
 
   // Before `run`, or before `forward`: BACKGAUGE_OK if the op may be executed, and then its extents.
   backgauge_status before(bool forward, const backgauge_call* call, Extents& extents, backgauge_message* message) const;

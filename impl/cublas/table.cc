@@ -29,17 +29,13 @@ const backgauge_op_claims kClaims[] = {claims()};
 const TableChecks kChecks = {kClaims, plan, BACKGAUGE_CUDA};
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
-  return guarded(message, [&] { return kChecks.prepare(call, answer, message); });
+  return kChecks.prepare(call, answer, message);
 }
 
 backgauge_status run(const backgauge_call* call, backgauge_message* message) {
-  return guarded(message, [&] {
-    Extents extents;
-    const backgauge_status status = kChecks.before(false, call, extents, message);
-    if (status != BACKGAUGE_OK) return status;
-    Workspace memory(call->workspace);
-    block_lstm_grad_v2(*call, extents, memory);
-    return BACKGAUGE_OK;
+  return kChecks.run(false, call, message, [](const backgauge_call& checked, const Extents& extents) {
+    Workspace memory(checked.workspace);
+    block_lstm_grad_v2(checked, extents, memory);
   });
 }
 

@@ -121,11 +121,8 @@ void copy_mask(const backgauge_call& call, const Extents& extents, std::int64_t 
 backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
                               backgauge_message* message) {
   return with_checks(call, false, message, [&](const backgauge_call& checked, const Extents& e) {
-    const bool nowhere = keep == nullptr && e.T * e.B * e.D * e.H > 0;
-    if (checked.op != BACKGAUGE_CUDNN_RNN_BACKPROP || nowhere || gap < 0 || gap >= e.L - 1) {
-      return fail(message, BACKGAUGE_INVALID_ARGUMENT,
-                  "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop, and memory for it");
-    }
+    const backgauge_status status = before_mask(checked, e, gap, keep, message);
+    if (status != BACKGAUGE_OK) return status;
     with_storage(checked.dtype, [&](auto storage) { copy_mask<decltype(storage)>(checked, e, gap, keep); });
     return BACKGAUGE_OK;
   });

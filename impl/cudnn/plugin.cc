@@ -45,49 +45,31 @@ const TableChecks& checks() {
 }
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
-  return guarded(message, [&] { return checks().prepare(call, answer, message); });
+  return checks().prepare(call, answer, message);
 }
 
-backgauge_status execute_checked(const backgauge_call* call, bool forward, backgauge_message* message) {
-  return guarded(message, [&] {
-    Extents extents;
-    const backgauge_status status = checks().before(forward, call, extents, message);
-    if (status != BACKGAUGE_OK) return status;
-    Workspace memory(call->workspace);
-    execute(*call, extents, memory);
-    return BACKGAUGE_OK;
-  });
+void execute_in_its_memory(const backgauge_call& call, const Extents& extents) {
+  Workspace memory(call.workspace);
+  execute(call, extents, memory);
 }
 
 backgauge_status run(const backgauge_call* call, backgauge_message* message) {
-  return execute_checked(call, false, message);
+  return checks().run(false, call, message, execute_in_its_memory);
 }
 
 backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
-  return execute_checked(call, true, message);
+  return checks().run(true, call, message, execute_in_its_memory);
 }
 
 backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
                               backgauge_message* message) {
-  return guarded(message, [&] {
-    Extents e;
-    const backgauge_status status = checks().before(false, call, e, message);
-    if (status != BACKGAUGE_OK) return status;
-    if (gap < 0 || gap + 1 >= e.L) {
-      return fail(message, BACKGAUGE_INVALID_ARGUMENT,
-                  "gap: expected one between layers 0 and " + std::to_string(e.L - 1) + ", got " + std::to_string(gap));
-    }
-    const std::int64_t elements = e.T * e.B * e.D * e.H;
-    if (keep == nullptr && elements > 0) {
-      return fail(message, BACKGAUGE_INVALID_ARGUMENT, "keep: expected memory, got NULL");
-    }
-    const float dropout = call->attributes.dropout;
+  return checks().mask(call, gap, keep, message, [=](const backgauge_call& checked, const Extents& e) {
+    const float dropout = checked.attributes.dropout;
     if (dropout == 0 || dropout == 1) {
-      std::fill_n(keep, elements, std::uint8_t{dropout == 0});
+      std::fill_n(keep, mask_elements(e), std::uint8_t{dropout == 0});
     } else {
-      reveal_mask(*call, e, gap, keep);
+      reveal_mask(checked, e, gap, keep);
     }
-    return BACKGAUGE_OK;
   });
 }
 

@@ -37,24 +37,20 @@ constexpr backgauge_op_claims kClaims[] = {claims_of(BACKGAUGE_LSTM_BLOCK_CELL_G
 constexpr TableChecks kChecks = {kClaims, nullptr};
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
-  return guarded(message, [&] { return kChecks.prepare(call, plan, message); });
+  return kChecks.prepare(call, plan, message);
 }
 
 backgauge_status run(const backgauge_call* call, backgauge_message* message) {
-  return guarded(message, [&] {
-    Extents extents;
-    const backgauge_status status = kChecks.before(false, call, extents, message);
-    if (status != BACKGAUGE_OK) return status;
+  return kChecks.run(false, call, message, [](const backgauge_call& checked, const Extents& extents) {
     const Ops& ops = ops_of_this_machine();
-    const bool half = call->dtype == BACKGAUGE_HALF;
-    if (call->op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
-      half ? ops.cell_half(LstmBlockCellGradCall<Half>::bind(*call, extents))
-           : ops.cell_float(LstmBlockCellGradCall<float>::bind(*call, extents));
+    const bool half = checked.dtype == BACKGAUGE_HALF;
+    if (checked.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
+      half ? ops.cell_half(LstmBlockCellGradCall<Half>::bind(checked, extents))
+           : ops.cell_float(LstmBlockCellGradCall<float>::bind(checked, extents));
     } else {
-      half ? ops.block_half(BlockLstmGradV2Call<Half>::bind(*call, extents))
-           : ops.block_float(BlockLstmGradV2Call<float>::bind(*call, extents));
+      half ? ops.block_half(BlockLstmGradV2Call<Half>::bind(checked, extents))
+           : ops.block_float(BlockLstmGradV2Call<float>::bind(checked, extents));
     }
-    return BACKGAUGE_OK;
   });
 }
 

@@ -8,18 +8,16 @@
 namespace backgauge::onednn {
 namespace {
 
-// dnnl::error is a std::exception whose text says what oneDNN could not do.
+// Returns body(), or throws what guarded() answers with: dnnl::error is a std::exception whose text says what oneDNN
+// could not do.
 template <class Body>
-backgauge_status guarded_by_status(backgauge_message* message, Body body) noexcept {
-  return guarded(message, [&]() -> backgauge_status {
-    try {
-      return body();
-    } catch (const dnnl::error& e) {
-      const bool memory = e.status == dnnl_out_of_memory;
-      return fail(message, memory ? BACKGAUGE_OUT_OF_MEMORY : BACKGAUGE_DEVICE_ERROR,
-                  std::string("oneDNN: ") + e.what());
-    }
-  });
+auto with_status(Body body) {
+  try {
+    return body();
+  } catch (const dnnl::error& e) {
+    const bool memory = e.status == dnnl_out_of_memory;
+    throw CallError(memory ? BACKGAUGE_OUT_OF_MEMORY : BACKGAUGE_DEVICE_ERROR, std::string("oneDNN: ") + e.what());
+  }
 }
 
 void execute(const backgauge_call& call, const Extents& extents, Workspace& memory, unsigned phases) {
@@ -35,9 +33,11 @@ backgauge_status plan(const backgauge_call& call, const Extents& extents, backga
                       backgauge_message* message) {
   if (const std::string other = other_library(); !other.empty()) return fail(message, BACKGAUGE_UNSUPPORTED, other);
   const bool stacked = call.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2;
-  Workspace count;
-  execute(call, extents, count, kAllPhases);
-  return fill_plan(count, stacked ? reserve_length(extents, call.attributes, call.num_threads) : 0, plan, message);
+  return with_status([&] {
+    Workspace count;
+    execute(call, extents, count, kAllPhases);
+    return fill_plan(count, stacked ? reserve_length(extents, call.attributes, call.num_threads) : 0, plan, message);
+  });
 }
 
 backgauge_op_claims claims_of(backgauge_op op) {
@@ -63,18 +63,14 @@ const backgauge_op_claims kClaims[] = {claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
 const TableChecks kChecks = {kClaims, plan};
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
-  return guarded_by_status(message, [&] { return kChecks.prepare(call, answer, message); });
+  return kChecks.prepare(call, answer, message);
 }
 
 backgauge_status execute_checked(const backgauge_call* call, bool forward, unsigned phases,
                                  backgauge_message* message) {
-  return guarded_by_status(message, [&] {
-    Extents extents;
-    const backgauge_status status = kChecks.before(forward, call, extents, message);
-    if (status != BACKGAUGE_OK) return status;
-    Workspace memory(call->workspace);
-    execute(*call, extents, memory, phases);
-    return BACKGAUGE_OK;
+  return kChecks.run(forward, call, message, [=](const backgauge_call& checked, const Extents& extents) {
+    Workspace memory(checked.workspace);
+    with_status([&] { execute(checked, extents, memory, phases); });
   });
 }
 

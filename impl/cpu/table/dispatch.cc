@@ -65,26 +65,20 @@ constexpr backgauge_op_claims kClaims[] = {complete_claims(BACKGAUGE_LSTM_BLOCK_
 constexpr TableChecks kChecks = {kClaims, plan, BACKGAUGE_HOST};
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* needed, backgauge_message* message) {
-  return guarded(message, [&] { return kChecks.prepare(call, needed, message); });
+  return kChecks.prepare(call, needed, message);
 }
 
-backgauge_status checked_execute(const backgauge_call* call, bool forward, backgauge_message* message) {
-  return guarded(message, [&] {
-    Extents extents;
-    const backgauge_status status = kChecks.before(forward, call, extents, message);
-    if (status != BACKGAUGE_OK) return status;
-    Workspace workspace(call->workspace);
-    execute(*call, extents, workspace);
-    return BACKGAUGE_OK;
-  });
+void execute_in_its_memory(const backgauge_call& call, const Extents& extents) {
+  Workspace workspace(call.workspace);
+  execute(call, extents, workspace);
 }
 
 backgauge_status run(const backgauge_call* call, backgauge_message* message) {
-  return checked_execute(call, false, message);
+  return kChecks.run(false, call, message, execute_in_its_memory);
 }
 
 backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
-  return checked_execute(call, true, message);
+  return kChecks.run(true, call, message, execute_in_its_memory);
 }
 
 // The masks follow the values, as bytes, whatever the storage type.
@@ -103,22 +97,13 @@ void copy_mask(const backgauge_call& call, const Extents& extents, std::int64_t 
 
 backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
                               backgauge_message* message) {
-  return guarded(message, [&] {
-    Extents e;
-    const backgauge_status status = kChecks.before(false, call, e, message);
-    if (status != BACKGAUGE_OK) return status;
-    const bool nowhere = keep == nullptr && e.T * e.B * e.D * e.H > 0;
-    if (call->op != BACKGAUGE_CUDNN_RNN_BACKPROP || nowhere || gap < 0 || gap >= e.L - 1) {
-      return fail(message, BACKGAUGE_INVALID_ARGUMENT,
-                  "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop, and memory for it");
+  return kChecks.mask(call, gap, keep, message, [=](const backgauge_call& checked, const Extents& extents) {
+    switch (checked.dtype) {
+      case BACKGAUGE_HALF: return copy_mask<Half>(checked, extents, gap, keep);
+      case BACKGAUGE_BFLOAT16: return copy_mask<Bfloat16>(checked, extents, gap, keep);
+      case BACKGAUGE_FLOAT32: return copy_mask<float>(checked, extents, gap, keep);
+      default: return copy_mask<double>(checked, extents, gap, keep);
     }
-    switch (call->dtype) {
-      case BACKGAUGE_HALF: copy_mask<Half>(*call, e, gap, keep); break;
-      case BACKGAUGE_BFLOAT16: copy_mask<Bfloat16>(*call, e, gap, keep); break;
-      case BACKGAUGE_FLOAT32: copy_mask<float>(*call, e, gap, keep); break;
-      default: copy_mask<double>(*call, e, gap, keep);
-    }
-    return BACKGAUGE_OK;
   });
 }
 
