@@ -27,7 +27,7 @@ tested_folder() {
 }
 
 stage_quick() {
-  local files folders targets=() implementations file folder
+  local files folders targets=() linked implementations file folder
   mapfile -t files < <(changed_files)
   mapfile -t folders < <(for file in "${files[@]}"; do tested_folder "$file"; done | sort -u)
   if [ ${#folders[@]} -eq 0 ]; then echo "no tests concern the ${#files[@]} changed files" >&2; return; fi
@@ -36,8 +36,9 @@ stage_quick() {
   for folder in "${folders[@]}"; do targets+=("$folder/all"); done
   if printf '%s\n' "${files[@]}" | grep -qE '^(reference|impl|properties|ci)/.*\.(cc|h|inc)$'; then
     targets+=(backgauge)
-    # The implementations that were changed; for any other change, only `cpu`.
-    implementations=$(printf '%s\n' "${files[@]}" | sed -nE 's#^impl/(plain|cpu|eigen)/.*#\1#p' | sort -u)
+    # The implementations that were changed, of those linked into the command; for any other change, only `cpu`.
+    linked=$(sed -nE 's/^BACKGAUGE_LINKED\((\w+),.*/\1/p' impl/implementations.inc | paste -sd '|')
+    implementations=$(printf '%s\n' "${files[@]}" | sed -nE "s#^impl/($linked)/.*#\1#p" | sort -u)
     implementations=${implementations:-cpu}
   fi
   [[ " ${folders[*]} " != *" ci "* ]] || targets+=(impl/testing/all backgauge_plain_library)

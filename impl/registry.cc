@@ -6,13 +6,22 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "impl/cpu/table/cpu.h"
-#include "impl/eigen/eigen.h"
 #include "impl/plain/plain.h"
 #include "reference/contract/op_spec.h"
 #include "reference/contract/validate.h"
 
 namespace backgauge {
+
+// Each is nullptr, with the reason in `error`, if it cannot be used on this machine.
+#define BACKGAUGE_LINKED(name, group) const backgauge_implementation* name##_implementation(std::string& error);
+#define BACKGAUGE_PLUGIN(name, group, absence)
+#include "impl/implementations.inc"
+#undef BACKGAUGE_LINKED
+#undef BACKGAUGE_PLUGIN
+
+// plain defines the entry of a plug-in instead, because it is the example to copy.
+const backgauge_implementation* plain_implementation(std::string&) { return plain_entry(&host()); }
+
 namespace {
 
 bool is_path(std::string_view text) { return text.find('/') != std::string_view::npos || text.ends_with(".so"); }
@@ -116,25 +125,32 @@ struct BuiltIn {
   std::string_view name;
   Group group;
   const backgauge_implementation* (*open)(std::string& error);  // nullptr: a plug-in
-  std::string_view plugin;                                      // its path in the build, or "": not in this build
   std::string_view absence;
-
-  bool is_here() const { return open != nullptr || !plugin.empty(); }
 };
 
+#define BACKGAUGE_LINKED(name, group) {#name, Group::group, name##_implementation, ""},
+#define BACKGAUGE_PLUGIN(name, group, absence) {name, Group::group, nullptr, absence},
 constexpr BuiltIn kBuiltIn[] = {
-    {"plain", Group::kOurs, [](std::string&) { return plain_entry(&host()); }, "", ""},
-    {"cpu", Group::kOurs, cpu_implementation, "", ""},
-    {"eigen", Group::kForeign, [](std::string&) { return &eigen_implementation(); }, "", ""},
-    {"onednn", Group::kForeign, nullptr, BACKGAUGE_ONEDNN_PLUGIN,
-     "not in this build: CMake found no oneDNN (ci/install-deps --peers, BACKGAUGE_ONEDNN)"},
-    {"cuda-on-host", Group::kForeign, nullptr, BACKGAUGE_CUDA_ON_HOST_PLUGIN, ""},
-    {"cuda", Group::kDevice, nullptr, BACKGAUGE_CUDA_PLUGIN, "not in this build: CMake found no nvcc (BACKGAUGE_NVCC)"},
-    {"cudnn", Group::kDevice, nullptr, BACKGAUGE_CUDNN_PLUGIN,
-     "not in this build: CMake found no nvcc or no cuDNN (BACKGAUGE_NVCC, BACKGAUGE_CUDNN)"},
-    {"cublas", Group::kDevice, nullptr, BACKGAUGE_CUBLAS_PLUGIN,
-     "not in this build: CMake found no nvcc (BACKGAUGE_NVCC)"},
+#include "impl/implementations.inc"
 };
+#undef BACKGAUGE_LINKED
+#undef BACKGAUGE_PLUGIN
+
+struct PluginFile {
+  std::string_view name, path;  // where the build has put it
+};
+
+constexpr PluginFile kPluginFiles[] = {
+#include "plugin_files.inc"
+};
+
+// "": not in this build.
+std::string_view built_file(const BuiltIn& plugin) {
+  const auto found = std::ranges::find(kPluginFiles, plugin.name, &PluginFile::name);
+  return found == std::end(kPluginFiles) ? "" : found->path;
+}
+
+bool is_here(const BuiltIn& built_in) { return built_in.open != nullptr || !built_file(built_in).empty(); }
 
 const BuiltIn* find_built_in(std::string_view name) {
   const auto found = std::ranges::find(kBuiltIn, name, &BuiltIn::name);
@@ -144,7 +160,7 @@ const BuiltIn* find_built_in(std::string_view name) {
 std::vector<std::string> names_of(Group group) {
   std::vector<std::string> names;
   for (const BuiltIn& built_in : kBuiltIn) {
-    if (built_in.group == group && built_in.is_here()) names.emplace_back(built_in.name);
+    if (built_in.group == group && is_here(built_in)) names.emplace_back(built_in.name);
   }
   return names;
 }
@@ -182,6 +198,12 @@ std::string table_refusal(const backgauge_implementation* table) {
   return "";
 }
 
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const BuiltIn& built_in : kBuiltIn) names.emplace_back(built_in.name);
+  return names;
+}
+
 std::vector<std::string> registry_names() { return names_of(Group::kOurs); }
 
 std::vector<std::string> foreign_names() { return names_of(Group::kForeign); }
@@ -193,21 +215,22 @@ bool is_built_in(std::string_view name) { return find_built_in(name) != nullptr;
 std::string file_of(std::string_view name_or_path) {
   const BuiltIn* built_in = find_built_in(name_or_path);
   if (built_in == nullptr) return is_path(name_or_path) ? std::string(name_or_path) : std::string();
-  return built_in->plugin.empty() ? std::string() : plugin_file(built_in->plugin).string();
+  const std::string_view built = built_file(*built_in);
+  return built.empty() ? std::string() : plugin_file(built).string();
 }
 
 const backgauge_implementation* open_implementation(std::string_view name_or_path, std::string& error) {
   error.clear();
   if (const BuiltIn* built_in = find_built_in(name_or_path)) {
     if (built_in->open != nullptr) return built_in->open(error);
-    if (built_in->is_here()) return open_library(plugin_file(built_in->plugin), error);
+    if (is_here(*built_in)) return open_library(plugin_file(built_file(*built_in)), error);
     error = std::string(name_or_path) + ": " + std::string(built_in->absence);
     return nullptr;
   }
   if (is_path(name_or_path)) return open_library(std::string(name_or_path), error);
   error = std::string(name_or_path) + ": not an implementation; expected the path of a shared library or one of";
   for (const BuiltIn& built_in : kBuiltIn) {
-    if (built_in.is_here()) error += " " + std::string(built_in.name);
+    if (is_here(built_in)) error += " " + std::string(built_in.name);
   }
   return nullptr;
 }

@@ -10,6 +10,9 @@
 
 namespace backgauge {
 
+// Every name of the list, in its order; also of what this build is without.
+std::vector<std::string> all_names();
+
 // Built-in implementations of this project, which are expected to pass, in the order of the list.
 std::vector<std::string> registry_names();
 
@@ -19,7 +22,7 @@ std::vector<std::string> foreign_names();
 // Implementations of this project that need a device, if they were built. They cannot be opened without one.
 std::vector<std::string> device_names();
 
-// Whether a name is in one of these lists, or is that of a foreign implementation that was not built.
+// Whether a name is among all_names().
 bool is_built_in(std::string_view name);
 
 // On input a name from one of the lists, or the path of a shared library: anything that contains '/' or ends in ".so".

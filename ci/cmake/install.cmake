@@ -43,12 +43,9 @@ if(NOT BACKGAUGE_WHEEL)
   install(DIRECTORY reports/backgauge DESTINATION "${BACKGAUGE_PYTHON_FOLDER}"
           FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "templates/*" PATTERN "__pycache__" EXCLUDE)
 endif()
-foreach(plugin backgauge_onednn backgauge_cuda-on-host backgauge_cuda backgauge_cudnn backgauge_cublas)
-  if(TARGET ${plugin})
-    add_dependencies(backgauge_installed ${plugin})
-    install(TARGETS ${plugin} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
-  endif()
-endforeach()
+get_property(plugins GLOBAL PROPERTY BACKGAUGE_PLUGINS)
+add_dependencies(backgauge_installed ${plugins})
+install(TARGETS ${plugins} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/backgauge")
 
 # backgauge_install_libraries(<export set> <name>...): the targets backgauge_<name>, for others backgauge::<name>.
 function(backgauge_install_libraries export)

@@ -2,7 +2,6 @@
 // backgauge doctor: what this installation consists of, what works on this machine, and why the rest does not.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -44,13 +43,7 @@ Json opened(const std::string& name) {
 
 Json implementations() {
   Json out = Json::array();
-  for (const std::vector<std::string>& names : {registry_names(), foreign_names(), device_names()}) {
-    for (const std::string& name : names) out.push_back(opened(name));
-  }
-  for (const std::string name : {"onednn", "cuda", "cudnn", "cublas"}) {
-    const bool listed = std::ranges::any_of(out, [&](const Json& each) { return each["name"] == name; });
-    if (!listed) out.push_back(missing(name, "not built: CMake did not find what it needs"));
-  }
+  for (const std::string& name : all_names()) out.push_back(opened(name));
   return out;
 }
 

@@ -2,10 +2,13 @@
 // The baseline: TensorFlow's loops for a CPU, on Eigen.
 #pragma once
 
+#include <string>
+
 #include "reference/contract/backgauge.h"
 
 namespace backgauge {
 
-const backgauge_implementation& eigen_implementation();
+// Never nullptr.
+const backgauge_implementation* eigen_implementation(std::string& error);
 
 }  // namespace backgauge

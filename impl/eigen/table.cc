@@ -72,6 +72,6 @@ constexpr backgauge_implementation kImplementation = {
 }  // namespace
 }  // namespace eigen
 
-const backgauge_implementation& eigen_implementation() { return eigen::kImplementation; }
+const backgauge_implementation* eigen_implementation(std::string&) { return &eigen::kImplementation; }
 
 }  // namespace backgauge

@@ -51,8 +51,8 @@ NEEDS_NO_ROW = re.compile(r"^\.|(^|/)(__init__\.py|[^/]*_test\.\w+)$")
 # One example of each row: how the table calls it, what names the example, where its own files are, files that had to be
 # edited for it.
 ADDITIONS = [
-    ("an implementation", r"\b(impl/eigen|add_subdirectory\(eigen\)|backgauge_eigen)\b", "impl/eigen/",
-     ["impl/registry.cc", "impl/CMakeLists.txt"]),
+    ("an implementation", r"\b(impl/eigen|backgauge_eigen|eigen_implementation)\b|_LINKED\(eigen\b|`eigen/`", "impl/eigen/",
+     ["impl/implementations.inc", "impl/README.md"]),
     ("a law", r"\bsplits_over_the_batch\b", "properties/laws/splits_over_the_batch.cc",
      ["properties/laws/laws.inc", "properties/laws/README.md"]),
     ("a subcommand", r"\badd_merge\b|SUBCOMMAND\(merge\)", "ci/command/merge.cc", ["ci/command/subcommands.inc"]),

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import re
 import resource
 import subprocess
@@ -13,6 +14,7 @@ from command import CELL, PLUGINS, CommandTest
 FAKE = {"BACKGAUGE_CUDART": os.environ["BACKGAUGE_TEST_CUDART"]}
 RIGHT = PLUGINS / "on_fake_device.so"
 WRITES_BEFORE = PLUGINS / "writes_before_on_fake_device.so"
+IMPLEMENTATIONS = pathlib.Path(__file__).resolve().parents[3] / "impl" / "implementations.inc"
 BLOCK = "block_lstm_grad_v2 t3b2i4h5 peep=1 seq=2 dt=f16 data=strat:0x1"
 CUDNN = "cudnn_rnn_backprop t3b2i4h5 mode=lstm layers=2 drop=0.5 dt=f32 data=strat:0x1"
 
@@ -98,11 +100,13 @@ class BuiltIn(CommandTest):
         listed = json.loads(self.expect(0, "list", "--format=json").stdout)
         here = [implementation["name"] for implementation in listed["implementations"]]
         absent = {entry["name"]: entry["reason"] for entry in listed["unavailable"]}
-        for name, line in (("cuda", CELL), ("cublas", BLOCK), ("cudnn", CUDNN)):
+        names = re.findall(r'^BACKGAUGE_PLUGIN\("(.+)", kDevice', IMPLEMENTATIONS.read_text(), re.MULTILINE)
+        self.assertGreaterEqual(len(names), 3)
+        for name in names:
             with self.subTest(name=name):
                 if name in here:
                     self.skipTest("this machine has a device")
-                done = self.expect_complaint(3, name, "verify", f"--case={line}", f"--impl={name}")
+                done = self.expect_complaint(3, name, "verify", f"--case={CELL}", f"--impl={name}")
                 self.assertRegex(done.stderr, "no NVIDIA driver|NVIDIA driver is too old|no CUDA device|not in this build")
                 if name in absent:
                     self.assertIn(absent[name], done.stderr)
