@@ -237,7 +237,7 @@ std::optional<std::vector<std::vector<std::uint8_t>>> TimedCall::dropout_masks(c
   if (implementation_.dropout_mask == nullptr) return std::nullopt;
   std::vector<std::vector<std::uint8_t>> keep;
   for (std::int32_t gap = 0; gap + 1 < e.L; ++gap) {
-    keep.emplace_back(static_cast<std::size_t>(e.T * e.B * e.D * e.H));
+    keep.emplace_back(static_cast<std::size_t>(mask_elements(e)));
     backgauge_message message{};
     const backgauge_status status = implementation_.dropout_mask(&call_, gap, keep.back().data(), &message);
     if (status == BACKGAUGE_UNSUPPORTED) return std::nullopt;

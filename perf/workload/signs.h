@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "perf/workload/ops/sign_pattern.h"
 #include "reference/contract/call.h"
 
 namespace backgauge {
@@ -30,33 +31,24 @@ class Signs {
   // seed to the next.
   Signs(const Problem& problem, std::uint64_t seed);
 
-  // Flips the signs of those elements of the input or output `name`. Applying it twice has no effect.
+  // Flips the signs of those elements of the input or output `name`. Applying it twice has no effect. Throws
+  // std::logic_error if the op has no such tensor.
   void apply(std::string_view name, std::span<double> values) const;
 
   // The same for stored elements.
   void apply(std::string_view name, backgauge_dtype dtype, std::span<std::byte> bytes) const;
 
  private:
-  using Flips = std::vector<std::uint8_t>;  // 1: the sign changes
-
-  // Element k changes if an odd number of `all`, rows[k / columns.size() % rows.size()] and
-  // columns[k % columns.size()] are 1.
   struct Pattern {
     std::string_view name;
-    std::uint8_t all = 0;
-    Flips rows{}, columns{};
+    std::uint8_t all;  // 1: the signs of all elements change, besides those that `signs` changes
+    SignPattern signs;
   };
 
-  Flips draw(std::string_view what, std::int64_t count) const;
-  void add(std::string_view name, Flips rows, Flips columns, bool with_upstream = false);
-  void describe_lstm(const Problem& problem);
-  void describe_net(const Problem& problem);
   template <class Flip>
   void for_each_row(std::string_view name, std::size_t count, const Flip& flip) const;
 
-  std::uint64_t seed_;
-  std::uint8_t upstream_ = 0;
-  std::vector<Pattern> patterns_;  // for the tensors that change
+  std::vector<Pattern> patterns_;  // of every input and output
 };
 
 }  // namespace backgauge

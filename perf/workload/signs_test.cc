@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
+#include <utility>
 
 #include "properties/case/draw/inputs.h"
 #include "reference/contract/storage.h"
@@ -107,6 +109,24 @@ TEST(Signs, ChangeEveryInputThatIsRead) {
       const bool gates = tensor.name == "i" || tensor.name == "f" || tensor.name == "o";
       EXPECT_EQ(changed, !gates && tensor.name != "seq_len_max") << line << " " << tensor.name;
     }
+  }
+}
+
+// Even where the op has a tensor for which another op has a rule.
+TEST(Signs, OfATensorThatNobodyDescribesAreNotKept) {
+  for (const auto& [line, name] : {std::pair{kLines[0], "h"}, {kLines[2], "dicfo"}, {kLines[5], "w"}}) {
+    std::vector<double> values(4, 1);
+    EXPECT_THROW(Signs(problem_of(line), 1).apply(name, values), std::logic_error) << line << " " << name;
+  }
+}
+
+// The outputs of the training forward are computed again.
+TEST(Signs, OfForwardOutputsStay) {
+  const Signs signs(problem_of(kLines[5]), 1);
+  for (const char* name : {"output", "output_h", "output_c", "reserve_space"}) {
+    std::vector<double> values(4, 1);
+    signs.apply(name, values);
+    EXPECT_EQ(values, std::vector<double>(4, 1)) << name;
   }
 }
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many elements a call has, reads and writes.
+#pragma once
+
+#include "properties/case/line/case.h"
+
+namespace backgauge {
+
+inline double bytes_of_an_element(const Case& c) { return static_cast<double>(backgauge_dtype_bytes(c.dtype)); }
+
+// The elements of all tensors that the call has; of the leading `rows` rows of each.
+template <class Rows>
+double elements(const std::vector<TensorSpec>& tensors, const Extents& e, const Rows& rows) {
+  double out = 0;
+  for (const TensorSpec& tensor : tensors) {
+    if (tensor.present(e)) out += static_cast<double>(elements_in_rows(tensor.shape(e), rows(tensor)));
+  }
+  return out;
+}
+
+inline std::int64_t all_rows(const TensorSpec&) { return kAll; }
+
+// The bytes that are read and written according to the op's table. reserve_space is not counted, because its layout is
+// private to an implementation.
+double minimal_bytes(const Case& c, const Extents& e);
+
+}  // namespace backgauge
