@@ -16,7 +16,7 @@
 #include "ci/python/verdict.h"
 #include "ci/python/words.h"
 #include "ci/run/plan/refuse.h"
-#include "perf/call/session_process.h"
+#include "perf/call/session_server.h"
 #include "properties/judge/worker/worker_main.h"
 #include "properties/judge/worker/worker_process.h"
 

@@ -59,7 +59,7 @@ class DeviceCallTest : public ::testing::TestWithParam<const char*> {
     const std::string reason = unclaimed(claims_, filled_.problem, filled_.facts);
     if (!reason.empty()) GTEST_SKIP() << reason;
     if (claims_->determinism != BACKGAUGE_BITWISE) GTEST_SKIP() << "does not claim to give the same bits";
-    call_ = std::make_unique<TimedCall>(*implementation_, filled_.problem, 1, 0);
+    call_ = std::make_unique<TimedCall>(*implementation_, filled_.problem, LoadOptions{});
   }
 
   // Poison first: what is not written differs from every run.

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One implementation with one workload in memory, in this or another process: loaded once, called many times with
-// inputs that change between samples; at the end its outputs are read.
+// One implementation with one workload in memory, in this or another process: called many times with inputs that change
+// between samples; at the end its outputs are read.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,13 +13,8 @@
 #include "perf/meter/meter.h"
 #include "properties/judge/compare/judge_outputs.h"
 #include "properties/judge/compare/verdict.h"
-#include "reference/contract/call.h"
 
 namespace backgauge {
-
-class CallWatcher;
-class TimedCall;
-class TimedParts;
 
 // A contestant cannot continue with a workload: the reason, and the resulting verdict.
 struct ContestantError : std::runtime_error {
@@ -60,7 +52,8 @@ struct Observation {
   std::uint64_t last_seed = 0;           // and of the last one
 };
 
-// Every function throws ContestantError.
+// Constructed with the workload: everything has been prepared in fresh memory, and called for the first time. Every
+// function throws ContestantError.
 class Session {
  public:
   Session() = default;
@@ -68,8 +61,7 @@ class Session {
   Session& operator=(const Session&) = delete;
   virtual ~Session() = default;
 
-  // Called once. Prepares everything in fresh memory, and calls it for the first time.
-  virtual Loaded load(const Problem& problem, const LoadOptions& options) = 0;
+  virtual Loaded loaded() const = 0;
 
   // Gives the inputs the signs of this seed (signs.h), and runs the implementation's own forward again.
   virtual void turn(std::uint64_t seed) = 0;
@@ -77,7 +69,7 @@ class Session {
   // `calls` calls, one after the other.
   virtual Timing time(std::int64_t calls) = 0;
 
-  // `calls` calls that are watched: only of a process of its own, loaded with LoadOptions::watched.
+  // `calls` calls that are watched: only of a process of its own, with LoadOptions::watched.
   virtual Observation observe(std::int64_t) { throw ContestantError("cannot be watched in this process"); }
 
   // The outputs of the last call; with `again`, those of one more call after setting them to NaN.
@@ -87,49 +79,6 @@ class Session {
   virtual void pause() {}
   virtual void resume() {}
   virtual int process() const { return 0; }  // 0: this one
-};
-
-// "", or a message if the calls kept more CPUs busy than num_threads.
-std::string too_many_threads(const Timing& timing, int threads);
-
-// A session in this process.
-class LocalSession : public Session {
- public:
-  // The table, the block and the parts must outlive the session. block: for the outputs (output_block.h); if it is
-  // empty, they lie elsewhere. parts: nullptr if all of `run` is timed, as it is in any case of samples that are
-  // watched.
-  explicit LocalSession(const backgauge_implementation& implementation, std::span<std::byte> block = {},
-                        TimedParts* parts = nullptr);
-  ~LocalSession() override;
-
-  Loaded load(const Problem& problem, const LoadOptions& options) override;
-  void turn(std::uint64_t seed) override;
-  Timing time(std::int64_t calls) override;
-  Computed computed(bool again) override;
-
-  // The process's side of observe(). `chosen`: the call whose masks, and outputs on a device, are returned.
-  struct Sample {
-    std::uint64_t seed = 0;
-    std::uint32_t calls = 0, chosen = 0, shift = 0;
-  };
-  struct Served {
-    std::vector<double> seconds{};
-    double cpu_seconds = 0;
-    Computed computed{};
-  };
-  Served serve(const Sample& sample, CallWatcher& watcher);
-
- private:
-  Computed results(bool with_outputs) const;
-  void check_threads(const Timing& timing);
-
-  const backgauge_implementation& implementation_;
-  std::span<std::byte> block_;
-  TimedParts* const parts_;
-  LoadOptions options_;
-  Problem shapes_;  // the problem of the workload, without values
-  Timing so_far_;
-  std::unique_ptr<TimedCall> call_;
 };
 
 }  // namespace backgauge

@@ -4,30 +4,29 @@
 // does not affect the others or the results.
 #pragma once
 
-#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "perf/call/session.h"
-#include "perf/call/timed_parts.h"
-#include "perf/meter/clocks.h"
+#include "perf/call/session_wire.h"
+#include "perf/call/watched_sample.h"
 #include "perf/meter/doorbell.h"
 #include "properties/judge/worker/conduct.h"
-#include "properties/judge/worker/worker_main.h"
 #include "properties/judge/worker/worker_process.h"
+#include "reference/contract/call.h"
 
 namespace backgauge {
 
 class SessionProcess : public Session {
  public:
-  // Throws ContestantError if the implementation cannot be loaded. `conduct`: where a confined process is to add its
-  // own.
-  explicit SessionProcess(const std::string& implementation, const WorkerProgram& program = {},
-                          std::shared_ptr<Conduct> conduct = std::make_shared<Conduct>());
+  // `conduct`: where a confined process is to add its own.
+  SessionProcess(const std::string& implementation, const Problem& problem, const LoadOptions& options,
+                 const WorkerProgram& program = {}, std::shared_ptr<Conduct> conduct = std::make_shared<Conduct>());
   ~SessionProcess() override { conduct_->add(process_); }
 
-  Loaded load(const Problem& problem, const LoadOptions& options) override;
+  Loaded loaded() const override { return loaded_; }
   void turn(std::uint64_t seed) override;
   Timing time(std::int64_t calls) override;
   Observation observe(std::int64_t calls) override;
@@ -37,14 +36,14 @@ class SessionProcess : public Session {
   int process() const override { return process_.child().id(); }
 
  private:
-  enum class Kind : std::uint32_t;
-  friend class SessionServer;
+  using Kind = SessionMessage;
 
+  SessionProcess(const std::string& implementation, const WorkerProgram& program, std::shared_ptr<Conduct> conduct);
   Channel::Message ask(Kind kind, std::span<const std::byte> bytes);
   void send(Kind kind, std::span<const std::byte> bytes);
   Channel::Message answer_to(Kind kind);
   Channel::Message hear();
-  std::vector<TwoClocks> watch(const LocalSession::Sample& sample, std::vector<GivenTensor>& taken);
+  std::vector<TwoClocks> watch(const WatchedSample& sample, std::vector<GivenTensor>& taken);
   bool is_answered(const Doorbell& bell, std::uint32_t turn);
   std::vector<GivenTensor> outputs_in_block(std::size_t shift) const;
   void expect_quiet() const;
@@ -55,13 +54,8 @@ class SessionProcess : public Session {
   Problem shapes_;  // of the workload, without values
   int threads_ = 1;
   bool on_device_ = false;
+  Loaded loaded_;
   std::uint32_t turn_ = 0;  // the number of the last request; its answer repeats it
 };
-
-// The other side. session_main() serves a session to its end; the arguments are those after the word `worker`. parts:
-// those of the implementation that `open` has opened, if its language has any.
-bool is_session(const std::vector<std::string>& arguments);
-[[noreturn]] void session_main(std::vector<std::string> arguments, const OpenImplementation& open,
-                               const FindTimedParts& parts = {});
 
 }  // namespace backgauge

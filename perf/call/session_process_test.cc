@@ -13,6 +13,8 @@
 #include <thread>
 
 #include "impl/testing/counter.h"
+#include "perf/call/session_server.h"
+#include "perf/call/timed_call.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/judge/testing/scripted_implementation.h"
 
@@ -77,9 +79,8 @@ class SessionProcessTest : public ::testing::Test {
 
   // The message of a session that has to end.
   std::string last_words(const char* name) {
-    SessionProcess session(name);
     try {
-      session.load(problem(), {});
+      SessionProcess session(name, problem(), {});
       for (int k = 0; k < kCalls; ++k) session.time(1);
     } catch (const ContestantError& error) {
       EXPECT_EQ(error.status, Status::kBroken);
@@ -96,8 +97,7 @@ class SessionProcessTest : public ::testing::Test {
     close(file);
     setenv(kCounter, path, 1);
     const std::atomic<std::uint64_t>& turns = counter();
-    SessionProcess session(name);
-    session.load(problem(), {.threads = 2});
+    SessionProcess session(name, problem(), {.threads = 2});
     for (int k = 0; k < 3; ++k) {
       const std::uint64_t before = turns;
       while (turns == before) std::this_thread::yield();
@@ -117,10 +117,10 @@ class SessionProcessTest : public ::testing::Test {
 
 TEST_F(SessionProcessTest, ComputesWhatASessionHereComputes) {
   ScriptedImplementation scripted;
-  LocalSession here(scripted.table);
-  SessionProcess there("good");
+  TimedCall here(scripted.table, problem(), {});
+  SessionProcess there("good", problem(), {});
   for (Session* session : {static_cast<Session*>(&here), static_cast<Session*>(&there)}) {
-    EXPECT_GT(session->load(problem(), {}).first_call, 0);
+    EXPECT_GT(session->loaded().first_call, 0);
     session->turn(5);
     EXPECT_GT(session->time(3).seconds, 0);
   }
@@ -150,7 +150,7 @@ TEST_F(SessionProcessTest, AnAnswerThatNobodyHasAskedForIsNotBelieved) {
 
 TEST_F(SessionProcessTest, WhatCannotBeOpenedSaysWhy) {
   try {
-    SessionProcess session("nobody");
+    SessionProcess session("nobody", problem(), {});
     FAIL();
   } catch (const ContestantError& error) {
     EXPECT_STREQ(error.what(), "nobody: no such implementation");

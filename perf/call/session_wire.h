@@ -2,14 +2,35 @@
 // The messages between a session and its process, except problems (messages.h), as bytes (wire.h).
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "perf/call/session.h"
+#include "perf/call/watched_sample.h"
 #include "properties/judge/worker/wire.h"
 
 namespace backgauge {
+
+// A process with this as its first argument serves a session.
+inline constexpr const char* kSessionArgument = "--time";
+
+// A batch of calls takes as long as requested, and a call may take seconds, or convert layouts and run a forward
+// before.
+inline constexpr std::chrono::seconds kLongestAnswer{900};
+
+// An answer is of the kind of its request, or kError.
+enum class SessionMessage : std::uint32_t {
+  kOpened = 1,  // process, without a request: whether it computes on a device
+  kOptions,     // LoadOptions, before kLoad
+  kLoad,        // the problem; answer: Loaded
+  kTurn,        // the seed
+  kTime,        // the number of calls; answer: Timing
+  kObserve,     // WatchedSample; answer: ServedSample
+  kComputed,    // whether to make one more call; answer: Computed
+  kError        // process: Refusal
+};
 
 struct Refusal {
   std::int32_t status = 0;  // a Status
@@ -31,7 +52,7 @@ void fields(Archive& archive, V& computed) {
   archive(computed.outputs, computed.keep, computed.masks_unavailable);
 }
 
-template <class Archive, Is<LocalSession::Served> V>
+template <class Archive, Is<ServedSample> V>
 void fields(Archive& archive, V& served) {
   archive(served.seconds, served.computed, served.cpu_seconds);
 }

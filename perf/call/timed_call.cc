@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "perf/call/placing.h"
-#include "perf/call/session.h"
 #include "properties/case/line/c_call.h"
 #include "properties/judge/compare/claims.h"
 #include "reference/contract/storage.h"
@@ -40,19 +39,17 @@ std::vector<backgauge_tensor> described(const auto& memories) {
 
 }  // namespace
 
-TimedCall::TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads,
-                     std::int64_t evict_bytes, std::span<std::byte> block, TimedParts* parts, bool whole)
+TimedCall::TimedCall(const backgauge_implementation& implementation, const Problem& problem, const LoadOptions& options,
+                     std::span<std::byte> block, TimedParts* parts)
     : implementation_(implementation),
-      dtype_(problem.dtype),
-      threads_(threads),
+      options_(options),
+      shapes_{problem.op, problem.dtype, problem.attributes, problem.extents, {}, {}},
       block_(implementation.memory_space == BACKGAUGE_CUDA ? std::span<std::byte>() : block),
-      parts_(parts),
-      whole_(whole),
-      evicts_(evict_bytes > 0) {
+      parts_(parts) {
   if (implementation.memory_space == BACKGAUGE_CUDA) {
     device_ = std::make_unique<Device>();
   } else {
-    evicting_.resize(static_cast<std::size_t>(evict_bytes));
+    evicting_.resize(static_cast<std::size_t>(options.evict_bytes));
   }
   if (traits_of(problem.op).forward) make_forward(problem);
   inputs_ = inputs_of(problem);
@@ -60,7 +57,7 @@ TimedCall::TimedCall(const backgauge_implementation& implementation, const Probl
   outputs_ = outputs_of(*find_op(problem.op), problem.extents);
   if (!block_.empty()) {
     for (Memory& output : outputs_) output.storage.reset();
-    place_outputs(problem, 0);
+    place_outputs(0);
   }
   described_outputs_ = described(outputs_);
   if (traits_of(problem.op).forward) link_forward();
@@ -68,18 +65,26 @@ TimedCall::TimedCall(const backgauge_implementation& implementation, const Probl
   give_workspace(call_, ask(call_));
   const backgauge_op_claims* claims = claims_of(implementation, problem.op);
   if (claims != nullptr && claims->changes_reserve_space != 0) keep_reserve_space();
+  loaded_.first_call = timed(1).seconds;
+  loaded_.empty_call = empty_call();
 }
 
 Timing TimedCall::time(std::int64_t calls) {
+  const Timing timing = timed(calls);
+  check_threads(timing);
+  return timing;
+}
+
+Timing TimedCall::timed(std::int64_t calls) {
   Timing total{.waits = 0, .instructions = 0, .cycles = 0};
   for (std::int64_t left = calls; left > 0;) {
     // What is prepared is not timed; calls that need nothing are timed together. A staged call is prepared each time,
     // so that a function which keeps its answer for the next call gains nothing.
-    const std::int64_t batch = reserve_ == nullptr && !evicts_ && !stages() ? left : 1;
+    const std::int64_t batch = reserve_ == nullptr && !evicts() && !stages() ? left : 1;
     restore_reserve_space();
     backgauge_message message{};
     if (stages()) check("prepare", parts_->prepare(&call_, &message), message);
-    if (evicts_) empty_caches();
+    if (evicts()) empty_caches();
     Meter meter;
     meter.start();
     const double seconds = device_ ? time_on_device(batch) : time_batch(batch);
@@ -93,9 +98,9 @@ Timing TimedCall::time(std::int64_t calls) {
   return total;
 }
 
-bool TimedCall::stages() const { return parts_ != nullptr && !whole_ && parts_->is_staged(call_.op); }
+bool TimedCall::stages() const { return parts_ != nullptr && !options_.watched && parts_->is_staged(call_.op); }
 
-// The least of some means: disturbances only add time.
+// 0 without `parts_`. The least of some means: disturbances only add time.
 double TimedCall::empty_call() {
   if (parts_ == nullptr) return 0;
   constexpr int kMeans = 5, kCalls = 100;
@@ -117,6 +122,17 @@ void TimedCall::check_environment() {
   if (change.empty()) return;
   environment_.restore();
   throw ContestantError("changed the floating-point environment: " + change, Status::kFailed);
+}
+
+// Only for calls in host memory without pauses: if caches are emptied in between, the CPU time is not that of the
+// calls.
+void TimedCall::check_threads(const Timing& timing) {
+  if (device_ || evicts()) return;
+  so_far_.seconds += timing.seconds;
+  so_far_.cpu_seconds += timing.cpu_seconds;
+  if (const std::string why = too_many_threads(so_far_, options_.threads); !why.empty()) {
+    throw ContestantError(why, Status::kFailed);
+  }
 }
 
 double TimedCall::time_batch(std::int64_t calls) {
@@ -147,7 +163,8 @@ void TimedCall::empty_caches() {
   for (std::size_t k = 0; k < evicting_.size(); k += kLine) evicting_[k] ^= std::byte{1};
 }
 
-void TimedCall::turn(Signs signs) {
+void TimedCall::turn(std::uint64_t seed) {
+  Signs signs(shapes_, seed);
   if (signs_) flip(*signs_);
   flip(signs);
   signs_ = std::move(signs);
@@ -202,12 +219,11 @@ void TimedCall::restore_reserve_space() {
 }
 
 void TimedCall::poison_outputs() {
-  constexpr std::byte kNan{0xff};  // NaN in every format
   for (const Memory& output : outputs_) {
     if (device_) {
-      output.on_device->fill(kNan, device_->stream);
+      output.on_device->fill(kPoison, device_->stream);
     } else {
-      std::memset(output.data, std::to_integer<int>(kNan), output.bytes);
+      std::memset(output.data, std::to_integer<int>(kPoison), output.bytes);
     }
   }
 }
@@ -226,15 +242,35 @@ std::vector<std::byte> TimedCall::bytes_of(const Memory& memory) const {
 std::vector<GivenTensor> TimedCall::outputs() const {
   std::vector<GivenTensor> out;
   for (const Memory& output : outputs_) {
-    out.push_back(
-        {output.name, output.shape, dtype_, std::vector<double>(output.bytes / backgauge_dtype_bytes(dtype_))});
-    decode(dtype_, bytes_of(output).data(), out.back().values);
+    out.push_back({output.name, output.shape, shapes_.dtype,
+                   std::vector<double>(output.bytes / backgauge_dtype_bytes(shapes_.dtype))});
+    decode(shapes_.dtype, bytes_of(output).data(), out.back().values);
   }
   return out;
 }
 
-std::optional<std::vector<std::vector<std::uint8_t>>> TimedCall::dropout_masks(const Extents& e) const {
+Computed TimedCall::computed(bool again) {
+  if (again) {
+    poison_outputs();
+    timed(1);
+  }
+  return results(true);
+}
+
+Computed TimedCall::results(bool with_outputs) const {
+  Computed computed;
+  if (with_outputs) computed.outputs = outputs();
+  if (!has_random_dropout(shapes_)) return computed;
+  auto masks = dropout_masks();
+  computed.masks_unavailable = !masks.has_value();
+  if (masks) computed.keep = std::move(*masks);
+  return computed;
+}
+
+// The masks in its reserve_space; nullopt if they are not available.
+std::optional<std::vector<std::vector<std::uint8_t>>> TimedCall::dropout_masks() const {
   if (implementation_.dropout_mask == nullptr) return std::nullopt;
+  const Extents& e = shapes_.extents;
   std::vector<std::vector<std::uint8_t>> keep;
   for (std::int32_t gap = 0; gap + 1 < e.L; ++gap) {
     keep.emplace_back(static_cast<std::size_t>(mask_elements(e)));
@@ -248,7 +284,7 @@ std::optional<std::vector<std::vector<std::uint8_t>>> TimedCall::dropout_masks(c
 
 backgauge_call TimedCall::call_of(const Problem& problem, const std::vector<backgauge_tensor>& inputs,
                                   const std::vector<backgauge_tensor>& outputs) const {
-  backgauge_call call = c_call(problem, inputs, outputs, device_ ? BACKGAUGE_CUDA : BACKGAUGE_HOST, threads_);
+  backgauge_call call = c_call(problem, inputs, outputs, device_ ? BACKGAUGE_CUDA : BACKGAUGE_HOST, options_.threads);
   call.stream = device_ ? device_->stream.get() : nullptr;
   return call;
 }
@@ -317,7 +353,7 @@ TimedCall::Memories TimedCall::outputs_of(const OpSpec& spec, Extents extents) {
   Memories out;
   for (const TensorSpec& output : spec.outputs) {
     if (!output.present(extents)) continue;
-    out.push_back(place(std::string(output.name), output.shape(extents), dtype_));
+    out.push_back(place(std::string(output.name), output.shape(extents), shapes_.dtype));
   }
   return out;
 }

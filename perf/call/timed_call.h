@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One gradient call of an implementation in this process, in memory like that of ordinary programs: in host memory
-// every tensor starts at a multiple of 64 bytes, and no two are a multiple of 4096 bytes apart; in device memory each
-// tensor is a separate allocation.
+// A session in this process: one gradient call of an implementation, in memory like that of ordinary programs: in host
+// memory every tensor starts at a multiple of 64 bytes, and no two are a multiple of 4096 bytes apart; in device memory
+// each tensor is a separate allocation.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "perf/call/session.h"
 #include "perf/call/timed_parts.h"
+#include "perf/call/watched_sample.h"
 #include "perf/meter/meter.h"
 #include "perf/workload/signs.h"
 #include "properties/device/device.h"
@@ -22,61 +24,39 @@
 
 namespace backgauge {
 
-// Watches calls that are timed one by one. The functions are called in this order for each call, from 0.
-class CallWatcher {
+class TimedCall final : public Session {
  public:
-  virtual ~CallWatcher() = default;
-  virtual void await_preparing(std::uint32_t call) = 0;
-  virtual void await_calling(std::uint32_t call) = 0;
-  virtual void has_returned(std::uint32_t call) = 0;
-};
-
-class TimedCall {
- public:
-  // Describes, prepares and places the call; for CudnnRNNBackprop it runs the implementation's own forward. Before
-  // every timed run the calling thread writes `evict_bytes` bytes to empty the caches. Throws std::runtime_error with
-  // the implementation's message if it refuses the call, or with the error of the device.
+  // Describes, prepares and places the call, and makes it for the first time; for CudnnRNNBackprop it runs the
+  // implementation's own forward. Throws ContestantError if the implementation refuses the call; this and every
+  // function throw std::runtime_error with the error of the device.
   // `block`: where the outputs lie (output_block.h), in host memory; if it is empty, in memory of its own.
-  // `parts`: of an implementation in another language, else nullptr; it must outlive this. `whole`: all parts of a call
-  // are timed.
-  TimedCall(const backgauge_implementation& implementation, const Problem& problem, int threads,
-            std::int64_t evict_bytes, std::span<std::byte> block = {}, TimedParts* parts = nullptr, bool whole = false);
+  // `parts`: of an implementation in another language, else nullptr. In samples that are watched all parts are timed.
+  // The table, the block and the parts must outlive this.
+  TimedCall(const backgauge_implementation& implementation, const Problem& problem, const LoadOptions& options,
+            std::span<std::byte> block = {}, TimedParts* parts = nullptr);
 
-  // What `calls` runs took; on a device the seconds are those from the start of the first to the end of the last on the
-  // stream. Restoring reserve_space, if the implementation changes it, emptying caches, and what comes before and after
-  // the timed part of a staged call is not timed. Throws std::runtime_error if a run does not return OK or changes the
-  // floating-point environment.
-  Timing time(std::int64_t calls);
+  Loaded loaded() const override { return loaded_; }
+  void turn(std::uint64_t seed) override;
 
-  // Seconds of a call that computes nothing; 0 without `parts`.
-  double empty_call();
+  // On a device the seconds are those from the start of the first to the end of the last on the stream. Restoring
+  // reserve_space, if the implementation changes it, emptying caches, and what comes before and after the timed part of
+  // a staged call is not timed. Throws ContestantError if a run does not return OK, changes the floating-point
+  // environment, or keeps too many threads busy.
+  Timing time(std::int64_t calls) override;
+  Computed computed(bool again) override;
 
-  // The seconds of each of `calls` runs, and the processor time of all threads. Each run has inputs with
-  // the signs of another seed: of the call k, seed + k. Its outputs have been poisoned. All tensors in host memory are
-  // moved first, by `shift` (placing.h) from where they were placed. Throws like time(), and if an output is not
-  // written when a run returns.
-  struct Each {
-    std::vector<double> seconds, cpu_seconds;
-  };
-  Each time_each(const Problem& shapes, std::uint64_t seed, std::uint32_t calls, std::size_t shift,
-                 CallWatcher& watcher);
+  // The process's side of observe(). Outputs have been poisoned before each run. Throws like time(), and if an output
+  // is not written when a run returns.
+  ServedSample serve(const WatchedSample& sample, CallWatcher& watcher);
 
   // For a call in device memory. enqueue() puts the restoring of reserve_space and one run on the stream, and does not
   // wait.
   const device::Stream& stream() const { return device_->stream; }
   void enqueue();
 
-  // Replaces the signs of the inputs and runs the forward again.
-  void turn(Signs signs);
-
   // Sets all outputs to NaN, to detect elements that are not written.
   void poison_outputs();
   std::vector<GivenTensor> outputs() const;
-
-  // The masks in its reserve_space, for a problem with random dropout; nullopt if they are not available.
-  std::optional<std::vector<std::vector<std::uint8_t>>> dropout_masks(const Extents& extents) const;
-
-  std::uint64_t workspace_bytes() const { return call_.workspace_bytes; }
 
  private:
   struct Memory {
@@ -98,6 +78,8 @@ class TimedCall {
   };
   using Memories = std::vector<Memory>;
 
+  static constexpr std::byte kPoison{0xff};  // NaN in every format
+
   Memory place(std::string name, Shape shape, backgauge_dtype dtype);
   Memory place_bytes(std::size_t bytes);
   Memory place_on_device(std::size_t bytes, std::size_t alignment) const;
@@ -113,12 +95,18 @@ class TimedCall {
   void link_forward();
   void run_forward(backgauge_call& call);
   void flip(const Signs& signs);
-  void move(const Problem& shapes, std::size_t shift);
-  void place_outputs(const Problem& shapes, std::size_t shift);
+  void move(std::size_t shift);
+  void place_outputs(std::size_t shift);
   void check_written() const;
   void check_environment();
+  void check_threads(const Timing& timing);
   void empty_caches();
   bool stages() const;
+  bool evicts() const { return options_.evict_bytes > 0; }
+  double empty_call();
+  Timing timed(std::int64_t calls);
+  Computed results(bool with_outputs) const;
+  std::optional<std::vector<std::vector<std::uint8_t>>> dropout_masks() const;
   double time_batch(std::int64_t calls);
   void keep_reserve_space();
   void restore_reserve_space();
@@ -127,14 +115,12 @@ class TimedCall {
   void check(const char* function, backgauge_status status, const backgauge_message& message) const;
 
   const backgauge_implementation& implementation_;
-  backgauge_dtype dtype_;
-  int threads_;
+  const LoadOptions options_;
+  const Problem shapes_;            // the problem of the workload, without values
   std::unique_ptr<Device> device_;  // nullptr: host memory
   std::span<std::byte> block_;
   TimedParts* const parts_;
-  const bool whole_;
   std::vector<std::byte> evicting_;  // written to empty the host's caches
-  bool evicts_ = false;
   std::size_t placed_ = 0;
   Memories inputs_, outputs_, made_;  // made_: outputs of the forward
   Memory* reserve_ = nullptr;         // restored before every run, if not nullptr
@@ -145,6 +131,8 @@ class TimedCall {
   backgauge_call call_{}, forward_{};
   std::optional<Signs> signs_;
   FloatEnvironment environment_ = FloatEnvironment::now();
+  Timing so_far_;
+  Loaded loaded_;
 };
 
 }  // namespace backgauge

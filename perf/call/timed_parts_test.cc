@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "perf/call/session.h"
+#include "perf/call/timed_call.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/judge/testing/scripted_implementation.h"
 
@@ -59,46 +59,48 @@ class TimedPartsTest : public ::testing::Test {
     scripted.claims.op = filled.problem.op;
   }
 
+  TimedCall load(const LoadOptions& options = {}) { return {scripted.table, filled.problem, options, {}, &parts}; }
+
   Filled filled;
   testing::ScriptedImplementation scripted;
   ScriptedParts parts{scripted.table};
-  LocalSession session{scripted.table, {}, &parts};
 };
 
 TEST_F(TimedPartsTest, AStagedCallIsPreparedEachTimeAndItsRunAloneIsTimed) {
-  const Loaded loaded = session.load(filled.problem, {});
+  TimedCall call = load();
   EXPECT_EQ(parts.order, "prf0");
   EXPECT_GT(parts.empty_calls, 0);
-  EXPECT_GT(loaded.empty_call, 0);
+  EXPECT_GT(call.loaded().empty_call, 0);
   parts.order.clear();
   const double whole = 3 * 2 * std::chrono::duration<double>(kLong).count();
-  EXPECT_LT(session.time(3).seconds, whole);
+  EXPECT_LT(call.time(3).seconds, whole);
   EXPECT_EQ(parts.order, "prfprfprf");
   parts.order.clear();
-  EXPECT_FALSE(session.computed(true).outputs.empty());
+  EXPECT_FALSE(call.computed(true).outputs.empty());
   EXPECT_EQ(parts.order, "prf");
 }
 
 TEST_F(TimedPartsTest, AnyOtherCallIsRunAsAWhole) {
   parts.staged = false;
-  EXPECT_GT(session.load(filled.problem, {}).empty_call, 0);
-  session.time(3);
+  TimedCall call = load();
+  EXPECT_GT(call.loaded().empty_call, 0);
+  call.time(3);
   EXPECT_EQ(parts.order, "0");
   EXPECT_EQ(scripted.runs, 4);
 }
 
 TEST_F(TimedPartsTest, WatchedCallsAreRunAsAWhole) {
-  session.load(filled.problem, {.watched = true});
-  session.time(3);
+  TimedCall call = load({.watched = true});
+  call.time(3);
   EXPECT_EQ(parts.order, "0");
 }
 
 TEST_F(TimedPartsTest, AnErrorInAnyPartIsNamed) {
-  session.load(filled.problem, {});
+  TimedCall call = load();
   for (const auto& [part, name] : {std::pair('p', "prepare"), std::pair('r', "run"), std::pair('f', "finish")}) {
     parts.fails = part;
     try {
-      session.time(1);
+      call.time(1);
       ADD_FAILURE() << name;
     } catch (const ContestantError& error) {
       EXPECT_TRUE(std::string(error.what()).starts_with(std::string(name) + " returned internal")) << error.what();

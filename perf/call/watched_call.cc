@@ -6,50 +6,58 @@
 
 #include "perf/call/output_block.h"
 #include "perf/call/placing.h"
-#include "perf/call/session.h"
 #include "perf/call/timed_call.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {
 namespace {
 
-constexpr std::byte kPoison{0xff};  // as TimedCall::poison_outputs() has it
+// The clock of a process is read before and after a call that is watched, in half a microsecond each time.
+constexpr double kLongerThanClocks = 20e-6;
 
 }  // namespace
 
-TimedCall::Each TimedCall::time_each(const Problem& shapes, std::uint64_t seed, std::uint32_t calls, std::size_t shift,
-                                     CallWatcher& watcher) {
-  Each out;
-  out.seconds.reserve(calls);
-  out.cpu_seconds.reserve(calls);
-  move(shapes, shift);
-  for (std::uint32_t k = 0; k < calls; ++k) {
+ServedSample TimedCall::serve(const WatchedSample& sample, CallWatcher& watcher) {
+  ServedSample out;
+  out.seconds.reserve(sample.calls);
+  Timing long_calls;
+  // Of the chosen call, while the judge takes its outputs from the block: only what the judge cannot read there. Copies
+  // of large outputs would leave the heap that the calls use in another state than the calls themselves do.
+  const auto take_results = [&] { out.computed = results(device_ != nullptr); };
+  move(sample.shift);
+  for (std::uint32_t k = 0; k < sample.calls; ++k) {
+    if (k == sample.chosen + 1) take_results();
     watcher.await_preparing(k);
-    turn(Signs(shapes, seed + k));
+    turn(sample.seed + k);
     restore_reserve_space();
     poison_outputs();
     if (device_) device_->stream.synchronize();
-    if (evicts_) empty_caches();
+    if (evicts()) empty_caches();
     watcher.await_calling(k);
     const double before = cpu_seconds_of_this_process();
-    out.seconds.push_back(device_ ? time_on_device(1) : time_batch(1));
+    const double seconds = device_ ? time_on_device(1) : time_batch(1);
     if (device_) device::synchronize();  // work on other streams counts for the judge's clock
-    out.cpu_seconds.push_back(cpu_seconds_of_this_process() - before);
+    const double cpu_seconds = cpu_seconds_of_this_process() - before;
     watcher.has_returned(k);
     check_written();
+    out.seconds.push_back(seconds);
+    out.cpu_seconds += cpu_seconds;
+    if (seconds >= kLongerThanClocks) long_calls.add({seconds, cpu_seconds});
   }
   check_environment();
+  check_threads(long_calls);
+  if (sample.chosen + 1 == sample.calls) take_results();
   return out;
 }
 
-void TimedCall::move(const Problem& shapes, std::size_t shift) {
+void TimedCall::move(std::size_t shift) {
   if (device_) return;
   for (Memory& input : inputs_) {
     std::byte* const to = input.page + place_in_page(input.number, shift);
     std::memmove(to, input.data, input.bytes);
     input.data = to;
   }
-  place_outputs(shapes, shift);
+  place_outputs(shift);
   // The call has the addresses of these descriptions.
   for (std::size_t k = 0; k < described_inputs_.size(); ++k) described_inputs_[k].data = inputs_[k].data;
   for (std::size_t k = 0; k < described_outputs_.size(); ++k) described_outputs_[k].data = outputs_[k].data;
@@ -59,15 +67,15 @@ void TimedCall::move(const Problem& shapes, std::size_t shift) {
   link_forward();
 }
 
-void TimedCall::place_outputs(const Problem& shapes, std::size_t shift) {
+void TimedCall::place_outputs(std::size_t shift) {
   if (block_.empty()) return;
-  for (const OutputPlace& place : output_places(shapes, shift)) {
+  for (const OutputPlace& place : output_places(shapes_, shift)) {
     std::ranges::find(outputs_, place.name, &Memory::name)->data = block_.data() + place.offset;
   }
 }
 
 void TimedCall::check_written() const {
-  const std::size_t size = backgauge_dtype_bytes(dtype_);
+  const std::size_t size = backgauge_dtype_bytes(shapes_.dtype);
   for (const Memory& output : outputs_) {
     const std::vector<std::byte> read = output.on_device ? bytes_of(output) : std::vector<std::byte>();
     const std::byte* const bytes = output.on_device ? read.data() : output.data;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/meter/meter.h"
 
+#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -20,6 +21,13 @@
 
 namespace backgauge {
 namespace {
+
+// Calls of this total time show how many threads work: thread clocks are accurate to a microsecond or better.
+constexpr double kTelling = 5e-3;
+
+// Background work of a runtime (a timer, a garbage collector) uses little of a CPU; one thread too many uses a whole
+// one, or what the other load of the machine leaves of it.
+constexpr double kOnTheSide = 0.5;
 
 int open_counter(std::uint64_t event) {
   perf_event_attr wanted{};
@@ -102,6 +110,12 @@ void Timing::add(const Timing& more) {
   waits = waits < 0 || more.waits < 0 ? -1 : waits + more.waits;
   instructions += more.instructions;
   cycles += more.cycles;
+}
+
+std::string too_many_threads(const Timing& timing, int threads) {
+  const double busy = timing.cpu_seconds / timing.seconds;
+  if (timing.seconds < kTelling || busy < threads + kOnTheSide) return "";
+  return fmt::format("keeps {:.1f} CPUs busy with num_threads = {}", busy, threads);
 }
 
 const std::string& instruction_counter() {

@@ -21,6 +21,9 @@ struct Timing {
   void add(const Timing& more);
 };
 
+// "", or a message if the calls kept more CPUs busy than num_threads.
+std::string too_many_threads(const Timing& timing, int threads);
+
 // What counts the instructions of this process, its later threads included: "hardware" (perf_event_open), "callgrind"
 // (the process runs under Valgrind's tool of that name), or "" if nothing does. Opened on the first call, which must
 // come before the threads that are to be counted are started. "hardware" has cycles as well.

@@ -59,11 +59,9 @@ constexpr int kMostRepeats = 12;
 class TableLaunch : public Launch {
  public:
   TableLaunch(Runner& runner, WorkloadInputs& workload_inputs, std::unique_ptr<Session> session)
-      : runner_(runner), workload_inputs_(workload_inputs), session_(std::move(session)) {
-    loaded_ = session_->load(workload_inputs.filled.problem, workload_inputs.options);
-  }
+      : runner_(runner), workload_inputs_(workload_inputs), session_(std::move(session)) {}
 
-  Loaded loaded() const override { return loaded_; }
+  Loaded loaded() const override { return session_->loaded(); }
   // Where samples are watched, each call has a turn of its own.
   void turn(std::uint64_t seed) override {
     if (!workload_inputs_.options.watched) take_turn(seed);
@@ -187,7 +185,6 @@ class TableLaunch : public Launch {
   WorkloadInputs& workload_inputs_;
   std::unique_ptr<Session> session_;
   std::optional<Signs> signs_;
-  Loaded loaded_;
 };
 
 }  // namespace
@@ -212,7 +209,8 @@ std::optional<Verdict> AbiContestant::refuse(WorkloadInputs& workload_inputs) {
 }
 
 std::unique_ptr<Launch> AbiContestant::launch(WorkloadInputs& workload_inputs) {
-  return std::make_unique<TableLaunch>(runner_, workload_inputs, open_());
+  return std::make_unique<TableLaunch>(runner_, workload_inputs,
+                                       open_(workload_inputs.filled.problem, workload_inputs.options));
 }
 
 }  // namespace backgauge

@@ -13,7 +13,8 @@ namespace backgauge {
 
 class AbiContestant : public Contestant {
  public:
-  using Open = std::function<std::unique_ptr<Session>()>;
+  // Throws ContestantError.
+  using Open = std::function<std::unique_ptr<Session>(const Problem& problem, const LoadOptions& options)>;
 
   // The runner must outlive this.
   AbiContestant(std::string name, Runner& runner, Open open);

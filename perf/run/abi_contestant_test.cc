@@ -11,6 +11,7 @@
 #include <limits>
 #include <set>
 
+#include "perf/call/timed_call.h"
 #include "properties/judge/testing/scripted_implementation.h"
 
 namespace backgauge {
@@ -35,8 +36,10 @@ class AbiContestantTest : public ::testing::Test {
     workload_inputs = std::make_unique<WorkloadInputs>(parsed(line), options);
     scripted.claims.op = workload_inputs->c.op;
     runner = std::make_unique<InProcessRunner>(scripted.table);
-    contestant = std::make_unique<AbiContestant>("scripted", *runner,
-                                                 [this] { return std::make_unique<LocalSession>(scripted.table); });
+    const auto open = [this](const Problem& problem, const LoadOptions& load) {
+      return std::make_unique<TimedCall>(scripted.table, problem, load);
+    };
+    contestant = std::make_unique<AbiContestant>("scripted", *runner, open);
     return *contestant;
   }
   std::unique_ptr<Launch> launched(const std::string& line, LoadOptions options = {}) {
@@ -171,14 +174,6 @@ TEST_F(AbiContestantTest, AFloatingPointUnitLeftInDisorderIsRefused) {
     EXPECT_NE(std::string(error.what()).find("rounding upward"), std::string::npos) << error.what();
   }
   EXPECT_EQ(std::fegetround(), before);
-}
-
-TEST(Session, MoreThreadsThanAllowedAreSeenByTheTimeTheyTake) {
-  EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.14}, 1), "");
-  EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.19}, 1), "keeps 1.9 CPUs busy with num_threads = 1");
-  EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.2}, 2), "");
-  EXPECT_EQ(too_many_threads({.seconds = 0.1, .cpu_seconds = 0.4}, 2), "keeps 4.0 CPUs busy with num_threads = 2");
-  EXPECT_EQ(too_many_threads({.seconds = 0.004, .cpu_seconds = 0.4}, 1), "") << "too short to measure";
 }
 
 TEST_F(AbiContestantTest, OutputsOfEarlierCallsDoNotHelp) {

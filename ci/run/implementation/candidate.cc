@@ -16,6 +16,7 @@
 #include "ci/run/implementation/python.h"
 #include "impl/registry.h"
 #include "perf/call/session_process.h"
+#include "perf/call/session_server.h"
 #include "properties/case/files/memory_budget.h"
 #include "properties/judge/worker/worker_main.h"
 #include "properties/judge/worker/worker_runner.h"
@@ -140,8 +141,10 @@ Runner& Candidate::runner(std::size_t job) {
   return *runners_[job];
 }
 
-std::unique_ptr<Session> Candidate::session(const Callgrind* counted) const {
-  return std::make_unique<SessionProcess>(name_, counted != nullptr ? counted->around(program_) : program_, conduct_);
+std::unique_ptr<Session> Candidate::session(const Problem& problem, const LoadOptions& options,
+                                            const Callgrind* counted) const {
+  const WorkerProgram program = counted != nullptr ? counted->around(program_) : program_;
+  return std::make_unique<SessionProcess>(name_, problem, options, program, conduct_);
 }
 
 std::unique_ptr<Runner> Candidate::open() const {

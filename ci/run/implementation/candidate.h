@@ -48,7 +48,7 @@ class Candidate {
 
   // Starts one more process of it, for timing, whether or not it is judged in this one; under callgrind with `counted`.
   // Throws ContestantError.
-  std::unique_ptr<Session> session(const Callgrind* counted = nullptr) const;
+  std::unique_ptr<Session> session(const Problem& problem, const LoadOptions& options, const Callgrind* counted) const;
 
   // One runner for each parallel job, numbered from 0. Throws CommandError(kNotLoaded).
   Runner& runner(std::size_t job = 0);

@@ -57,8 +57,10 @@ Contestants open_contestants(const std::string& list, const IsolationOptions& is
     }
     const Candidate& candidate = *out.candidates.emplace_back(std::move(opened));
     const std::string name = given.starts_with(kSaboteurPrefix) ? given : candidate.table().name;
-    out.all.push_back(std::make_unique<AbiContestant>(distinct(name), out.candidates.back()->runner(),
-                                                      [&candidate, counted] { return candidate.session(counted); }));
+    const auto open = [&candidate, counted](const Problem& problem, const LoadOptions& load) {
+      return candidate.session(problem, load, counted);
+    };
+    out.all.push_back(std::make_unique<AbiContestant>(distinct(name), out.candidates.back()->runner(), open));
   }
   return out;
 }
