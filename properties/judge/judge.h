@@ -18,7 +18,7 @@ struct JudgeOptions {
   ExpectedOutputs* expected = nullptr;
 };
 
-// On input a problem as fill() makes it. If the contract refuses it, the implementation must refuse it too. Never
+// On input a legal problem, as fill() makes it; calls that must be refused are judged in runner/refusals.h. Never
 // throws: an error in the judge itself is BROKEN("harness: ...").
 Verdict judge_case(Runner& runner, const Problem& problem, const DataFacts& facts, const JudgeOptions& options);
 

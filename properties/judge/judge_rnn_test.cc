@@ -214,28 +214,5 @@ TEST(JudgeRnn, PrepareMustAgreeWithItself) {
   expect_failed(judge(scripted, rnn_case()), "prepare asked for a reserve_space of");
 }
 
-TEST(JudgeRnn, RefusedProblemsMustBeRefused) {
-  Filled filled = fill(rnn_case());
-  for (const char* name : {"input_h", "output_h_backprop"}) {
-    Problem problem = filled.problem;
-    for (Tensor& tensor : problem.inputs) {
-      if (tensor.name == name) tensor.shape[2] += 1;
-    }
-    ScriptedImplementation scripted;
-    scripted.claims.op = problem.op;
-    EXPECT_EQ(judge_case(scripted.table, problem, filled.facts, {}).status, Status::kPassed) << name;
-    scripted.table.run = [](const backgauge_call*, backgauge_message*) { return BACKGAUGE_OK; };
-    expect_failed(judge_case(scripted.table, problem, filled.facts, {}),
-                  "run returned ok for a call that must be refused");
-  }
-  Problem problem = filled.problem;
-  problem.attributes.dropout = 2;
-  ScriptedImplementation scripted;
-  scripted.claims.op = problem.op;
-  scripted.table.forward = [](const backgauge_call*, backgauge_message*) { return BACKGAUGE_OK; };
-  expect_failed(judge_case(scripted.table, problem, filled.facts, {}),
-                "forward returned ok for a call that must be refused");
-}
-
 }  // namespace
 }  // namespace backgauge

@@ -198,22 +198,6 @@ TEST(Judge, StatusesOtherThanOkAreFailedOrBroken) {
   }
 }
 
-TEST(Judge, RefusedProblemsMustBeRefused) {
-  Filled filled = fill(cell_case());
-  filled.problem.inputs[5].shape = {8};
-  ScriptedImplementation scripted;
-  scripted.claims.op = filled.problem.op;
-  EXPECT_EQ(judge_case(scripted.table, filled.problem, filled.facts, {}).status, Status::kPassed);
-  EXPECT_EQ(scripted.runs, 1);
-  scripted.table.run = [](const backgauge_call*, backgauge_message*) { return BACKGAUGE_OK; };
-  expect_failed(judge_case(scripted.table, filled.problem, filled.facts, {}), "for a call that must be refused: wcf");
-  scripted.table.run = [](const backgauge_call* call, backgauge_message*) {
-    output_at(*call, "dicfo", 0) = 0;
-    return BACKGAUGE_INVALID_ARGUMENT;
-  };
-  expect_failed(judge_case(scripted.table, filled.problem, filled.facts, {}), "and wrote dicfo");
-}
-
 TEST(Judge, ALegalProblemMustNotBeRefused) {
   ScriptedImplementation scripted;
   scripted.table.prepare = [](const backgauge_call*, backgauge_plan*, backgauge_message*) {

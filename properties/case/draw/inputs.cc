@@ -126,10 +126,11 @@ Filled fill(const Case& c) {
   } else {
     filled.problem = shaped_problem(c);
     filled.error = too_large(filled.problem);
-    if (filled.error.empty()) filled.error = refusal_of(c, filled.problem);
     if (!filled.error.empty()) return filled;
-    draw(c, filled);
   }
+  filled.error = refusal_of(c, filled.problem);
+  if (!filled.error.empty()) return filled;
+  if (c.data != DataProfile::kGolden) draw(c, filled);
   filled.checksum = checksum_of(filled.problem);
   if (c.checksum && *c.checksum != filled.checksum) {
     filled.error = "chk=" + shown(*c.checksum) + ": the inputs made here have the checksum " + shown(filled.checksum);

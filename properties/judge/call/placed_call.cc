@@ -4,21 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <stdexcept>
 
 #include "properties/case/line/c_call.h"
 #include "properties/judge/call/plan_fault.h"
 #include "reference/contract/storage.h"
-#include "reference/contract/validate.h"
 
 namespace backgauge {
 namespace {
 
 constexpr std::string_view kReserveSpace = "reserve_space";
-
-// Outputs of a refused call are only checked for writes, so those with impossible shapes get at most so many elements.
-constexpr std::int64_t kWatchedElements = 4096;
 
 // Device memory has no guard pages, only canaries. A wrong row stride of a few thousand elements still lands in them.
 std::size_t device_margin() { return 4 * page_bytes(); }
@@ -41,10 +36,9 @@ PlacedCall::PlacedCall(const backgauge_implementation& implementation, const Pro
 }
 
 bool PlacedCall::prepare() {
-  result_.refusal = shapes_refusal();
   backgauge_plan plan{};
   plan.struct_size = sizeof plan;
-  if (implementation_.prepare != nullptr && result_.refusal.empty()) {
+  if (implementation_.prepare != nullptr) {
     invoke_in_frame(
         "prepare",
         [&](const CallFrame& frame) {
@@ -61,7 +55,6 @@ bool PlacedCall::prepare() {
   result_.reserve_length = spec_->traits.has_reserve_space() ? plan.reserve_space_length : 0;
   describe_outputs(result_.reserve_length);
   place(plan);
-  result_.refusal = validate(call_, result_.reserve_length).refusal;
   return true;
 }
 
@@ -105,8 +98,6 @@ RunResult PlacedCall::finish() {
   }
   return std::move(result_);
 }
-
-std::string PlacedCall::shapes_refusal() const { return validate_shapes(call_).refusal; }
 
 void PlacedCall::describe_inputs(std::span<const RawTensor> raw) {
   const auto row = [&](std::string_view name) { return std::ranges::find(spec_->inputs, name, &TensorSpec::name); };
@@ -180,10 +171,9 @@ void PlacedCall::place(const backgauge_plan& plan) {
   for (Described& input : inputs_) {
     encode_values(input);
     const bool may_change = std::ranges::find(options_.changed_inputs, input.raw.name) != options_.changed_inputs.end();
-    Block block{.name = input.raw.name, .unit = backgauge_dtype_bytes(input.dtype), .size = input.raw.bytes.size()};
+    Block block{.name = input.raw.name, .unit = backgauge_dtype_bytes(input.dtype)};
     // A large tensor has values only where it is read.
-    const std::optional<std::int64_t> elements = element_count(input.raw.shape);
-    if (result_.refusal.empty() && elements) block.size = static_cast<std::size_t>(*elements) * block.unit;
+    block.size = static_cast<std::size_t>(element_count(input.raw.shape).value()) * block.unit;
     block.role = may_change ? Block::Role::kChangedInput : Block::Role::kInput;
     block.bytes = std::move(input.raw.bytes);
     blocks.push_back(std::move(block));
@@ -196,8 +186,7 @@ void PlacedCall::place(const backgauge_plan& plan) {
       blocks[shared].role = Block::Role::kChangedInput;
       continue;
     }
-    std::int64_t elements = element_count(output.raw.shape).value_or(kWatchedElements);
-    if (!result_.refusal.empty()) elements = std::min(elements, kWatchedElements);
+    const std::int64_t elements = element_count(output.raw.shape).value();
     const std::size_t unit = backgauge_dtype_bytes(output.dtype);
     blocks.push_back({.name = output.raw.name,
                       .role = Block::Role::kOutput,

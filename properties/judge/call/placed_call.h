@@ -27,8 +27,8 @@ struct CallMemory {
 
 class PlacedCall {
  public:
-  // The arguments are those of run() and outlive the call. `memory_limit`: how much prepare may ask for, as for
-  // plan_fault(). Throws std::invalid_argument for an op that has no table.
+  // The arguments are those of run() and outlive the call, which is legal. `memory_limit`: how much prepare may ask
+  // for, as for plan_fault(). Throws std::invalid_argument for an op that has no table.
   PlacedCall(const backgauge_implementation& implementation, const Problem& problem, std::span<const RawTensor> raw,
              const RunOptions& options, const CallObserver& observer, std::uint64_t memory_limit = 0);
 
@@ -49,8 +49,6 @@ class PlacedCall {
   // The result. The memory, if there is any, can be kept to look for late violations.
   RunResult finish();
   CallMemory take_memory() { return std::move(memory_); }
-
-  std::string shapes_refusal() const;
 
   const backgauge_call& c() const { return call_; }
   const RunResult& result() const { return result_; }

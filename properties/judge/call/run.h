@@ -41,7 +41,6 @@ struct Output {
 };
 
 struct RunResult {
-  std::string refusal;  // why the contract refuses the call; "" if it accepts it
   backgauge_status status = BACKGAUGE_INTERNAL;
   std::string function;  // that returned last: prepare, run, forward, dropout_mask
   std::string message;
@@ -50,13 +49,6 @@ struct RunResult {
   std::int64_t reserve_length = 0;      // in elements, as returned by prepare
   std::string broken;                   // why the call has no answer: "crash: SIGSEGV in run"; "" if it has one
 };
-
-// The inputs in the op's table that are not among the problem's inputs, because the forward makes them: all zeros, and
-// reserve_space without elements.
-std::vector<RawTensor> absent_inputs(const Problem& problem);
-
-// Why the contract refuses a problem, absent inputs not considered; "" if it accepts it.
-std::string refusal_of(const Problem& problem);
 
 // The answer of an implementation that is asked for the dropout masks of a stacked op's problem:
 // keep[gap] [T, B, D*H], or why not in `result`.

@@ -25,11 +25,10 @@ struct CaseOutputs {
 
 class CaseSession {
  public:
-  // The runner and the problem outlive the session. The op of the problem has a table.
+  // The runner and the problem, which is legal, outlive the session.
   CaseSession(Runner& runner, const Problem& problem, const DataFacts& facts = {});
 
-  // Why the case is not run: what is not claimed, or what cannot be judged of it. "" if it is run. It says nothing
-  // about a problem that the contract refuses, if the op is claimed.
+  // Why the case is not run: what is not claimed, or what cannot be judged of it. "" if it is run.
   const std::string& unclaimed() const { return unclaimed_; }
 
   // The claims on the op, or nullptr. What follows is for claimed ops only.

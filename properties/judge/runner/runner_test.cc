@@ -214,18 +214,5 @@ TEST(Run, ReserveSpaceStaysBytes) {
   EXPECT_TRUE(result.outputs.back().unwritten.empty());
 }
 
-TEST(Run, RefusedProblemsReachTheImplementation) {
-  ScriptedImplementation scripted;
-  Problem problem = cell_problem();
-  problem.inputs[3].shape[0] += 1;
-  EXPECT_NE(refusal_of(problem), "");
-  const RunResult result = run(scripted.table, problem, {}, {});
-  EXPECT_NE(result.refusal, "");
-  EXPECT_EQ(scripted.runs, 1);
-  EXPECT_EQ(result.status, BACKGAUGE_INVALID_ARGUMENT);
-  EXPECT_TRUE(result.violations.empty());
-  EXPECT_EQ(refusal_of(cell_problem()), "");
-}
-
 }  // namespace
 }  // namespace backgauge

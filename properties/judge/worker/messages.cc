@@ -45,7 +45,7 @@ void fields(Archive& archive, V& i) {
 template <class Archive, Is<RunResult> V>
 void fields(Archive& archive, V& result) {
   auto status = static_cast<std::int32_t>(result.status);
-  archive(result.refusal, result.function, result.message, result.outputs, result.violations, result.broken, status,
+  archive(result.function, result.message, result.outputs, result.violations, result.broken, status,
           result.reserve_length);
   if constexpr (!std::is_const_v<V>) {
     if (status < BACKGAUGE_OK || status > BACKGAUGE_INTERNAL) return archive.fail();
@@ -98,7 +98,6 @@ std::optional<T> read_message(std::span<const std::byte> bytes) {
 }
 
 void make_printable(RunResult& result) {
-  result.refusal = printable(result.refusal);
   result.function = printable(result.function, kShownOfName);
   result.message = printable(result.message, kShownOfMessage);
   result.broken = printable(result.broken);
@@ -120,7 +119,7 @@ bool complete(Output& output, const TensorSpec& spec, const Extents& extents, ba
 
 // True if the outputs of this result are compared.
 bool answered(const RunResult& result) {
-  return result.status == BACKGAUGE_OK && result.refusal.empty() && result.violations.empty() && result.broken.empty();
+  return result.status == BACKGAUGE_OK && result.violations.empty() && result.broken.empty();
 }
 
 bool complete(RunResult& result, const Problem& problem) {
