@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/case/line/case.h"
 
-#include <array>
-#include <charconv>
-
+#include "properties/case/line/case_attributes.h"
 #include "properties/case/line/random.h"
+#include "properties/case/line/words.h"
 #include "reference/contract/rnn_params.h"
 
 namespace backgauge {
 namespace {
-
-std::string shortest(double value) {
-  std::array<char, 32> text;
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
-}
-
-std::string hexadecimal(std::uint64_t value, std::size_t digits) {
-  std::array<char, 16> text;
-  const std::string_view shown(text.data(), std::to_chars(text.data(), text.data() + text.size(), value, 16).ptr);
-  return std::string(digits > shown.size() ? digits - shown.size() : 0, '0').append(shown);
-}
 
 std::string dims(const Case& c) {
   std::string text;
@@ -32,64 +20,45 @@ std::string dims(const Case& c) {
 }  // namespace
 
 std::string to_string(const Case& c) {
-  const OpSpec* spec = find_op(c.op);
-  std::string line = std::string(spec == nullptr ? "?" : spec->word) + " " + dims(c);
-  const auto add = [&line](std::string_view key, std::string_view value) {
-    line.append(" ").append(key).append("=").append(value);
-  };
-  if (traits_of(c.op).is_stacked) {
-    add("mode", rnn_mode_word(c.rnn_mode));
-    add("dir", direction_word(c.direction));
-    add("layers", std::to_string(c.layers));
-    add("in", input_mode_word(c.input_mode));
-    if (c.dropout != 0) add("drop", shortest(c.dropout));
-  } else {
-    add("peep", c.use_peephole ? "1" : "0");
-    if (c.cell_clip != 0) add("clip", shortest(c.cell_clip));
+  const OpSpec& spec = spec_of(c.op);
+  std::string line = std::string(spec.word) + " " + dims(c);
+  for (const WordRule& rule : word_rules()) {
+    if (!rule.belongs_to(spec.traits)) continue;
+    if (const std::string value = rule.print(c); !value.empty())
+      line.append(" ").append(rule.key).append("=").append(value);
   }
-  if (traits_of(c.op).has_seq_len_max) {
-    add("order", traits_of(c.op).gates);
-    add("seq", std::to_string(c.seq_len_max));
-  }
-  add("dt", dtype_word(c.dtype));
-  std::string data(data_profile_word(c.data));
-  data.append(c.data == DataProfile::kGolden ? ":" : ":0x");
-  add("data", data.append(c.data == DataProfile::kGolden ? c.golden : hexadecimal(c.seed, 1)));
-  if (c.checksum) add("chk", hexadecimal(*c.checksum, 4));
   return line;
 }
 
 backgauge_attributes attributes_of(const Case& c) {
+  const OpSpec& spec = spec_of(c.op);
   backgauge_attributes attributes{};
-  if (!traits_of(c.op).is_stacked) {
-    attributes.use_peephole = c.use_peephole;
-    return attributes;
+  for (const CaseAttribute& each : case_attributes(spec.traits)) {
+    if (each.spec->choice != nullptr) attributes.*each.spec->choice = static_cast<std::int32_t>(each.get(c));
+    if (each.spec->real != nullptr) attributes.*each.spec->real = static_cast<float>(each.get(c));
   }
-  attributes.rnn_mode = c.rnn_mode;
-  attributes.input_mode = c.input_mode;
-  attributes.direction = c.direction;
-  attributes.dropout = static_cast<float>(c.dropout);
   const RandomStream stream(c.seed, "attributes");
-  attributes.seed = static_cast<std::int32_t>(stream.bits(0) >> 32);
-  attributes.seed2 = static_cast<std::int32_t>(stream.bits(1) >> 32);
+  std::int64_t drawn = 0;
+  for (const AttributeSpec& each : spec.attributes()) {
+    if (each.integer == nullptr) continue;
+    attributes.*each.integer = static_cast<std::int32_t>(stream.bits(drawn++) >> 32);
+  }
   return attributes;
 }
 
 Extents extents_of(const Case& c) {
-  const OpTraits& op = traits_of(c.op);
+  const OpSpec& op = spec_of(c.op);
   Extents extents;
-  if (op.has_steps) extents.T = c.T;
+  if (op.traits.has_steps) extents.T = c.T;
   extents.B = c.B;
   extents.I = c.I;
   extents.H = c.H;
-  if (op.is_stacked) {
-    extents.L = c.layers;
-    extents.D = c.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
-    extents.lstm = c.rnn_mode == BACKGAUGE_LSTM;
-    extents.params_length = checked_size(rnn_params(attributes_of(c), c.I, c.H, c.layers)).value_or(-1);
-  } else {
-    extents.peephole = c.use_peephole;
-    if (op.has_seq_len_max) extents.S = c.seq_len_max;
+  if (op.traits.has_layers) extents.L = c.layers;
+  if (op.traits.has_seq_len_max) extents.S = c.seq_len_max;
+  const backgauge_attributes attributes = attributes_of(c);
+  apply_attributes(op, attributes, extents);
+  if (op.traits.flat_params) {
+    extents.params_length = checked_size(rnn_params(attributes, c.I, c.H, c.layers)).value_or(-1);
   }
   return extents;
 }

@@ -1,140 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rule per word: its key, the ops that have it, and a parser that stores its value or says what was expected. Rules
-// about several words are checked afterwards, on the whole case.
+// Each word is parsed by its rule. What concerns several words is checked afterwards, on the whole case.
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <span>
 #include <vector>
 
-#include "properties/case/line/case.h"
+#include "properties/case/line/words.h"
 
 namespace backgauge {
 namespace {
 
 constexpr std::size_t kLongestLine = 160;  // fits into a record, a message and a terminal
-constexpr std::size_t kLongestGoldenName = 64;
-constexpr std::int64_t kLargestDimension = INT32_MAX;  // the largest size that every tested library supports
-
-bool is_any(const OpTraits&) { return true; }
-bool is_stacked(const OpTraits& op) { return op.is_stacked; }
-bool has_peepholes(const OpTraits& op) { return !op.is_stacked; }
-bool has_seq_len_max(const OpTraits& op) { return op.has_seq_len_max; }
-
-template <class Number>
-bool parse_number(std::string_view text, Number& number) {
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return problem == std::errc() && end == text.data() + text.size();
-}
-
-bool parse_hexadecimal(std::string_view text, std::uint64_t& number) {
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
-  return problem == std::errc() && end == text.data() + text.size() && !text.starts_with('-');
-}
-
-bool parse_count(std::string_view text, std::int64_t& number) {
-  return parse_number(text, number) && number >= 0 && number <= kLargestDimension && !text.starts_with('-');
-}
-
-template <class Enumeration>
-std::string parse_word(std::string_view value, std::string_view (*word_of)(std::int32_t), Enumeration& result) {
-  const std::int32_t enumerator = enumerator_of(word_of, value);
-  if (enumerator == 0) return "expected one of " + words_in(word_of);
-  result = static_cast<Enumeration>(enumerator);
-  return "";
-}
-
-std::string parse_peep(std::string_view value, Case& c) {
-  if (value != "0" && value != "1") return "expected 0 or 1";
-  c.use_peephole = value == "1";
-  return "";
-}
-
-std::string parse_clip(std::string_view value, Case& c) {
-  if (parse_number(value, c.cell_clip) && std::isfinite(c.cell_clip)) return "";
-  return "expected a finite number; 0 or less means no clipping";
-}
-
-std::string parse_order(std::string_view value, Case& c) {
-  const OpSpec& spec = *find_op(c.op);
-  const std::string_view order = spec.traits.gates;
-  return value == order ? "" : "the gates of " + std::string(spec.word) + " are in the order " + std::string(order);
-}
-
-std::string parse_seq(std::string_view value, Case& c) {
-  if (parse_count(value, c.seq_len_max) && c.seq_len_max <= c.T) return "";
-  return "expected a whole number from 0 to T = " + std::to_string(c.T);
-}
-
-std::string parse_mode(std::string_view value, Case& c) { return parse_word(value, rnn_mode_word, c.rnn_mode); }
-std::string parse_direction(std::string_view value, Case& c) { return parse_word(value, direction_word, c.direction); }
-std::string parse_input(std::string_view value, Case& c) { return parse_word(value, input_mode_word, c.input_mode); }
-
-std::string parse_layers(std::string_view value, Case& c) {
-  if (parse_count(value, c.layers) && c.layers >= 1) return "";
-  return "expected a whole number from 1 to " + std::to_string(kLargestDimension);
-}
-
-std::string parse_dropout(std::string_view value, Case& c) {
-  if (parse_number(value, c.dropout) && c.dropout >= 0 && c.dropout <= 1) return "";
-  return "expected a probability in [0, 1]";
-}
-
-std::string parse_dtype(std::string_view value, Case& c) {
-  const OpSpec& spec = *find_op(c.op);
-  const std::int32_t dtype = enumerator_of(dtype_word, value);
-  if (dtype == 0 || (spec.dtypes & BACKGAUGE_BIT(dtype)) == 0) {
-    return std::string(spec.word) + " takes " + words_in(dtype_word, spec.dtypes);
-  }
-  c.dtype = static_cast<backgauge_dtype>(dtype);
-  return "";
-}
-
-bool golden_name_is_legal(std::string_view name) {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-  return !name.empty() && name.size() <= kLongestGoldenName && name.find_first_not_of(kLetters) == name.npos;
-}
-
-std::string parse_data(std::string_view value, Case& c) {
-  const std::size_t colon = value.find(':');
-  const std::string_view word = value.substr(0, colon);
-  const std::string_view rest = colon == value.npos ? "" : value.substr(colon + 1);
-  std::string words;
-  for (const DataProfile data : kDataProfiles) {
-    words.append(words.empty() ? "" : ", ").append(data_profile_word(data));
-    if (data_profile_word(data) != word) continue;
-    c.data = data;
-    if (data == DataProfile::kGolden) {
-      c.golden = rest;
-      return golden_name_is_legal(rest) ? "" : "expected golden:<name>, of at most 64 letters, digits, _ and -";
-    }
-    const bool seeded = rest.starts_with("0x") && parse_hexadecimal(rest.substr(2), c.seed);
-    return seeded ? "" : "expected " + std::string(word) + ":0x<seed of at most 16 hexadecimal digits>";
-  }
-  return "expected one of " + words;
-}
-
-std::string parse_checksum(std::string_view value, Case& c) {
-  std::uint64_t checksum = 0;
-  if (value.size() != 4 || !parse_hexadecimal(value, checksum)) return "expected 4 hexadecimal digits";
-  c.checksum = static_cast<std::uint16_t>(checksum);
-  return "";
-}
-
-struct WordRule {
-  std::string_view key;
-  bool (*belongs_to)(const OpTraits&);
-  bool required;
-  std::string (*parse)(std::string_view value, Case& c);  // "" or what was expected
-};
-constexpr WordRule kRules[] = {
-    {"peep", has_peepholes, false, parse_peep},   {"clip", has_peepholes, false, parse_clip},
-    {"order", has_peepholes, false, parse_order}, {"seq", has_seq_len_max, false, parse_seq},
-    {"mode", is_stacked, false, parse_mode},      {"dir", is_stacked, false, parse_direction},
-    {"layers", is_stacked, false, parse_layers},  {"in", is_stacked, false, parse_input},
-    {"drop", is_stacked, false, parse_dropout},   {"dt", is_any, true, parse_dtype},
-    {"data", is_any, true, parse_data},           {"chk", is_any, false, parse_checksum}};
 
 // "b3i5h7", with t in front for the ops that have steps. "" or what was expected.
 std::string parse_dims(std::string_view word, Case& c) {
@@ -176,7 +52,7 @@ std::vector<std::string_view> split(std::string_view line) {
 std::string parse_option(std::string_view word, Case& c, std::vector<std::string_view>& seen) {
   const std::string_view key = word.substr(0, word.find('='));
   std::string keys;
-  for (const WordRule& rule : kRules) {
+  for (const WordRule& rule : word_rules()) {
     if (!rule.belongs_to(traits_of(c.op))) continue;
     keys.append(keys.empty() ? "" : ", ").append(rule.key);
     if (rule.key != key) continue;
@@ -192,19 +68,17 @@ std::string parse_option(std::string_view word, Case& c, std::vector<std::string
 
 // Checks rules about several words. Returns "", or the word and what is wrong with it.
 std::string check_whole(const Case& c, std::span<const std::string_view> seen) {
-  for (const WordRule& rule : kRules) {
+  for (const WordRule& rule : word_rules()) {
     if (rule.required && std::find(seen.begin(), seen.end(), rule.key) == seen.end()) {
       return std::string(rule.key) + ": missing";
     }
   }
-  if (traits_of(c.op).is_stacked) {
-    if (c.input_mode == BACKGAUGE_SKIP_INPUT && c.I != c.H) {
-      return "in=skip: needs I = H, not I = " + std::to_string(c.I) + " and H = " + std::to_string(c.H);
-    }
-    // semantics.md section 8: the result of relu for NaN is not defined.
-    if (c.rnn_mode == BACKGAUGE_RNN_RELU && (c.data == DataProfile::kNan || c.data == DataProfile::kInf)) {
-      return "data=" + std::string(data_profile_word(c.data)) + ": not defined for mode=relu";
-    }
+  if (c.input_mode == BACKGAUGE_SKIP_INPUT && c.I != c.H) {
+    return "in=skip: needs I = H, not I = " + std::to_string(c.I) + " and H = " + std::to_string(c.H);
+  }
+  // semantics.md section 8: the result of relu for NaN is not defined.
+  if (c.rnn_mode == BACKGAUGE_RNN_RELU && (c.data == DataProfile::kNan || c.data == DataProfile::kInf)) {
+    return "data=" + std::string(data_profile_word(c.data)) + ": not defined for mode=relu";
   }
   Case canonical = c;
   canonical.checksum = c.checksum.value_or(0);

@@ -2,29 +2,31 @@
 #include "properties/case/line/shaped_problem.h"
 
 #include <algorithm>
-#include <array>
+#include <stdexcept>
 
 namespace backgauge {
-namespace {
-
-bool made_by_forward(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kMade = {"output", "output_h", "output_c", "reserve_space"};
-  return std::ranges::find(kMade, name) != kMade.end();
-}
-
-}  // namespace
-
 Problem shaped_problem(const Case& c) {
   Problem problem;
   problem.op = c.op;
   problem.dtype = c.dtype;
   problem.attributes = attributes_of(c);
   problem.extents = extents_of(c);
-  for (const TensorSpec& spec : find_op(c.op)->inputs) {
-    if (!spec.present(problem.extents) || made_by_forward(spec.name)) continue;
+  for (const TensorSpec& spec : spec_of(c.op).inputs) {
+    if (!spec.present(problem.extents) || spec.role == Role::kForward) continue;
     problem.inputs.push_back({std::string(spec.name), spec.shape(problem.extents), {}});
   }
   return problem;
+}
+
+const TensorSpec& spec_of(const Problem& problem, const Tensor& tensor) {
+  const std::vector<TensorSpec>& specs = spec_of(problem.op).inputs;
+  const auto found = std::ranges::find(specs, tensor.name, &TensorSpec::name);
+  if (found == specs.end()) throw std::logic_error(tensor.name + " is no input of the op");
+  return *found;
+}
+
+backgauge_dtype dtype_of(const Problem& problem, const Tensor& tensor) {
+  return spec_of(problem, tensor).is_int64 ? BACKGAUGE_INT64 : problem.dtype;
 }
 
 }  // namespace backgauge

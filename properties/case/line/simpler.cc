@@ -2,8 +2,9 @@
 #include "properties/case/line/simpler.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
+
+#include "properties/case/line/case_attributes.h"
 
 namespace backgauge {
 namespace {
@@ -22,9 +23,12 @@ Dims smaller(std::int64_t n) {
 
 std::int64_t complexity_of_dimension(std::int64_t n) { return n == 0 ? 1 : n - 1; }
 
-std::int64_t complexity_of_mode(backgauge_rnn_mode mode) {
-  constexpr std::array kPlainestFirst = {BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU, BACKGAUGE_LSTM};
-  return std::ranges::find(kPlainestFirst, mode) - kPlainestFirst.begin();
+// Values of an attribute that are simpler than that of the case, the simplest first.
+std::vector<double> simpler_values(const CaseAttribute& attribute, const Case& c) {
+  const AttributeSpec& spec = *attribute.spec;
+  if (spec.choice == nullptr)
+    return attribute.is_usual(c) ? std::vector<double>{} : std::vector<double>{attribute.usual()};
+  return {spec.values.begin(), std::ranges::find(spec.values, static_cast<std::int32_t>(attribute.get(c)))};
 }
 
 std::int64_t complexity_of_data(DataProfile data) {
@@ -59,14 +63,12 @@ std::vector<Case> neighbours(const Case& c) {
   }
   add([&](Case& changed) { changed.seq_len_max = op.has_seq_len_max ? c.T : 1; });
   add([&](Case& changed) { changed.seq_len_max = std::min(c.seq_len_max + 1, c.T); });
-  add([](Case& changed) { changed.direction = BACKGAUGE_UNIDIRECTIONAL; });
-  add([](Case& changed) { changed.dropout = 0; });
-  add([](Case& changed) { changed.use_peephole = false; });
-  add([](Case& changed) { changed.cell_clip = 0; });
-  add([](Case& changed) { changed.input_mode = BACKGAUGE_LINEAR_INPUT; });
-  for (const auto mode : {BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU}) {
-    if (op.is_stacked) add([mode](Case& changed) { changed.rnn_mode = mode; });
+  for (const CaseAttribute& attribute : case_attributes(op)) {
+    for (const double value : simpler_values(attribute, c)) {
+      add([&](Case& changed) { attribute.set(changed, value); });
+    }
   }
+  add([](Case& changed) { changed.cell_clip = 0; });
   add([](Case& changed) { changed.dtype = BACKGAUGE_FLOAT32; });
   for (const DataProfile data : {DataProfile::kPlain, DataProfile::kStratified}) {
     add([data](Case& changed) {
@@ -83,8 +85,7 @@ std::vector<Case> neighbours(const Case& c) {
 // Whether parse_case accepts the case and its inputs can be made. A golden vector cannot be changed.
 bool is_sensible(const Case& c) {
   if (c.data == DataProfile::kGolden) return false;
-  const bool relu = traits_of(c.op).is_stacked && c.rnn_mode == BACKGAUGE_RNN_RELU;
-  return !(relu && (c.data == DataProfile::kNan || c.data == DataProfile::kInf));
+  return !(c.rnn_mode == BACKGAUGE_RNN_RELU && (c.data == DataProfile::kNan || c.data == DataProfile::kInf));
 }
 
 }  // namespace
@@ -92,13 +93,12 @@ bool is_sensible(const Case& c) {
 std::int64_t complexity(const Case& c) {
   std::int64_t sum = c.layers - 1;
   for (const std::int64_t dim : {c.T, c.B, c.I, c.H}) sum += complexity_of_dimension(dim);
-  if (traits_of(c.op).has_seq_len_max) sum += c.T - c.seq_len_max;
-  sum += c.direction != BACKGAUGE_UNIDIRECTIONAL;
-  sum += c.dropout != 0;
-  sum += c.use_peephole;
+  const OpTraits& op = traits_of(c.op);
+  if (op.has_seq_len_max) sum += c.T - c.seq_len_max;
+  for (const CaseAttribute& attribute : case_attributes(op)) {
+    sum += static_cast<std::int64_t>(simpler_values(attribute, c).size());
+  }
   sum += c.cell_clip != 0;
-  sum += c.input_mode != BACKGAUGE_LINEAR_INPUT;
-  if (traits_of(c.op).is_stacked) sum += complexity_of_mode(c.rnn_mode);
   sum += c.dtype != BACKGAUGE_FLOAT32;
   sum += complexity_of_data(c.data);
   constexpr std::int64_t kAllSeeds = 32;  // more than any seed's: seeds only decide between otherwise equal cases

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attributes of a case: those of ops.inc, as the members of Case of the same names.
+#pragma once
+
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "properties/case/line/case.h"
+
+namespace backgauge {
+
+struct CaseAttribute {
+  const AttributeSpec* spec;
+  double (*get)(const Case&);  // an enumerator, or the number itself
+  void (*set)(Case&, double);
+
+  double usual() const { return spec->choice != nullptr ? spec->usual : spec->least; }
+  bool is_usual(const Case& c) const { return get(c) == usual(); }
+};
+
+// Those of all ops, in the order of case lines, without the ones that the seed of a case decides.
+const std::vector<CaseAttribute>& case_attributes();
+
+// Those of one op.
+inline auto case_attributes(const OpTraits& op) {
+  return std::views::filter(case_attributes(),
+                            [&op](const CaseAttribute& attribute) { return op.*attribute.spec->fact; });
+}
+
+}  // namespace backgauge
