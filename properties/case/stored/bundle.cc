@@ -23,10 +23,6 @@ constexpr const char* kSchema = "backgauge.case/1";
 
 std::string mask_name(std::size_t gap) { return "dropout_mask_" + std::to_string(gap); }
 
-backgauge_dtype dtype_of(const Problem& problem, const std::string& name) {
-  return name == "seq_len_max" ? BACKGAUGE_INT64 : problem.dtype;
-}
-
 // The checksum of a whole file, 16 hexadecimal digits. It detects accidental changes, not forgery.
 std::string file_checksum(std::string_view bytes) {
   char digits[16];
@@ -37,13 +33,20 @@ std::string file_checksum(std::string_view bytes) {
 
 ordered_json attributes_json(const Problem& problem) {
   const backgauge_attributes& a = problem.attributes;
-  if (!traits_of(problem.op).is_stacked) return {{"use_peephole", a.use_peephole == 1}};
-  return {{"rnn_mode", rnn_mode_word(a.rnn_mode)},
-          {"input_mode", input_mode_word(a.input_mode)},
-          {"direction", direction_word(a.direction)},
-          {"dropout", a.dropout},
-          {"seed", a.seed},
-          {"seed2", a.seed2}};
+  ordered_json attributes;
+  for (const AttributeSpec& each : spec_of(problem.op).attributes()) {
+    ordered_json& value = attributes[std::string(each.name)];
+    if (each.is_flag()) {
+      value = a.*each.choice == 1;
+    } else if (each.choice != nullptr) {
+      value = each.word(a.*each.choice);
+    } else if (each.real != nullptr) {
+      value = a.*each.real;
+    } else {
+      value = a.*each.integer;
+    }
+  }
+  return attributes;
 }
 
 ordered_json dims_json(const Problem& problem) {
@@ -55,7 +58,7 @@ ordered_json dims_json(const Problem& problem) {
   dims["I"] = e.I;
   dims["H"] = e.H;
   if (op.has_seq_len_max) dims["S"] = e.S;
-  if (op.is_stacked) {
+  if (op.has_layers) {
     dims["L"] = e.L;
     dims["D"] = e.D;
   }
@@ -111,7 +114,7 @@ void write_all(const fs::path& directory, const Case& c, const Filled& filled, c
                                " has no values beyond those that are read");
     }
     writer.add("input", tensor.name, tensor.name + ".npy",
-               {npy_type(dtype_of(problem, tensor.name)), tensor.shape, tensor.values});
+               {npy_type(dtype_of(problem, tensor)), tensor.shape, tensor.values});
   }
   for (std::size_t gap = 0; gap < problem.keep.size(); ++gap) {
     const std::vector<std::uint8_t>& keep = problem.keep[gap];
@@ -225,7 +228,7 @@ void read_all(const fs::path& directory, Bundle& bundle, const std::string& make
   for (Tensor& tensor : problem.inputs) {
     const ordered_json* entry = find_entry(tensors, "input", tensor.name);
     if (entry == nullptr) throw std::runtime_error(file + ": input " + tensor.name + " is missing");
-    tensor.values = read_listed(directory, *entry, npy_type(dtype_of(problem, tensor.name)), tensor.shape).values;
+    tensor.values = read_listed(directory, *entry, npy_type(dtype_of(problem, tensor)), tensor.shape).values;
   }
   for (std::int64_t gap = 0; gap + 1 < problem.extents.L; ++gap) {
     const ordered_json* entry = find_entry(tensors, "dropout_mask", mask_name(gap));
@@ -234,9 +237,9 @@ void read_all(const fs::path& directory, Bundle& bundle, const std::string& make
     problem.keep.resize(gap + 1);
     problem.keep.back().assign(mask.values.begin(), mask.values.end());
   }
-  if (traits_of(problem.op).is_stacked) {  // a golden has its own seeds
-    read_integer(document.at("attributes").at("seed"), problem.attributes.seed);
-    read_integer(document.at("attributes").at("seed2"), problem.attributes.seed2);
+  for (const AttributeSpec& attribute : spec_of(problem.op).attributes()) {  // a golden has its own seeds
+    if (attribute.integer == nullptr) continue;
+    read_integer(document.at("attributes").at(attribute.name), problem.attributes.*attribute.integer);
   }
   const ordered_json& facts = document.at("facts");
   bundle.facts.structured = facts.at("structured");

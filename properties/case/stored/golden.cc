@@ -11,6 +11,7 @@
 #include "properties/case/files/data_files.h"
 #include "properties/case/files/json_integer.h"
 #include "properties/case/files/npz.h"
+#include "properties/case/line/case_attributes.h"
 #include "properties/case/line/shaped_problem.h"
 
 namespace backgauge {
@@ -21,11 +22,13 @@ using nlohmann::json;
 
 constexpr const char* kManifest = "manifest.json";
 
-template <class Enumeration>
-Enumeration enumerator_at(std::string_view (*word_of)(std::int32_t), const json& word) {
-  const std::int32_t found = enumerator_of(word_of, word.get<std::string>());
-  if (found == 0) throw std::runtime_error("unknown word \"" + word.get<std::string>() + "\"");
-  return static_cast<Enumeration>(found);
+// The value of an attribute, as TensorFlow writes it.
+double value_of(const AttributeSpec& attribute, const json& value) {
+  if (attribute.is_flag()) return value.get<bool>() ? 1 : 0;
+  if (attribute.choice == nullptr) return value.get<double>();
+  const std::int32_t found = enumerator_of(attribute.tensorflow_word, value.get<std::string>());
+  if (found == 0) throw std::runtime_error("unknown word \"" + value.get<std::string>() + "\"");
+  return found;
 }
 
 backgauge_dtype dtype_at(const std::string& word) {
@@ -54,17 +57,13 @@ Case case_of(const json& entry) {
   read_integer(dims.at("H"), c.H);
   const OpTraits& op = traits_of(c.op);
   if (op.has_steps) read_integer(dims.at("T"), c.T);
-  if (op.is_stacked) {
-    read_integer(dims.at("L"), c.layers);
-    c.rnn_mode = enumerator_at<backgauge_rnn_mode>(rnn_mode_attribute, attributes.at("rnn_mode"));
-    c.input_mode = enumerator_at<backgauge_input_mode>(input_mode_attribute, attributes.at("input_mode"));
-    c.direction = enumerator_at<backgauge_direction>(direction_attribute, attributes.at("direction"));
-    c.dropout = attributes.at("dropout");
-    return c;
-  }
-  c.use_peephole = attributes.at("use_peephole");
+  if (op.has_layers) read_integer(dims.at("L"), c.layers);
   if (op.has_seq_len_max) read_integer(dims.at("S"), c.seq_len_max);
-  if (!entry.at("forward").is_null()) c.cell_clip = entry.at("forward").at("attributes").at("cell_clip");
+  for (const CaseAttribute& attribute : case_attributes(op)) {
+    attribute.set(c, value_of(*attribute.spec, attributes.at(attribute.spec->name)));
+  }
+  const json& forward = entry.at("forward");
+  if (op.takes_saved && !forward.is_null()) c.cell_clip = forward.at("attributes").at("cell_clip");
   return c;
 }
 
@@ -77,9 +76,9 @@ Golden golden_of(const json& entry) {
   golden.from_forward = !entry.at("forward").is_null();
   golden.case_line = case_of(entry);
   golden.attributes = attributes_of(golden.case_line);
-  if (traits_of(golden.case_line.op).is_stacked) {
-    read_integer(entry.at("attributes").at("seed"), golden.attributes.seed);
-    read_integer(entry.at("attributes").at("seed2"), golden.attributes.seed2);
+  for (const AttributeSpec& attribute : spec_of(golden.case_line.op).attributes()) {
+    if (attribute.integer == nullptr) continue;
+    read_integer(entry.at("attributes").at(attribute.name), golden.attributes.*attribute.integer);
   }
   return golden;
 }
@@ -94,11 +93,12 @@ class GoldenReader {
     problem = shaped_problem(c);
     problem.attributes = golden_.attributes;
     for (Tensor& tensor : problem.inputs) {
-      tensor = take(tensor.name, tensor.shape, tensor.name == "seq_len_max" ? BACKGAUGE_INT64 : c.dtype);
+      tensor = take(tensor.name, tensor.shape, dtype_of(problem, tensor));
     }
     const OpSpec& spec = *find_op(c.op);
     for (const TensorSpec& input : spec.inputs) {
-      if (input.present(problem.extents) && input.name.starts_with("output") && !input.name.ends_with("_backprop")) {
+      const bool has_values = input.shape_text != "reserve_length";  // which only the implementation can read
+      if (input.role == Role::kForward && has_values && input.present(problem.extents)) {
         data.forward.push_back(take(std::string(input.name), input.shape(problem.extents), c.dtype));
       }
     }
@@ -127,9 +127,8 @@ class GoldenReader {
   }
 
   void take_masks(Problem& problem) {
-    const Extents& e = problem.extents;
-    for (std::int64_t gap = 0; gap + 1 < e.L; ++gap) {
-      const Tensor mask = take("dropout_mask_" + std::to_string(gap), {e.T, e.B, e.D * e.H}, problem.dtype);
+    for (std::int64_t gap = 0; gap + 1 < problem.extents.L; ++gap) {
+      const Tensor mask = take("dropout_mask_" + std::to_string(gap), mask_shape(problem.extents), problem.dtype);
       std::vector<std::uint8_t>& keep = problem.keep.emplace_back();
       for (const double value : mask.values) keep.push_back(value != 0);
     }

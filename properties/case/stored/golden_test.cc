@@ -55,13 +55,10 @@ TEST(Goldens, AllLoadWithTheShapesOfTheContract) {
     EXPECT_FALSE(data.outputs.empty());
     EXPECT_TRUE(all_finite(data.outputs));
     EXPECT_TRUE(all_finite(data.forward));
-    EXPECT_EQ(data.forward.size(), !spec.traits.is_stacked                       ? 0u
-                                   : golden.case_line.rnn_mode == BACKGAUGE_LSTM ? 3u
-                                                                                 : 2u);
+    EXPECT_EQ(data.forward.size(), !spec.traits.forward ? 0u : data.problem.extents.lstm ? 3u : 2u);
     for (const std::vector<std::uint8_t>& keep : data.problem.keep) {
       ++masks;
-      const Extents& e = data.problem.extents;
-      EXPECT_EQ(static_cast<std::int64_t>(keep.size()), e.T * e.B * e.D * e.H);
+      EXPECT_EQ(static_cast<std::int64_t>(keep.size()), mask_elements(data.problem.extents));
       const auto kept = std::ranges::count(keep, 1);
       EXPECT_TRUE(kept > 0 && kept < static_cast<std::ptrdiff_t>(keep.size()));
     }
