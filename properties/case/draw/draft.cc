@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <stdexcept>
+#include <string>
 
 #include "properties/case/draw/input_ranges.h"
-#include "reference/contract/op_spec.h"
+#include "properties/case/line/shaped_problem.h"
 #include "reference/contract/rnn_params.h"
 
 namespace backgauge {
@@ -29,11 +31,22 @@ void append_block(Place place, std::span<const Axis> axes, std::vector<Place>& o
   }
 }
 
-void append_block(const Place& place, std::initializer_list<Axis> axes, std::vector<Place>& out) {
-  append_block(place, std::span<const Axis>(axes.begin(), axes.size()), out);
+// The axes of one dimension of ops.inc.
+std::vector<Axis> axes_of(std::string_view dimension, const Extents& e) {
+  if (dimension == "T") return {{&Place::step, e.T}};
+  if (dimension == "B") return {{&Place::sample, e.B}};
+  if (dimension == "I") return {{&Place::unit, e.I}};
+  if (dimension == "H") return {{&Place::unit, e.H}};
+  if (dimension == "4 * H") return {{&Place::gate, 4}, {&Place::unit, e.H}};
+  if (dimension == "L * D") return {{&Place::layer, e.L}, {&Place::direction, e.D}};
+  if (dimension == "D * H") return {{&Place::direction, e.D}, {&Place::unit, e.H}};
+  throw std::logic_error("no axes for the dimension " + std::string(dimension));
 }
 
-bool is_peephole(std::string_view name) { return name == "wci" || name == "wcf" || name == "wco"; }
+Part part_of(Role role) {
+  if (role == Role::kBias) return Part::kBW;
+  return role == Role::kPeephole ? Part::kPeephole : Part::kStates;
+}
 
 }  // namespace
 
@@ -42,13 +55,12 @@ Draft::Draft(const Case& c, Problem& problem) : c_(c), problem_(problem), stream
     return stream_.choice(index, std::max<std::int64_t>(count, 1));
   };
   const std::int64_t steps = steps_taken(c);
-  const std::int64_t gates = traits_of(c.op).is_stacked ? rnn_gates(c.rnn_mode) : 4;
   chosen_ = {.step = draw(0, steps),
              .last_step = std::max<std::int64_t>(steps, 1) - 1,
              .sample = draw(1, c.B),
              .layer = draw(2, c.layers),
-             .direction = draw(3, c.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1),
-             .gate = draw(4, gates),
+             .direction = draw(3, problem.extents.D),
+             .gate = draw(4, rnn_gates(c.rnn_mode)),
              .unit = draw(5, c.H)};
   zero_ = draw(6, 4) == 0 ? -0.0 : 0.0;
 }
@@ -140,27 +152,21 @@ const std::vector<Place>& Draft::places(const Tensor& tensor) {
   const auto [entry, is_new] = places_.try_emplace(tensor.name);
   if (!is_new) return entry->second;
   std::vector<Place>& out = entry->second;
-  const bool stacked = traits_of(c_.op).is_stacked;
-  const std::int64_t H = c_.H, directions = c_.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
-  if (tensor.name == "params") {
+  const TensorSpec& spec = spec_of(c_.op, tensor);
+  const Extents& e = problem_.extents;
+  const auto append = [&](const Place& place, std::vector<Axis> axes, std::span<const std::string_view> dimensions) {
+    for (const std::string_view dimension : dimensions) {
+      for (const Axis& axis : axes_of(dimension, e)) axes.push_back(axis);
+    }
+    append_block(place, axes, out);
+  };
+  if (spec.shape_text == "params_length") {
     out = params_places();
-  } else if (tensor.name == "w") {
-    append_block({.part = Part::kW}, {{&Place::column, c_.I}, {&Place::gate, 4}, {&Place::unit, H}}, out);
-    append_block({.part = Part::kR}, {{&Place::column, H}, {&Place::gate, 4}, {&Place::unit, H}}, out);
-  } else if (tensor.name == "b") {
-    append_block({.part = Part::kBW}, {{&Place::gate, 4}, {&Place::unit, H}}, out);
-  } else if (is_peephole(tensor.name)) {
-    append_block({.part = Part::kPeephole}, {{&Place::unit, H}}, out);
-  } else if (stacked && tensor.name == "output_backprop") {
-    append_block({}, {{&Place::step, c_.T}, {&Place::sample, c_.B}, {&Place::direction, directions}, {&Place::unit, H}},
-                 out);
-  } else if (stacked && tensor.name != "input") {
-    append_block(
-        {}, {{&Place::layer, c_.layers}, {&Place::direction, directions}, {&Place::sample, c_.B}, {&Place::unit, H}},
-        out);
+  } else if (spec.dimensions.front() == "I + H") {
+    append({.part = Part::kW}, {{&Place::column, e.I}}, std::span(spec.dimensions).subspan(1));
+    append({.part = Part::kR}, {{&Place::column, e.H}}, std::span(spec.dimensions).subspan(1));
   } else {
-    const std::int64_t steps = tensor.shape.size() == 3 ? tensor.shape[0] : 1;
-    append_block({}, {{&Place::step, steps}, {&Place::sample, c_.B}, {&Place::unit, tensor.shape.back()}}, out);
+    append({.part = part_of(spec.role)}, {}, spec.dimensions);
   }
   return out;
 }
@@ -171,7 +177,7 @@ std::vector<Place> Draft::params_places() const {
   std::vector<Place> out(static_cast<std::size_t>(layout.size()));
   const auto put = [&](std::int64_t offset, Place place, std::int64_t columns) {
     std::vector<Place> block;
-    append_block(place, {{&Place::unit, c_.H}, {&Place::column, columns}}, block);
+    append_block(place, std::vector<Axis>{{&Place::unit, c_.H}, {&Place::column, columns}}, block);
     std::ranges::copy(block, out.begin() + offset);
   };
   for (std::int64_t layer = 0; layer < layout.layers; ++layer) {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "properties/case/draw/input_ranges.h"
-#include "properties/case/draw/structures.h"
-#include "properties/case/line/random.h"
+#include "properties/case/draw/ops/entry.h"
+#include "properties/case/line/shaped_problem.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {
@@ -34,11 +34,6 @@ double huge_scale(const Case& c) {
 // grow even over a thousand steps.
 constexpr double kTameGain = 0.3;
 
-// Gradients of the final states, which belong to the last step.
-bool is_of_last_step(const Tensor& tensor) {
-  return tensor.name == "output_h_backprop" || tensor.name == "output_c_backprop";
-}
-
 double density_of(const Case& c) {
   const std::int64_t longest = std::max(4 * c.H, c.I + c.H);  // the longest sum of products with weights
   const std::int64_t terms = input_range(c.dtype).sparse_terms;
@@ -50,7 +45,7 @@ void thin_out_upstream(const Case& c, Tensor& tensor) {
   const InputRange& range = input_range(c.dtype);
   const std::int64_t stride = std::max<std::int64_t>(1, c.B / range.sparse_rows);
   const std::int64_t row = RandomStream(c.seed, "kept_row").choice(0, stride), width = tensor.shape.back();
-  const bool sequence = traits_of(c.op).has_steps && !is_of_last_step(tensor);
+  const bool sequence = spec_of(c.op, tensor).dimensions.front() == "T";
   for (std::size_t k = 0; k < tensor.values.size(); ++k) {
     const std::int64_t sample = static_cast<std::int64_t>(k) / width % c.B;
     const std::int64_t step = sequence ? static_cast<std::int64_t>(k) / width / c.B : c.T - 1;
@@ -73,13 +68,6 @@ DrawRules draw_rules(const Case& c) {
   constexpr double kGains[] = {0.3, 1.2, 1.2, 1.2, 2.5, 5};  // 1.2 in half of the cases
   DrawRules rules{};
   rules.gain = kGains[stream.choice(0, 6)];
-  // A recurrence of gain 5 over many steps and layers is chaotic: no bound is meaningful.
-  const bool stacked = traits_of(c.op).is_stacked;
-  const bool may_run_wild = stacked && c.rnn_mode != BACKGAUGE_RNN_RELU;
-  if (may_run_wild && c.T * c.layers > 6) rules.gain = std::min(rules.gain, 2.5);
-  // Measured on lstm, gru and tanh of width 64 and 256: with a gain of 2.5 the resolution is too low to prove anything
-  // from 30 steps on; with 1.2 it is 20 times what is needed in 50 steps of 3 layers.
-  if (may_run_wild && c.T * c.layers > 24) rules.gain = std::min(rules.gain, 1.2);
   rules.bias = 0.5;
   rules.forget_bias = stream.choice(1, 2) == 0;
   rules.consistent = stream.choice(2, 5) < 3;  // 60 %
@@ -88,10 +76,8 @@ DrawRules draw_rules(const Case& c) {
   rules.poison = static_cast<Poison>(stream.choice(3, 4));
   switch (c.data) {
     case DataProfile::kSaturated:
-      // Stacked nets also have saturating biases; with 10, their gradients would vanish.
-      rules.gain = stacked ? 4 : 10;
-      rules.exact_gates = !stacked && stream.choice(4, 2) == 0;
-      rules.consistent = !rules.exact_gates;
+      rules.gain = 10;
+      rules.consistent = true;
       break;
     case DataProfile::kLinear:
       rules.gain = rules.bias = 0.01;
@@ -119,6 +105,7 @@ DrawRules draw_rules(const Case& c) {
       break;
     default: break;
   }
+  draw_ops::entry_of(c.op).adapt(c, stream, rules);
   return rules;
 }
 

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "properties/case/draw/cudnn_inputs.h"
-#include "properties/case/draw/draw_rules.h"
-#include "properties/case/draw/lstm_inputs.h"
+#include "properties/case/draw/ops/entry.h"
 #include "properties/case/draw/poison.h"
 #include "properties/case/line/c_call.h"
 #include "properties/case/line/random.h"
@@ -29,9 +27,7 @@ constexpr std::int64_t kLargestFullTensor = std::int64_t{1} << 24;
 std::optional<std::int64_t> made_elements(const Problem& problem, const Tensor& tensor) {
   const auto count = element_count(tensor.shape);
   if (!count || *count <= kLargestFullTensor) return count;
-  const std::vector<TensorSpec>& specs = find_op(problem.op)->inputs;
-  const auto spec = std::ranges::find(specs, tensor.name, &TensorSpec::name);
-  return elements_in_rows(tensor.shape, spec->rows(problem.extents));
+  return elements_in_rows(tensor.shape, spec_of(problem.op, tensor).rows(problem.extents));
 }
 
 std::string too_large(const Problem& problem) {
@@ -68,13 +64,9 @@ std::string refusal_of(const Case& c, const Problem& problem) {
 void draw(const Case& c, Filled& filled) {
   const DrawRules rules = draw_rules(c);
   for (Tensor& tensor : filled.problem.inputs) tensor.values.resize(made_elements(filled.problem, tensor).value_or(0));
-  if (traits_of(c.op).is_stacked) {
-    draw_cudnn_inputs(c, rules, filled.problem);
-  } else {
-    draw_lstm_inputs(c, rules, filled.problem, filled.facts);
-    if (traits_of(c.op).has_seq_len_max) {
-      filled.problem.inputs[0].values = {static_cast<double>(c.seq_len_max)};
-    }
+  draw_ops::entry_of(c.op).draw(c, rules, filled.problem, filled.facts);
+  for (Tensor& tensor : filled.problem.inputs) {
+    if (spec_of(c.op, tensor).role == Role::kLength) tensor.values = {static_cast<double>(c.seq_len_max)};
   }
   // Underflow loses the same part of every value, which is not a random rounding error.
   filled.facts.structured = c.data == DataProfile::kConstant || c.data == DataProfile::kPlain ||
@@ -99,7 +91,7 @@ std::uint16_t checksum_of(const Problem& problem) {
   std::vector<unsigned char> bytes;
   for (const Tensor& tensor : problem.inputs) {
     hash = fnv1a(tensor.shape.data(), tensor.shape.size() * sizeof(std::int64_t), hash);
-    const backgauge_dtype dtype = tensor.name == "seq_len_max" ? BACKGAUGE_INT64 : problem.dtype;
+    const backgauge_dtype dtype = dtype_of(problem, tensor);
     bytes.resize(tensor.values.size() * backgauge_dtype_bytes(dtype));
     encode(dtype, tensor.values, bytes.data());
     hash = fnv1a(bytes.data(), bytes.size(), hash);
@@ -139,12 +131,11 @@ Filled fill(const Case& c) {
 }
 
 void draw_dropout_masks(const Case& c, Problem& problem) {
-  const Extents& e = problem.extents;
   const double dropout = static_cast<double>(problem.attributes.dropout);
-  if (!traits_of(problem.op).is_stacked || !(dropout > 0 && dropout < 1) || !problem.keep.empty()) return;
-  for (std::int64_t gap = 0; gap + 1 < e.L; ++gap) {
+  if (!(dropout > 0 && dropout < 1) || !problem.keep.empty()) return;
+  for (std::int64_t gap = 0; gap + 1 < problem.extents.L; ++gap) {
     const RandomStream stream(c.seed, "dropout_mask_" + std::to_string(gap));
-    std::vector<std::uint8_t> keep(static_cast<std::size_t>(e.T * e.B * e.D * e.H));
+    std::vector<std::uint8_t> keep(static_cast<std::size_t>(mask_elements(problem.extents)));
     for (std::size_t k = 0; k < keep.size(); ++k) {
       keep[k] = stream.uniform(static_cast<std::int64_t>(k)) >= dropout ? 1 : 0;
     }

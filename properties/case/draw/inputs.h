@@ -11,7 +11,7 @@ namespace backgauge {
 
 Filled fill(const Case& c);
 
-// Draws masks for a CudnnRNNBackprop problem with 0 < dropout < 1 that has none yet, for programs that do not draw
+// Draws masks for a problem with 0 < dropout < 1 that has none yet, for programs that do not draw
 // masks themselves. Does nothing for other problems.
 void draw_dropout_masks(const Case& c, Problem& problem);
 

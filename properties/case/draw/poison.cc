@@ -14,13 +14,8 @@ namespace {
 
 constexpr std::string_view kNonfinite = "nonfinite";  // the random stream of the place and the sign
 
-const TensorSpec& spec_of(const Problem& problem, const Tensor& tensor) {
-  const std::vector<TensorSpec>& specs = find_op(problem.op)->inputs;
-  return *std::ranges::find_if(specs, [&](const TensorSpec& spec) { return spec.name == tensor.name; });
-}
-
 std::int64_t elements_read(const Problem& problem, const Tensor& tensor) {
-  return elements_in_rows(tensor.shape, spec_of(problem, tensor).rows(problem.extents));
+  return elements_in_rows(tensor.shape, spec_of(problem.op, tensor).rows(problem.extents));
 }
 
 double poison_value(Poison poison, backgauge_dtype dtype) {
@@ -35,7 +30,7 @@ void poison_unread(const Case& c, const DrawRules& rules, Problem& problem, Data
   if (rules.poison == Poison::kPlausible) return;
   const double value = poison_value(rules.poison, c.dtype);
   for (Tensor& tensor : problem.inputs) {
-    if (spec_of(problem, tensor).is_int64) continue;
+    if (spec_of(problem.op, tensor).is_int64) continue;
     const std::int64_t read = elements_read(problem, tensor);
     std::fill(tensor.values.begin() + read, tensor.values.end(), value);
     if (tensor.name != "cs") continue;
@@ -48,7 +43,7 @@ std::vector<ReadableTensor> readable_tensors(const Case& c) {
   const Problem problem = shaped_problem(c);
   std::vector<ReadableTensor> out;
   for (const Tensor& tensor : problem.inputs) {
-    const TensorSpec& spec = spec_of(problem, tensor);
+    const TensorSpec& spec = spec_of(problem.op, tensor);
     const std::int64_t readable = elements_read(problem, tensor);
     if (!spec.is_int64 && readable > 0) out.push_back({spec.name, readable});
   }

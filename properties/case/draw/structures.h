@@ -30,10 +30,8 @@ std::uint64_t seed_of_same_structure(const Case& c, std::uint64_t seed);
 struct Structures {
   std::span<const Structure> blank, alike, exact, lone;
 };
-Structures lstm_structures();     // structures_lstm.cc
-Structures stacked_structures();  // structures_stacked.cc
 
-// Parts of tensors that both files use.
+// Parts of tensors that the structures of several ops use.
 namespace parts {
 constexpr bool all(const Place&, const Chosen&) { return true; }
 constexpr bool one_sample(const Place& p, const Chosen& c) { return p.sample == c.sample; }

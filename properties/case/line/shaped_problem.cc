@@ -18,15 +18,15 @@ Problem shaped_problem(const Case& c) {
   return problem;
 }
 
-const TensorSpec& spec_of(const Problem& problem, const Tensor& tensor) {
-  const std::vector<TensorSpec>& specs = spec_of(problem.op).inputs;
+const TensorSpec& spec_of(backgauge_op op, const Tensor& tensor) {
+  const std::vector<TensorSpec>& specs = spec_of(op).inputs;
   const auto found = std::ranges::find(specs, tensor.name, &TensorSpec::name);
   if (found == specs.end()) throw std::logic_error(tensor.name + " is no input of the op");
   return *found;
 }
 
 backgauge_dtype dtype_of(const Problem& problem, const Tensor& tensor) {
-  return spec_of(problem, tensor).is_int64 ? BACKGAUGE_INT64 : problem.dtype;
+  return spec_of(problem.op, tensor).is_int64 ? BACKGAUGE_INT64 : problem.dtype;
 }
 
 }  // namespace backgauge

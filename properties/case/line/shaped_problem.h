@@ -11,7 +11,7 @@ namespace backgauge {
 Problem shaped_problem(const Case& c);
 
 // The row of ops.inc of an input. Throws std::logic_error if the op has no input of that name.
-const TensorSpec& spec_of(const Problem& problem, const Tensor& tensor);
+const TensorSpec& spec_of(backgauge_op op, const Tensor& tensor);
 
 // The dtype of an input in memory and in files.
 backgauge_dtype dtype_of(const Problem& problem, const Tensor& tensor);

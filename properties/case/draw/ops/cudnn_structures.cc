@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/case/draw/structures.h"
+#include "properties/case/draw/ops/cudnn.h"
 
-namespace backgauge {
+namespace backgauge::draw_ops {
 namespace {
 
 using namespace parts;
@@ -184,27 +184,6 @@ constexpr Structure kLone[] = {
 
 }  // namespace
 
-Structures stacked_structures() { return {kBlank, kAlike, kExact, kLone}; }
+Structures cudnn_structures() { return {kBlank, kAlike, kExact, kLone}; }
 
-std::span<const Structure> structures_of(backgauge_op op, DataProfile data) {
-  const Structures all = traits_of(op).is_stacked ? stacked_structures() : lstm_structures();
-  switch (data) {
-    case DataProfile::kBlank: return all.blank;
-    case DataProfile::kAlike: return all.alike;
-    case DataProfile::kExact: return all.exact;
-    case DataProfile::kLone: return all.lone;
-    default: return {};
-  }
-}
-
-std::uint64_t seed_of_same_structure(const Case& c, std::uint64_t seed) {
-  const std::uint64_t count = structures_of(c.op, c.data).size();
-  return count == 0 ? seed : seed / count * count + c.seed % count;
-}
-
-const Structure* structure_of(const Case& c) {
-  const std::span<const Structure> all = structures_of(c.op, c.data);
-  return all.empty() ? nullptr : &all[static_cast<std::size_t>(c.seed % all.size())];
-}
-
-}  // namespace backgauge
+}  // namespace backgauge::draw_ops

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // First everything is drawn, including the saved tensors. Then a forward pass overwrites the steps of the saved tensors
 // that it computes, so that the steps beyond seq_len_max hold plausible values.
-#include "properties/case/draw/lstm_inputs.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,11 +9,11 @@
 #include <utility>
 
 #include "properties/case/draw/forward.h"
-#include "properties/case/draw/structures.h"
-#include "properties/case/line/random.h"
+#include "properties/case/draw/ops/lstm.h"
+#include "properties/case/line/shaped_problem.h"
 #include "reference/contract/storage.h"
 
-namespace backgauge {
+namespace backgauge::draw_ops {
 namespace {
 
 // Multiplications of a forward pass, about two seconds of plain loops. Above it, saved tensors are drawn independently.
@@ -29,7 +27,9 @@ class LstmDraw {
     draw_weights();
     draw_states();
     draw_saved();
-    for (const char* name : {"cs_grad", "h_grad"}) fill_upstream(c_, rules_, at(name));
+    for (Tensor& tensor : problem_.inputs) {
+      if (is_upstream(role_of(tensor))) fill_upstream(c_, rules_, tensor);
+    }
     if (c_.data == DataProfile::kTraining) keep_last_cs_grad();
     if (const Structure* structure = structure_of(c_)) {
       Draft draft(c_, problem_);
@@ -44,6 +44,7 @@ class LstmDraw {
  private:
   bool is_cell() const { return !traits_of(c_.op).has_steps; }
   std::int64_t steps() const { return steps_taken(c_); }
+  Role role_of(const Tensor& tensor) const { return spec_of(c_.op, tensor).role; }
 
   Tensor& at(std::string_view name) {
     return *std::ranges::find(problem_.inputs, name,
@@ -78,7 +79,9 @@ class LstmDraw {
     if (rules_.forget_bias) {
       for (std::int64_t j = 0; j < H; ++j) b.values[forget * H + j] += 1;
     }
-    for (const char* name : {"wci", "wcf", "wco"}) fill_normal(c_, at(name), rules_.bias);
+    for (Tensor& tensor : problem_.inputs) {
+      if (role_of(tensor) == Role::kPeephole) fill_normal(c_, tensor, rules_.bias);
+    }
   }
 
   void draw_states() {
@@ -168,8 +171,14 @@ class LstmDraw {
 
 }  // namespace
 
+void adapt_lstm(const Case& c, const RandomStream& stream, DrawRules& rules) {
+  if (c.data != DataProfile::kSaturated) return;
+  rules.exact_gates = stream.choice(4, 2) == 0;
+  rules.consistent = !rules.exact_gates;
+}
+
 void draw_lstm_inputs(const Case& c, const DrawRules& rules, Problem& problem, DataFacts& facts) {
   LstmDraw(c, rules, problem).run(facts);
 }
 
-}  // namespace backgauge
+}  // namespace backgauge::draw_ops

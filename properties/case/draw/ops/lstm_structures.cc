@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/case/draw/structures.h"
+#include "properties/case/draw/ops/lstm.h"
 
-namespace backgauge {
+namespace backgauge::draw_ops {
 namespace {
 
 using namespace parts;
@@ -237,4 +237,4 @@ constexpr Structure kLone[] = {
 
 Structures lstm_structures() { return {kBlank, kAlike, kExact, kLone}; }
 
-}  // namespace backgauge
+}  // namespace backgauge::draw_ops

@@ -2,17 +2,15 @@
 // The implementation computes the forward pass, so states can only be influenced: by weights with the usual gains, and
 // for relu by rows that keep states from growing and pre-activations either exactly 0 or away from 0 (README.md, data
 // profiles).
-#include "properties/case/draw/cudnn_inputs.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 
-#include "properties/case/draw/structures.h"
-#include "properties/case/line/random.h"
+#include "properties/case/draw/ops/cudnn.h"
+#include "properties/case/line/shaped_problem.h"
 #include "reference/contract/rnn_params.h"
 
-namespace backgauge {
+namespace backgauge::draw_ops {
 namespace {
 
 // Scales of the layers, repeated, so that adjacent layers differ.
@@ -37,7 +35,7 @@ class CudnnDraw {
     draw_params();
     if (relu_) shape_relu();
     for (Tensor& tensor : problem_.inputs) {
-      if (tensor.name.ends_with("_backprop")) fill_upstream(c_, rules_, tensor);
+      if (is_upstream(spec_of(c_.op, tensor).role)) fill_upstream(c_, rules_, tensor);
     }
     if (const Structure* structure = structure_of(c_)) {
       Draft draft(c_, problem_);
@@ -168,6 +166,8 @@ class CudnnDraw {
 
 }  // namespace
 
-void draw_cudnn_inputs(const Case& c, const DrawRules& rules, Problem& problem) { CudnnDraw(c, rules, problem).run(); }
+void draw_cudnn_inputs(const Case& c, const DrawRules& rules, Problem& problem, DataFacts&) {
+  CudnnDraw(c, rules, problem).run();
+}
 
-}  // namespace backgauge
+}  // namespace backgauge::draw_ops
