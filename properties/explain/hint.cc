@@ -71,7 +71,7 @@ class WrongOutputs {
           [&](std::size_t k) { return k + row < size ? want_[k + row] : 0; });
     }
     const auto H = static_cast<std::size_t>(problem_.extents.H);
-    if (shape.empty() || traits_of(problem_.op).is_stacked || shape.back() != 4 * problem_.extents.H) return;
+    if (!output_of(problem_, wanted_).has_gate_blocks()) return;
     for (std::size_t a = 0; a < 4; ++a) {
       for (std::size_t b = a + 1; b < 4; ++b) {
         add(fmt::format("its gates {} and {} are exchanged", a, b), [&](std::size_t k) {

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <stdexcept>
+
 namespace backgauge {
 namespace {
 
@@ -27,22 +30,29 @@ class WrongParts {
 
 }  // namespace
 
+const TensorSpec& output_of(const Problem& problem, const Wanted& wanted) {
+  const std::vector<TensorSpec>& specs = spec_of(problem.op).outputs;
+  const auto found = std::ranges::find(specs, wanted.name, &TensorSpec::name);
+  if (found == specs.end()) throw std::logic_error(wanted.name + " is no output of the op");
+  return *found;
+}
+
 void for_each_wrong_part(const Problem& problem, const Wanted& wanted, const Consider& consider) {
   const Extents& e = problem.extents;
-  const OpTraits& op = traits_of(problem.op);
   const Shape& shape = wanted.shape;
   if (shape.empty() || wanted.value.empty()) return;
   const WrongParts with_wrong(wanted, consider);
   const auto columns = static_cast<std::size_t>(shape.back());
   const auto H = static_cast<std::size_t>(e.H);
-  if (!op.is_stacked && columns == 4 * H) {
-    const bool cell = op.gates == "icfo";
-    const char* const names[] = {"gate i", cell ? "gate ci" : "gate f", cell ? "gate f" : "gate ci", "gate o"};
-    for (std::size_t gate = 0; gate < 4; ++gate) {
-      with_wrong(names[gate], [=](std::size_t k) { return k % columns / H == gate; });
+  const TensorSpec& output = output_of(problem, wanted);
+  if (output.has_gate_blocks()) {
+    const std::string_view gates = traits_of(problem.op).gates;
+    for (std::size_t gate = 0; gate < gates.size(); ++gate) {
+      const std::string name = gates[gate] == 'c' ? "ci" : std::string(1, gates[gate]);
+      with_wrong("gate " + name, [=](std::size_t k) { return k % columns / H == gate; });
     }
   }
-  if (wanted.name == "w_grad") {
+  if (output.dimensions.front() == "I + H") {
     const std::size_t of_x = static_cast<std::size_t>(e.I) * columns;
     if (e.I > 0) with_wrong("x rows", [=](std::size_t k) { return k < of_x; });
     with_wrong("h rows", [=](std::size_t k) { return k >= of_x; });

@@ -31,6 +31,9 @@ inline constexpr std::array<WrongFactor, 5> kWrongFactors{{{-1, "has the wrong s
                                                            {2, "is counted twice"},
                                                            {3, "is counted three times"}}};
 
+// The row of ops.inc of an output. Throws std::logic_error if the op has no output of that name.
+const TensorSpec& output_of(const Problem& problem, const Wanted& wanted);
+
 // The output with one part of it at a time multiplied by one of these factors: a gate, the rows of x or h in w_grad,
 // the first and the last step or row. For example "the part 'gate o' is missing".
 void for_each_wrong_part(const Problem& problem, const Wanted& wanted, const Consider& consider);

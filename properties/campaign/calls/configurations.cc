@@ -35,24 +35,23 @@ Case Configurations::draw(backgauge_op op) {
 }
 
 Case Configurations::sibling_of(Case c, std::size_t k) {
-  const bool stacked = traits_of(c.op).is_stacked;
+  const OpTraits& op = traits_of(c.op);
   switch (k % 5) {
     case 0:
-      if (stacked) {
+      if (op.has_peepholes) c.use_peephole = !c.use_peephole;
+      if (op.has_layers) {
         c.direction = c.direction == BACKGAUGE_BIDIRECTIONAL ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL;
-      } else {
-        c.use_peephole = !c.use_peephole;
       }
       break;
     case 1: c.B = c.B > 1 ? c.B - 1 : c.B + 1; break;
     case 2: c.dtype = c.dtype == BACKGAUGE_FLOAT32 ? BACKGAUGE_HALF : BACKGAUGE_FLOAT32; break;
     case 3:
       // The same number of gates, and params of the same length.
-      if (stacked && c.rnn_mode == BACKGAUGE_RNN_TANH) {
+      if (c.rnn_mode == BACKGAUGE_RNN_TANH) {
         c.rnn_mode = BACKGAUGE_RNN_RELU;
-      } else if (stacked && c.rnn_mode == BACKGAUGE_RNN_RELU) {
+      } else if (c.rnn_mode == BACKGAUGE_RNN_RELU) {
         c.rnn_mode = BACKGAUGE_RNN_TANH;
-      } else if (traits_of(c.op).has_seq_len_max) {
+      } else if (op.has_seq_len_max) {
         c.seq_len_max = c.seq_len_max > 1 ? c.seq_len_max - 1 : c.T;
       } else {
         c.B += 4;

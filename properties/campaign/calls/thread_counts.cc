@@ -16,7 +16,7 @@ namespace {
 // With more threads than processors, a surplus thread cannot be distinguished from one that waits for its turn.
 constexpr std::int32_t kThreads[] = {1, 2};
 
-// The first enumerator in a set.
+// The first enumerator in a set, or the first of all if none is.
 template <class Enumerator>
 Enumerator first_of(std::uint32_t set, std::initializer_list<Enumerator> all) {
   const auto found = std::ranges::find_if(all, [&](Enumerator each) { return (set & BACKGAUGE_BIT(each)) != 0; });
@@ -31,15 +31,14 @@ Case case_for(const backgauge_op_claims& claims) {
   c.B = 32;
   c.I = c.H = 64;
   c.seed = 1;
-  if (traits_of(c.op).has_steps) c.T = c.seq_len_max = 8;
-  if (traits_of(c.op).is_stacked) {
-    c.rnn_mode = first_of(claims.rnn_modes, {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU});
-    c.direction = first_of(claims.directions, {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL});
-    c.input_mode = first_of(claims.input_modes, {BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT});
-    c.seq_len_max = 1;
-  } else {
-    c.use_peephole = (claims.use_peephole & BACKGAUGE_BIT(0)) == 0;
-  }
+  const OpTraits& op = traits_of(c.op);
+  if (op.has_steps) c.T = 8;
+  if (op.has_seq_len_max) c.seq_len_max = c.T;
+  // The set of an attribute that the op has not is empty.
+  c.rnn_mode = first_of(claims.rnn_modes, {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU});
+  c.direction = first_of(claims.directions, {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL});
+  c.input_mode = first_of(claims.input_modes, {BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT});
+  c.use_peephole = first_of(claims.use_peephole, {0, 1}) == 1;
   return c;
 }
 

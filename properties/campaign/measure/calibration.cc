@@ -18,14 +18,8 @@ namespace backgauge {
 namespace {
 
 std::string mode_of(const Case& c) {
-  if (!traits_of(c.op).is_stacked) return c.use_peephole ? "peephole" : "no peephole";
-  switch (c.rnn_mode) {
-    case BACKGAUGE_RNN_RELU: return "relu";
-    case BACKGAUGE_RNN_TANH: return "tanh";
-    case BACKGAUGE_LSTM: return "lstm";
-    case BACKGAUGE_GRU: return "gru";
-  }
-  return "";
+  if (traits_of(c.op).has_peepholes) return c.use_peephole ? "peephole" : "no peephole";
+  return std::string(rnn_mode_word(c.rnn_mode));
 }
 
 std::string dtype_of(const Case& c, const Declared& declared) {

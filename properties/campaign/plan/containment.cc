@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "properties/campaign/plan/ops/entry.h"
 #include "properties/case/draw/poison.h"
 
 namespace backgauge {
@@ -22,23 +23,17 @@ bool is_at(const NonfinitePlace& place, Position position) {
 // Small, so that few seeds need to be tried, but with more rows and units than the one element spoils: the others are
 // the evidence that it was contained.
 std::vector<Case> shapes(backgauge_op op, backgauge_dtype dtype) {
-  std::vector<Case> out;
-  Case c{.op = op, .T = 2, .B = 3, .I = 3, .H = 5, .dtype = dtype};
+  Case base{.op = op, .T = 2, .B = 3, .I = 3, .H = 5, .dtype = dtype};
   const OpTraits& traits = traits_of(op);
-  if (traits.is_stacked) {
-    for (const backgauge_rnn_mode mode : {BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU}) {
-      for (const backgauge_direction direction : {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL}) {
-        c.rnn_mode = mode, c.direction = direction;
-        out.push_back(c);
-      }
-    }
-    return out;
-  }
-  if (!traits.has_steps) c.T = 1;
-  if (traits.has_seq_len_max) c.T = 3, c.seq_len_max = 2;  // later steps are not read
-  for (const bool peephole : {false, true}) {
-    c.use_peephole = peephole;
-    out.push_back(c);
+  if (!traits.has_steps) base.T = 1;
+  if (traits.has_seq_len_max) base.T = 3, base.seq_len_max = 2;  // later steps are not read
+  std::vector<Case> out;
+  for (const Case& variant : plan_ops::variants_of(base)) {
+    if (variant.rnn_mode == BACKGAUGE_RNN_RELU) continue;  // semantics.md 8: its result for NaN is not defined
+    out.push_back(variant);
+    if (!traits.has_layers) continue;
+    out.push_back(variant);
+    out.back().direction = BACKGAUGE_BIDIRECTIONAL;
   }
   return out;
 }

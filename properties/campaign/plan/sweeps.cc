@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "properties/campaign/settings/modes.h"
+#include "properties/campaign/plan/ops/entry.h"
 #include "properties/campaign/settings/settings.h"
 
 namespace backgauge {
@@ -26,24 +26,6 @@ constexpr std::int64_t kWide = 33;
 // A case of the op with only the settings that it must have.
 Case plain_case(backgauge_op op, backgauge_dtype dtype) { return {.op = op, .dtype = dtype}; }
 
-// Every variant of an op that has its own code: modes, or peepholes off and on.
-std::vector<Case> variants(const Case& base) {
-  std::vector<Case> out;
-  Case c = base;
-  if (traits_of(base.op).is_stacked) {
-    for (const backgauge_rnn_mode mode : kModes) {
-      c.rnn_mode = mode;
-      out.push_back(c);
-    }
-  } else {
-    for (const bool peephole : {false, true}) {
-      c.use_peephole = peephole;
-      out.push_back(c);
-    }
-  }
-  return out;
-}
-
 class Shapes {
  public:
   Shapes(const Case& base, Draws& draws) : base_(base), draws_(draws) {}
@@ -57,9 +39,9 @@ class Shapes {
     c.seed = draws_.seed();
     out_.push_back(std::move(c));
   }
-  // The following are for the op that has layers.
-  void stacked(std::int64_t layers, backgauge_direction direction, double dropout) {
-    if (!traits_of(base_.op).is_stacked) return;
+  // What the following have, if the op has layers.
+  void set_layers(std::int64_t layers, backgauge_direction direction, double dropout) {
+    if (!traits_of(base_.op).has_layers) return;
     base_.layers = layers, base_.direction = direction, base_.dropout = dropout;
   }
   std::vector<Case> take() { return std::move(out_); }
@@ -73,16 +55,16 @@ class Shapes {
 void append(std::vector<Case> more, std::vector<Case>& out) { std::ranges::move(more, std::back_inserter(out)); }
 
 // Long nets with a gain above 1 are chaotic, so that no bound is meaningful. relu nets are used there: the rows of
-// their R add up to less than 1 (case/README.md), and their states stay bounded.
+// their R add up to less than 1 (case/README.md), and their states stay bounded. Saved states are not computed again.
 bool stays_tame(const Case& c, std::int64_t steps) {
-  return !traits_of(c.op).is_stacked || steps <= 9 || c.rnn_mode == BACKGAUGE_RNN_RELU;
+  return traits_of(c.op).takes_saved || steps <= 9 || c.rnn_mode == BACKGAUGE_RNN_RELU;
 }
 
 }  // namespace
 
 std::vector<Case> size_sweeps(backgauge_op op, backgauge_dtype dtype, bool thorough, Draws& draws) {
   std::vector<Case> out;
-  const std::vector<Case> all = variants(plain_case(op, dtype));
+  const std::vector<Case> all = plan_ops::variants_of(plain_case(op, dtype));
   for (std::size_t v = 0; v < all.size(); ++v) {
     Shapes shapes(all[v], draws);
     // Turns start at another setting for each dtype, so that all dtypes together have every pair.
@@ -90,7 +72,7 @@ std::vector<Case> size_sweeps(backgauge_op op, backgauge_dtype dtype, bool thoro
       return thorough || (turn + static_cast<std::size_t>(dtype)) % all.size() == v;
     };
     const auto direction = [&](std::size_t turn) {
-      shapes.stacked(1, turn % 2 == 0 ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL, 0);
+      shapes.set_layers(1, turn % 2 == 0 ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL, 0);
     };
     for (std::size_t k = 0; k < kWidths.size(); ++k) {
       if (kWidths[k] > kWide && !mine(k)) continue;
@@ -118,7 +100,7 @@ std::vector<Case> size_sweeps(backgauge_op op, backgauge_dtype dtype, bool thoro
 
 std::vector<Case> edge_shapes(backgauge_op op, backgauge_dtype dtype, Draws& draws) {
   std::vector<Case> out;
-  for (const Case& variant : variants(plain_case(op, dtype))) {
+  for (const Case& variant : plan_ops::variants_of(plain_case(op, dtype))) {
     Shapes shapes(variant, draws);
     shapes.add(1, 1, 1, 1, 1);   // one of everything
     shapes.add(3, 0, 5, 7, 2);   // no batch
@@ -140,12 +122,12 @@ std::vector<Case> edge_shapes(backgauge_op op, backgauge_dtype dtype, Draws& dra
       shapes.add(0, 3, 5, 7, 0);  // no step there
       for (std::int64_t S = 0; S <= 5; ++S) shapes.add(5, 3, 2, 7, S);
     }
-    if (traits_of(op).is_stacked) {
-      shapes.stacked(2, BACKGAUGE_BIDIRECTIONAL, 0.5);
+    if (traits_of(op).has_layers) {
+      shapes.set_layers(2, BACKGAUGE_BIDIRECTIONAL, 0.5);
       shapes.add(2, 0, 3, 5, 2);  // no batch
       shapes.add(1, 1, 1, 1, 1);
       shapes.add(3, 3, 10, 5, 3);  // I = 2H: every layer is as wide
-      shapes.stacked(1, BACKGAUGE_BIDIRECTIONAL, 0);
+      shapes.set_layers(1, BACKGAUGE_BIDIRECTIONAL, 0);
       shapes.add(2, 19, 3, 33, 2);
       shapes.add(5, 2, 0, 3, 5);  // no input
     }
@@ -156,9 +138,9 @@ std::vector<Case> edge_shapes(backgauge_op op, backgauge_dtype dtype, Draws& dra
 
 std::vector<Case> sixteen_bit_limits(backgauge_op op, backgauge_dtype dtype, bool thorough, Draws& draws) {
   std::vector<Case> out;
-  for (const Case& variant : variants(plain_case(op, dtype))) {
+  for (const Case& variant : plan_ops::variants_of(plain_case(op, dtype))) {
     // A single relu unit is off for most of its rows or for none; sums over them have no useful bound.
-    if (traits_of(op).is_stacked && variant.rnn_mode == BACKGAUGE_RNN_RELU) continue;
+    if (variant.rnn_mode == BACKGAUGE_RNN_RELU) continue;
     Shapes shapes(variant, draws);
     for (const std::int64_t B : {65535, 65536, 65537}) shapes.add(1, B, 1, 1, 1);
     if (traits_of(op).has_steps && thorough) {
@@ -178,14 +160,14 @@ std::vector<Case> sixteen_bit_limits(backgauge_op op, backgauge_dtype dtype, boo
 
 std::vector<Case> index_limits(backgauge_op op, backgauge_dtype dtype, Draws& draws) {
   std::vector<Case> out;
-  if (traits_of(op).is_stacked) return out;
-  for (const Case& variant : variants(plain_case(op, dtype))) {
+  for (const Case& variant : plan_ops::variants_of(plain_case(op, dtype))) {
     Shapes shapes(variant, draws);
     if (!traits_of(op).has_steps) {
-      // w has 4H (I + H) elements: the first H for which they exceed 2^29, 2^30 and 2^31.
+      // w, which is not read, has 4H (I + H) elements: the first H for which they exceed 2^29, 2^30 and 2^31.
       for (const std::int64_t H : {11585, 16384, 23170}) shapes.add(1, 1, 1, H, 1);
       shapes.add(1, 3, std::int64_t{1} << 29, 1, 1);
-    } else {
+    }
+    if (traits_of(op).has_seq_len_max) {
       // T * B * H elements in nine tensors, of which three steps are read; without input x_grad has none.
       for (const std::int64_t T : {89478486, 178956971, 357913942}) shapes.add(T, 2, 0, 3, 3);
     }

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "properties/campaign/settings/modes.h"
+#include "properties/campaign/plan/ops/entry.h"
 #include "reference/contract/rnn_params.h"
 
 namespace backgauge {
@@ -64,12 +64,12 @@ Budget budget_of(SizeAmount amount, bool frequent) {
 }
 
 double work_of(const Case& c) {
-  const bool stacked = traits_of(c.op).is_stacked;
-  const double gates = stacked ? static_cast<double>(rnn_gates(c.rnn_mode)) : 4;
-  const auto steps = static_cast<double>(c.T * c.layers * (stacked && c.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1));
-  const double weights = stacked ? static_cast<double>(rnn_params(attributes_of(c), c.I, c.H, c.layers).size())
-                                 : gates * static_cast<double>(c.H * (c.I + c.H));
-  return (traits_of(c.op).has_steps ? 1 : kUnread) * weights + kPerInput * static_cast<double>(c.T * c.B * c.I) +
+  const Extents e = extents_of(c);
+  const auto gates = static_cast<double>(rnn_gates(c.rnn_mode));
+  const auto steps = static_cast<double>(c.T * e.L * e.D);
+  const TensorSpec& matrices = spec_of(c.op).input(Role::kWeight);
+  const auto weights = static_cast<double>(element_count(matrices.shape(e)).value_or(0));
+  return (matrices.rows(e) > 0 ? 1 : kUnread) * weights + kPerInput * static_cast<double>(c.T * c.B * c.I) +
          steps * (kPerStep + kPerValue * gates * static_cast<double>(c.B * c.H));
 }
 
@@ -86,7 +86,7 @@ std::vector<Size> sizes_of(backgauge_op op) {
   for (const Size& size : kTwoLarge) {
     if (steps || size.T == 2) out.push_back(size);
   }
-  if (!traits_of(op).is_stacked) return out;
+  if (!traits_of(op).has_layers) return out;
   for (const auto& [layers, frequent] : kLayers) out.push_back({2, 2, 3, 4, layers, frequent});
   out.insert(out.end(), std::begin(kTwoLargeStacked), std::end(kTwoLargeStacked));
   return out;
@@ -101,30 +101,19 @@ Case shaped(backgauge_op op, const Size& size) {
   return c;
 }
 
-std::size_t variants_of(backgauge_op op) { return traits_of(op).is_stacked ? kModesByUse.size() : 2; }
-
-// Variant v of an op: its mode or peephole setting; directions and input modes take turns.
-void choose(Case& c, std::size_t variant, std::size_t turn, double enough) {
-  if (!traits_of(c.op).is_stacked) {
-    c.use_peephole = variant == 0;
-    return;
-  }
-  c.rnn_mode = kModesByUse[variant];
-  c.direction = (turn + variant) % 2 == 0 ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL;
-  c.input_mode = turn % 3 == 2 ? BACKGAUGE_AUTO_SELECT : BACKGAUGE_LINEAR_INPUT;
-  if (work_of(c) > enough) c.direction = BACKGAUGE_UNIDIRECTIONAL;  // half the weights
-}
-
 // The affordable cases of a size, out of all variants with all dtypes. Each size starts with another variant and dtype,
 // and neighbours differ in both.
 std::vector<Case> affordable(backgauge_op op, const Dtypes& dtypes, const Size& size, const Budget& budget,
                              std::size_t turn) {
-  const std::size_t variants = variants_of(op), round = std::lcm(variants, dtypes.size());
+  const plan_ops::Entry& entry = plan_ops::entry_of(op);
+  const std::size_t variants = entry.variants, round = std::lcm(variants, dtypes.size());
   std::vector<Case> out;
   double spent = 0;
   for (std::size_t k = 0; k < variants * dtypes.size(); ++k) {
     Case c = shaped(op, size);
-    choose(c, (turn + k) % variants, turn, budget.of_size);
+    entry.choose_variant(c, (turn + k) % variants);
+    entry.take_turn(c, turn);
+    if (work_of(c) > budget.of_size) c.direction = BACKGAUGE_UNIDIRECTIONAL;  // half the weights
     c.dtype = dtypes[(turn + k + k / round) % dtypes.size()];
     const double work = work_of(c);
     if (work > budget.of_case || (!out.empty() && spent + work > budget.of_size)) continue;

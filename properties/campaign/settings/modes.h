@@ -11,7 +11,4 @@ namespace backgauge {
 // In the order of the enumeration.
 inline constexpr std::array kModes = {BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU};
 
-// The most used first, for what cannot afford all of them.
-inline constexpr std::array kModesByUse = {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU};
-
 }  // namespace backgauge
