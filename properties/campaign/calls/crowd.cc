@@ -16,10 +16,8 @@ namespace {
 // one is using must be noticed. Inputs without elements, a gap that drops everything, or equal or tiny values hide it.
 // A call takes some tens of microseconds, long enough to be interrupted.
 Case revealing(Case c) {
-  const OpTraits& traits = traits_of(c.op);
   c.data = DataProfile::kStratified;
-  if (traits.has_steps) c.T = 5;
-  if (traits.has_seq_len_max) c.seq_len_max = c.T;
+  set_steps(c, 5, 5);
   c.B = 8;
   c.H = 24;
   c.I = c.input_mode == BACKGAUGE_SKIP_INPUT ? c.H : 12;

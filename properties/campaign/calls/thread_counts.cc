@@ -31,9 +31,7 @@ Case case_for(const backgauge_op_claims& claims) {
   c.B = 32;
   c.I = c.H = 64;
   c.seed = 1;
-  const OpTraits& op = traits_of(c.op);
-  if (op.has_steps) c.T = 8;
-  if (op.has_seq_len_max) c.seq_len_max = c.T;
+  set_steps(c, 8, 8);
   // The set of an attribute that the op has not is empty.
   c.rnn_mode = first_of(claims.rnn_modes, {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU});
   c.direction = first_of(claims.directions, {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL});

@@ -33,8 +33,7 @@ class Shapes {
   // seq_len_max S, for the op that has it; T = 1 for the one that has no steps.
   void add(std::int64_t T, std::int64_t B, std::int64_t I, std::int64_t H, std::int64_t S) {
     Case c = base_;
-    c.T = traits_of(c.op).has_steps ? T : 1;
-    c.seq_len_max = traits_of(c.op).has_seq_len_max ? S : 1;
+    set_steps(c, T, S);
     c.B = B, c.I = I, c.H = H;
     c.seed = draws_.seed();
     out_.push_back(std::move(c));

@@ -93,9 +93,8 @@ std::vector<Size> sizes_of(backgauge_op op) {
 }
 
 Case shaped(backgauge_op op, const Size& size) {
-  Case c{.op = op, .T = size.T, .B = size.B, .I = size.I, .H = size.H};
-  if (!traits_of(op).has_steps) c.T = 1;
-  if (traits_of(op).has_seq_len_max) c.seq_len_max = c.T;
+  Case c{.op = op, .B = size.B, .I = size.I, .H = size.H};
+  set_steps(c, size.T, size.T);
   if (size.T >= kManySteps) c.data = DataProfile::kTame;
   c.layers = size.layers;
   return c;

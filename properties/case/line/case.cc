@@ -68,4 +68,10 @@ std::int64_t steps_taken(const Case& c) {
   return op.has_seq_len_max ? c.seq_len_max : op.has_steps ? c.T : 1;
 }
 
+void set_steps(Case& c, std::int64_t T, std::int64_t seq_len_max) {
+  const OpTraits& op = traits_of(c.op);
+  if (op.has_steps) c.T = T;
+  if (op.has_seq_len_max) c.seq_len_max = seq_len_max;
+}
+
 }  // namespace backgauge

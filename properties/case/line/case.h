@@ -52,4 +52,7 @@ Extents extents_of(const Case& c);
 // Steps that the op processes: seq_len_max if it has one, else T; 1 for ops without steps.
 std::int64_t steps_taken(const Case& c);
 
+// Sets T and seq_len_max, each only if the op has it.
+void set_steps(Case& c, std::int64_t T, std::int64_t seq_len_max);
+
 }  // namespace backgauge
