@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // backgauge list: the ops, the implementations and what they claim, the cases of a tier.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <sstream>
 
 #include "ci/command/subcommands.h"
@@ -81,14 +82,18 @@ Json tensor_json(const TensorSpec& tensor, const char* rows) {
   return out;
 }
 
+std::string values_text(const AttributeSpec& attribute) {
+  if (attribute.integer != nullptr) return "int32";
+  if (attribute.real != nullptr) return fmt::format("[{}, {}]", attribute.least, attribute.greatest);
+  std::vector<std::int32_t> values = attribute.values;
+  std::ranges::sort(values);
+  return fmt::format("{}", fmt::join(std::views::transform(values, attribute.word), ","));
+}
+
 Json attributes_json(const OpSpec& spec) {
-  if (!spec.traits.is_stacked) return {{"use_peephole", "0,1"}};
-  return {{"rnn_mode", "relu,tanh,lstm,gru"},
-          {"input_mode", "linear,skip,auto"},
-          {"direction", "uni,bi"},
-          {"dropout", "[0, 1]"},
-          {"seed", "int32"},
-          {"seed2", "int32"}};
+  Json out = Json::object();
+  for (const AttributeSpec& attribute : spec.attributes()) out[attribute.name] = values_text(attribute);
+  return out;
 }
 
 Json op_json(const OpSpec& spec) {

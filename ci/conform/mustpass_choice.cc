@@ -31,8 +31,8 @@ constexpr int kMasks = 200;
 
 using Feature = std::vector<std::int64_t>;
 
-// What a case adds to a list: pairs of settings, its sizes, its data profile in its mode, and for LSTMs whether its
-// saved co is tanh(cs): the gradient takes the saved one (semantics.md, 1.3).
+// What a case adds to a list: pairs of settings, its sizes, its data profile in its mode, and where co is saved whether
+// it is tanh(cs): the gradient takes the saved one (semantics.md, 1.3).
 std::set<Feature> features_of(const Case& c) {
   std::set<Feature> out;
   const Row row = row_of(c);
@@ -45,7 +45,7 @@ std::set<Feature> features_of(const Case& c) {
   const std::int64_t sizes[] = {c.T, c.B, c.I, c.H, c.layers};
   for (std::int64_t k = 0; k < std::ssize(sizes); ++k) out.insert({1, k, sizes[k]});
   out.insert({2, static_cast<int>(c.data), c.rnn_mode, c.use_peephole ? 1 : 0, c.direction});
-  if (!traits_of(c.op).is_stacked) {
+  if (traits_of(c.op).takes_saved) {
     out.insert({3, static_cast<int>(c.data), c.use_peephole ? 1 : 0, fill(c).facts.consistent_saved ? 1 : 0});
   }
   return out;

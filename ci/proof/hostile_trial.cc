@@ -29,12 +29,11 @@ std::vector<Case> trial_cases() {
     for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32}) {
       for (const backgauge_op op : gradient_ops()) {
         Case c{.op = op, .T = 3, .B = 4, .I = 5, .H = 6, .seq_len_max = 2, .dtype = dtype, .seed = seed};
-        if (traits_of(op).is_stacked) {
+        c.use_peephole = traits_of(op).has_peepholes;
+        if (traits_of(op).draws_masks) {
           c.T = 7;
           c.layers = 2;
           c.dropout = seed % 2 == 0 ? 0.5 : 0;
-        } else {
-          c.use_peephole = true;
         }
         cases.push_back(c);
       }

@@ -87,8 +87,7 @@ double largest_difference(const std::vector<Output>& a, const std::vector<Output
 // Minus the binary logarithm of the probability that two fair draws of all masks of a problem are equal.
 double mask_bits(const Problem& problem) {
   const Extents& e = problem.extents;
-  const double elements = static_cast<double>(e.L - 1) * static_cast<double>(e.T) * static_cast<double>(e.B) *
-                          static_cast<double>(e.D * e.H);
+  const double elements = static_cast<double>(e.L - 1) * static_cast<double>(mask_elements(e));
   const double drop = static_cast<double>(problem.attributes.dropout);
   return -elements * std::log2(drop * drop + (1 - drop) * (1 - drop));
 }

@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <functional>
+#include <ranges>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "ci/run/plan/refuse.h"
 #include "properties/case/draw/inputs.h"
@@ -38,76 +39,82 @@ std::int32_t truth_of(const std::string& name, const std::string& value) {
   refuse("{}: expected true or false, got {}", name, value);
 }
 
+void read_attribute(const AttributeSpec& attribute, const std::string& value, backgauge_attributes& out) {
+  const std::string name(attribute.name);
+  if (attribute.real != nullptr) {
+    out.*attribute.real = number_of<float>(name, value);
+  } else if (attribute.integer != nullptr) {
+    out.*attribute.integer = number_of<std::int64_t>(name, value);
+  } else if (attribute.is_flag()) {
+    out.*attribute.choice = truth_of(name, value);
+  } else {
+    out.*attribute.choice = enumerator_named(name, attribute.tensorflow_word, value);
+  }
+}
+
 backgauge_attributes attributes_of(const OpSpec& spec, const std::map<std::string, std::string>& given) {
   backgauge_attributes out{};
-  out.rnn_mode = BACKGAUGE_LSTM;
-  out.input_mode = BACKGAUGE_LINEAR_INPUT;
-  out.direction = BACKGAUGE_UNIDIRECTIONAL;
-  using Read = std::function<void(const std::string&, const std::string&)>;
-  std::map<std::string, Read> known;
-  if (spec.traits.is_stacked) {
-    const auto word = [](std::int32_t& to, std::string_view (*words)(std::int32_t)) -> Read {
-      return [&to, words](const auto& name, const auto& value) { to = enumerator_named(name, words, value); };
-    };
-    const auto number = [](auto& to) -> Read {
-      return [&to](const auto& name, const auto& value) { to = number_of<std::decay_t<decltype(to)>>(name, value); };
-    };
-    known = {{"rnn_mode", word(out.rnn_mode, rnn_mode_attribute)},
-             {"input_mode", word(out.input_mode, input_mode_attribute)},
-             {"direction", word(out.direction, direction_attribute)},
-             {"dropout", number(out.dropout)},
-             {"seed", number(out.seed)},
-             {"seed2", number(out.seed2)}};
-  } else {
-    known["use_peephole"] = [&](const auto& name, const auto& value) { out.use_peephole = truth_of(name, value); };
+  for (const AttributeSpec& attribute : attribute_specs()) {
+    if (attribute.choice != nullptr) out.*attribute.choice = attribute.usual;
   }
+  auto known = spec.attributes();
   for (const auto& [name, value] : given) {
-    const auto found = known.find(name);
-    if (found != known.end()) {
-      found->second(name, value);
-      continue;
+    const auto found = std::ranges::find(known, name, &AttributeSpec::name);
+    if (found == known.end()) {
+      auto names = std::views::transform(known, &AttributeSpec::name);
+      refuse("{}: {} has no such attribute; it has {}", name, spec.tensorflow, fmt::join(names, ", "));
     }
-    std::string names;
-    for (const auto& each : known) names += (names.empty() ? "" : ", ") + each.first;
-    refuse("{}: {} has no such attribute; it has {}", name, spec.tensorflow, names);
+    read_attribute(*found, value, out);
   }
   return out;
 }
 
-// The shape of an input that the sizes are taken from.
-Shape sizes_from(const OwnProblem& given, const std::string& name, std::size_t rank) {
-  const auto found = given.inputs.find(name);
-  if (found == given.inputs.end()) refuse("{}: missing", name);
+// The shape of an input that a size is taken from.
+Shape shape_of(const OwnProblem& given, const TensorSpec& input) {
+  const auto found = given.inputs.find(std::string(input.name));
+  if (found == given.inputs.end()) refuse("{}: missing", input.name);
   const Shape& shape = found->second.shape;
-  if (shape.size() != rank) refuse("{}: expected {} dimensions, got {}", name, rank, to_string(shape));
+  const std::size_t rank = input.dimensions.size();
+  if (shape.size() != rank) refuse("{}: expected {} dimensions, got {}", input.name, rank, to_string(shape));
   return shape;
+}
+
+// "H", from the first input that has it as a dimension of its own; from one that is never read only if no other has it.
+// 1 if nothing says it.
+std::int64_t size_of(const OpSpec& spec, const OwnProblem& given, std::string_view size) {
+  for (const bool wanted : {true, false}) {
+    for (const TensorSpec& input : spec.inputs) {
+      const auto at = std::ranges::find(input.dimensions, size) - input.dimensions.begin();
+      const bool is_read = input.rows({.S = 1}) > 0;
+      if (at == std::ssize(input.dimensions) || is_read != wanted) continue;
+      if (is_read || given.inputs.contains(std::string(input.name))) {
+        return shape_of(given, input)[static_cast<std::size_t>(at)];
+      }
+    }
+  }
+  return 1;
 }
 
 Extents extents_of(const OpSpec& spec, const OwnProblem& given, const backgauge_attributes& attributes) {
   Extents e;
-  if (spec.traits.is_stacked) {
-    const Shape input = sizes_from(given, "input", 3), input_h = sizes_from(given, "input_h", 3);
-    e.T = e.S = input[0], e.B = input[1], e.I = input[2], e.H = input_h[2];
-    e.D = attributes.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
-    if (input_h[0] < e.D || input_h[0] % e.D != 0) {
-      refuse("input_h: expected layers * {} rows, got {}", e.D, to_string(input_h));
-    }
-    e.L = input_h[0] / e.D;
-    e.lstm = attributes.rnn_mode == BACKGAUGE_LSTM;
-    return e;
+  apply_attributes(spec, attributes, e);
+  for (const auto& [size, value] :
+       {std::pair{"T", &e.T}, std::pair{"B", &e.B}, std::pair{"I", &e.I}, std::pair{"H", &e.H}}) {
+    *value = size_of(spec, given, size);
   }
-  const Shape cs_prev = sizes_from(given, "cs_prev", 2);
-  e.T = e.S = 1, e.B = cs_prev[0], e.H = cs_prev[1], e.I = 1;
-  e.peephole = attributes.use_peephole != 0;
-  if (spec.traits.has_steps) {
-    const Shape x = sizes_from(given, "x", 3);
-    e.T = e.S = x[0], e.I = x[2];
-  } else if (given.inputs.contains("x")) {
-    e.I = sizes_from(given, "x", 2)[1];
+  e.S = e.T;
+  if (spec.traits.has_layers) {
+    const TensorSpec& states = spec.input(Role::kState);
+    const Shape shape = shape_of(given, states);
+    if (shape[0] < e.D || shape[0] % e.D != 0) {
+      refuse("{}: expected layers * {} rows, got {}", states.name, e.D, to_string(shape));
+    }
+    e.L = shape[0] / e.D;
   }
   if (spec.traits.has_seq_len_max) {
-    sizes_from(given, "seq_len_max", 0);
-    e.S = static_cast<std::int64_t>(given.inputs.at("seq_len_max").values[0]);
+    const TensorSpec& length = spec.input(Role::kLength);
+    shape_of(given, length);
+    e.S = static_cast<std::int64_t>(given.inputs.at(std::string(length.name)).values[0]);
   }
   return e;
 }
@@ -137,12 +144,12 @@ void read_keep(const OwnProblem& given, Problem& problem) {
   const Extents& e = problem.extents;
   const float dropout = problem.attributes.dropout;
   if (!(dropout > 0) || dropout >= 1 || e.L < 2) return;
-  const Shape expected{e.L - 1, e.T, e.B, e.D * e.H};
+  const Shape expected = shape_of_keep(e);
   if (given.keep_shape.empty()) refuse("dropout_keep: expected the masks, {}, got none", to_string(expected));
   if (given.keep_shape != expected) {
     refuse("dropout_keep: expected shape {}, got {}", to_string(expected), to_string(given.keep_shape));
   }
-  const auto size = static_cast<std::ptrdiff_t>(e.T * e.B * e.D * e.H);
+  const auto size = static_cast<std::ptrdiff_t>(mask_elements(e));
   for (auto mask = given.keep.begin(); mask != given.keep.end(); mask += size) {
     problem.keep.emplace_back(mask, mask + size);
   }
@@ -175,6 +182,12 @@ const OpSpec& gradient_named(const std::string& op) {
     known.push_back(spec.tensorflow);
   }
   refuse("op: expected one of {}, got {}", fmt::join(known, ", "), op);
+}
+
+Shape shape_of_keep(const Extents& extents) {
+  Shape shape = mask_shape(extents);
+  shape.insert(shape.begin(), extents.L - 1);
+  return shape;
 }
 
 OwnProblem problem_of_files(const std::vector<OutputFile>& files, const std::string& op, const std::string& attributes,
@@ -259,12 +272,10 @@ Case line_of(const Filled& own) {
   Case c{.op = problem.op, .T = e.T, .B = e.B, .I = e.I, .H = e.H, .seq_len_max = e.S};
   c.use_peephole = a.use_peephole != 0;
   c.layers = e.L;
-  if (spec_of(problem.op).traits.is_stacked) {
-    c.rnn_mode = static_cast<backgauge_rnn_mode>(a.rnn_mode);
-    c.input_mode = static_cast<backgauge_input_mode>(a.input_mode);
-    c.direction = static_cast<backgauge_direction>(a.direction);
-    c.dropout = std::stod(fmt::format("{}", a.dropout));  // 0.1, not the digits of the nearest float
-  }
+  c.rnn_mode = static_cast<backgauge_rnn_mode>(a.rnn_mode);
+  c.input_mode = static_cast<backgauge_input_mode>(a.input_mode);
+  c.direction = static_cast<backgauge_direction>(a.direction);
+  c.dropout = std::stod(fmt::format("{}", a.dropout));  // 0.1, not the digits of the nearest float
   c.dtype = problem.dtype;
   c.data = DataProfile::kOwn;
   c.checksum = own.checksum;

@@ -25,7 +25,7 @@ struct OwnProblem {
   std::map<std::string, OwnArray> inputs;
   std::map<std::string, std::string>
       attributes;                      // TensorFlow's names and words; those left out have TensorFlow's defaults
-  Shape keep_shape{};                  // [L-1, T, B, D*H], or empty if there are no masks
+  Shape keep_shape{};                  // shape_of_keep(), or empty if there are no masks
   std::vector<std::uint8_t> keep{};    // 1 where an element is kept
   bool independent_roundings = false;  // the inputs are random
 };
@@ -34,6 +34,9 @@ struct OwnProblem {
 // "dropout_mask_<gap>" are masks of [T, B, D*H]. Throws std::invalid_argument.
 OwnProblem problem_of_files(const std::vector<OutputFile>& files, const std::string& op, const std::string& attributes,
                             bool independent_roundings);
+
+// The masks of all gaps in one array: L - 1 times mask_shape().
+Shape shape_of_keep(const Extents& extents);
 
 // The problem as fill() makes one, with a checksum. Inputs that the op does not read, and those that its forward
 // computes, may be left out. Throws std::invalid_argument, which names the tensor, what was expected and what it got.

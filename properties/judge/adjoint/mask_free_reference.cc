@@ -20,7 +20,7 @@ using Masks = std::vector<std::vector<std::uint8_t>>;
 
 Problem with_drawn_masks(Problem problem, std::uint64_t seed, int draw) {
   const Extents& e = problem.extents;
-  const auto elements = static_cast<std::size_t>(e.T * e.B * e.D * e.H);
+  const auto elements = static_cast<std::size_t>(mask_elements(e));
   Masks& masks = problem.keep;
   masks.assign(static_cast<std::size_t>(e.L - 1), std::vector<std::uint8_t>(elements));
   for (std::size_t gap = 0; gap < masks.size(); ++gap) {

@@ -55,7 +55,7 @@ DropoutMasks InProcessRunner::dropout_masks(const Problem& problem, std::span<co
   PlacedCall call(implementation_, problem, raw, options, observer_, memory_limit_);
   if (call.prepare()) {
     const Extents& e = problem.extents;
-    const auto elements = static_cast<std::size_t>(e.T * e.B * e.D * e.H);
+    const auto elements = static_cast<std::size_t>(mask_elements(e));
     for (std::int64_t gap = 0; gap + 1 < e.L && (gap == 0 || call.result().status == BACKGAUGE_OK); ++gap) {
       constexpr std::uint8_t kUnset = 0xff;
       masks.keep.emplace_back(elements, kUnset);

@@ -141,7 +141,7 @@ bool complete(RunResult& result, const Problem& problem) {
 bool complete(const DropoutMasks& masks, const Extents& e) {
   if (masks.result.reserve_length < 0 || !masks.result.outputs.empty()) return false;
   if (!answered(masks.result)) return true;
-  const auto elements = static_cast<std::size_t>(e.T * e.B * e.D * e.H);
+  const auto elements = static_cast<std::size_t>(mask_elements(e));
   return masks.keep.size() + 1 == static_cast<std::size_t>(std::max<std::int64_t>(e.L, 1)) &&
          std::ranges::all_of(masks.keep, [&](const auto& keep) { return keep.size() == elements; });
 }
@@ -158,8 +158,7 @@ bool complete(Together& together, const std::vector<TogetherCall>& calls) {
       if (row == spec.outputs.end() || row->name == "reserve_space") return false;
       if (!complete(output, *row, problem.extents, problem.dtype)) return false;
     }
-    const Extents& e = problem.extents;
-    const auto elements = static_cast<std::size_t>(e.T * e.B * e.D * e.H);
+    const auto elements = static_cast<std::size_t>(mask_elements(problem.extents));
     if (std::ranges::any_of(stray.keep, [&](const auto& keep) { return keep.size() != elements; })) return false;
   }
   return true;
