@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "ci/run/plan/own_problem.h"
 #include "reference/contract/storage.h"
 
 namespace nb = nanobind;
@@ -81,8 +82,7 @@ nb::tuple owned_array(const Tensor& tensor, backgauge_dtype dtype) {
 
 nb::object masks_of(const Problem& problem) {
   if (problem.keep.empty()) return nb::none();
-  const Extents& e = problem.extents;
-  return new_array({e.L - 1, e.T, e.B, e.D * e.H}, nb::dtype<std::uint8_t>(), [&](char* memory, std::size_t) {
+  return new_array(cli::shape_of_keep(problem.extents), nb::dtype<std::uint8_t>(), [&](char* memory, std::size_t) {
     for (const std::vector<std::uint8_t>& gap : problem.keep) memory = std::ranges::copy(gap, memory).out;
   });
 }

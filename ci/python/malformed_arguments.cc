@@ -55,7 +55,7 @@ CallSetup setup_of(const OpSpec& spec, const backgauge_call& call, std::span<con
   CallSetup setup{spec.op, static_cast<backgauge_dtype>(dtype), call.attributes, {}};
   setup.attributes.reserved = 0;  // no argument
   Extents& extents = setup.extents;
-  extents.peephole = call.attributes.use_peephole == 1;
+  apply_attributes(spec, call.attributes, extents);
   constexpr std::array<std::pair<char, std::int64_t Extents::*>, 4> kSizes{
       {{'T', &Extents::T}, {'B', &Extents::B}, {'I', &Extents::I}, {'H', &Extents::H}}};
   for (const auto& [letter, size] : kSizes) {
@@ -86,9 +86,10 @@ std::optional<MalformedArguments> malformed_arguments(const backgauge_call& call
   if (call.struct_size < sizeof call || call.num_inputs < 0 || call.inputs == nullptr) return std::nullopt;
   const OpSpec* const spec = find_op(call.op);
   const std::span given(call.inputs, static_cast<std::size_t>(call.num_inputs));
-  const std::int32_t peephole = call.attributes.use_peephole;
-  if (spec == nullptr || spec->traits.is_stacked || given.size() != spec->inputs.size()) return std::nullopt;
-  if (peephole != 0 && peephole != 1) return std::nullopt;
+  if (spec == nullptr || spec->traits.forward || spec->traits.gradient) return std::nullopt;
+  if (given.size() != spec->inputs.size()) return std::nullopt;
+  const auto is_legal = [&](const AttributeSpec& attribute) { return attribute.allows(call.attributes); };
+  if (!std::ranges::all_of(spec->attributes(), is_legal)) return std::nullopt;
   MalformedArguments out;
   for (const TensorSpec& wanted : spec->inputs) {
     const backgauge_tensor* const found = only_one(given, wanted.name);

@@ -61,7 +61,7 @@ Function function_of(const nb::handle& given) {
     cli::refuse("{}: parameter {}: expected names of {}: {}", function.name, parameter, op, fmt::join(known, ", "));
   }
   if (function.refuses) {
-    if (spec->traits.is_stacked)
+    if (spec->traits.forward || spec->traits.gradient)
       cli::refuse("{}: refuses: expected an op without a training forward, got {}", function.name, op);
     for (const TensorSpec& tensor : spec->inputs) {
       if (function.takes(tensor.name)) continue;

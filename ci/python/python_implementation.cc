@@ -19,6 +19,7 @@
 #include "ci/python/python_error.h"
 #include "ci/python/python_function.h"
 #include "ci/python/words.h"
+#include "ci/run/plan/own_problem.h"
 #include "ci/run/plan/refuse.h"
 #include "impl/cpu/table/cpu.h"
 #include "impl/table_checks.h"
@@ -240,14 +241,13 @@ backgauge_status Implementation::mask_of_cpu(const backgauge_call& call, std::in
 nb::object Implementation::keep_of(const backgauge_call& call, const Extents& e) const {
   const float dropout = call.attributes.dropout;
   if (!(dropout > 0) || e.L < 2) return nb::none();
-  const nb::object keep =
-      nb::module_::import_("numpy").attr("zeros")(nb::make_tuple(e.L - 1, e.T, e.B, e.D * e.H), "uint8");
+  const nb::object keep = nb::module_::import_("numpy").attr("zeros")(cli::shape_of_keep(e), "uint8");
   if (dropout >= 1) return keep;
   auto* const masks = nb::cast<nb::ndarray<std::uint8_t, nb::c_contig>>(keep).data();
   for (std::int64_t gap = 0; gap + 1 < e.L; ++gap) {
     backgauge_message message{};
     const backgauge_status status =
-        mask_of_cpu(call, static_cast<std::int32_t>(gap), masks + gap * e.T * e.B * e.D * e.H, &message);
+        mask_of_cpu(call, static_cast<std::int32_t>(gap), masks + gap * mask_elements(e), &message);
     if (status != BACKGAUGE_OK) throw CallError(status, message.text);
   }
   return keep;

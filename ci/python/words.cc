@@ -29,20 +29,45 @@ std::int32_t one_of(std::string_view field, std::string_view (*word_of)(std::int
   return cli::enumerator_named(field, word_of, nb::cast<std::string>(word));
 }
 
+nb::str string(std::string_view text) { return nb::str(text.data(), text.size()); }
+
+// A flag is a bool, another choice TensorFlow's word.
+nb::object in_python(const AttributeSpec& attribute, std::int32_t value) {
+  if (attribute.is_flag()) return nb::bool_(value != 0);
+  return string(attribute.tensorflow_word(value));
+}
+
+// {"name": "rnn_mode", "key": "mode", "set": "rnn_modes", "words": {"rnn_tanh": "tanh", ...}} or
+// {"name": "dropout", "key": "drop", "least": 0.0, "greatest": 1.0}
+nb::dict described(const AttributeSpec& attribute) {
+  nb::dict out;
+  out["name"] = string(attribute.name);
+  out["key"] = string(attribute.key);
+  if (attribute.choice == nullptr) {
+    out["least"] = attribute.least;
+    out["greatest"] = attribute.greatest;
+    return out;
+  }
+  nb::dict words;
+  for (const std::int32_t value : attribute.values) words[in_python(attribute, value)] = string(attribute.word(value));
+  out["set"] = string(attribute.set);
+  out["words"] = words;
+  return out;
+}
+
 }  // namespace
 
 nb::dict attributes_in_words(backgauge_op op, const backgauge_attributes& a) {
-  const auto word = [](std::string_view text) { return nb::str(text.data(), text.size()); };
   nb::dict out;
-  if (traits_of(op).is_stacked) {
-    out["rnn_mode"] = word(rnn_mode_attribute(a.rnn_mode));
-    out["input_mode"] = word(input_mode_attribute(a.input_mode));
-    out["direction"] = word(direction_attribute(a.direction));
-    out["dropout"] = a.dropout;
-    out["seed"] = a.seed;
-    out["seed2"] = a.seed2;
-  } else {
-    out["use_peephole"] = a.use_peephole != 0;
+  for (const AttributeSpec& attribute : spec_of(op).attributes()) {
+    const char* const name = attribute.name.data();
+    if (attribute.real != nullptr) {
+      out[name] = a.*attribute.real;
+    } else if (attribute.integer != nullptr) {
+      out[name] = a.*attribute.integer;
+    } else {
+      out[name] = in_python(attribute, a.*attribute.choice);
+    }
   }
   return out;
 }
@@ -75,12 +100,17 @@ nb::dict described(const std::string& op) {
   for (const backgauge_dtype dtype : kFloatDtypes) {
     if ((spec.dtypes & BACKGAUGE_BIT(dtype)) != 0) dtypes.append(nb::str(dtype_word(dtype).data()));
   }
+  nb::list attributes;
+  for (const AttributeSpec& attribute : spec.attributes()) {
+    if (!attribute.key.empty()) attributes.append(described(attribute));
+  }
   nb::dict out;
   out["word"] = std::string(spec.word);
   out["dtypes"] = dtypes;
   out["has_steps"] = spec.traits.has_steps;
   out["has_seq_len_max"] = spec.traits.has_seq_len_max;
-  out["is_stacked"] = spec.traits.is_stacked;
+  out["has_layers"] = spec.traits.has_layers;
+  out["attributes"] = attributes;
   return out;
 }
 

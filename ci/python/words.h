@@ -19,7 +19,9 @@ nanobind::dict attributes_in_words(backgauge_op op, const backgauge_attributes& 
 backgauge_op_claims claims_in_words(const std::string& who, const OpSpec& spec, const nanobind::object& words);
 
 // What a case line of the op may say: {"word": "block_lstm_grad_v2", "dtypes": ["f16", "f32"], "has_steps": True,
-// "has_seq_len_max": True, "is_stacked": False}. Throws std::invalid_argument.
+// "has_seq_len_max": True, "has_layers": False, "attributes": [...]}. An attribute has "name", "key" in the line, and
+// either "set", the claim about its values, with "words", the line's word for each of Python's values, the simplest
+// first; or "least" and "greatest". Throws std::invalid_argument.
 nanobind::dict described(const std::string& op);
 
 }  // namespace backgauge::python
