@@ -9,8 +9,8 @@
 #include <span>
 
 #include "impl/registry.h"
+#include "reference/contract/claims.h"
 #include "reference/contract/malformed.h"
-#include "reference/contract/op_spec.h"
 
 namespace backgauge {
 namespace {
@@ -29,7 +29,7 @@ std::uint32_t claimed_dtypes(const std::string& name, const OpSpec& op) {
   const auto gradient = op.op == BACKGAUGE_CUDNN_RNN ? BACKGAUGE_CUDNN_RNN_BACKPROP : op.op;
   if (op.traits.is_stacked && table.dropout_mask == nullptr) return 0;
   for (const backgauge_op_claims& claims : std::span(table.claims, static_cast<std::size_t>(table.num_claims))) {
-    if (claims.op == gradient) return claims.dtypes;
+    if (claims.op == gradient) return read_claims(claims, error)->dtypes[kEveryDtype];
   }
   return 0;
 }

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "impl/plain/plain.h"
-#include "reference/contract/op_spec.h"
+#include "reference/contract/claims.h"
 #include "reference/contract/validate.h"
 
 namespace backgauge {
@@ -34,55 +34,11 @@ bool is_line(const char* text) {
   return text != nullptr && std::string_view(text).find_first_of("\r\n") == std::string_view::npos;
 }
 
-// Whether a set is not empty and contains only enumerators in first .. last.
-bool is_set(std::uint32_t set, int first, int last) {
-  const std::uint32_t all = (BACKGAUGE_BIT(last) - BACKGAUGE_BIT(first)) | BACKGAUGE_BIT(last);
-  return set != 0 && (set & ~all) == 0;
-}
-
-bool is_between(std::int32_t value, int first, int last) { return value >= first && value <= last; }
-
-// The field that is wrong in one claim and what was expected, or "".
-std::string claim_refusal(const backgauge_op_claims& c) {
-  const OpSpec* op = find_op(c.op);
-  if (op == nullptr || op->op == BACKGAUGE_CUDNN_RNN) return "op " + std::to_string(c.op) + ", expected a gradient op";
-  if (c.dtypes == 0 || (c.dtypes & ~op->dtypes) != 0) return "dtypes, expected some of those of the op";
-  if (!op->traits.is_stacked && !is_set(c.use_peephole, 0, 1)) return "use_peephole, expected a set of 0 and 1";
-  if (op->traits.is_stacked) {
-    if (!is_set(c.rnn_modes, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU))
-      return "rnn_modes, expected a set of backgauge_rnn_mode";
-    if (!is_set(c.input_modes, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_AUTO_SELECT)) {
-      return "input_modes, expected a set of backgauge_input_mode";
-    }
-    if (!is_set(c.directions, BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL)) {
-      return "directions, expected a set of backgauge_direction";
-    }
-  }
-  const bool half = (c.dtypes & BACKGAUGE_BIT(BACKGAUGE_HALF)) != 0;
-  const bool bfloat16 = (c.dtypes & BACKGAUGE_BIT(BACKGAUGE_BFLOAT16)) != 0 && c.bfloat16_class == 0;
-  if ((half || bfloat16) && !is_between(c.half_class, BACKGAUGE_CLASS_A, BACKGAUGE_CLASS_B)) {
-    return "half_class, expected one of backgauge_accuracy_class";
-  }
-  if (!is_between(c.numerical_contract, BACKGAUGE_FP32_STRICT, BACKGAUGE_FP32_3XTF32)) {
-    return "numerical_contract, expected one of backgauge_numerical_contract";
-  }
-  if (!is_between(c.determinism, BACKGAUGE_BITWISE, BACKGAUGE_NOT_DETERMINISTIC)) {
-    return "determinism, expected one of backgauge_determinism";
-  }
-  if (!is_between(c.recomputes_co, 0, 2)) return "recomputes_co, expected 0, 1 or 2";
-  if (!is_between(c.changes_reserve_space, 0, 1)) return "changes_reserve_space, expected 0 or 1";
-  if (!is_between(c.half_contract, 0, BACKGAUGE_FP32_3XTF32)) {
-    return "half_contract, expected 0 or one of backgauge_numerical_contract";
-  }
-  if (!is_between(c.bfloat16_class, 0, BACKGAUGE_CLASS_B)) {
-    return "bfloat16_class, expected 0 or one of backgauge_accuracy_class";
-  }
-  if (!is_between(c.bfloat16_contract, 0, BACKGAUGE_FP32_3XTF32)) {
-    return "bfloat16_contract, expected 0 or one of backgauge_numerical_contract";
-  }
-  if (!is_between(c.no_dropout, 0, 1)) return "no_dropout, expected 0 or 1";
-  if (!is_between(c.dropout_has_state, 0, 1)) return "dropout_has_state, expected 0 or 1";
-  return "";
+std::string abi_refusal(std::uint32_t abi) {
+  std::string text = "abi: expected " + std::to_string(BACKGAUGE_ABI) + ", got " + std::to_string(abi) +
+                     ": compile it again with the backgauge.h of this version";
+  if (abi == 1) text += "; claims are a list of names and values now, as backgauge_claim in that header says";
+  return text;
 }
 
 const backgauge_implementation* open_library(const std::string& path, std::string& error) {
@@ -172,7 +128,7 @@ std::string table_refusal(const backgauge_implementation* table) {
     return what + ": expected " + std::to_string(wanted) + ", got " + std::to_string(got);
   };
   if (table == nullptr) return BACKGAUGE_ENTRY_NAME "() returned NULL";
-  if (table->abi != BACKGAUGE_ABI) return expected("abi", BACKGAUGE_ABI, table->abi);
+  if (table->abi != BACKGAUGE_ABI) return abi_refusal(table->abi);
   if (table->struct_size < sizeof *table) {
     return expected("struct_size of the table", sizeof *table, table->struct_size);
   }
@@ -186,8 +142,8 @@ std::string table_refusal(const backgauge_implementation* table) {
   if (table->num_claims < 1 || table->claims == nullptr) return "claims: expected at least one";
   for (std::int32_t k = 0; k < table->num_claims; ++k) {
     const backgauge_op_claims& claims = table->claims[k];
-    const std::string refusal = claim_refusal(claims);
-    if (!refusal.empty()) return "claims[" + std::to_string(k) + "]: " + refusal;
+    std::string refusal;
+    if (!read_claims(claims, refusal)) return "claims[" + std::to_string(k) + "]: " + refusal;
     const bool twice = std::any_of(table->claims, table->claims + k,
                                    [&](const backgauge_op_claims& other) { return other.op == claims.op; });
     if (twice) return "claims[" + std::to_string(k) + "]: op " + std::to_string(claims.op) + " a second time";

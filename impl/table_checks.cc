@@ -10,18 +10,12 @@
 namespace backgauge {
 namespace {
 
-bool has(std::uint32_t set, std::int32_t enumerator) { return (set & BACKGAUGE_BIT(enumerator)) != 0; }
-
-// Whether a call with legal shapes is among the claims; the forward is if the gradient is.
-bool is_claimed(std::span<const backgauge_op_claims> claims, const backgauge_call& call, const Extents& extents) {
-  const std::int32_t op = call.op == BACKGAUGE_CUDNN_RNN ? BACKGAUGE_CUDNN_RNN_BACKPROP : call.op;
-  const auto found = std::ranges::find(claims, op, &backgauge_op_claims::op);
-  if (found == claims.end() || !has(found->dtypes, call.dtype)) return false;
-  const backgauge_attributes& a = call.attributes;
-  if (op != BACKGAUGE_CUDNN_RNN_BACKPROP) return has(found->use_peephole, a.use_peephole);
-  const bool random_dropout = extents.L > 1 && a.dropout > 0 && a.dropout < 1;
-  return has(found->rnn_modes, a.rnn_mode) && has(found->input_modes, a.input_mode) &&
-         has(found->directions, a.direction) && !(random_dropout && found->no_dropout != 0);
+// Why a call with legal shapes is not among the claims, or "". The forward is claimed if the gradient is.
+std::string unclaimed(const std::vector<Claims>& claims, const backgauge_call& call, const Extents& extents) {
+  const OpSpec& spec = *find_op(call.op);
+  const auto found = std::ranges::find(claims, std::int32_t{spec.traits.gradient.value_or(spec.op)}, &Claims::op);
+  if (found == claims.end()) return std::string(spec.tensorflow) + " is not claimed";
+  return unclaimed_call(*found, call.dtype, call.attributes, extents);
 }
 
 }  // namespace
@@ -46,15 +40,16 @@ backgauge_status before_mask(const backgauge_call& call, const Extents& extents,
 // The shapes of the call must be legal.
 backgauge_status TableChecks::answer(const backgauge_call& call, const Extents& extents, backgauge_plan& needed,
                                      backgauge_message* message) const {
-  if (call.memory_space != memory_space) {
+  if (call.memory_space != memory_space_) {
     return fail(message, BACKGAUGE_UNSUPPORTED,
-                memory_space == BACKGAUGE_HOST ? "host memory only" : "CUDA memory only");
+                memory_space_ == BACKGAUGE_HOST ? "host memory only" : "CUDA memory only");
   }
-  if (!is_claimed(claims, call, extents)) return fail(message, BACKGAUGE_UNSUPPORTED, "the call is not claimed");
+  const std::string reason = unclaimed(claims_, call, extents);
+  if (!reason.empty()) return fail(message, BACKGAUGE_UNSUPPORTED, reason);
   needed.workspace_alignment = 1;
   needed.workspace_bytes = 0;
   needed.reserve_space_length = 0;
-  return plan == nullptr ? BACKGAUGE_OK : plan(call, extents, needed, message);
+  return plan_ == nullptr ? BACKGAUGE_OK : plan_(call, extents, needed, message);
 }
 
 backgauge_status TableChecks::answer(const backgauge_call& call, backgauge_plan& needed,

@@ -6,38 +6,19 @@
 #include <cstdint>
 #include <exception>
 #include <new>
-#include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "impl/call_error.h"
 #include "impl/workspace.h"
-#include "reference/contract/op_spec.h"
+#include "reference/contract/claims.h"
 
 namespace backgauge {
 
 // Whether the op has a reserve_space, whose length its implementation says.
 inline bool has_reserve_space(const backgauge_call& call) {
   return call.op == BACKGAUGE_CUDNN_RNN || call.op == BACKGAUGE_CUDNN_RNN_BACKPROP;
-}
-
-// Claims every attribute of `op`: computed in float32 or wider, rounded once, deterministic.
-constexpr backgauge_op_claims complete_claims(backgauge_op op) {
-  backgauge_op_claims claims{};
-  claims.op = op;
-  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-  if (op == BACKGAUGE_CUDNN_RNN_BACKPROP) {
-    claims.dtypes |= BACKGAUGE_BIT(BACKGAUGE_FLOAT64) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16);
-  }
-  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
-                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
-  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
-                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
-  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
-  claims.half_class = BACKGAUGE_CLASS_A;
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
-  claims.determinism = BACKGAUGE_BITWISE;
-  return claims;
 }
 
 // Puts the text into the message, if there is one. Returns the status.
@@ -76,13 +57,18 @@ backgauge_status fill_plan(const Workspace<kAlignment>& count, std::int64_t rese
 backgauge_status before_mask(const backgauge_call& call, const Extents& extents, std::int32_t gap,
                              const std::uint8_t* keep, backgauge_message* message);
 
-struct TableChecks {
-  std::span<const backgauge_op_claims> claims;
-  // Answers for a call that is claimed and whose shapes are legal; sees what prepare may see. nullptr: nothing is
-  // needed.
-  backgauge_status (*plan)(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
-                           backgauge_message* message);
-  std::int32_t memory_space = BACKGAUGE_HOST;  // of the calls it takes
+class TableChecks {
+ public:
+  // Answers for a call that is claimed and whose shapes are legal; sees what prepare may see.
+  using Plan = backgauge_status (*)(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
+                                    backgauge_message* message);
+
+  // plan: nullptr if nothing is needed. memory_space: of the calls that it takes.
+  TableChecks(std::vector<Claims> claims, Plan plan, std::int32_t memory_space = BACKGAUGE_HOST)
+      : claims_(std::move(claims)), arrays_(claims_), plan_(plan), memory_space_(memory_space) {}
+
+  // The claims as the table has them, which live as long as this object.
+  const ClaimArrays& claims() const { return arrays_; }
 
   // The whole of `prepare`.
   backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) const noexcept;
@@ -119,6 +105,11 @@ struct TableChecks {
   backgauge_status answer(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
                           backgauge_message* message) const;
   backgauge_status answer(const backgauge_call& call, backgauge_plan& plan, backgauge_message* message) const;
+
+  std::vector<Claims> claims_;
+  ClaimArrays arrays_;
+  Plan plan_;
+  std::int32_t memory_space_;
 };
 
 }  // namespace backgauge

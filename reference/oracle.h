@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reference/contract/call.h"
-#include "reference/declared.h"
+#include "reference/contract/claims.h"
 
 namespace backgauge {
 

@@ -51,7 +51,7 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
     model.operand_roundoff = model.operand_underflow = model.part_roundoff = 0;
     model.operand_largest = INFINITY;
   }
-  if (declared.recomputes_co != 0) model.recomputed_co = 2 * storage.unit_roundoff + model.activation_relative();
+  if (declared.computes_co()) model.recomputed_co = 2 * storage.unit_roundoff + model.activation_relative();
   return model;
 }
 

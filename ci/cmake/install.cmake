@@ -23,7 +23,7 @@ backgauge_install_output("completion bash" bash-completion/completions backgauge
 backgauge_install_output("completion zsh" zsh/site-functions _backgauge)
 backgauge_install_output("completion fish" fish/vendor_completions.d backgauge.fish)
 install(FILES reference/contract/backgauge.h reference/contract/backgauge_library.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(FILES reference/oracle.h reference/declared.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/reference")
+install(FILES reference/oracle.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/reference")
 install(DIRECTORY reference/contract DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/reference"
         FILES_MATCHING PATTERN "*.h" PATTERN "ops.inc" PATTERN "malformed.h" EXCLUDE PATTERN "owned_call.h" EXCLUDE
         PATTERN "header_layout.h" EXCLUDE)

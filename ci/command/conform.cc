@@ -55,8 +55,8 @@ std::string library_digest(const std::string& impl) {
 }
 
 bool is_claimed(const backgauge_implementation& implementation, const MustpassList& list) {
-  const backgauge_op_claims* claims = claims_of(implementation, list.op);
-  return claims != nullptr && (claims->dtypes & BACKGAUGE_BIT(list.dtype)) != 0;
+  const std::optional<Claims> claims = claims_of(implementation, list.op);
+  return claims && claims->takes(list.dtype);
 }
 
 // The lists for --ops and --dtypes; without --dtypes, for the dtypes that are claimed.

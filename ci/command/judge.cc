@@ -86,7 +86,7 @@ void write_junit(const std::string& file, const std::vector<Record>& records) {
 }
 
 int judge_all_of(const JudgeArguments& options) {
-  const Declared declared = options.declaration.declared();
+  const Claims declared = options.declaration.claims();
   if (options.directory.empty() == options.cases.empty()) {
     throw CommandError{kUsage, "--dir, --cases: expected one of them"};
   }

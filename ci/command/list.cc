@@ -15,6 +15,7 @@
 #include "ci/options/declaration.h"
 #include "ci/run/implementation/adapters.h"
 #include "ci/run/implementation/candidate.h"
+#include "ci/run/implementation/terms.h"
 #include "ci/run/implementation/workspace_growth.h"
 #include "ci/run/plan/redraw.h"
 #include "ci/run/process/in_parallel.h"
@@ -38,15 +39,6 @@ struct ListArguments {
   bool cases = false, as_planned = false, coverage = false, suites = false;
   DeclarationOptions declaration{};
 };
-
-template <class Word>
-std::vector<std::string> members(std::uint32_t set, int first, int last, Word word) {
-  std::vector<std::string> out;
-  for (int value = first; value <= last; ++value) {
-    if (set & BACKGAUGE_BIT(value)) out.emplace_back(word(value));
-  }
-  return out;
-}
 
 std::vector<std::string> dtype_words(std::uint32_t set) {
   std::vector<std::string> out;
@@ -114,30 +106,13 @@ Json implementation_json(const backgauge_implementation& implementation, bool ca
            {"description", printable(implementation.description, kShownOfMessage)},
            {"memory", implementation.memory_space == BACKGAUGE_HOST ? "host" : "cuda"}};
   out["claims"] = Json::array();
-  for (std::int32_t k = 0; k < implementation.num_claims; ++k) {
-    const backgauge_op_claims& claims = implementation.claims[k];
-    const OpSpec* spec = find_op(claims.op);
-    if (spec == nullptr) continue;
-    Json claim{{"op", spec->word}};
-    claim["dtypes"] = dtype_words(claims.dtypes);
-    if (spec->traits.is_stacked) {
-      claim["modes"] = members(claims.rnn_modes, BACKGAUGE_RNN_RELU, BACKGAUGE_GRU, rnn_mode_word);
-      claim["inputs"] = members(claims.input_modes, BACKGAUGE_LINEAR_INPUT, BACKGAUGE_AUTO_SELECT, input_mode_word);
-      claim["directions"] =
-          members(claims.directions, BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL, direction_word);
-      if (claims.no_dropout != 0) claim["dropout"] = {"0", "1"};
-      if (claims.dropout_has_state != 0) claim["dropout_state"] = "carried";
-    } else {
-      claim["peephole"] = members(claims.use_peephole, 0, 1, [](int on) { return on ? "on" : "off"; });
-    }
-    claim["half_class"] = accuracy_class_word(claims.half_class);
-    claim["contract"] = numerical_contract_word(claims.numerical_contract);
-    if (claims.half_contract != 0) claim["half_contract"] = numerical_contract_word(claims.half_contract);
-    if (claims.bfloat16_class != 0) claim["bfloat16_class"] = accuracy_class_word(claims.bfloat16_class);
-    if (claims.bfloat16_contract != 0) claim["bfloat16_contract"] = numerical_contract_word(claims.bfloat16_contract);
-    claim["determinism"] = determinism_word(claims.determinism);
+  for (const OpSpec& spec : op_specs()) {
+    const std::optional<Claims> claims = claims_of(implementation, spec.op);
+    if (!claims) continue;
+    Json claim = terms_json(*claims);
+    claim["text"] = terms_text(*claims);
     if (callable) {
-      const WorkspaceNeed need = workspace_need(implementation, claims);
+      const WorkspaceNeed need = workspace_need(implementation, *claims);
       Json twice = Json::object();
       for (const auto& [name, bytes] : need.with_twice) twice[std::string(1, name)] = bytes;
       claim["workspace"] = {
@@ -164,7 +139,34 @@ std::string tensor_text(const Json& tensor) {
   return notes.empty() ? out : fmt::format("{:<36} {}", out, notes);
 }
 
-void print_text(const Json& ops, const Json& implementations, const Json& unavailable, const Json& adapters) {
+// Words in lines of at most `width` characters, those after the first indented.
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
+  std::string out;
+  std::size_t column = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column > 0 && column + 1 + word.size() > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = 0;
+    } else if (column > 0) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out;
+}
+
+std::string property_text(const Json& property) {
+  constexpr std::size_t kIndent = 26, kWidth = 96;
+  std::string text = property["documentation"].get<std::string>();
+  if (property["kind"] == "word") text = fmt::format("{}: {}", joined(property["values"]), text);
+  return fmt::format("  {:<24}{}\n", property["name"].get<std::string>(), wrapped(text, kWidth, kIndent));
+}
+
+void print_text(const Json& ops, const Json& properties, const Json& implementations, const Json& unavailable,
+                const Json& adapters) {
   for (const Json& op : ops) {
     fmt::print("{}  ({}; {})\n  attributes ", op["op"].get<std::string>(), op["tensorflow"].get<std::string>(),
                joined(op["dtypes"]));
@@ -176,18 +178,15 @@ void print_text(const Json& ops, const Json& implementations, const Json& unavai
     }
     fmt::print("\n");
   }
-  fmt::print("implementations\n");
+  fmt::print("properties that an implementation claims, for all calls of an op or for those of one dtype\n");
+  for (const Json& property : properties) fmt::print("{}", property_text(property));
+  fmt::print("\nimplementations\n");
   for (const Json& implementation : implementations) {
     fmt::print("  {} {}  ({}) {}\n", implementation["name"].get<std::string>(),
                implementation["version"].get<std::string>(), implementation["memory"].get<std::string>(),
                implementation["description"].get<std::string>());
     for (const Json& claim : implementation["claims"]) {
-      fmt::print("    {:<22}", claim["op"].get<std::string>());
-      for (const auto& [key, value] : claim.items()) {
-        if (key != "op" && key != "workspace") {
-          fmt::print(" {}={}", key, value.is_array() ? joined(value) : value.get<std::string>());
-        }
-      }
+      fmt::print("    {:<22} {}", claim["op"].get<std::string>(), claim["text"].get<std::string>());
       if (claim.contains("workspace")) fmt::print("\n{:27}{}", "", claim["workspace"]["text"].get<std::string>());
       fmt::print("\n");
     }
@@ -233,14 +232,15 @@ int list_coverage(const ListArguments& options) {
 
 // The lines that verify judges, in its order. The oracle must evaluate them to decide which are redrawn.
 int list_cases(const ListArguments& options) {
-  const Declared declared = options.declaration.declared();
+  const Claims claims = options.declaration.claims();
   const std::vector<Case> cases =
       plan({.tier = chosen_tier(options), .seed = options.seed, .ops = parse_ops(options.ops)});
   std::vector<std::string> lines(cases.size());
   std::atomic<std::size_t> done{0};
   Progress progress(cases.size());
   in_parallel(cases.size(), one_job_per_core(), [&](std::size_t k, std::size_t) {
-    lines[k] = to_string(judged_in_place_of(cases[k], declared, options.as_planned ? 0 : kMostRedraws));
+    lines[k] = to_string(
+        judged_in_place_of(cases[k], declared(claims, cases[k].dtype), options.as_planned ? 0 : kMostRedraws));
     progress.show_phase("choosing conclusive inputs", ++done, cases.size());
   });
   progress.clear();
@@ -249,25 +249,6 @@ int list_cases(const ListArguments& options) {
 }
 
 // The lists of workloads of bench.
-// Words in lines of at most `width` characters, those after the first indented.
-std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
-  std::string out;
-  std::size_t column = 0;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (column > 0 && column + 1 + word.size() > width) {
-      out += "\n" + std::string(indent, ' ');
-      column = 0;
-    } else if (column > 0) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-  }
-  return out;
-}
-
 int list_suites(const std::string& format) {
   constexpr std::size_t kIndent = 32, kWidth = 88;
   std::string error;
@@ -326,12 +307,13 @@ int run(const ListArguments& options) {
   if (options.format == "json") {
     fmt::print("{}\n", Json{{"schema", "backgauge.list/1"},
                             {"ops", ops},
+                            {"properties", properties_json()},
                             {"implementations", implementations},
                             {"unavailable", unavailable},
                             {"adapters", found}}
                            .dump(2));
   } else {
-    print_text(ops, implementations, unavailable, found);
+    print_text(ops, properties_json(), implementations, unavailable, found);
   }
   return kGood;
 }

@@ -3,35 +3,56 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "ci/options/command_error.h"
-#include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {
+namespace {
 
-Declared DeclarationOptions::declared() const {
-  const std::int32_t half = enumerator_of(accuracy_class_word, half_class);
-  if (half == 0) {
-    throw CommandError{kUsage,
-                       fmt::format("--half-class={}: expected one of {}", half_class, words_in(accuracy_class_word))};
+// `text`: one value, or values of single dtypes.
+void declare(const Property& property, const std::string& text, Claims& claims) {
+  if (const std::optional<double> value = property.parse(text)) return property.set_all(claims, *value);
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t colon = std::min(part.find(':'), part.size());
+    const std::int32_t dtype = enumerator_of(dtype_word, part.substr(0, colon));
+    const std::optional<double> value = property.parse(part.substr(std::min(colon + 1, part.size())));
+    if (!value || find_dtype(dtype) == nullptr) {
+      throw CommandError{kUsage, fmt::format("{}={}: expected one of {}, or f16:WORD,bf16:WORD for single dtypes",
+                                             option_of(property), text, words_in(property.word))};
+    }
+    property.set(claims, dtype, *value);
   }
-  const std::int32_t products = enumerator_of(numerical_contract_word, contract);
-  if (products == 0) {
-    throw CommandError{kUsage,
-                       fmt::format("--contract={}: expected one of {}", contract, words_in(numerical_contract_word))};
-  }
-  return {.accuracy_class = static_cast<backgauge_accuracy_class>(half),
-          .numerical_contract = static_cast<backgauge_numerical_contract>(products),
-          .recomputes_co = recomputes_co};
+}
+
+}  // namespace
+
+std::string option_of(const Property& property) {
+  std::string name = "--" + std::string(property.name);
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+Claims DeclarationOptions::claims() const {
+  Claims out;
+  for (const auto& [name, text] : words) declare(*find_property(name), text, out);
+  for (const auto& [name, is_given] : flags) find_property(name)->set_all(out, is_given ? 1 : 0);
+  return out;
 }
 
 void add_declaration_options(Subcommand& command, DeclarationOptions& options) {
-  command.option(
-      "--half-class", options.half_class,
-      "which values are rounded to half or bfloat16: A (outputs), A' (also carried values) or B (every result)");
-  command.option("--contract", options.contract,
-                 "how matrix products are computed: fp32_strict, fp32_tf32, bf16_acc32, fp16_acc32 or fp32_3xtf32");
-  command.flag("--recomputes-co", options.recomputes_co,
-               "the program computes tanh(cs) instead of reading the saved co");
+  for (const Property& property : properties()) {
+    const std::string help(property.documentation);
+    if (property.effect != Effect::kRounding) continue;
+    if (property.kind == Property::Kind::kFlag) {
+      command.flag(option_of(property), options.flags[property.name], help);
+    } else {
+      std::string& text = options.words[property.name] = property.words_of(property.usual).front();
+      command.option(option_of(property), text, fmt::format("{}: {}", words_in(property.word), help));
+    }
+  }
 }
 
 }  // namespace backgauge::cli

@@ -42,10 +42,10 @@ void count(CorrectResult& result, const Case& c, const Judged& judged) {
 
 void count_refusals(CorrectResult& result, const backgauge_implementation& implementation, backgauge_op op,
                     backgauge_op called, std::size_t step) {
-  const backgauge_op_claims* claims = claims_of(implementation, op);
-  if (claims == nullptr) return;
+  const std::optional<Claims> claims = claims_of(implementation, op);
+  if (!claims) return;
   for (const backgauge_dtype dtype : kFloatDtypes) {
-    if ((claims->dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
+    if (!claims->takes(dtype)) continue;
     for (const WrongAnswer& wrong : refusals(implementation, called, dtype, step).wrong) {
       result.false_alarms.push_back("malformed call " + wrong.call + ": " + wrong.fault);
     }

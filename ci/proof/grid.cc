@@ -53,7 +53,7 @@ class Row {
   }
 
   Judged judged(Runner& runner) {
-    if (claims_of(runner.table(), case_.op) == nullptr) return {Status::kSkipped, 0, ""};
+    if (!claims_of(runner.table(), case_.op)) return {Status::kSkipped, 0, ""};
     const Verdict verdict = case_.data == DataProfile::kMalformed
                                 ? judge_malformed(runner, case_)
                                 : judge_case(runner, filled_.problem, filled_.facts, options_);

@@ -120,10 +120,10 @@ HostileOutcome try_repeated(const Hostile& hostile) {
   const std::unique_ptr<Runner> runner = worker_for(hostile);
   const Case c = trial_cases()[3];
   const Filled filled = fill(c);
-  const backgauge_op_claims* claims = claims_of(runner->table(), c.op);
+  const std::optional<Claims> claims = claims_of(runner->table(), c.op);
   const Repeats repeats = measure_determinism(*runner, filled.problem, c.seed);
   Verdict verdict{Status::kPassed, "", {}};
-  if (overclaims(static_cast<backgauge_determinism>(claims->determinism), repeats.measured)) {
+  if (overclaims(claims->determinism[c.dtype], repeats.measured)) {
     verdict = {Status::kFailed, repeats.difference, {}};
   }
   return {as_expected(verdict, hostile), text_of(verdict)};

@@ -26,8 +26,8 @@ std::vector<Suspect> suspects_of(const CaseList& list, const std::string& only) 
     const saboteurs::Variant& variant = variants[n];
     if (variant.kind != saboteurs::Kind::kSaboteur || variant.op != list.op || !variant.id.starts_with(only)) continue;
     const backgauge_implementation& implementation = saboteurs::implementation(n);
-    const backgauge_op_claims* claims = claims_of(implementation, list.op);
-    if (claims == nullptr || (claims->dtypes & BACKGAUGE_BIT(list.dtype)) == 0) continue;
+    const std::optional<Claims> claims = claims_of(implementation, list.op);
+    if (!claims || !claims->takes(list.dtype)) continue;
     out.push_back({&variant, &implementation});
   }
   return out;

@@ -62,31 +62,28 @@ std::string unproved(ExpectedOutputs& expected, const Problem& problem, const De
 }  // namespace
 
 std::vector<std::string> planned_lines(const std::string& op, const std::string& tier, std::uint64_t seed,
-                                       const nb::object& words) {
+                                       const nb::dict& words) {
   const OpSpec& spec = cli::gradient_named(op);
-  const backgauge_op_claims claims = claims_in_words(op, spec, words);
+  const Claims claims = claims_in_words("cases: ", spec, words);
   const cli::RunPlan plan = without_command_errors([&] { return cli::plan_of_tier(tier, seed, op); });
   std::vector<std::string> out;
   for (const Case& c : plan.cases) {
-    if (c.data != DataProfile::kMalformed && unclaimed(&claims, described(c), {}).empty()) out.push_back(to_string(c));
+    if (c.data != DataProfile::kMalformed && unclaimed(claims, described(c), {}).empty()) out.push_back(to_string(c));
   }
   return out;
 }
 
-DrawnCase::DrawnCase(const std::string& line, const nb::object& words, bool redraw)
-    : case_(makeable(line)), expected_(DataFacts{}) {
-  const OpSpec& spec = spec_of(case_.op);
-  const backgauge_op_claims claims = claims_in_words(std::string(spec.tensorflow), spec, words);
-  declared_ = declared(claims, case_.dtype);
+DrawnCase::DrawnCase(const std::string& line, const nb::dict& words, bool redraw)
+    : case_(makeable(line)), claims_(claims_in_words("case: ", spec_of(case_.op), words)), expected_(DataFacts{}) {
   const nb::gil_scoped_release released;
-  if (redraw) case_ = cli::judged_in_place_of(case_, declared_);
+  if (redraw) case_ = cli::judged_in_place_of(case_, declared());
   filled_ = drawn(case_);
   expected_ = ExpectedOutputs(filled_.facts);
   Case with_checksum = case_;
   with_checksum.checksum = filled_.checksum;
   line_ = to_string(with_checksum);
-  skip_reason_ = unclaimed(&claims, filled_.problem, filled_.facts);
-  if (redraw && skip_reason_.empty()) skip_reason_ = unproved(expected_, filled_.problem, declared_);
+  skip_reason_ = unclaimed(claims_, filled_.problem, filled_.facts);
+  if (redraw && skip_reason_.empty()) skip_reason_ = unproved(expected_, filled_.problem, declared());
 }
 
 std::string DrawnCase::op() const { return std::string(spec_of(case_.op).tensorflow); }
@@ -112,7 +109,7 @@ nb::dict DrawnCase::forward() {
   const std::vector<Wanted>* wanted = nullptr;
   {
     const nb::gil_scoped_release released;
-    wanted = &expected_.forward(filled_.problem, declared_);
+    wanted = &expected_.forward(filled_.problem, declared());
   }
   for (const Wanted& each : *wanted) {
     out[each.name.c_str()] = owned_array({each.name, each.shape, {each.value.begin(), each.value.end()}}, case_.dtype);
@@ -120,7 +117,7 @@ nb::dict DrawnCase::forward() {
   return out;
 }
 
-const std::vector<Wanted>& DrawnCase::wanted() { return expected_.gradient(filled_.problem, declared_); }
+const std::vector<Wanted>& DrawnCase::wanted() { return expected_.gradient(filled_.problem, declared()); }
 
 nb::list DrawnCase::oracle() {
   const std::vector<Wanted>* wanted_ones = nullptr;
@@ -132,7 +129,7 @@ nb::list DrawnCase::oracle() {
 }
 
 nb::tuple DrawnCase::judge(const nb::dict& outputs) {
-  return verdict_on(arrays_of(outputs), expected_, filled_.problem, declared_);
+  return verdict_on(arrays_of(outputs), expected_, filled_.problem, claims_);
 }
 
 }  // namespace backgauge::python

@@ -20,12 +20,12 @@ namespace backgauge::python {
 
 // The lines of a tier for a gradient op that are claimed, in running order, before any redraw; without malformed calls.
 std::vector<std::string> planned_lines(const std::string& op, const std::string& tier, std::uint64_t seed,
-                                       const nanobind::object& words);
+                                       const nanobind::dict& words);
 
 class DrawnCase {
  public:
   // `redraw`: a line of which correct outputs would prove nothing gets other values, as under `backgauge verify`.
-  DrawnCase(const std::string& line, const nanobind::object& words, bool redraw);
+  DrawnCase(const std::string& line, const nanobind::dict& words, bool redraw);
 
   const std::string& line() const { return line_; }  // with the checksum of the inputs
   std::string op() const;                            // TensorFlow's name
@@ -42,11 +42,12 @@ class DrawnCase {
   nanobind::tuple judge(const nanobind::dict& outputs);
 
  private:
+  Declared declared() const { return backgauge::declared(claims_, case_.dtype); }
   const std::vector<Wanted>& wanted();
 
   Case case_;
   Filled filled_;
-  Declared declared_;
+  Claims claims_;
   ExpectedOutputs expected_;
   std::string line_, skip_reason_;
 };

@@ -15,6 +15,7 @@
 #include "ci/python/user_problem.h"
 #include "ci/python/verdict.h"
 #include "ci/python/words.h"
+#include "ci/run/plan/own_problem.h"
 #include "ci/run/plan/refuse.h"
 #include "perf/call/session_server.h"
 #include "properties/judge/worker/worker_main.h"
@@ -50,28 +51,20 @@ namespace {
   worker_main(arguments, open_table);
 }
 
-Declared declared_by(const std::string& half_class, const std::string& contract, bool recomputes_co) {
-  using cli::enumerator_named;
-  const std::int32_t half = enumerator_named("half_class", accuracy_class_word, half_class);
-  const std::int32_t products = enumerator_named("numerical_contract", numerical_contract_word, contract);
-  return {static_cast<backgauge_accuracy_class>(half), static_cast<backgauge_numerical_contract>(products),
-          recomputes_co};
-}
-
 // What both functions are asked about: an object with the attributes op, inputs, attributes, dropout_keep,
-// independent_roundings, half_class, numerical_contract and recomputes_co. Arrays are pairs of a dtype's word and of
-// values in float64.
+// independent_roundings and claims. Arrays are pairs of a dtype's word and of values in float64.
 struct Question {
   explicit Question(const nb::object& given)
-      : declared(declared_by(nb::cast<std::string>(given.attr("half_class")),
-                             nb::cast<std::string>(given.attr("numerical_contract")),
-                             nb::cast<bool>(given.attr("recomputes_co")))),
+      : claims(claims_in_words("", cli::gradient_named(nb::cast<std::string>(given.attr("op"))),
+                               nb::cast<nb::dict>(given.attr("claims")))),
         filled(problem_of({nb::cast<std::string>(given.attr("op")), arrays_of(given.attr("inputs")),
                            nb::cast<nb::dict>(given.attr("attributes")), given.attr("dropout_keep"),
                            nb::cast<bool>(given.attr("independent_roundings"))})),
         expected(filled.facts) {}
 
-  Declared declared;
+  Declared declared() const { return backgauge::declared(claims, filled.problem.dtype); }
+
+  Claims claims;
   Filled filled;
   ExpectedOutputs expected;
 };
@@ -82,7 +75,7 @@ nb::list oracle_of(const nb::object& problem) {
   const std::vector<Wanted>* wanted = nullptr;
   {
     const nb::gil_scoped_release released;
-    wanted = &question.expected.gradient(question.filled.problem, question.declared);
+    wanted = &question.expected.gradient(question.filled.problem, question.declared());
   }
   return listed(*wanted);
 }
@@ -90,7 +83,7 @@ nb::list oracle_of(const nb::object& problem) {
 // (word of the verdict, lines that explain it).
 nb::tuple judge(const nb::object& problem, const nb::dict& outputs) {
   Question question(problem);
-  return verdict_on(arrays_of(outputs), question.expected, question.filled.problem, question.declared);
+  return verdict_on(arrays_of(outputs), question.expected, question.filled.problem, question.claims);
 }
 
 // Raises ValueError if the files cannot be written.
@@ -109,10 +102,12 @@ NB_MODULE(_backgauge, module) {
   module.def("judge", &backgauge::python::judge);
   module.def("save", &backgauge::python::save);
   module.def("describe", &backgauge::python::described);
+  module.def("claim_words", &backgauge::python::all_in_words);
+  module.def("properties", &backgauge::python::properties_in_words);
   module.def("planned_lines", &backgauge::python::planned_lines);
   using backgauge::python::DrawnCase;
   nb::class_<DrawnCase>(module, "DrawnCase")
-      .def(nb::init<const std::string&, const nb::object&, bool>())
+      .def(nb::init<const std::string&, const nb::dict&, bool>())
       .def_prop_ro("line", &DrawnCase::line)
       .def_prop_ro("op", &DrawnCase::op)
       .def_prop_ro("dtype", &DrawnCase::dtype)

@@ -87,7 +87,7 @@ class Implementation : public TimedParts {
   using Member = nb::object Function::*;
   void add(const nb::handle& given);
   backgauge_status refuse(const backgauge_call& call, backgauge_message* message) const;
-  backgauge_op_claims claims_of(const Function& function, const OpSpec& spec, const nb::object& words) const;
+  Claims claims_of(const Function& function, const OpSpec& spec, const nb::dict& words) const;
   backgauge_plan plan_of_cpu(const backgauge_call& call) const;
   backgauge_status mask_of_cpu(const backgauge_call& call, std::int32_t gap, std::uint8_t* keep,
                                backgauge_message* message) const;
@@ -124,8 +124,7 @@ class Implementation : public TimedParts {
 
   std::string name_, version_, description_;
   std::vector<Function> functions_;
-  std::vector<backgauge_op_claims> claims_;
-  TableChecks checks_;
+  TableChecks checks_{{}, nullptr};
   backgauge_implementation table_{};
   const backgauge_implementation* cpu_ = nullptr;  // makes the training forward where the file has none
   nb::object prepared_, timed_;                    // a call that the benchmark has prepared, and its run()
@@ -141,18 +140,20 @@ Implementation::Implementation(const nb::object& description)
   cpu_ = cpu_implementation(error);
   if (cpu_ == nullptr) cli::refuse("{}", error);
   for (const nb::handle given : description.attr("functions")) add(given);
+  std::vector<Claims> claims;
   std::size_t next = 0;
   for (const nb::handle given : description.attr("functions")) {
     const Function& function = functions_[next++];
     const OpSpec& spec = *find_op(function.op);
     if (!spec.traits.gradient) {
-      claims_.push_back(claims_of(function, spec, given.attr("claims")));
+      claims.push_back(claims_of(function, spec, nb::cast<nb::dict>(given.attr("claims"))));
     } else if (find(*spec.traits.gradient) == nullptr) {
       cli::refuse("{}: no function computes the gradient of {}", function.name, spec.tensorflow);
     }
   }
-  if (claims_.empty()) cli::refuse("no function in it is decorated with @backgauge.implements");
-  checks_ = {claims_, [](const backgauge_call& call, const Extents& extents, backgauge_plan& plan, backgauge_message*) {
+  if (claims.empty()) cli::refuse("no function in it is decorated with @backgauge.implements");
+  checks_ = {std::move(claims),
+             [](const backgauge_call& call, const Extents& extents, backgauge_plan& plan, backgauge_message*) {
                plan.reserve_space_length = has_reserve_space(call) ? the_one->reserve_length(call, extents) : 0;
                return BACKGAUGE_OK;
              }};
@@ -162,8 +163,8 @@ Implementation::Implementation(const nb::object& description)
             .version = version_.c_str(),
             .description = description_.c_str(),
             .memory_space = BACKGAUGE_HOST,
-            .num_claims = static_cast<std::int32_t>(claims_.size()),
-            .claims = claims_.data(),
+            .num_claims = checks_.claims().size(),
+            .claims = checks_.claims().data(),
             .prepare = [](const backgauge_call* call, backgauge_plan* plan,
                           backgauge_message* message) { return the_one->prepare(call, plan, message); },
             .run = [](const backgauge_call* call,
@@ -202,12 +203,10 @@ backgauge_status Implementation::refuse(const backgauge_call& call, backgauge_me
   }
 }
 
-backgauge_op_claims Implementation::claims_of(const Function& function, const OpSpec& spec,
-                                              const nb::object& words) const {
-  backgauge_op_claims claims = claims_in_words(function.name, spec, words);
+Claims Implementation::claims_of(const Function& function, const OpSpec& spec, const nb::dict& words) const {
+  Claims claims = claims_in_words(function.name + ": ", spec, words);
   // A gradient that is not given the masks of a forward that is not its own cannot apply them.
-  const bool knows_masks = function.takes(kKeep) || own_forward(spec.op) != nullptr;
-  claims.no_dropout = claims.no_dropout == 0 && knows_masks ? 0 : 1;
+  if (!function.takes(kKeep) && own_forward(spec.op) == nullptr) claims.dropout = false;
   return claims;
 }
 

@@ -17,7 +17,7 @@ namespace backgauge::python {
 //   functions                    list of objects with
 //     op                         TensorFlow's name; "CudnnRNN" for a training forward
 //     parameters                 names of the tensors and attributes that the function takes
-//     claims                     dict of the fields of backgauge_op_claims, with their words: {"dtypes": ["f32"], ...}
+//     claims                     dict of claims in words (words.h): {"dtypes": ["f32"], ...}
 //     compute(dtype, arguments, outputs)  fills the arrays `outputs`, a dict by name
 //     compute_nothing(dtype, arguments, outputs)  the same, around a function that does nothing
 //     staged                     whether the benchmark times a part of compute() alone:

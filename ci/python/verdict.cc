@@ -10,15 +10,23 @@
 namespace nb = nanobind;
 
 namespace backgauge::python {
+namespace {
+
+std::string keyword_text(const Property& property, const std::string& word) {
+  if (property.kind == Property::Kind::kFlag) return std::string(property.name) + "=True";
+  return std::string(property.name) + "=\"" + word + '"';
+}
+
+}  // namespace
 
 nb::tuple verdict_on(const std::map<std::string, UserArray>& outputs, ExpectedOutputs& expected, const Problem& problem,
-                     const Declared& declared) {
+                     const Claims& claims) {
   const std::vector<GivenTensor> given = outputs_of(outputs);
   Verdict verdict;
   {
     const nb::gil_scoped_release released;
-    verdict = judge_outputs(expected, problem, given, declared);
-    cli::diagnose(expected, problem, given, declared, "half_class=\"{}\"", verdict);
+    verdict = judge_outputs(expected, problem, given, declared(claims, problem.dtype));
+    cli::diagnose(expected, problem, given, claims, keyword_text, verdict);
   }
   return nb::make_tuple(std::string(verdict_word(verdict.status)), verdict_text(verdict));
 }

@@ -5,18 +5,25 @@
 #include <nanobind/nanobind.h>
 
 #include <string>
+#include <string_view>
 
-#include "reference/contract/op_spec.h"
+#include "reference/contract/claims.h"
 
 namespace backgauge::python {
 
 // {"use_peephole": True}, or {"rnn_mode": "lstm", "input_mode": "linear_input", ...}.
 nanobind::dict attributes_in_words(backgauge_op op, const backgauge_attributes& attributes);
 
-// `words`: the arguments of backgauge.implements, {"dtypes": ["f32"], "use_peephole": [False], "half_class": "A", ...};
-// dtypes None: all of the op. `who`: a message about dtypes begins with it. Throws std::invalid_argument with what was
-// expected, and nanobind::cast_error for values of other types.
-backgauge_op_claims claims_in_words(const std::string& who, const OpSpec& spec, const nanobind::object& words);
+// `words`: claims about an op as the arguments of backgauge.implements are: {"dtypes": ["f32"], "use_peephole":
+// [False], "accuracy_class": {"f16": "B", "bf16": "A'"}, ...}. What they leave out, or is None, is as usual; those of a
+// forward are about its gradient. Throws std::invalid_argument that begins with `who` and says what was expected.
+Claims claims_in_words(std::string_view who, const OpSpec& spec, const nanobind::dict& words);
+
+// The same with a value for every property of the op.
+nanobind::dict all_in_words(const std::string& who, const std::string& op, const nanobind::dict& words);
+
+// [{"name": "accuracy_class", "effect": "rounding", "documentation": ...}, ...]: all properties.
+nanobind::list properties_in_words();
 
 // What a case line of the op may say: {"word": "block_lstm_grad_v2", "dtypes": ["f16", "f32"], "has_steps": True,
 // "has_seq_len_max": True, "has_layers": False, "attributes": [...]}. An attribute has "name", "key" in the line, and

@@ -7,13 +7,9 @@
 namespace backgauge::cublas {
 namespace {
 
-backgauge_op_claims claims() {
-  backgauge_op_claims claims{};
-  claims.op = BACKGAUGE_BLOCK_LSTM_GRAD_V2;
-  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  claims.half_class = BACKGAUGE_CLASS_B;
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+Claims claims() {
+  Claims claims(BACKGAUGE_BLOCK_LSTM_GRAD_V2);
+  claims.accuracy_class = BACKGAUGE_CLASS_B;
   claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;  // cuBLAS chooses kernels by alignment, too
   return claims;
 }
@@ -25,8 +21,7 @@ backgauge_status plan(const backgauge_call& call, const Extents& extents, backga
   return fill_plan(count, 0, plan, message);
 }
 
-const backgauge_op_claims kClaims[] = {claims()};
-const TableChecks kChecks = {kClaims, plan, BACKGAUGE_CUDA};
+const TableChecks kChecks({claims()}, plan, BACKGAUGE_CUDA);
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
   return kChecks.prepare(call, answer, message);
@@ -59,8 +54,8 @@ extern "C" __attribute__((visibility("default"))) const backgauge_implementation
       BACKGAUGE_CUBLAS_VERSION,
       "TensorFlow's loop for a GPU: a kernel for each expression, two products a step",
       BACKGAUGE_CUDA,
-      std::size(kClaims),
-      kClaims,
+      kChecks.claims().size(),
+      kChecks.claims().data(),
       prepare,
       run,
       nullptr,

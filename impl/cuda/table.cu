@@ -26,22 +26,21 @@ backgauge_status plan(const backgauge_call& call, const Extents& extents, backga
 }
 
 // The claims for an op with matrix products.
-backgauge_op_claims claims_with_products(backgauge_op op) {
-  backgauge_op_claims claims = complete_claims(op);
+Claims claims_with_products(backgauge_op op) {
+  Claims claims(op);
   if (math().floats == FloatProducts::kTf32) claims.numerical_contract = BACKGAUGE_FP32_TF32;
   if (math().floats == FloatProducts::kThreeTf32) claims.numerical_contract = BACKGAUGE_FP32_3XTF32;
   if (math().half_operands) {
     // Gate gradients of steps are stored as operands of products.
-    claims.half_class = BACKGAUGE_CLASS_A_PRIME;
-    claims.half_contract = BACKGAUGE_FP16_ACC32;
+    claims.accuracy_class = BACKGAUGE_CLASS_A_PRIME;
+    claims.numerical_contract.set(BACKGAUGE_HALF, BACKGAUGE_FP16_ACC32);
   }
   return claims;
 }
 
-const backgauge_op_claims kClaims[] = {complete_claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
-                                       claims_with_products(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
-                                       claims_with_products(BACKGAUGE_CUDNN_RNN_BACKPROP)};
-const TableChecks kChecks = {kClaims, plan, kBackend.memory_space};
+const TableChecks kChecks({Claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD), claims_with_products(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
+                           claims_with_products(BACKGAUGE_CUDNN_RNN_BACKPROP)},
+                          plan, kBackend.memory_space);
 
 // Whether the call must be run on a copy in device memory.
 bool is_from_host(const backgauge_call* call) {
@@ -151,8 +150,8 @@ extern "C" __attribute__((visibility("default"))) const backgauge_implementation
       version.c_str(),
       kBackend.description,
       kBackend.memory_space,
-      std::size(kClaims),
-      kClaims,
+      kChecks.claims().size(),
+      kChecks.claims().data(),
       prepare,
       run,
       forward,

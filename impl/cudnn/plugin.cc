@@ -21,26 +21,19 @@ backgauge_status plan(const backgauge_call& call, const Extents& extents, backga
   return fill_plan(count, reserve_length(call, extents), plan, message);
 }
 
-backgauge_op_claims claims() {
-  backgauge_op_claims claims{};
-  claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+Claims claims() {
+  Claims claims(BACKGAUGE_CUDNN_RNN_BACKPROP);
   claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
-  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
-                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
-  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
-                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
-  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
-  claims.half_class = BACKGAUGE_CLASS_A_PRIME;  // h is read back from `output`
-  claims.half_contract = BACKGAUGE_FP16_ACC32;  // tensor cores take half operands
+  claims.accuracy_class = BACKGAUGE_CLASS_A_PRIME;  // h is read back from `output`
   claims.numerical_contract = settings().tensor_op ? BACKGAUGE_FP32_TF32 : BACKGAUGE_FP32_STRICT;
+  claims.numerical_contract.set(BACKGAUGE_HALF, BACKGAUGE_FP16_ACC32);  // tensor cores take half operands
   claims.determinism = settings().deterministic ? BACKGAUGE_BITWISE : BACKGAUGE_NOT_DETERMINISTIC;
-  claims.changes_reserve_space = 1;
+  claims.changes_reserve_space = true;
   return claims;
 }
 
 const TableChecks& checks() {
-  static const backgauge_op_claims kClaims[] = {claims()};
-  static const TableChecks kChecks = {kClaims, plan, BACKGAUGE_CUDA};
+  static const TableChecks kChecks({claims()}, plan, BACKGAUGE_CUDA);
   return kChecks;
 }
 
@@ -96,8 +89,8 @@ extern "C" __attribute__((visibility("default"))) const backgauge_implementation
       library_version().c_str(),
       "cuDNN's RNN functions on the current CUDA device",
       BACKGAUGE_CUDA,
-      static_cast<std::int32_t>(checks().claims.size()),
-      checks().claims.data(),
+      checks().claims().size(),
+      checks().claims().data(),
       prepare,
       run,
       forward,

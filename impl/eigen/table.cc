@@ -21,27 +21,24 @@ const Ops& ops_of_this_machine() {
   return baseline::ops;
 }
 
-constexpr backgauge_op_claims claims_of(backgauge_op op) {
-  backgauge_op_claims claims{};
-  claims.op = op;
-  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  claims.half_class = BACKGAUGE_CLASS_B;
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
-  claims.determinism = BACKGAUGE_BITWISE;
+Claims claims_of(backgauge_op op) {
+  Claims claims(op);
+  claims.accuracy_class = BACKGAUGE_CLASS_B;
   return claims;
 }
 
-constexpr backgauge_op_claims kClaims[] = {claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
-                                           claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2)};
-constexpr TableChecks kChecks = {kClaims, nullptr};
+const TableChecks& checks() {
+  static const TableChecks all({claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD), claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2)},
+                               nullptr);
+  return all;
+}
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
-  return kChecks.prepare(call, plan, message);
+  return checks().prepare(call, plan, message);
 }
 
 backgauge_status run(const backgauge_call* call, backgauge_message* message) {
-  return kChecks.run(false, call, message, [](const backgauge_call& checked, const Extents& extents) {
+  return checks().run(false, call, message, [](const backgauge_call& checked, const Extents& extents) {
     const Ops& ops = ops_of_this_machine();
     const bool half = checked.dtype == BACKGAUGE_HALF;
     if (checked.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
@@ -54,24 +51,25 @@ backgauge_status run(const backgauge_call* call, backgauge_message* message) {
   });
 }
 
-constexpr backgauge_implementation kImplementation = {
-    BACKGAUGE_ABI,
-    sizeof(backgauge_implementation),
-    "eigen",
-    "1",
-    "TensorFlow's loops for a CPU, on Eigen; the baseline, on one thread",
-    BACKGAUGE_HOST,
-    std::size(kClaims),
-    kClaims,
-    prepare,
-    run,
-    nullptr,
-    nullptr,
-};
-
 }  // namespace
 }  // namespace eigen
 
-const backgauge_implementation* eigen_implementation(std::string&) { return &eigen::kImplementation; }
+const backgauge_implementation* eigen_implementation(std::string&) {
+  static const backgauge_implementation table = {
+      BACKGAUGE_ABI,
+      sizeof(backgauge_implementation),
+      "eigen",
+      "1",
+      "TensorFlow's loops for a CPU, on Eigen; the baseline, on one thread",
+      BACKGAUGE_HOST,
+      eigen::checks().claims().size(),
+      eigen::checks().claims().data(),
+      eigen::prepare,
+      eigen::run,
+      nullptr,
+      nullptr,
+  };
+  return &table;
+}
 
 }  // namespace backgauge

@@ -83,14 +83,15 @@ static backgauge_status run(const backgauge_call* call, backgauge_message* messa
 
 extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(
     const backgauge_host* given) {
-  static backgauge_op_claims claims = {};
-  claims.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
-  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
-  claims.determinism = BACKGAUGE_BITWISE;
+  static const backgauge_claim claims[] = {
+      {"dtypes", BACKGAUGE_BIT(BACKGAUGE_FLOAT32), 0, 0},
+      {"use_peephole", BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1), 0, 0},
+      {"numerical_contract", BACKGAUGE_FP32_STRICT, 0, 0},
+      {"determinism", BACKGAUGE_BITWISE, 0, 0},
+  };
+  static const backgauge_op_claims op_claims = {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, sizeof claims / sizeof *claims, claims};
   static const backgauge_implementation table = {
-      BACKGAUGE_ABI, sizeof table, "cell-in-cuda", "1",    "one op, one kernel", space, 1, &claims,
+      BACKGAUGE_ABI, sizeof table, "cell-in-cuda", "1",    "one op, one kernel", space, 1, &op_claims,
       nullptr,       run,          nullptr,        nullptr};
   host = given;
   return given->abi == BACKGAUGE_ABI ? &table : nullptr;

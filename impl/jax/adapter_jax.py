@@ -79,7 +79,7 @@ def gradient(rnn_mode, D, masks, given, upstream):
     return jax.vjp(lambda x, params, *first: forward(rnn_mode, D, masks, x, first, params), *given)[1](upstream)
 
 
-@backgauge.implements("CudnnRNNBackprop", dtypes=["f16", "bf16", "f32", "f64"], half_class="B", input_modes=["linear_input"])
+@backgauge.implements("CudnnRNNBackprop", dtypes=["f16", "bf16", "f32", "f64"], accuracy_class="B", input_modes=["linear_input"])
 def rnn(input, input_h, input_c, params, output_backprop, output_h_backprop, output_c_backprop, rnn_mode, direction, dropout,
         dropout_keep):
     masks = None

@@ -44,7 +44,7 @@ def net(rnn_mode, H, width, direction, params, block):
     return made
 
 
-@backgauge.implements("CudnnRNNBackprop", dtypes=["f16", "bf16", "f32", "f64"], half_class="B", input_modes=["linear_input"],
+@backgauge.implements("CudnnRNNBackprop", dtypes=["f16", "bf16", "f32", "f64"], accuracy_class="B", input_modes=["linear_input"],
                       staged=True)
 def rnn(input, input_h, input_c, params, output_backprop, output_h_backprop, output_c_backprop, rnn_mode, direction, dropout,
         dropout_keep):

@@ -71,7 +71,7 @@ def plugin_path():
 LIBRARY = ctypes.CDLL(plugin_path())
 LIBRARY.backgauge_entry.restype = ctypes.POINTER(Table)
 LIBRARY.backgauge_onednn_phases.argtypes = [ctypes.POINTER(Call), ctypes.c_uint, ctypes.POINTER(Message)]
-HOST_TABLE = Host(abi=1, struct_size=ctypes.sizeof(Host))
+HOST_TABLE = Host(abi=2, struct_size=ctypes.sizeof(Host))
 TABLE = LIBRARY.backgauge_entry(ctypes.byref(HOST_TABLE)).contents
 VERSION = TABLE.version.decode()
 

@@ -40,27 +40,18 @@ backgauge_status plan(const backgauge_call& call, const Extents& extents, backga
   });
 }
 
-backgauge_op_claims claims_of(backgauge_op op) {
-  backgauge_op_claims claims{};
-  claims.op = op;
+Claims claims_of(backgauge_op op) {
+  Claims claims(op);
   claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
-                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
   claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT);
-  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
-  claims.half_class = BACKGAUGE_CLASS_A;
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
   claims.determinism = BACKGAUGE_BITWISE_PER_THREAD_COUNT;
-  claims.recomputes_co = 1;
+  claims.recomputes_co = op == BACKGAUGE_BLOCK_LSTM_GRAD_V2;
   claims.changes_reserve_space = op == BACKGAUGE_CUDNN_RNN_BACKPROP;
-  claims.no_dropout = 1;
+  claims.dropout = false;
   return claims;
 }
 
-const backgauge_op_claims kClaims[] = {claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
-                                       claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP)};
-const TableChecks kChecks = {kClaims, plan};
+const TableChecks kChecks({claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2), claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP)}, plan);
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
   return kChecks.prepare(call, answer, message);
@@ -97,8 +88,8 @@ extern "C" __attribute__((visibility("default"))) const backgauge_implementation
       library_version().c_str(),
       "oneDNN's RNN primitives, with its reorders of weights",
       BACKGAUGE_HOST,
-      std::size(kClaims),
-      kClaims,
+      kChecks.claims().size(),
+      kChecks.claims().data(),
       prepare,
       run,
       forward,

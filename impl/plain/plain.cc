@@ -135,28 +135,34 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
   });
 }
 
-constexpr backgauge_op_claims claims_of(backgauge_op op, std::uint32_t dtypes) {
-  backgauge_op_claims claims{};
-  claims.op = op;
-  claims.dtypes = dtypes;
-  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
-                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
-  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
-                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
-  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
-  claims.half_class = BACKGAUGE_CLASS_A;
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
-  claims.determinism = BACKGAUGE_BITWISE;
-  return claims;
-}
+constexpr int kLstmDtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+constexpr int kRnnDtypes = kLstmDtypes | BACKGAUGE_BIT(BACKGAUGE_FLOAT64) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16);
 
-constexpr std::uint32_t kHalfAndFloat = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+constexpr backgauge_claim kLstmClaims[] = {
+    {"dtypes", kLstmDtypes, 0, 0},
+    {"use_peephole", BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1), 0, 0},
+    {"accuracy_class", BACKGAUGE_CLASS_A, 0, 0},
+    {"numerical_contract", BACKGAUGE_FP32_STRICT, 0, 0},
+    {"determinism", BACKGAUGE_BITWISE, 0, 0},
+};
+constexpr backgauge_claim kRnnClaims[] = {
+    {"dtypes", kRnnDtypes, 0, 0},
+    {"rnn_modes",
+     BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) | BACKGAUGE_BIT(BACKGAUGE_LSTM) |
+         BACKGAUGE_BIT(BACKGAUGE_GRU),
+     0, 0},
+    {"input_modes",
+     BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) | BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT),
+     0, 0},
+    {"directions", BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL), 0, 0},
+    {"accuracy_class", BACKGAUGE_CLASS_A, 0, 0},
+    {"numerical_contract", BACKGAUGE_FP32_STRICT, 0, 0},
+    {"determinism", BACKGAUGE_BITWISE, 0, 0},
+};
 constexpr backgauge_op_claims kClaims[] = {
-    claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD, kHalfAndFloat),
-    claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2, kHalfAndFloat),
-    claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP,
-              kHalfAndFloat | BACKGAUGE_BIT(BACKGAUGE_FLOAT64) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16)),
+    {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, std::size(kLstmClaims), kLstmClaims},
+    {BACKGAUGE_BLOCK_LSTM_GRAD_V2, std::size(kLstmClaims), kLstmClaims},
+    {BACKGAUGE_CUDNN_RNN_BACKPROP, std::size(kRnnClaims), kRnnClaims},
 };
 
 constexpr backgauge_implementation kImplementation = {

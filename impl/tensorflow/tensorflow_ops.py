@@ -39,6 +39,6 @@ def staged(inputs, op):
 
 def implementations(cell_op, sequence_op, **claims):
     """The functions of an adapter: LSTMBlockCellGrad and BlockLSTMGradV2. The ops are called as those of tf.raw_ops are."""
-    declared = {"dtypes": ["f16", "f32"], "half_class": "B", "staged": True, **claims}
+    declared = {"dtypes": ["f16", "f32"], "accuracy_class": "B", "staged": True, **claims}
     return (backgauge.implements("LSTMBlockCellGrad", **declared)(staged(cell, cell_op)),
             backgauge.implements("BlockLSTMGradV2", **declared)(staged(sequence, sequence_op)))

@@ -53,7 +53,7 @@ def weights_of(params, net, layers):
     return out
 
 
-@backgauge.implements("CudnnRNNBackprop", dtypes=["f16", "bf16", "f32", "f64"], half_class="B", determinism="not_deterministic",
+@backgauge.implements("CudnnRNNBackprop", dtypes=["f16", "bf16", "f32", "f64"], accuracy_class="B", determinism="not_deterministic",
                       input_modes=["linear_input"], staged=True)
 def rnn(input, input_h, input_c, params, output_backprop, output_h_backprop, output_c_backprop, rnn_mode, direction, dropout,
         dropout_keep, num_threads):

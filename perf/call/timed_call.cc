@@ -63,8 +63,8 @@ TimedCall::TimedCall(const backgauge_implementation& implementation, const Probl
   if (traits_of(problem.op).forward) link_forward();
   call_ = call_of(problem, described_inputs_, described_outputs_);
   give_workspace(call_, ask(call_));
-  const backgauge_op_claims* claims = claims_of(implementation, problem.op);
-  if (claims != nullptr && claims->changes_reserve_space != 0) keep_reserve_space();
+  const std::optional<Claims> claims = claims_of(implementation, problem.op);
+  if (claims && claims->changes_reserve_space[problem.dtype]) keep_reserve_space();
   loaded_.first_call = timed(1).seconds;
   loaded_.empty_call = empty_call();
 }

@@ -56,7 +56,7 @@ class TimedPartsTest : public ::testing::Test {
   TimedPartsTest() {
     std::string error;
     filled = fill(parse_case("lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x1", error).value());
-    scripted.claims.op = filled.problem.op;
+    scripted.claim(filled.problem.op);
   }
 
   TimedCall load(const LoadOptions& options = {}) { return {scripted.table, filled.problem, options, {}, &parts}; }

@@ -34,7 +34,7 @@ class AbiContestantTest : public ::testing::Test {
  protected:
   AbiContestant& contest(const std::string& line, LoadOptions options = {}) {
     workload_inputs = std::make_unique<WorkloadInputs>(parsed(line), options);
-    scripted.claims.op = workload_inputs->c.op;
+    scripted.claim(workload_inputs->c.op);
     runner = std::make_unique<InProcessRunner>(scripted.table);
     const auto open = [this](const Problem& problem, const LoadOptions& load) {
       return std::make_unique<TimedCall>(scripted.table, problem, load);
@@ -72,7 +72,7 @@ TEST_F(AbiContestantTest, PassesBeforeAndAfterOnEveryOp) {
 
 TEST_F(AbiContestantTest, RefusesWhatItCannotRunWithoutRunningIt) {
   EXPECT_FALSE(contest(kCell).refuse(*workload_inputs));
-  scripted.claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
+  scripted.claim(&Claims::dtypes, BACKGAUGE_BIT(BACKGAUGE_HALF));
   const std::optional<Verdict> unclaimed = contest(kCell).refuse(*workload_inputs);
   ASSERT_TRUE(unclaimed);
   EXPECT_EQ(unclaimed->status, Status::kSkipped);
@@ -208,7 +208,7 @@ TEST_F(AbiContestantTest, GetsItsWorkspaceThreadsAndAlignedTensors) {
 }
 
 TEST_F(AbiContestantTest, ReserveSpaceIsRestoredWhereItIsChanged) {
-  scripted.claims.changes_reserve_space = 1;
+  scripted.claim(&Claims::changes_reserve_space, true);
   int runs = 0;
   float first = 0;
   scripted.after_run = [&](const backgauge_call& call) {

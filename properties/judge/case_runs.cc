@@ -55,7 +55,8 @@ CaseRuns make_runs(CaseSession& session, std::uint64_t seed, std::int32_t num_th
   second.placement = first.placement.opposite();
   second.workspace_fill = RunOptions::kFiniteFill;
   second.finite_outputs = true;
-  if (session.claims()->determinism == BACKGAUGE_BITWISE) second.num_threads = other_thread_count(seed, num_threads);
+  if (session.claims()->determinism[session.problem().dtype] == BACKGAUGE_BITWISE)
+    second.num_threads = other_thread_count(seed, num_threads);
   runs.second = session.gradient(second);
 
   const OpSpec& spec = *find_op(session.problem().op);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "properties/case/draw/inputs.h"
+#include "reference/contract/claims.h"
 
 namespace backgauge {
 namespace {
@@ -46,11 +47,10 @@ class RenewingRunner : public InProcessRunner {
 
 Repeats measured(Depends on) {
   depends = on;
-  static backgauge_op_claims claims{};
-  claims.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  static const ClaimArrays claims({Claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD)});
   backgauge_implementation table{};
-  table.num_claims = 1;
-  table.claims = &claims;
+  table.num_claims = claims.size();
+  table.claims = claims.data();
   table.prepare = prepare;
   table.run = answer;
   std::string error;

@@ -58,7 +58,7 @@ TEST(JudgeRnn, ReserveSpaceTravelsUntouchedAndMustStaySo) {
   ScriptedImplementation scripted;
   scripted.after_run = [](const backgauge_call& call) { input_at(call, "reserve_space", 0) = 7; };
   expect_failed(judge(scripted, rnn_case()), "changed the input reserve_space (element 0 of");
-  scripted.claims.changes_reserve_space = 1;
+  scripted.claim(&Claims::changes_reserve_space, true);
   EXPECT_EQ(judge(scripted, rnn_case()).status, Status::kPassed);  // restored: the implementation checks what it reads
 }
 
@@ -78,7 +78,7 @@ TEST(JudgeRnn, ReserveSpaceIsNotDecoded) {
     std::memcpy(&input_at(call, "reserve_space", 0), &one, sizeof one);
     return BACKGAUGE_OK;
   };
-  scripted.claims.changes_reserve_space = 1;
+  scripted.claim(&Claims::changes_reserve_space, true);
   EXPECT_EQ(judge(scripted, rnn_case()).status, Status::kPassed);
   EXPECT_EQ(seen, 2);
 }
@@ -142,9 +142,9 @@ TEST_P(DropoutSeeds, MustAloneDecideTheMask) {
   std::int64_t calls = 0;
   scripted_.seeds = [&calls](backgauge_attributes a) { return a.seed2 += ++calls, a; };
   expect_wrong_seeds("in a second forward with the same seed and seed2");
-  scripted_.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
+  scripted_.claim(&Claims::determinism, BACKGAUGE_NOT_DETERMINISTIC);
   EXPECT_EQ(judge(scripted_, c_).status, Status::kFailed);
-  scripted_.claims.dropout_has_state = 1;
+  scripted_.claim(&Claims::dropout_has_state, true);
   const Verdict verdict = judge(scripted_, c_);
   EXPECT_EQ(verdict.status, GetParam() ? Status::kPassed : Status::kSkipped) << verdict.reason;
   EXPECT_TRUE((GetParam() ? verdict.note : verdict.reason).starts_with(kMasksWithState)) << verdict.note;
@@ -156,14 +156,14 @@ TEST(JudgeRnn, StateThatIsClaimedMustShow) {
   c.T = 5;
   c.B = 3;
   ScriptedImplementation scripted;
-  scripted.claims.dropout_has_state = 1;
+  scripted.claim(&Claims::dropout_has_state, true);
   scripted.seeds = [](backgauge_attributes a) { return a.seed = a.seed2 = 1, a; };
   expect_failed(judge(scripted, c), "dropout mask: the mask does not change with seed (seed");
 }
 
 TEST(JudgeRnn, AClaimOfStateSaysNothingWhereNoMaskIsDrawn) {
   ScriptedImplementation scripted;
-  scripted.claims.dropout_has_state = 1;
+  scripted.claim(&Claims::dropout_has_state, true);
   const Verdict verdict = judge(scripted, rnn_case(BACKGAUGE_LSTM, 0));
   EXPECT_EQ(verdict.status, Status::kPassed) << verdict.reason;
   EXPECT_EQ(verdict.note.find(kMasksWithState), std::string::npos) << verdict.note;
@@ -171,22 +171,22 @@ TEST(JudgeRnn, AClaimOfStateSaysNothingWhereNoMaskIsDrawn) {
 
 TEST(JudgeRnn, SkipsWhatIsNotClaimed) {
   ScriptedImplementation scripted;
-  scripted.claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_GRU);
+  scripted.claim(&Claims::rnn_modes, BACKGAUGE_BIT(BACKGAUGE_GRU));
   EXPECT_EQ(judge(scripted, rnn_case()).reason, "rnn_mode lstm is not claimed");
-  scripted.claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL);
+  scripted.claim(&Claims::directions, BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL));
   EXPECT_EQ(judge(scripted, rnn_case(BACKGAUGE_GRU)).reason, "direction bi is not claimed");
-  scripted.claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT);
+  scripted.claim(&Claims::input_modes, BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT));
   EXPECT_EQ(judge(scripted, rnn_case(BACKGAUGE_GRU)).reason, "input_mode linear is not claimed");
   ScriptedImplementation without_dropout;
-  without_dropout.claims.no_dropout = 1;
+  without_dropout.claim(&Claims::dropout, false);
   EXPECT_EQ(judge(without_dropout, rnn_case(BACKGAUGE_GRU, 0.5)).reason, "dropout between 0 and 1 is not claimed");
   EXPECT_EQ(judge(without_dropout, rnn_case(BACKGAUGE_GRU, 1)).status, Status::kPassed);
 }
 
 TEST(JudgeRnn, SkipsMalformedCallsMadeFromWhatIsNotClaimed) {
   ScriptedImplementation scripted;
-  scripted.claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
-  scripted.claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT);
+  scripted.claim(BACKGAUGE_CUDNN_RNN_BACKPROP);
+  scripted.claim(&Claims::input_modes, BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT));
   InProcessRunner runner(scripted.table);
   std::map<std::pair<Status, std::string>, int> seen;
   for (const backgauge_op op : {BACKGAUGE_CUDNN_RNN_BACKPROP, BACKGAUGE_CUDNN_RNN}) {

@@ -26,7 +26,7 @@ TEST(Judge, FailsWhatDoesNotRepeatUnlessThatIsDeclared) {
   };
   expect_failed(judge(scripted, cell_case()), "not repeatable: dicfo[0,5]: ");
   scripted.runs = 0;
-  scripted.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
+  scripted.claim(&Claims::determinism, BACKGAUGE_NOT_DETERMINISTIC);
   EXPECT_EQ(judge(scripted, cell_case()).status, Status::kPassed);
   scripted.after_run = [&](const backgauge_call& call) {
     output_at(call, "dicfo", 5) += scripted.runs == 5 ? 1.0f : 0.0f;
@@ -46,7 +46,7 @@ TEST(Judge, TheSecondRunHasAnotherWorkspaceAndOtherThreads) {
     if (call.num_threads > 1) value = std::nextafter(value, 1e9f);
   };
   expect_failed(judge(threads, cell_case()), "not repeatable");
-  threads.claims.determinism = BACKGAUGE_BITWISE_PER_THREAD_COUNT;
+  threads.claim(&Claims::determinism, BACKGAUGE_BITWISE_PER_THREAD_COUNT);
   EXPECT_EQ(judge(threads, cell_case()).status, Status::kPassed);
 }
 
@@ -250,7 +250,7 @@ TEST(Judge, ARunWithoutAnswerIsBrokenByTheImplementation) {
     for (const int broken_run : {0, 1, 2}) {
       const Filled filled = fill(c);
       ScriptedImplementation scripted;
-      scripted.claims.op = c.op;
+      scripted.claim(c.op);
       Breaking runner(scripted.table);
       runner.broken_run = broken_run;
       const Verdict verdict = judge_case(runner, filled.problem, filled.facts, {});

@@ -29,28 +29,6 @@ TEST(Judge, AVerdictStartsBroken) {
   EXPECT_EQ(Verdict{}.reason, "not judged");
 }
 
-TEST(Judge, HalfMayHaveAContractOfItsOwn) {
-  backgauge_op_claims claims{};
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
-  EXPECT_EQ(declared(claims, BACKGAUGE_HALF).numerical_contract, BACKGAUGE_FP32_STRICT);
-  claims.half_contract = BACKGAUGE_FP16_ACC32;
-  EXPECT_EQ(declared(claims, BACKGAUGE_HALF).numerical_contract, BACKGAUGE_FP16_ACC32);
-  EXPECT_EQ(declared(claims, BACKGAUGE_FLOAT32).numerical_contract, BACKGAUGE_FP32_STRICT);
-  EXPECT_EQ(declared(claims, BACKGAUGE_BFLOAT16).numerical_contract, BACKGAUGE_FP32_STRICT);
-}
-
-TEST(Judge, Bfloat16MayHaveAClassAndAContractOfItsOwn) {
-  backgauge_op_claims claims{};
-  claims.half_class = BACKGAUGE_CLASS_A;
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
-  EXPECT_EQ(declared(claims, BACKGAUGE_BFLOAT16), (Declared{}));
-  claims.bfloat16_class = BACKGAUGE_CLASS_B;
-  claims.bfloat16_contract = BACKGAUGE_BF16_ACC32;
-  EXPECT_EQ(declared(claims, BACKGAUGE_HALF), (Declared{}));
-  EXPECT_EQ(declared(claims, BACKGAUGE_BFLOAT16),
-            (Declared{.accuracy_class = BACKGAUGE_CLASS_B, .numerical_contract = BACKGAUGE_BF16_ACC32}));
-}
-
 TEST(Judge, PassesWhatIsRightInEveryDtypeAndPlacement) {
   for (const Case& base : {cell_case(), block_case()}) {
     for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32}) {
@@ -140,10 +118,12 @@ TEST(Judge, SkipsWhatIsNotClaimed) {
     EXPECT_EQ(verdict.reason, reason);
     EXPECT_EQ(scripted.runs, 0);
   };
-  skipped([](ScriptedImplementation& p) { p.claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF); }, cell_case(),
+  skipped([](ScriptedImplementation& p) { p.claim(&Claims::dtypes, BACKGAUGE_BIT(BACKGAUGE_HALF)); }, cell_case(),
           "dtype f32 is not claimed");
-  skipped([](ScriptedImplementation& p) { p.claims.use_peephole = BACKGAUGE_BIT(0); }, cell_case(),
+  skipped([](ScriptedImplementation& p) { p.claim(&Claims::use_peephole, BACKGAUGE_BIT(0)); }, cell_case(),
           "use_peephole 1 is not claimed");
+  skipped([](ScriptedImplementation& p) { p.claim(&Claims::multiple_of_H, 8); }, cell_case(),
+          "H = 7 is not claimed: multiples of 8");
   skipped([](ScriptedImplementation& p) { p.table.num_claims = 0; }, cell_case(), "LSTMBlockCellGrad is not claimed");
 }
 
@@ -160,8 +140,8 @@ TEST(Judge, SkipsDeviceMemoryWhereThereIsNone) {
 TEST(Judge, SkipsRecomputedCoOnInconsistentStatesOnly) {
   Filled filled = fill(cell_case());
   ScriptedImplementation scripted;
-  scripted.claims.op = filled.problem.op;
-  scripted.claims.recomputes_co = 1;
+  scripted.claim(filled.problem.op);
+  scripted.claim(&Claims::recomputes_co, true);
   filled.facts.consistent_saved = false;
   EXPECT_EQ(judge_case(scripted.table, filled.problem, filled.facts, {}).status, Status::kSkipped);
   filled.facts.consistent_saved = true;
@@ -171,11 +151,11 @@ TEST(Judge, SkipsRecomputedCoOnInconsistentStatesOnly) {
 TEST(Judge, SkipsAllButTrainingIfSavedTensorsAreRecomputed) {
   std::string error;
   ScriptedImplementation scripted;
-  scripted.claims.recomputes_co = 2;
+  scripted.claim(&Claims::recomputes_forward, true);
   for (const auto& [words, judged] : {std::pair("data=training:0x1", true), std::pair("data=strat:0x1", false),
                                       std::pair("clip=0.5 data=training:0x1", false)}) {
     const Filled filled = fill(*parse_case(std::string("block_lstm_grad_v2 t2b1i2h3 peep=0 dt=f32 ") + words, error));
-    scripted.claims.op = filled.problem.op;
+    scripted.claim(filled.problem.op);
     EXPECT_EQ(judge_case(scripted.table, filled.problem, filled.facts, {}).status != Status::kSkipped, judged) << words;
   }
 }
@@ -214,7 +194,7 @@ TEST(Judge, OutputsWithoutResolutionAreMistrusted) {
     }
   }
   ScriptedImplementation scripted;
-  scripted.claims.op = filled.problem.op;
+  scripted.claim(filled.problem.op);
   const Verdict verdict = judge_case(scripted.table, filled.problem, filled.facts, {});
   EXPECT_EQ(verdict.status, Status::kMistrusted) << verdict.reason;
   EXPECT_NE(verdict.reason.find("its bounds prove nothing"), std::string::npos);
@@ -253,7 +233,8 @@ TEST(JudgeOutputs, SkipsWhatTheDeclarationsMakeUndecidable) {
         const DataFacts facts{.consistent_saved = consistent, .training = training};
         ExpectedOutputs expected(facts, [](const auto&...) { return std::vector<Wanted>{}; });
         const bool skipped = (recomputes_co > 0 && !consistent) || (recomputes_co == 2 && !training);
-        const Verdict verdict = judge_outputs(expected, problem, {}, {.recomputes_co = recomputes_co});
+        const Verdict verdict = judge_outputs(
+            expected, problem, {}, {.recomputes_co = recomputes_co == 1, .recomputes_forward = recomputes_co == 2});
         EXPECT_EQ(verdict.status == Status::kSkipped, skipped) << recomputes_co << consistent << training;
       }
     }

@@ -15,8 +15,8 @@
 namespace backgauge {
 namespace {
 
-const backgauge_op_claims& claims_on(const backgauge_implementation& implementation, const Problem& problem) {
-  const backgauge_op_claims* claims = claims_of(implementation, problem.op);
+Claims claims_on(const backgauge_implementation& implementation, const Problem& problem) {
+  std::optional<Claims> claims = claims_of(implementation, problem.op);
   for (const std::string& reason : {unclaimed(claims, problem, {}), why_masks_unavailable(implementation, problem)}) {
     if (!reason.empty()) throw Unclaimed(reason);
   }

@@ -21,8 +21,9 @@ constexpr TogetherEnd kEnd{.overlaps = 4, .time = {}};
 Case about(Case c) { return c; }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
-  const backgauge_op_claims& claims = *claims_of(implementation, c.op);
-  if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) return {Outcome::kSaysNothing, "determinism is not claimed"};
+  const Claims claims = *claims_of(implementation, c.op);
+  if (claims.determinism[c.dtype] == BACKGAUGE_NOT_DETERMINISTIC)
+    return {Outcome::kSaysNothing, "determinism is not claimed"};
   Case other = c;
   other.seed ^= 1;
   const Problem problems[] = {filled(c).problem, filled(other).problem};

@@ -30,7 +30,7 @@ constexpr std::size_t kEnoughToDiffer = 64;
 std::string seeds_text(const backgauge_implementation& implementation, const Answer& first) {
   const Answer again = answer(implementation, first.problem);
   if (again.problem.keep != first.problem.keep) return "the same seeds gave a different dropout mask";
-  if (claims_of(implementation, first.problem.op)->determinism != BACKGAUGE_NOT_DETERMINISTIC) {
+  if (claims_of(implementation, first.problem.op)->determinism[first.problem.dtype] != BACKGAUGE_NOT_DETERMINISTIC) {
     const std::string difference = first_difference(first.outputs, again.outputs);
     if (!difference.empty()) return "the same seeds: " + difference;
   }

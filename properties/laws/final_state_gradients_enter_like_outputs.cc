@@ -35,7 +35,7 @@ Final final_of(const Problem& problem, std::int64_t direction) {
 }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
-  if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
+  if (claims_of(implementation, c.op)->determinism[c.dtype] == BACKGAUGE_NOT_DETERMINISTIC) {
     return {Outcome::kSaysNothing, "determinism is not claimed"};
   }
   Problem as_state = filled(c).problem, as_output = as_state;

@@ -27,11 +27,11 @@ Case about(Case c) {
 bool is_exact(const Case& c) { return traits_of(c.op).takes_saved || c.rnn_mode == BACKGAUGE_RNN_RELU; }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
-  const backgauge_op_claims& claims = *claims_of(implementation, c.op);
-  if (claims.recomputes_co != 0 && traits_of(c.op).takes_saved) {
+  const Claims claims = *claims_of(implementation, c.op);
+  if (traits_of(c.op).takes_saved && declared(claims, c.dtype).computes_co()) {
     return {Outcome::kSaysNothing, "co is recomputed, and tanh(cs) is not rational"};
   }
-  const bool coarse = is_narrow(c.dtype) || claims.numerical_contract != BACKGAUGE_FP32_STRICT;
+  const bool coarse = is_narrow(c.dtype) || claims.numerical_contract[c.dtype] != BACKGAUGE_FP32_STRICT;
   const ByHand hand = one_unit_by_hand(c, coarse);
   const Answer made = answer(implementation, hand.problem);
   const auto got = is_exact(c) ? exactly(made) : with_bounds(implementation, made, {.structured = true});

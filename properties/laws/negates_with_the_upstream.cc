@@ -14,7 +14,7 @@ namespace {
 Case about(Case c) { return c; }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
-  if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
+  if (claims_of(implementation, c.op)->determinism[c.dtype] == BACKGAUGE_NOT_DETERMINISTIC) {
     return {Outcome::kSaysNothing, "determinism is not claimed"};
   }
   Problem problem = filled(c).problem;

@@ -15,8 +15,9 @@ namespace {
 Case about(Case c) { return c; }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
-  const backgauge_op_claims& claims = *claims_of(implementation, c.op);
-  if (claims.determinism == BACKGAUGE_NOT_DETERMINISTIC) return {Outcome::kSaysNothing, "determinism is not claimed"};
+  const Claims claims = *claims_of(implementation, c.op);
+  if (claims.determinism[c.dtype] == BACKGAUGE_NOT_DETERMINISTIC)
+    return {Outcome::kSaysNothing, "determinism is not claimed"};
   const Filled inputs = filled(c);
   RunOptions options;
   options.placement = Placement(c.seed);
@@ -30,7 +31,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
   options.placement = options.placement.opposite();
   options.workspace_fill = RunOptions::kFiniteFill;
   if (std::string text = differs("placed elsewhere"); !text.empty()) return {Outcome::kBroken, text};
-  if (claims.determinism != BACKGAUGE_BITWISE) return {Outcome::kHolds, ""};
+  if (claims.determinism[c.dtype] != BACKGAUGE_BITWISE) return {Outcome::kHolds, ""};
   options.num_threads = 2;
   if (std::string text = differs("on 2 threads"); !text.empty()) return {Outcome::kBroken, text};
   options.num_threads = 7;

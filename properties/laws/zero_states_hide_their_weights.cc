@@ -29,7 +29,7 @@ Case about(Case c) {
 bool vanishes(std::string_view name) { return name == "wci_grad" || name == "wcf_grad"; }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
-  if (claims_of(implementation, c.op)->determinism == BACKGAUGE_NOT_DETERMINISTIC) {
+  if (claims_of(implementation, c.op)->determinism[c.dtype] == BACKGAUGE_NOT_DETERMINISTIC) {
     return {Outcome::kSaysNothing, "determinism is not claimed"};
   }
   Problem problem = filled(c).problem;

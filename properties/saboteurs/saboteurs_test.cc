@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "properties/saboteurs/variant.h"
+#include "reference/contract/claims.h"
 #include "reference/contract/malformed.h"
 
 namespace backgauge {
@@ -171,8 +172,9 @@ TEST(Saboteurs, OfSharedMemoryShowThere) {
 
 TEST(CorrectVariants, TakeSharedMemory) {
   for (const Variant& variant : variants()) {
-    const std::uint32_t dtypes = find_implementation(variant.id)->claims[0].dtypes;
-    if (variant.kind != Kind::kCorrect || (dtypes & BACKGAUGE_BIT(BACKGAUGE_FLOAT32)) == 0) continue;
+    std::string refusal;
+    const std::optional<Claims> claims = read_claims(find_implementation(variant.id)->claims[0], refusal);
+    if (variant.kind != Kind::kCorrect || !claims->takes(BACKGAUGE_FLOAT32)) continue;
     EXPECT_FALSE(sharing_changes(variant.id)) << variant.id;
   }
 }

@@ -11,6 +11,7 @@
 
 #include "properties/saboteurs/flush.h"
 #include "properties/saboteurs/ops.h"
+#include "reference/contract/claims.h"
 #include "reference/contract/validate.h"
 
 namespace backgauge::saboteurs {
@@ -149,30 +150,22 @@ constexpr std::array<Functions, sizeof...(N)> functions_of(std::index_sequence<N
 }
 constexpr std::array<Functions, kMostVariants> kFunctions = functions_of(std::make_index_sequence<kMostVariants>());
 
-backgauge_op_claims claims_of(const Variant& variant, backgauge_op op) {
-  backgauge_op_claims claims{};
-  claims.op = op;
-  claims.dtypes = find_op(op)->dtypes;
+Claims claims_of(const Variant& variant, backgauge_op op) {
+  Claims claims(op);
   // An accuracy class only concerns half and bfloat16, and a numerical contract only float32.
   if (variant.style.accuracy_class != BACKGAUGE_CLASS_A) {
-    claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16);
+    claims.dtypes = find_op(op)->dtypes & (BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16));
   }
-  if (variant.style.contract != BACKGAUGE_FP32_STRICT) claims.dtypes &= BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  claims.rnn_modes = BACKGAUGE_BIT(BACKGAUGE_RNN_RELU) | BACKGAUGE_BIT(BACKGAUGE_RNN_TANH) |
-                     BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
-  claims.input_modes = BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT) |
-                       BACKGAUGE_BIT(BACKGAUGE_AUTO_SELECT);
-  claims.directions = BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
-  claims.half_class = variant.style.accuracy_class;
+  if (variant.style.contract != BACKGAUGE_FP32_STRICT) claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+  claims.accuracy_class = variant.style.accuracy_class;
   claims.numerical_contract = variant.style.contract;
-  claims.determinism = variant.style.threads > 0 ? BACKGAUGE_BITWISE_PER_THREAD_COUNT : BACKGAUGE_BITWISE;
-  claims.recomputes_co = variant.style.recompute_co;
+  if (variant.style.threads > 0) claims.determinism = BACKGAUGE_BITWISE_PER_THREAD_COUNT;
+  claims.recomputes_co = variant.style.recompute_co && traits_of(op).takes_saved;
   return claims;
 }
 
 struct Made {
-  std::vector<backgauge_op_claims> claims;
+  ClaimArrays claims;
   backgauge_implementation table;
 };
 
@@ -181,26 +174,26 @@ std::vector<Made> make_all() {
   std::vector<Made> made;
   for (std::size_t n = 0; n < variants().size(); ++n) {
     const Variant& variant = variants()[n];
-    Made one{};
+    std::vector<Claims> claims;
     for (const OpSpec& spec : op_specs()) {
       if (spec.traits.gradient || (variant.kind != Kind::kCorrect && spec.op != variant.op)) continue;
-      one.claims.push_back(claims_of(variant, spec.op));
+      claims.push_back(claims_of(variant, spec.op));
     }
+    Made one{ClaimArrays(claims), {}};
     one.table = {.abi = BACKGAUGE_ABI,
                  .struct_size = sizeof(backgauge_implementation),
                  .name = variant.id.c_str(),
                  .version = "1",
                  .description = variant.what.c_str(),
                  .memory_space = BACKGAUGE_HOST,
-                 .num_claims = static_cast<std::int32_t>(one.claims.size()),
-                 .claims = nullptr,
+                 .num_claims = one.claims.size(),
+                 .claims = one.claims.data(),
                  .prepare = kFunctions[n].prepare,
                  .run = kFunctions[n].run,
                  .forward = kFunctions[n].forward,
                  .dropout_mask = kFunctions[n].dropout_mask};
     made.push_back(std::move(one));
   }
-  for (Made& each : made) each.table.claims = each.claims.data();
   return made;
 }
 

@@ -23,11 +23,15 @@
 extern "C" {
 #endif
 
-/* Version of this header. A library whose table has another number is refused. In one version only structs that have a
- * struct_size, the size that the other side was compiled with, grow, and only at the end. Claims and tensors do not. */
-#define BACKGAUGE_ABI 1u
+/* Version of this header. A library whose table has another number is refused. Within one number
+ *   - structs that have a struct_size, the size that the other side was compiled with, grow at their end;
+ *   - claims grow by new names: a table that leaves a new one out claims its usual value, and a name that backgauge
+ * does not know is refused;
+ *   - new enumerators come last;
+ *   - nothing else changes. */
+#define BACKGAUGE_ABI 2u
 
-/* Set of enumerators, as used in backgauge_op_claims: BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | ... */
+/* Set of enumerators, as used in claims: BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | ... */
 #define BACKGAUGE_BIT(enumerator) (1u << (enumerator))
 
 enum { BACKGAUGE_MAX_RANK = 8, BACKGAUGE_MESSAGE_BYTES = 512 };
@@ -155,25 +159,20 @@ typedef struct backgauge_message {
   char text[BACKGAUGE_MESSAGE_BYTES];
 } backgauge_message;
 
-/* The claims of an implementation about one op. Sets consist of BACKGAUGE_BIT(enumerator). Legal calls outside the
- * claims are not made (the case is SKIPPED); legal calls inside them must succeed. */
+/* One property that an implementation has. `backgauge list` prints all properties: their names, values and meaning. */
+typedef struct backgauge_claim {
+  const char* property; /* its name: "accuracy_class" */
+  double value;         /* an enumerator, a set of BACKGAUGE_BIT(enumerator), 0 or 1, or a number; exact up to 2^53 */
+  int32_t dtype;    /* backgauge_dtype of the calls that have it; 0: all calls whose dtype has no claim of its own */
+  int32_t reserved; /* 0 */
+} backgauge_claim;
+
+/* The claims of an implementation about one op. Legal calls outside the claims are not made (the case is SKIPPED);
+ * legal calls inside them must succeed. */
 typedef struct backgauge_op_claims {
-  int32_t op;                    /* backgauge_op */
-  uint32_t dtypes;               /* set of backgauge_dtype */
-  uint32_t use_peephole;         /* set of {0, 1} */
-  uint32_t rnn_modes;            /* set of backgauge_rnn_mode */
-  uint32_t input_modes;          /* set of backgauge_input_mode */
-  uint32_t directions;           /* set of backgauge_direction */
-  int32_t half_class;            /* backgauge_accuracy_class */
-  int32_t numerical_contract;    /* backgauge_numerical_contract */
-  int32_t determinism;           /* backgauge_determinism */
-  int32_t recomputes_co;         /* 1: takes tanh(cs) for co; 2: its own forward, for data=training. Else SKIPPED */
-  int32_t changes_reserve_space; /* 1: run writes reserve_space; it is restored before every run */
-  int32_t half_contract;         /* numerical_contract of half calls if it differs; else 0 */
-  int32_t no_dropout;            /* 1: calls of several layers with 0 < dropout < 1 are not claimed */
-  int32_t dropout_has_state;     /* 1: the mask depends on earlier calls, not only on seed and seed2 */
-  int32_t bfloat16_class;        /* backgauge_accuracy_class of bfloat16 calls if it differs from half_class; else 0 */
-  int32_t bfloat16_contract;     /* numerical_contract of bfloat16 calls if it differs; else 0 */
+  int32_t op; /* backgauge_op */
+  int32_t num_claims;
+  const backgauge_claim* claims;
 } backgauge_op_claims;
 
 /* The table of one implementation. It and everything it points to live as long as the library is loaded. */

@@ -8,14 +8,14 @@
 
 #include "reference/contract/backgauge.h"
 
-#define BACKGAUGE_LAYOUT                                                                                            \
-  {                                                                                                                 \
-    sizeof(backgauge_tensor), offsetof(backgauge_tensor, reserved), sizeof(backgauge_attributes),                   \
-        offsetof(backgauge_attributes, reserved), sizeof(backgauge_call), offsetof(backgauge_call, stream),         \
-        sizeof(backgauge_plan), offsetof(backgauge_plan, reserve_space_length), sizeof(backgauge_message),          \
-        sizeof(backgauge_op_claims), offsetof(backgauge_op_claims, bfloat16_contract),                              \
-        sizeof(backgauge_implementation), offsetof(backgauge_implementation, dropout_mask), sizeof(backgauge_host), \
-        sizeof(backgauge_op)                                                                                        \
+#define BACKGAUGE_LAYOUT                                                                                    \
+  {                                                                                                         \
+    sizeof(backgauge_tensor), offsetof(backgauge_tensor, reserved), sizeof(backgauge_attributes),           \
+        offsetof(backgauge_attributes, reserved), sizeof(backgauge_call), offsetof(backgauge_call, stream), \
+        sizeof(backgauge_plan), offsetof(backgauge_plan, reserve_space_length), sizeof(backgauge_message),  \
+        sizeof(backgauge_claim), offsetof(backgauge_claim, reserved), sizeof(backgauge_op_claims),          \
+        offsetof(backgauge_op_claims, claims), sizeof(backgauge_implementation),                            \
+        offsetof(backgauge_implementation, dropout_mask), sizeof(backgauge_host), sizeof(backgauge_op)      \
   }
 
 #endif /* BACKGAUGE_HEADER_LAYOUT_H_ */

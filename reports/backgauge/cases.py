@@ -11,14 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backgauge.errors import InputError
-from backgauge.implementation import claim_words
-from backgauge.reference import all_as_numpy, asked, native
+from backgauge.native import asked, native, rounding_properties
+from backgauge.reference import all_as_numpy
 
 if TYPE_CHECKING:
     import numpy
-
-# Claims that decide what is allowed; the others only choose cases.
-_OF_THE_JUDGE = ("half_class", "numerical_contract", "recomputes_co", "recomputes_forward")
 
 
 class Case:
@@ -36,7 +33,7 @@ class Case:
 
     def __init__(self, line: str, claims: Mapping[str, Any], redraw: bool):
         self._claims = claims
-        self._drawn = asked(native().DrawnCase, line, claim_words("case", **{"dtypes": None, **claims}), redraw)
+        self._drawn = asked(native().DrawnCase, line, dict(claims), redraw)
         self.line, self.op, self.dtype = self._drawn.line, self._drawn.op, self._drawn.dtype
         self.skip_reason = self._drawn.skip_reason
 
@@ -81,7 +78,7 @@ class Case:
     @property
     def repro(self) -> str:
         """An expression that makes this case again."""
-        claims = "".join(f", {name}={value!r}" for name, value in self._claims.items() if name in _OF_THE_JUDGE)
+        claims = "".join(f", {name}={value!r}" for name, value in self._claims.items() if name in rounding_properties())
         return f"backgauge.case({self.line!r}{claims})"
 
 
@@ -110,7 +107,7 @@ def planned_lines(op: str, *, tier: str = "smoke", dtypes: Sequence[str] | None 
         raise InputError(f"cases: expected words for op and tier, got {op!r} and {tier!r}")
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
         raise InputError(f"cases: seed: expected a whole number of 0 to 2^64 - 1, got {seed!r}")
-    return asked(native().planned_lines, op, tier, seed, claim_words("cases", dtypes=dtypes, **claims))
+    return asked(native().planned_lines, op, tier, seed, {"dtypes": dtypes, **claims})
 
 
 def case_of_tier(line: str, **claims: Any) -> Case:
@@ -126,7 +123,7 @@ def cases(op: str, *, tier: str = "smoke", dtypes: Sequence[str] | None = None, 
     tier    smoke, ci or full
     dtypes  some of f16, bf16, f32, f64; None: all of the op
     claims  what the function supports and how it computes, as in backgauge.implements: use_peephole=[False], rnn_modes=["gru"],
-            dropout=False, half_class="B". Other cases are left out, and so are cases that prove nothing
+            dropout=False, accuracy_class="B". Other cases are left out, and so are cases that prove nothing
     Raises InputError before the first case.
     """
     lines = planned_lines(op, tier=tier, dtypes=dtypes, seed=seed, **claims)

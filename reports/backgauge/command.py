@@ -6,7 +6,7 @@ import pathlib
 import shutil
 
 from backgauge.errors import InputError
-from backgauge.reference import native
+from backgauge.native import native
 
 
 def command():

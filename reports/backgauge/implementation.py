@@ -16,9 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from backgauge.errors import InputError
-
-_SETS = {"use_peephole": (False, True), "rnn_modes": ("rnn_relu", "rnn_tanh", "lstm", "gru"),
-        "input_modes": ("linear_input", "skip_input", "auto_select"), "directions": ("unidirectional", "bidirectional")}
+from backgauge.native import asked, native
 
 
 class Function:
@@ -150,25 +148,10 @@ def store(result, outputs, written):
 _NOTHING = Function(lambda **_: None, "", {}, None)
 
 
-def claim_words(caller, *, dtypes, half_class="A", numerical_contract="fp32_strict", determinism="bitwise", recomputes_co=False,
-                recomputes_forward=False, dropout=True, **sets):
-    """Claims as the native module reads them. `dtypes` None: all of the op. Raises InputError, which begins with `caller`."""
-    unknown = sets.keys() - _SETS.keys()
-    if unknown:
-        raise InputError(f"{caller}: unknown argument {', '.join(sorted(unknown))}; expected {', '.join(_SETS)}, half_class, "
-                         "numerical_contract, determinism, recomputes_co, recomputes_forward, dropout")
-    lists = {**_SETS, **sets, **({} if dtypes is None else {"dtypes": dtypes})}
-    for name, value in lists.items():
-        kind = bool if name == "use_peephole" else str
-        if not isinstance(value, (list, tuple, set)) or not value or not all(isinstance(each, kind) for each in value):
-            raise InputError(f"{caller}: {name}: expected a list of {'bools' if kind is bool else 'words'}, got {value!r}")
-    singles = {"half_class": half_class, "numerical_contract": numerical_contract, "determinism": determinism,
-               "recomputes_co": recomputes_co, "recomputes_forward": recomputes_forward, "dropout": dropout}
-    for name, value in singles.items():
-        kind = bool if name in ("recomputes_co", "recomputes_forward", "dropout") else str
-        if not isinstance(value, kind):
-            raise InputError(f"{caller}: {name}: expected {'True or False' if kind is bool else 'a word'}, got {value!r}")
-    return {"dtypes": None, **{name: list(value) for name, value in lists.items()}, **singles}
+def claim_words(caller, op, *, dtypes, **claims):
+    """Claims about `op` with a value for each of its properties. `dtypes` None: all of the op. Raises InputError, which begins
+    with `caller`."""
+    return asked(native().claim_words, f"{caller}: ", op, {"dtypes": dtypes, **claims})
 
 
 def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable[..., int] | None = None, staged: bool = False,
@@ -178,13 +161,9 @@ def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable
     op      TensorFlow's name: LSTMBlockCellGrad, BlockLSTMGradV2, CudnnRNNBackprop; or CudnnRNN for a training forward that
             belongs to it. Without one, the forward is that of backgauge's `cpu`.
     dtypes  some of f16, bf16, f32, f64.
-    use_peephole, rnn_modes, input_modes, directions
-            what else it is restricted to: [False], ["lstm", "gru"], ["linear_input"], ["unidirectional"].
-    half_class, numerical_contract, determinism, recomputes_co
-            how it computes: `backgauge list` and the header backgauge.h explain the words.
-    recomputes_forward
-            True: of an LSTM, it uses no saved tensor but recomputes them all; recomputes_co = 2 in the header.
-    dropout False: no calls of several layers with 0 < dropout < 1.
+    claims  any other property that `backgauge list` explains: what else it is restricted to, such as use_peephole=[False],
+            rnn_modes=["lstm", "gru"], dropout=False or multiple_of_H=8, and how it computes, such as accuracy_class="B",
+            determinism="not_deterministic" or recomputes_co=True. A dict has a value for each dtype: {"f16": "B", "bf16": "A'"}.
     reserve_space_length
             of a forward: a function of T, B, I, H, L, D and the attributes, by keyword, that returns the elements of
             reserve_space; without one it has none.
@@ -205,7 +184,7 @@ def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable
     """
     if dtypes is None:
         raise InputError("implements: dtypes: expected a list of words, got None")
-    claims = claim_words("implements", dtypes=dtypes, **claims)
+    claims = claim_words("implements", op, dtypes=dtypes, **claims)
     if not isinstance(staged, bool):
         raise InputError(f"implements: staged: expected True or False, got {staged!r}")
     if staged and op == "CudnnRNN":

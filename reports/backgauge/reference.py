@@ -2,7 +2,7 @@
 """The oracle and the judge for inputs of your own: arrays under TensorFlow's names.
 
     want, allowed = backgauge.oracle("BlockLSTMGradV2", inputs, use_peephole=False)
-    backgauge.assert_conforms("BlockLSTMGradV2", inputs, outputs, use_peephole=False, half_class="B")
+    backgauge.assert_conforms("BlockLSTMGradV2", inputs, outputs, use_peephole=False, accuracy_class="B")
 
 `inputs` is a dict of arrays, NumPy's or of any library that speaks DLPack, all of one dtype: float16, bfloat16 (of ml_dtypes or
 PyTorch), float32 or float64. seq_len_max is an int. Inputs that the op does not read, and for CudnnRNNBackprop `output`, `output_h`,
@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from backgauge.errors import InputError
+from backgauge.native import asked, native, rounding_properties
 
 if TYPE_CHECKING:
     import numpy  # only functions that need it import it, so that reports can be read without
@@ -32,18 +33,7 @@ class _Problem:
     attributes: dict
     dropout_keep: object
     independent_roundings: bool
-    half_class: str
-    numerical_contract: str
-    recomputes_co: bool
-
-
-def native():
-    """The module `_backgauge`. Raises InputError where it was not built."""
-    try:
-        import _backgauge
-    except ImportError as error:
-        raise InputError(f"the native module is not here: {error} (ci/install-deps --python, then build)") from None
-    return _backgauge
+    claims: dict
 
 
 def as_numpy(name, value):
@@ -79,24 +69,16 @@ def all_as_numpy(what, arrays):
     return {name: as_numpy(name, value) for name, value in arrays.items() if value is not None}
 
 
-def _problem(op, inputs, dropout_keep, independent_roundings, half_class, numerical_contract, recomputes_co, attributes):
+def _problem(op, inputs, dropout_keep, independent_roundings, words):
     import numpy
     keep = None if dropout_keep is None else numpy.ascontiguousarray(dropout_keep, dtype=numpy.uint8)
-    return _Problem(op, all_as_numpy("inputs", inputs), attributes, keep,
-                    independent_roundings, half_class, numerical_contract, recomputes_co)
-
-
-def asked(function, *arguments):
-    """What a native function returns. What it finds wrong becomes an InputError."""
-    try:
-        return function(*arguments)
-    except (ValueError, RuntimeError) as error:
-        raise InputError(str(error)) from None
+    names = rounding_properties()
+    return _Problem(op, all_as_numpy("inputs", inputs), {name: value for name, value in words.items() if name not in names}, keep,
+                    independent_roundings, {name: value for name, value in words.items() if name in names})
 
 
 def oracle(op: str, inputs: Mapping[str, Any], *, dropout_keep: Any = None, independent_roundings: bool = False,
-           half_class: str = "A", numerical_contract: str = "fp32_strict", recomputes_co: bool = False,
-           **attributes: Any) -> tuple[dict[str, numpy.ndarray], dict[str, numpy.ndarray]]:
+           **words: Any) -> tuple[dict[str, numpy.ndarray], dict[str, numpy.ndarray]]:
     """The correct outputs, and how far a correct implementation may be from them: two dicts of float64 arrays.
 
     An allowed error of 0 asks for exactly that value; with inf any value is correct.
@@ -104,18 +86,17 @@ def oracle(op: str, inputs: Mapping[str, Any], *, dropout_keep: Any = None, inde
     dropout_keep           the masks if 0 < dropout < 1: [L-1, T, B, D*H], 1 where an element is kept
     independent_roundings  True if the inputs are random: rounding errors are then independent, which allows less than the rigorous
                            bound does. With few distinct or otherwise special values, leave it False
-    half_class, numerical_contract, recomputes_co
-                           how the implementation computes, as in backgauge.implements
+    words                  attributes, and how the implementation computes, as in backgauge.implements: accuracy_class="B",
+                           numerical_contract="fp32_tf32", recomputes_co=True
     Raises InputError, which names the tensor, what was expected and what it got.
     """
-    problem = _problem(op, inputs, dropout_keep, independent_roundings, half_class, numerical_contract, recomputes_co, attributes)
+    problem = _problem(op, inputs, dropout_keep, independent_roundings, words)
     answer = asked(native().oracle, problem)
     return {name: want for name, want, _ in answer}, {name: allowed for name, _, allowed in answer}
 
 
 def assert_conforms(op: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], *, dropout_keep: Any = None,
-                    independent_roundings: bool = False, half_class: str = "A", numerical_contract: str = "fp32_strict",
-                    recomputes_co: bool = False, save: str | os.PathLike[str] | None = None, **attributes: Any) -> None:
+                    independent_roundings: bool = False, save: str | os.PathLike[str] | None = None, **words: Any) -> None:
     """Raises AssertionError unless every element of `outputs` is within its allowed error. The message says which is the worst, and
     what may be wrong. Agreement that proves nothing, because almost any number is allowed, is an error too.
 
@@ -123,7 +104,7 @@ def assert_conforms(op: str, inputs: Mapping[str, Any], outputs: Mapping[str, An
     The other arguments are those of `oracle`. Raises InputError for what is wrong with them.
     """
     __tracebackhide__ = True  # pytest then shows the line that called this
-    problem = _problem(op, inputs, dropout_keep, independent_roundings, half_class, numerical_contract, recomputes_co, attributes)
+    problem = _problem(op, inputs, dropout_keep, independent_roundings, words)
     given = all_as_numpy("outputs", outputs)
     word, text = asked(native().judge, problem, given)
     if word != "PASSED":
@@ -135,6 +116,13 @@ def _repro(problem, given, save):
         return 'save="FOLDER" keeps inputs and outputs for `backgauge judge`'
     folder = os.fspath(save)
     asked(native().save, problem, given, folder)
-    options = [f"--dir={folder}", f"--outputs={os.path.join(folder, 'outputs')}", f"--half-class={problem.half_class}",
-               f"--contract={problem.numerical_contract}", *(["--recomputes-co"] if problem.recomputes_co else [])]
+    options = [f"--dir={folder}", f"--outputs={os.path.join(folder, 'outputs')}",
+               *(_option(name, value) for name, value in problem.claims.items() if value is not False)]
     return f"backgauge judge {shlex.join(options)}"
+
+
+def _option(name, value):
+    """accuracy_class={"f16": "B", "bf16": "A'"} as "--accuracy-class=f16:B,bf16:A'"."""
+    if isinstance(value, dict):
+        value = ",".join(f"{dtype}:{word}" for dtype, word in value.items())
+    return f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from backgauge.cases import case_of_tier
 from backgauge.implementation import claim_words
-from backgauge.reference import asked, native
+from backgauge.native import asked, native
 
 # Simple ones first: Hypothesis shrinks to those.
 _PROFILES = ("plain", "strat", "linear", "constant", "zeros", "large", "saturated", "scales", "tiny", "huge", "blank", "alike", "exact",
@@ -23,7 +23,7 @@ _DEMANDING = ("nan", "inf")  # not with relu, whose gate they leave undecided
 @st.composite
 def lines(draw, op, *, dtypes=None, most_steps=6, most_samples=4, most_units=8, most_layers=3, **claims):
     """Case lines of `op`, with sizes up to the given ones. dtypes and claims as of backgauge.cases. Raises InputError."""
-    words, about = claim_words("strategies", dtypes=dtypes, **claims), asked(native().describe, op)
+    words, about = claim_words("strategies", op, dtypes=dtypes, **claims), asked(native().describe, op)
 
     def one_of(values):
         return draw(st.sampled_from(values))
@@ -31,24 +31,27 @@ def lines(draw, op, *, dtypes=None, most_steps=6, most_samples=4, most_units=8, 
     def size(most):
         return draw(st.integers(1, most))
 
+    def claimed(name):
+        return words[name][dtype] if isinstance(words[name], dict) else words[name]
+
+    dtype = one_of(sorted((word for word in about["dtypes"] if dtypes is None or word in dtypes), key=lambda word: word != "f32"))
     steps = size(most_steps) if about["has_steps"] else 1
     inputs, units, settings = size(most_units), size(most_units), []
     gate_may_be_undecided = False
     if about["is_stacked"]:
-        mode = one_of([mode.removeprefix("rnn_") for mode in words["rnn_modes"]])
-        reading = one_of([word.removesuffix("_input").removesuffix("_select") for word in words["input_modes"]])
+        mode = one_of([mode.removeprefix("rnn_") for mode in claimed("rnn_modes")])
+        reading = one_of([word.removesuffix("_input").removesuffix("_select") for word in claimed("input_modes")])
         inputs = units if reading == "skip" else inputs
         layers = size(most_layers)
-        dropout = one_of([0, 0.5, 1] if words["dropout"] else [0, 1])
-        direction = one_of([word.removesuffix("directional") for word in words["directions"]])
+        dropout = one_of([0, 0.5, 1] if claimed("dropout") else [0, 1])
+        direction = one_of([word.removesuffix("directional") for word in claimed("directions")])
         settings = [f"mode={mode}", f"dir={direction}", f"layers={layers}", f"in={reading}", *([f"drop={dropout}"] if dropout else [])]
         gate_may_be_undecided = mode == "relu"
     else:
-        settings.append(f"peep={int(one_of(sorted(words['use_peephole'])))}")
+        settings.append(f"peep={int(one_of(sorted(claimed('use_peephole'))))}")
     if about["has_seq_len_max"]:
         settings.append(f"seq={steps - draw(st.integers(0, steps))}")
     dims = f"{f't{steps}' if about['has_steps'] else ''}b{size(most_samples)}i{inputs}h{units}"
-    dtype = one_of(sorted((word for word in about["dtypes"] if dtypes is None or word in dtypes), key=lambda word: word != "f32"))
     profile = one_of([word for word in _PROFILES if not (gate_may_be_undecided and word in _DEMANDING)])
     seed = draw(st.integers(0, 2**32 - 1))
     return " ".join([about["word"], dims, *settings, f"dt={dtype}", f"data={profile}:{seed:#x}"])

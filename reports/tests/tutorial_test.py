@@ -90,13 +90,13 @@ class TutorialTest(DocumentTest):
 
 
 class FaqTest(DocumentTest):
-    half = "It fails as class A. What does that mean?"
+    half = "It fails with accuracy_class A. What does that mean?"
 
     def test_no_section_is_left_out(self):
         self.assert_run("faq.md", [self.half])
 
     @unittest.skipUnless(PYTHON, NO_MODULE)
-    def test_half_class(self):
+    def test_accuracy_class(self):
         self.run_sections("faq.md", self.half)
 
 

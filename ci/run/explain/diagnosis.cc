@@ -47,29 +47,36 @@ std::string hint_of(ExpectedOutputs& expected, const Problem& problem, const std
   return known.empty() ? term_hint(problem, wanted, in_order_of(wanted, given)) : known;
 }
 
-// The next wider accuracy class that the outputs pass as, or 0.
-std::int32_t wider_class(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
-                         Declared declared) {
-  if (!is_narrow(problem.dtype)) return 0;
-  for (std::int32_t wider = declared.accuracy_class + 1; wider <= BACKGAUGE_CLASS_B; ++wider) {
-    declared.accuracy_class = static_cast<backgauge_accuracy_class>(wider);
-    if (judge_outputs(expected, problem, given, declared).status == Status::kPassed) return wider;
+// With which other value of a property that changes where results are rounded the outputs pass, in words; "" if with
+// none. The values of a property come in the order of its enumerators.
+std::string passes_as(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
+                      const Claims& claims, HowToDeclare how) {
+  for (const Property* property : properties_of(spec_of(problem.op))) {
+    if (property->effect != Effect::kRounding || !property->matters_for(problem.dtype)) continue;
+    const double claimed = property->get(claims, problem.dtype);
+    Claims other = claims;
+    for (double value = claimed + 1; property->allows(spec_of(problem.op), value); ++value) {
+      property->set(other, problem.dtype, value);
+      if (judge_outputs(expected, problem, given, declared(other, problem.dtype)).status != Status::kPassed) continue;
+      const std::string word = property->words_of(value).front();
+      return fmt::format("FAILED with {} {}; passes with {} ({})", property->name, property->words_of(claimed).front(),
+                         word, how(*property, word));
+    }
   }
-  return 0;
+  return "";
+}
+
+std::string claim_text(const Property& property, const std::string& word) {
+  return fmt::format("claim {} {}", property.name, word);
 }
 
 }  // namespace
 
 void diagnose(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
-              const Declared& declared, const std::string& how, Verdict& verdict) {
+              const Claims& claims, HowToDeclare how, Verdict& verdict) {
   if (!is_of_values(verdict)) return;
-  verdict.hint = hint_of(expected, problem, given, declared, *first_bad(verdict));
-  if (const std::int32_t wider = wider_class(expected, problem, given, declared); wider != 0) {
-    const std::string_view word = accuracy_class_word(wider);
-    verdict.passes_as =
-        fmt::format("FAILED as class {}; passes as class {} ({})", accuracy_class_word(declared.accuracy_class), word,
-                    fmt::format(fmt::runtime(how), word));
-  }
+  verdict.hint = hint_of(expected, problem, given, declared(claims, problem.dtype), *first_bad(verdict));
+  verdict.passes_as = passes_as(expected, problem, given, claims, how);
 }
 
 void diagnose(Runner& runner, const Case& c, int num_threads, Verdict& verdict) {
@@ -77,13 +84,13 @@ void diagnose(Runner& runner, const Case& c, int num_threads, Verdict& verdict) 
   const Filled filled = fill(c);
   if (!filled.error.empty()) return;
   CaseSession session(runner, filled.problem, filled.facts);
-  if (session.claims() == nullptr || session.draws_masks()) return;
+  if (!session.claims() || session.draws_masks()) return;
   RunOptions options;
   options.num_threads = num_threads;
   const std::vector<GivenTensor> given = given_by(session, options);
   runner.end_case();
   ExpectedOutputs expected(filled.facts);
-  diagnose(expected, filled.problem, given, session.declared(), "half_class of its claims: {}", verdict);
+  diagnose(expected, filled.problem, given, *session.claims(), claim_text, verdict);
 }
 
 }  // namespace backgauge::cli

@@ -13,12 +13,14 @@
 
 namespace backgauge::cli {
 
-// On input the expected outputs of a case, the given ones, their declared properties, and the verdict. On output `hint`
-// (properties/explain/, known_fault_match.h) and `passes_as` of the verdict are set if an explanation was found.
-// `how` is the option that declares another class: "--half-class={}". A verdict is not changed unless it is FAILED
-// because of values.
+// How another value of a property is declared: "--accuracy-class=B".
+using HowToDeclare = std::string (*)(const Property& property, const std::string& word);
+
+// On input the expected outputs of a case, the given ones, what is claimed of them, and the verdict. On output `hint`
+// (properties/explain/, known_fault_match.h) and `passes_as` of the verdict are set if an explanation was found. A
+// verdict is not changed unless it is FAILED because of values.
 void diagnose(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
-              const Declared& declared, const std::string& how, Verdict& verdict);
+              const Claims& claims, HowToDeclare how, Verdict& verdict);
 
 // The same for an implementation, which is run on the case once more. CudnnRNNBackprop with random dropout is not
 // explained, because the masks are the implementation's choice.

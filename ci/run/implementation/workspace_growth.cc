@@ -26,21 +26,22 @@ std::size_t bytes_for(const backgauge_implementation& implementation, const Call
 
 }  // namespace
 
-WorkspaceNeed workspace_need(const backgauge_implementation& implementation, const backgauge_op_claims& claims) {
-  const OpSpec& spec = *find_op(claims.op);
+WorkspaceNeed workspace_need(const backgauge_implementation& implementation, const Claims& claims) {
+  const OpSpec& spec = claims.spec();
   CallSetup setup;
   setup.op = spec.op;
-  const bool single = (claims.dtypes & BACKGAUGE_BIT(BACKGAUGE_FLOAT32)) != 0;
-  setup.dtype = single ? BACKGAUGE_FLOAT32 : static_cast<backgauge_dtype>(first_of(claims.dtypes));
+  setup.dtype = claims.takes(BACKGAUGE_FLOAT32) ? BACKGAUGE_FLOAT32
+                                                : static_cast<backgauge_dtype>(first_of(claims.dtypes[kEveryDtype]));
   setup.extents = {.T = 25, .B = 64, .I = 512, .H = 512, .S = 25};
   if (!spec.traits.has_steps) setup.extents.T = setup.extents.S = 1;
   WorkspaceNeed need;
   const std::string dtype(dtype_word(setup.dtype));
   if (spec.traits.is_stacked) {
-    const bool lstm = (claims.rnn_modes & BACKGAUGE_BIT(BACKGAUGE_LSTM)) != 0;
-    setup.attributes.rnn_mode = lstm ? BACKGAUGE_LSTM : static_cast<backgauge_rnn_mode>(first_of(claims.rnn_modes));
-    setup.attributes.input_mode = static_cast<backgauge_input_mode>(first_of(claims.input_modes));
-    setup.attributes.direction = static_cast<backgauge_direction>(first_of(claims.directions));
+    const std::uint32_t modes = claims.rnn_modes[setup.dtype];
+    const bool lstm = (modes & BACKGAUGE_BIT(BACKGAUGE_LSTM)) != 0;
+    setup.attributes.rnn_mode = lstm ? BACKGAUGE_LSTM : static_cast<backgauge_rnn_mode>(first_of(modes));
+    setup.attributes.input_mode = static_cast<backgauge_input_mode>(first_of(claims.input_modes[setup.dtype]));
+    setup.attributes.direction = static_cast<backgauge_direction>(first_of(claims.directions[setup.dtype]));
     setup.extents.lstm = setup.attributes.rnn_mode == BACKGAUGE_LSTM;
     setup.extents.D = setup.attributes.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
   }

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "reference/contract/backgauge.h"
+#include "reference/contract/claims.h"
 
 namespace backgauge::cli {
 
@@ -19,7 +19,7 @@ struct WorkspaceNeed {
 
 // On input one of the claims of an implementation that can be called. The call has float32, if claimed, the first
 // claimed mode, one layer, one direction and one thread. Throws CommandError(kNotLoaded) if prepare refuses it.
-WorkspaceNeed workspace_need(const backgauge_implementation& implementation, const backgauge_op_claims& claims);
+WorkspaceNeed workspace_need(const backgauge_implementation& implementation, const Claims& claims);
 
 // "6.2 MiB of workspace for f32 t25b64i512h512; doubling a dimension multiplies it: T 1.00, B 1.97"
 std::string text_of(const WorkspaceNeed& need);

@@ -38,8 +38,8 @@ std::vector<OpDeterminism> measure_determinism(Runner& runner, const std::vector
   for (const char* line : kCases) {
     std::string error;
     const Case c = parse_case(line, error).value();
-    const backgauge_op_claims* claims = claims_of(runner.table(), c.op);
-    if (interrupted() || claims == nullptr || std::ranges::find(ops, c.op) == ops.end()) continue;
+    const std::optional<Claims> claims = claims_of(runner.table(), c.op);
+    if (interrupted() || !claims || std::ranges::find(ops, c.op) == ops.end()) continue;
     const Filled filled = fill(c);
     if (!unclaimed(claims, filled.problem, filled.facts).empty()) continue;
     const InFlight in_flight(line);
@@ -47,8 +47,7 @@ std::vector<OpDeterminism> measure_determinism(Runner& runner, const std::vector
     if (repeats.runs == 0) continue;  // verify judges calls that fail
     auto found = std::ranges::find(out, c.op, &OpDeterminism::op);
     if (found == out.end()) {
-      found = out.insert(
-          found, {.op = c.op, .claimed = static_cast<backgauge_determinism>(claims->determinism), .difference = ""});
+      found = out.insert(found, {.op = c.op, .claimed = claims->determinism[c.dtype], .difference = ""});
     }
     ++found->cases;
     found->runs += repeats.runs;

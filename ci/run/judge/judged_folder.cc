@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ci/options/command_error.h"
+#include "ci/options/declaration.h"
 #include "ci/run/explain/diagnosis.h"
 #include "ci/run/outcome/run_head.h"
 #include "ci/run/plan/preflight.h"
@@ -39,6 +40,10 @@ ExpectedOutputs::Oracle oracle_with(const Bundle& bundle) {
   };
 }
 
+std::string option_text(const Property& property, const std::string& word) {
+  return property.kind == Property::Kind::kFlag ? option_of(property) : option_of(property) + "=" + word;
+}
+
 }  // namespace
 
 std::string oracle_build() {
@@ -47,7 +52,7 @@ std::string oracle_build() {
 }
 
 JudgedFolder judge_folder(const std::filesystem::path& folder, const std::filesystem::path& outputs,
-                          const Declared& declared, bool only) {
+                          const Claims& claims, bool only) {
   const auto start = std::chrono::steady_clock::now();
   const std::string option = only ? "--dir: " : "--cases: ";
   std::string error;
@@ -67,9 +72,10 @@ JudgedFolder judge_folder(const std::filesystem::path& folder, const std::filesy
   out.record.op = std::string(find_op(bundle.problem.op)->word);
   out.record.impl_name = "files";
   ExpectedOutputs expected(bundle.facts, oracle_with(bundle));
-  out.record.verdict = error.empty() ? judge_outputs(expected, bundle.problem, given, declared)
-                                     : Verdict{Status::kFailed, "outputs: " + error, {}};
-  diagnose(expected, bundle.problem, given, declared, "--half-class={}", out.record.verdict);
+  out.record.verdict = error.empty()
+                           ? judge_outputs(expected, bundle.problem, given, declared(claims, bundle.problem.dtype))
+                           : Verdict{Status::kFailed, "outputs: " + error, {}};
+  diagnose(expected, bundle.problem, given, claims, option_text, out.record.verdict);
   out.record.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (!bundle.not_the_answer.empty())
     out.remark = bundle.not_the_answer + ", so the expected outputs were computed again";

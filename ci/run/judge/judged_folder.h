@@ -25,6 +25,6 @@ struct JudgedFolder {
 // Outputs that are missing or cannot be read are FAILED; if it is the only case (--dir), they are a
 // CommandError(kUsage) too.
 JudgedFolder judge_folder(const std::filesystem::path& folder, const std::filesystem::path& outputs,
-                          const Declared& declared, bool only);
+                          const Claims& claims, bool only);
 
 }  // namespace backgauge::cli

@@ -58,6 +58,9 @@ class OnHost(CommandTest):
             self.assertTrue(json.loads(listed.stdout)["implementations"][0]["version"].endswith(said), listed.stdout)
 
     def test_claims_what_is_asked_for(self):
+        def of(claimed, dtype):
+            return claimed[dtype] if isinstance(claimed, dict) else claimed
+
         for math, of_float, of_half in (("", "fp32_strict", ("A", "fp32_strict")),
                                         ("tf32", "fp32_tf32", ("A", "fp32_tf32")),
                                         ("3xtf32", "fp32_3xtf32", ("A", "fp32_3xtf32")),
@@ -66,7 +69,8 @@ class OnHost(CommandTest):
                                         ("3xtf32,fp16", "fp32_3xtf32", ("A'", "fp16_acc32"))):
             listed = self.expect(0, "list", "--impl=cuda-on-host", "--format=json", environment={"BACKGAUGE_CUDA_MATH": math})
             for claim in json.loads(listed.stdout)["implementations"][0]["claims"]:
-                said = (claim["contract"], (claim["half_class"], claim.get("half_contract") or claim["contract"]))
+                said = (of(claim["numerical_contract"], "f32"),
+                        (of(claim["accuracy_class"], "f16"), of(claim["numerical_contract"], "f16")))
                 cell = claim["op"] == "lstm_block_cell_grad"
                 self.assertEqual(said, ("fp32_strict", ("A", "fp32_strict")) if cell else (of_float, of_half), math)
 

@@ -21,15 +21,15 @@ LINES = [
     ("lstm_block_cell_grad b3i4h5 peep=1 dt=f32 data=zeros:0x1", []),
     ("cudnn_rnn_backprop t2b5i5h5 mode=lstm dir=bi layers=1 in=skip dt=f16 data=saturated:0xa0987bd1", []),
     ("block_lstm_grad_v2 t5b3i17h4 peep=1 seq=4 dt=f32 data=strat:0x1f2e", []),
-    ("block_lstm_grad_v2 t5b3i17h4 peep=1 seq=4 dt=f16 data=constant:0x1", ["--half-class=B"]),
+    ("block_lstm_grad_v2 t5b3i17h4 peep=1 seq=4 dt=f16 data=constant:0x1", ["--accuracy-class=B"]),
     ("block_lstm_grad_v2 t3b2i4h5 peep=0 dt=f32 data=nan:0x2", []),
-    ("block_lstm_grad_v2 t3b2i4h5 peep=0 dt=f16 data=huge:0x3", ["--half-class=A'"]),
+    ("block_lstm_grad_v2 t3b2i4h5 peep=0 dt=f16 data=huge:0x3", ["--accuracy-class=A'"]),
     ("block_lstm_grad_v2 t3b2i4h5 peep=0 dt=f16 data=huge:0x3", []),
-    ("cudnn_rnn_backprop t7b2i1h7 mode=gru dir=uni layers=1 in=linear dt=f16 data=huge:0x389fa264", ["--half-class=B"]),
+    ("cudnn_rnn_backprop t7b2i1h7 mode=gru dir=uni layers=1 in=linear dt=f16 data=huge:0x389fa264", ["--accuracy-class=B"]),
     ("cudnn_rnn_backprop t4b3i5h4 mode=gru dir=bi layers=2 in=linear dt=f64 data=strat:0x1", []),
     ("cudnn_rnn_backprop t4b3i5h4 mode=lstm dir=uni layers=1 in=linear dt=f32 data=inf:0x4", []),
 ]
-CLASSES = {"--half-class=A'": "2", "--half-class=B": "3"}
+CLASSES = {"--accuracy-class=A'": "2", "--accuracy-class=B": "3"}
 
 
 class AnswersTest(CommandTest):
@@ -74,7 +74,7 @@ class AnswersTest(CommandTest):
             if option == "--recomputes-co":
                 environment["ANSWERS_RECOMPUTES_CO"] = "1"
             else:
-                environment["ANSWERS_HALF_CLASS"] = CLASSES[option]
+                environment["ANSWERS_ACCURACY_CLASS"] = CLASSES[option]
         found = {}
         out = self.folder / "out"
         done = self.run_any("verify", "--case", line, "--no-shrink", f"--impl={PLUGIN}", f"--out={out}", environment=environment)
@@ -120,7 +120,7 @@ class OtherClass(AnswersTest):
             far[2, 3] = numpy.nextafter(far[2, 3], numpy.float16(numpy.inf))
         numpy.savez(self.folder / "files.npz", **{**outputs, "w_grad": far})
         judge = ["judge", "--dir", self.case, "--outputs", self.folder / "files.npz"]
-        said = re.search(r"\n  FAILED as class A; passes as class (A'|B) \((--half-class=\S+)\)\n",
+        said = re.search(r"\n  FAILED with accuracy_class A; passes with (A'|B) \((--accuracy-class=\S+)\)\n",
                          self.expect(1, *judge).stdout)
         self.assertTrue(said)
         self.expect(0, *judge, said[2])
@@ -130,7 +130,7 @@ class OtherClass(AnswersTest):
         for name, array in {**outputs, "w_grad": far}.items():
             (answers / name).write_bytes(array.tobytes())
         environment = {"ANSWERS": str(answers)}
-        word = f"FAILED as class A; passes as class {said[1]} (half_class of its claims: {said[1]})"
+        word = f"FAILED with accuracy_class A; passes with {said[1]} (claim accuracy_class {said[1]})"
         self.assertIn(word, self.expect(1, "repro", line, f"--impl={PLUGIN}", environment=environment).stdout)
         out = self.folder / "out"
         done = self.expect(1, "verify", "--case", line, "--no-shrink", f"--impl={PLUGIN}", f"--out={out}",
@@ -138,12 +138,12 @@ class OtherClass(AnswersTest):
         self.assertIn(word, done.stdout)
         self.assertEqual(json.loads((out / "records.jsonl").read_text())["passes_as"], word)
         self.assertIn(word, (out / "junit.xml").read_text())
-        wider = {**environment, "ANSWERS_HALF_CLASS": CLASSES[said[2]]}
+        wider = {**environment, "ANSWERS_ACCURACY_CLASS": CLASSES[said[2]]}
         self.expect(0, "repro", line, f"--impl={PLUGIN}", environment=wider)
 
         far[2, 3] = 1000  # wrong in every class
         numpy.savez(self.folder / "files.npz", **{**outputs, "w_grad": far})
-        self.assertNotIn("passes as", self.expect(1, *judge).stdout)
+        self.assertNotIn("passes with", self.expect(1, *judge).stdout)
 
 
 if __name__ == "__main__":

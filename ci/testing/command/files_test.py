@@ -232,7 +232,7 @@ class Answers(FilesTest):
         folder, arrays = self.case(CELL.replace("f32", "f16"))
         outputs = self.write_outputs(self.folder / "outputs", arrays, "float16")
         ratio = [self.expect(0, "judge", "--dir", folder, "--outputs", outputs, *option).stdout.split("ratio")[-1].split("allowed")[1:]
-                 for option in ([], ["--half-class=B"])]
+                 for option in ([], ["--accuracy-class=B"])]
         self.assertNotEqual(*ratio)
 
     @staticmethod

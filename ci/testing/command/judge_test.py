@@ -97,10 +97,10 @@ class Outputs(JudgeTest):
     def test_declarations_widen_the_bounds(self):
         folder, outputs = self.prepare(LSTM_CASES[3])
         coarse = {**outputs, "w_grad": self.moved(outputs["w_grad"], "w_grad", (2, 3))}
-        self.judge(1, folder, self.save(coarse), "--half-class=A")
-        self.judge(0, folder, self.save(coarse), "--half-class=B")
+        self.judge(1, folder, self.save(coarse), "--accuracy-class=A")
+        self.judge(0, folder, self.save(coarse), "--accuracy-class=B")
         for contract in ("fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32", "fp32_3xtf32"):
-            self.judge(0, folder, self.save(outputs), f"--contract={contract}")
+            self.judge(0, folder, self.save(outputs), f"--numerical-contract={contract}")
 
     def test_a_hint_at_the_fault(self):
         folder, outputs = self.prepare(CELL)

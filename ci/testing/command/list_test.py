@@ -81,6 +81,29 @@ class Ops(CommandTest):
         for name in ("CudnnRNN", "cudnn_rnn", "blocklstmgradv2"):
             self.expect_complaint(2, f'"{name}"', "list", f"--ops={name}")
 
+    def test_every_property_is_explained(self):
+        document, text = self.listed(), self.expect(0, "list").stdout
+        names = [each["name"] for each in document["properties"]]
+        self.assertLessEqual({"dtypes", "rnn_modes", "accuracy_class", "recomputes_co", "least_H", "dropout_has_state"}, set(names))
+        for each in document["properties"]:
+            self.assertIn(f"\n  {each['name']:<24}", text)
+            self.assertTrue(each["documentation"] and each["ops"], each)
+        options = self.expect(0, "judge", "--help").stdout
+        for each in document["properties"]:
+            option = f"--{each['name'].replace('_', '-')}"
+            self.assertEqual(option in options, each["effect"] == "rounding", option)
+
+    def test_every_claim_is_listed(self):
+        [cpu] = self.listed("--impl=cpu")["implementations"]
+        properties = {each["name"]: each for each in self.listed()["properties"]}
+        text = self.expect(0, "list", "--impl=cpu").stdout
+        for claim in cpu["claims"]:
+            listed = set(claim) - {"op", "text", "workspace"}
+            self.assertEqual(listed, {name for name, each in properties.items()
+                                      if claim["op"] in each["ops"] and each["kind"] != "number"})
+            for name in listed:
+                self.assertIn(f" {name}=", text)
+
     def test_choosing(self):
         self.assertEqual([op["op"] for op in self.listed("--ops=cudnn_rnn_backprop")["ops"]],
                          ["cudnn_rnn_backprop", "cudnn_rnn"])

@@ -56,6 +56,21 @@ class PythonTest(CommandTest):
         self.expect(1, "verify", f"--impl={CELLS}", f"--python={PYTHON}", "--tier=smoke",
                     environment={"BACKGAUGE_TEST_KERNEL": "answers from a cache"})
 
+    def test_claims_may_differ_between_dtypes(self):
+        file = self.folder / "claims.py"
+        file.write_text("import backgauge\n@backgauge.implements('CudnnRNNBackprop', dtypes=['f16', 'bf16', 'f32'], greatest_H=64,\n"
+                        "                      accuracy_class={'f16': 'B', 'bf16': \"A'\"}, rnn_modes={'f16': ['gru']})\n"
+                        "def k(input): pass\n")
+        listed = self.expect(0, "list", f"--impl={file}", "--format=json", environment={"BACKGAUGE_PYTHON": PYTHON}).stdout
+        [claim] = json.loads(listed)["implementations"][0]["claims"]
+        every = ["relu", "tanh", "lstm", "gru"]
+        self.assertEqual([claim[name] for name in ("accuracy_class", "rnn_modes", "greatest_H", "dropout")],
+                         [{"f16": "B", "bf16": "A'"}, {"f16": ["gru"], "f32": every, "bf16": every}, 64, False])
+        text = self.expect(0, "list", f"--impl={file}", environment={"BACKGAUGE_PYTHON": PYTHON}).stdout
+        self.assertIn(" accuracy_class=f16:B,bf16:A'", text)
+        done = self.expect(0, "repro", "cudnn_rnn_backprop t1b1i1h65 mode=lstm layers=1 dt=f32 data=strat:0x1", f"--impl={file}", f"--python={PYTHON}")
+        self.assertIn("H = 65 is not claimed: at most 64", done.stdout)
+
     def test_a_gradient_alone_is_judged_with_the_forward_and_the_masks_of_cpu(self):
         done = self.expect(0, "verify", f"--impl={HERE.parent / 'kernels' / 'rnn_tanh.py'}", f"--python={PYTHON}", "--tier=smoke")
         for dtype in DTYPES:
@@ -160,9 +175,9 @@ class Unusable(CommandTest):
         for text, expected in (
                 ("import nothing_of_that_name\n", r"ModuleNotFoundError: .*nothing_of_that_name.*\(kernel\.py, line 1\)"),
                 (head, "no function in it is decorated with @backgauge.implements"),
-                (head + "@backgauge.implements('LSTMGrad', dtypes=['f32'])\ndef k(x): pass\n", "k: op: expected one of LSTMBlockCellGrad, .*, got LSTMGrad"),
+                (head + "@backgauge.implements('LSTMGrad', dtypes=['f32'])\ndef k(x): pass\n", "InputError: implements: op: expected one of LSTMBlockCellGrad, .*, CudnnRNN, got LSTMGrad"),
                 (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['float32'])\ndef k(x): pass\n", "dtypes: expected one of f16, .*, got float32"),
-                (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f64'])\ndef k(x): pass\n", "k: dtypes: LSTMBlockCellGrad has f16, f32"),
+                (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f64'])\ndef k(x): pass\n", "InputError: implements: dtypes: LSTMBlockCellGrad has f16, f32"),
                 (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'])\ndef k(x, hgrad): pass\n", "k: parameter hgrad: expected names of LSTMBlockCellGrad: x, cs_prev"),
                 (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'], modes=['gru'])\ndef k(x): pass\n", "InputError: implements: unknown argument modes"),
                 (head + "@backgauge.implements('LSTMBlockCellGrad', dtypes=['f32'], staged=1)\ndef k(x): pass\n", "InputError: implements: staged: expected True or False, got 1"),

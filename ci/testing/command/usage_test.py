@@ -110,8 +110,9 @@ BROKEN_ARGUMENTS = [
     (["judge", "--cases=/nowhere", "--junit=/nowhere/x"], "--junit"),
     (["judge", "--dir=/nowhere"], "--outputs"),
     (["judge", "--dir=/nowhere", "--outputs=/nowhere"], "/nowhere"),
-    (["judge", "--dir=/nowhere", "--outputs=/nowhere", "--half-class=C"], "--half-class=C"),
-    (["judge", "--dir=/nowhere", "--outputs=/nowhere", "--contract=fp8"], "--contract=fp8"),
+    (["judge", "--dir=/nowhere", "--outputs=/nowhere", "--accuracy-class=C"], "--accuracy-class=C"),
+    (["judge", "--dir=/nowhere", "--outputs=/nowhere", "--accuracy-class=f16:B,f8:B"], "f16:WORD,bf16:WORD"),
+    (["judge", "--dir=/nowhere", "--outputs=/nowhere", "--numerical-contract=fp8"], "--numerical-contract=fp8"),
 ]
 
 
@@ -213,7 +214,7 @@ class Unloadable(CommandTest):
                 (empty, "not a shared library"),
                 (PLUGINS / "no_entry.so", "no symbol backgauge_entry"),
                 (PLUGINS / "null_table.so", "returned NULL"),
-                (PLUGINS / "wrong_abi.so", "abi: expected 1, got 2"),
+                (PLUGINS / "wrong_abi.so", "abi: expected 2, got 3: compile it again"),
                 (PLUGINS / "wrong_table.so", "run: expected a function"),
         ]:
             for arguments in (["verify", "--tier=smoke"], ["repro", CELL], ["list"]):

@@ -48,11 +48,11 @@ backgauge_status run(const backgauge_call* call, backgauge_message* message) {
   return BACKGAUGE_OK;
 }
 
-constexpr backgauge_op_claims kClaims = {.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD,
-                                         .dtypes = BACKGAUGE_BIT(BACKGAUGE_FLOAT32),
-                                         .use_peephole = BACKGAUGE_BIT(0),
-                                         .numerical_contract = BACKGAUGE_FP32_STRICT,
-                                         .determinism = BACKGAUGE_BITWISE};
+constexpr backgauge_claim kClaims[] = {{"dtypes", BACKGAUGE_BIT(BACKGAUGE_FLOAT32), 0, 0},
+                                       {"use_peephole", BACKGAUGE_BIT(0), 0, 0},
+                                       {"numerical_contract", BACKGAUGE_FP32_STRICT, 0, 0},
+                                       {"determinism", BACKGAUGE_BITWISE, 0, 0}};
+constexpr backgauge_op_claims kOpClaims = {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, std::size(kClaims), kClaims};
 
 template <bool kForget>
 constexpr backgauge_implementation kTable = {.abi = BACKGAUGE_ABI,
@@ -62,7 +62,7 @@ constexpr backgauge_implementation kTable = {.abi = BACKGAUGE_ABI,
                                              .description = "a stranger's cell",
                                              .memory_space = BACKGAUGE_HOST,
                                              .num_claims = 1,
-                                             .claims = &kClaims,
+                                             .claims = &kOpClaims,
                                              .run = run<kForget>};
 
 backgauge::Verdict judged(const backgauge_implementation& table, const char* line) {

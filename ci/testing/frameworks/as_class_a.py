@@ -15,7 +15,7 @@ def narrow_dtypes(function):
 
 def declared(function):
     return backgauge.implementation.Function(function.function, function.op,
-                                             {**function.claims, "dtypes": narrow_dtypes(function), "half_class": "A"},
+                                             {**function.claims, "dtypes": narrow_dtypes(function), "accuracy_class": "A"},
                                              function.reserve_space_length, function.staged)
 
 

@@ -2,11 +2,13 @@
 """backgauge.cases: the inputs that the command writes for the same lines. Runs under the interpreter of the native module."""
 
 import json
+import re
 import unittest
 
 import backgauge
 import numpy as np
 from backgauge.cases import case_of_tier, planned_lines
+from backgauge.native import native
 from command import CELL, CommandTest
 
 OPS = ["LSTMBlockCellGrad", "BlockLSTMGradV2", "CudnnRNNBackprop"]
@@ -114,11 +116,30 @@ class Cases(unittest.TestCase):
         self.assertEqual(set(case.forward), {"output", "output_h"})
         self.assertEqual(backgauge.case(CELL).forward, {})
 
-    def test_half_classes_are_those_of_the_claims(self):
+    def test_accuracy_classes_are_those_of_the_claims(self):
         line = "block_lstm_grad_v2 t5b3i17h4 peep=0 dt=f16 data=strat:0x1f2e"
-        narrow, wide = backgauge.case(line), backgauge.case(line, half_class="B")
+        narrow, wide = backgauge.case(line), backgauge.case(line, accuracy_class="B")
         self.assertTrue((wide.oracle()[1]["w_grad"] > 2 * narrow.oracle()[1]["w_grad"]).any())
-        self.assertIn("half_class='B'", wide.repro)
+        self.assertIn("accuracy_class='B'", wide.repro)
+        of_half = backgauge.case(line, accuracy_class={"f16": "B"}, multiple_of_H=2)
+        self.assertTrue((of_half.oracle()[1]["w_grad"] == wide.oracle()[1]["w_grad"]).all())
+        self.assertIn("accuracy_class={'f16': 'B'}", of_half.repro)
+        self.assertNotIn("multiple_of_H", of_half.repro)
+
+    def test_limits_leave_cases_out(self):
+        lines = [case.line for case in backgauge.cases("LSTMBlockCellGrad", dtypes=["f32"], multiple_of_H=8, greatest_B=3)]
+        self.assertTrue(lines)
+        for line in lines:
+            batch, units = map(int, re.search(r" b(\d+)i\d+h(\d+) ", line).groups())
+            self.assertTrue(batch <= 3 and units % 8 == 0, line)
+
+    def test_python_knows_the_properties_of_the_command(self):
+        listed = json.loads(self.expect(0, "list", "--format=json").stdout)["properties"]
+        self.assertEqual(native().properties(), [{key: each[key] for key in ("name", "effect", "documentation")} for each in listed])
+        for each in listed:
+            with self.subTest(each["name"]), self.assertRaisesRegex(backgauge.InputError, f"implements: {each['name']}: expected"):
+                backgauge.implements("CudnnRNNBackprop" if "cudnn_rnn_backprop" in each["ops"] else "LSTMBlockCellGrad",
+                                     **{"dtypes": ["f32"], each["name"]: object()})
 
     def test_a_case_that_can_prove_nothing_says_so(self):
         reasons = [backgauge.case(f"{CELL[:-4]}{seed:x}", recomputes_co=True).skip_reason for seed in range(20)]
@@ -134,10 +155,10 @@ class Cases(unittest.TestCase):
                 ("dtypes: expected a list of words, got 'f32'", {"dtypes": "f32"}),
                 (r"dtypes: expected a list of words, got \[\]", {"dtypes": []}),
                 ("dtypes: expected one of f16, f32, f64, i64, bf16, got float32", {"dtypes": ["float32"]}),
-                ("LSTMBlockCellGrad: dtypes: LSTMBlockCellGrad has f16, f32", {"dtypes": ["f64"]}),
-                ("unknown argument modes; expected use_peephole, rnn_modes", {"modes": ["gru"]}),
+                ("cases: dtypes: LSTMBlockCellGrad has f16, f32", {"dtypes": ["f64"]}),
+                ("cases: unknown argument modes; LSTMBlockCellGrad has dtypes, use_peephole", {"modes": ["gru"]}),
                 ("use_peephole: expected a list of bools, got True", {"use_peephole": True}),
-                ("half_class: expected one of A, A', B, got C", {"half_class": "C"}),
+                ("accuracy_class: expected one of A, A', B, got C", {"accuracy_class": "C"}),
                 ("recomputes_co: expected True or False, got 1", {"recomputes_co": 1})):
             with self.subTest(expected=expected), self.assertRaisesRegex(backgauge.InputError, expected):
                 backgauge.cases(**{"op": "LSTMBlockCellGrad", **arguments})

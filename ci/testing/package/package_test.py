@@ -44,8 +44,8 @@ class Goldens(unittest.TestCase):
                 inputs["seq_len_max"] = int(inputs["seq_len_max"])
             keep = [arrays[name] != 0 for name in entry["extra"] if name.startswith("dropout_mask")]
             outputs = {name: arrays[name] for name in entry["outputs"]}
-            half_class = "B" if entry["dtype"] in ("float16", "bfloat16") else "A"
-            options = {"half_class": half_class, "dropout_keep": np.array(keep) if keep else None, **entry["attributes"]}
+            accuracy_class = "B" if entry["dtype"] in ("float16", "bfloat16") else "A"
+            options = {"accuracy_class": accuracy_class, "dropout_keep": np.array(keep) if keep else None, **entry["attributes"]}
             with self.subTest(case=entry["name"]):
                 try:
                     backgauge.assert_conforms(entry["op"], inputs, outputs, **options)
@@ -129,14 +129,14 @@ class Elsewhere:
 class Repro(CommandTest):
     def test_a_failure_can_be_kept_and_judged_again(self):
         inputs = cell(dtype=np.float16)
-        want, allowed = backgauge.oracle("LSTMBlockCellGrad", inputs, half_class="B")
+        want, allowed = backgauge.oracle("LSTMBlockCellGrad", inputs, accuracy_class="B")
         outputs = {name: value.astype(np.float16) for name, value in want.items()}
-        backgauge.assert_conforms("LSTMBlockCellGrad", inputs, outputs, half_class="B", save=self.folder / "kept")
+        backgauge.assert_conforms("LSTMBlockCellGrad", inputs, outputs, accuracy_class="B", save=self.folder / "kept")
         self.assertFalse((self.folder / "kept").exists())
         outputs["dicfo"] = 2 * outputs["dicfo"]
         for _ in range(2):
             with self.assertRaises(AssertionError) as caught:
-                backgauge.assert_conforms("LSTMBlockCellGrad", inputs, outputs, half_class="B", save=self.folder / "kept")
+                backgauge.assert_conforms("LSTMBlockCellGrad", inputs, outputs, accuracy_class="B", save=self.folder / "kept")
             _, *explained, repro = str(caught.exception).splitlines()
             program, *words = shlex.split(repro.removeprefix("  repro: "))
             self.assertEqual(program, "backgauge")
@@ -198,7 +198,7 @@ class Refusals(unittest.TestCase):
         self.refused("i: expected one of float16, .*, got <U1", put("i", np.array("a")))
         self.refused("hgrad: LSTMBlockCellGrad has no such input", put("hgrad", np.zeros((3, 5), f32)))
         self.refused("use_peepholes: LSTMBlockCellGrad has no such attribute; it has use_peephole", use_peepholes=True)
-        self.refused("half_class: expected one of A, A', B, got C", half_class="C")
+        self.refused("accuracy_class: expected one of A, A', B, got C", accuracy_class="C")
         self.refused("numerical_contract: expected one of fp32_strict, .*, got fast", numerical_contract="fast")
         self.refused("i: NumPy cannot read it: ValueError", put("i", [[1.0], [1.0, 2.0]]))
         self.refused("i: NumPy cannot read it: BufferError: on another device", put("i", Elsewhere()))

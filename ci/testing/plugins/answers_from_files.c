@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A plug-in that answers every call with the bytes of files: $ANSWERS/<tensor>, in the storage dtype. So the same
- * outputs can be judged as an implementation's and as files. It claims the accuracy class of $ANSWERS_HALF_CLASS (1, 2
- * or 3), and to recompute co if $ANSWERS_RECOMPUTES_CO is set. */
+ * outputs can be judged as an implementation's and as files. It claims the accuracy class $ANSWERS_ACCURACY_CLASS (1,
+ * 2 or 3), and to recompute co if $ANSWERS_RECOMPUTES_CO is set. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,8 +29,29 @@ static backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan
   return BACKGAUGE_OK; /* no workspace, no reserve_space: the plan is zeros */
 }
 
-static backgauge_op_claims claims[] = {
-    {.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD}, {.op = BACKGAUGE_BLOCK_LSTM_GRAD_V2}, {.op = BACKGAUGE_CUDNN_RNN_BACKPROP}};
+#define COMMON_CLAIMS                               \
+  {"accuracy_class", BACKGAUGE_CLASS_A, 0, 0},            \
+  {"numerical_contract", BACKGAUGE_FP32_STRICT, 0, 0},    \
+  {"determinism", BACKGAUGE_BITWISE, 0, 0}
+
+/* The first entry, which backgauge_entry() may change, is the accuracy class; the last of an LSTM op recomputes_co. */
+static backgauge_claim lstm_claims[] = {
+    COMMON_CLAIMS,
+    {"dtypes", BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32), 0, 0},
+    {"use_peephole", BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1), 0, 0},
+    {"recomputes_co", 0, 0, 0},
+};
+static backgauge_claim rnn_claims[] = {
+    COMMON_CLAIMS,
+    {"dtypes", BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | BACKGAUGE_BIT(BACKGAUGE_FLOAT64), 0, 0},
+    {"rnn_modes", BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU), 0, 0},
+    {"input_modes", BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT), 0, 0},
+    {"directions", BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL), 0, 0},
+};
+enum { LSTM_CLAIMS = sizeof lstm_claims / sizeof *lstm_claims, RNN_CLAIMS = sizeof rnn_claims / sizeof *rnn_claims };
+static const backgauge_op_claims claims[] = {{BACKGAUGE_LSTM_BLOCK_CELL_GRAD, LSTM_CLAIMS, lstm_claims},
+                                             {BACKGAUGE_BLOCK_LSTM_GRAD_V2, LSTM_CLAIMS, lstm_claims},
+                                             {BACKGAUGE_CUDNN_RNN_BACKPROP, RNN_CLAIMS, rnn_claims}};
 
 static const backgauge_implementation table = {.abi = BACKGAUGE_ABI,
                                                .struct_size = sizeof(backgauge_implementation),
@@ -45,20 +66,8 @@ static const backgauge_implementation table = {.abi = BACKGAUGE_ABI,
                                                .forward = answer};
 
 __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(const backgauge_host* host) {
-  const char* half_class = getenv("ANSWERS_HALF_CLASS");
-  for (size_t k = 0; k < sizeof claims / sizeof *claims; ++k) {
-    const int is_lstm = claims[k].op != BACKGAUGE_CUDNN_RNN_BACKPROP;
-    claims[k].dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-    if (!is_lstm) claims[k].dtypes |= BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
-    claims[k].use_peephole = is_lstm ? BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1) : 0;
-    claims[k].rnn_modes = is_lstm ? 0 : BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU);
-    claims[k].input_modes = is_lstm ? 0 : BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT);
-    claims[k].directions =
-        is_lstm ? 0 : BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL);
-    claims[k].half_class = half_class == NULL ? BACKGAUGE_CLASS_A : atoi(half_class);
-    claims[k].numerical_contract = BACKGAUGE_FP32_STRICT;
-    claims[k].determinism = BACKGAUGE_BITWISE;
-    claims[k].recomputes_co = is_lstm && getenv("ANSWERS_RECOMPUTES_CO") != NULL;
-  }
+  const char* accuracy_class = getenv("ANSWERS_ACCURACY_CLASS");
+  if (accuracy_class != NULL) lstm_claims[0].value = rnn_claims[0].value = atoi(accuracy_class);
+  lstm_claims[LSTM_CLAIMS - 1].value = getenv("ANSWERS_RECOMPUTES_CO") != NULL;
   return host->abi == BACKGAUGE_ABI ? &table : NULL;
 }

@@ -52,11 +52,13 @@ static backgauge_status run(const backgauge_call* call, backgauge_message* messa
   return BACKGAUGE_OK;
 }
 
-static const backgauge_op_claims claims = {.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD,
-                                           .dtypes = BACKGAUGE_BIT(BACKGAUGE_FLOAT32),
-                                           .use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1),
-                                           .numerical_contract = BACKGAUGE_FP32_STRICT,
-                                           .determinism = BACKGAUGE_BITWISE};
+static const backgauge_claim claims[] = {
+    {"dtypes", BACKGAUGE_BIT(BACKGAUGE_FLOAT32), 0, 0},
+    {"use_peephole", BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1), 0, 0},
+    {"numerical_contract", BACKGAUGE_FP32_STRICT, 0, 0},
+    {"determinism", BACKGAUGE_BITWISE, 0, 0},
+};
+static const backgauge_op_claims op_claims = {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, sizeof claims / sizeof *claims, claims};
 
 static const backgauge_implementation table = {.abi = BACKGAUGE_ABI,
                                                .struct_size = sizeof(backgauge_implementation),
@@ -65,7 +67,7 @@ static const backgauge_implementation table = {.abi = BACKGAUGE_ABI,
                                                .description = "the shortest example",
                                                .memory_space = BACKGAUGE_HOST,
                                                .num_claims = 1,
-                                               .claims = &claims,
+                                               .claims = &op_claims,
                                                .run = run};
 
 __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(const backgauge_host* given) {

@@ -58,14 +58,15 @@ backgauge_status plan(const backgauge_call& call, const Extents& extents, backga
   return fill_plan(count, length, needed, message);
 }
 
-constexpr backgauge_op_claims kClaims[] = {complete_claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD),
-                                           complete_claims(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
-                                           complete_claims(BACKGAUGE_CUDNN_RNN_BACKPROP)};
-
-constexpr TableChecks kChecks = {kClaims, plan, BACKGAUGE_HOST};
+const TableChecks& checks() {
+  static const TableChecks all({Claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD), Claims(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
+                                Claims(BACKGAUGE_CUDNN_RNN_BACKPROP)},
+                               plan);
+  return all;
+}
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* needed, backgauge_message* message) {
-  return kChecks.prepare(call, needed, message);
+  return checks().prepare(call, needed, message);
 }
 
 void execute_in_its_memory(const backgauge_call& call, const Extents& extents) {
@@ -74,11 +75,11 @@ void execute_in_its_memory(const backgauge_call& call, const Extents& extents) {
 }
 
 backgauge_status run(const backgauge_call* call, backgauge_message* message) {
-  return kChecks.run(false, call, message, execute_in_its_memory);
+  return checks().run(false, call, message, execute_in_its_memory);
 }
 
 backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
-  return kChecks.run(true, call, message, execute_in_its_memory);
+  return checks().run(true, call, message, execute_in_its_memory);
 }
 
 // The masks follow the values, as bytes, whatever the storage type.
@@ -97,7 +98,7 @@ void copy_mask(const backgauge_call& call, const Extents& extents, std::int64_t 
 
 backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
                               backgauge_message* message) {
-  return kChecks.mask(call, gap, keep, message, [=](const backgauge_call& checked, const Extents& extents) {
+  return checks().mask(call, gap, keep, message, [=](const backgauge_call& checked, const Extents& extents) {
     switch (checked.dtype) {
       case BACKGAUGE_HALF: return copy_mask<Half>(checked, extents, gap, keep);
       case BACKGAUGE_BFLOAT16: return copy_mask<Bfloat16>(checked, extents, gap, keep);
@@ -117,8 +118,8 @@ const backgauge_implementation& table() {
       version.c_str(),
       "hoisted products on packed weights, fused pointwise steps, vectors and threads",
       BACKGAUGE_HOST,
-      std::size(kClaims),
-      kClaims,
+      checks().claims().size(),
+      checks().claims().data(),
       prepare,
       run,
       forward,

@@ -29,7 +29,7 @@ Case revealing(Case c) {
 struct Called {
   Case c;
   Filled filled;
-  const backgauge_op_claims* claims;
+  std::optional<Claims> claims;
 };
 
 // "" if concurrent calls can be compared with anything, otherwise why not.
@@ -39,8 +39,8 @@ std::string incomparable(const Runner& runner, const Called& called) {
   if (std::string lack = lack_of_device(runner.table()); !lack.empty()) return lack;
   if (std::string why = unclaimed(called.claims, problem, called.filled.facts); !why.empty()) return why;
   if (!has_random_dropout(problem)) return "";
-  if (called.claims->dropout_has_state != 0) return std::string(kMasksWithState);
-  const bool repeats = called.claims->determinism != BACKGAUGE_NOT_DETERMINISTIC;
+  if (called.claims->dropout_has_state[problem.dtype]) return std::string(kMasksWithState);
+  const bool repeats = called.claims->determinism[problem.dtype] != BACKGAUGE_NOT_DETERMINISTIC;
   return repeats || runner.table().dropout_mask != nullptr ? "" : "neither masks nor bits can be compared";
 }
 
@@ -49,7 +49,7 @@ TogetherCall call_of(const Called& called, std::int32_t num_threads) {
   call.problem = called.filled.problem;
   call.options.num_threads = num_threads;
   call.options.placement = Placement(called.c.seed);
-  call.repeats = called.claims->determinism != BACKGAUGE_NOT_DETERMINISTIC;
+  call.repeats = called.claims->determinism[call.problem.dtype] != BACKGAUGE_NOT_DETERMINISTIC;
   return call;
 }
 

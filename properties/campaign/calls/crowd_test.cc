@@ -14,7 +14,7 @@ namespace {
 using testing::ScriptedImplementation;
 
 Crowd crowd_of(ScriptedImplementation& scripted, backgauge_op op, int sets = 1) {
-  scripted.claims.op = op;
+  scripted.claim(op);
   InProcessRunner runner(scripted.table);
   return crowd(runner, {.ops = {op}, .sets = sets});
 }
@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Claims, SharedScratch,
 TEST_P(SharedScratch, IsNoticed) {
   static std::atomic<const void*> scratch;
   ScriptedImplementation scripted;
-  scripted.claims.determinism = GetParam();
+  scripted.claim(&Claims::determinism, GetParam());
   scripted.before = [](const backgauge_call& call, backgauge_message&) {
     scratch = call.outputs[1].data;
     return BACKGAUGE_OK;
@@ -86,7 +86,7 @@ TEST(CrowdSets, HaveValuesInAllInputsAndStepsToBeInterrupted) {
 TEST(Crowd, GivesEveryOpASet) {
   for (const backgauge_op op : gradient_ops()) {
     ScriptedImplementation scripted;
-    scripted.claims.op = op;
+    scripted.claim(op);
     InProcessRunner runner(scripted.table);
     EXPECT_GE(crowd(runner, {.ops = gradient_ops(), .sets = 3}).sets, 1);
   }
@@ -104,7 +104,7 @@ TEST(Crowd, NoticesGuardsAndStates) {
 
 TEST(Crowd, OfWhatIsNotClaimedIsNone) {
   ScriptedImplementation scripted;
-  scripted.claims.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  scripted.claim(BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
   InProcessRunner runner(scripted.table);
   EXPECT_EQ(crowd(runner, {.ops = {BACKGAUGE_BLOCK_LSTM_GRAD_V2}, .sets = 2}).sets, 0);
   std::string error;

@@ -24,19 +24,21 @@ Enumerator first_of(std::uint32_t set, std::initializer_list<Enumerator> all) {
 }
 
 // A claimed case, large enough that a call takes longer than waking a thread: ten million multiplications.
-Case case_for(const backgauge_op_claims& claims) {
+Case case_for(const Claims& claims) {
   Case c;
-  c.op = static_cast<backgauge_op>(claims.op);
-  c.dtype = first_of(claims.dtypes, {BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64, BACKGAUGE_HALF, BACKGAUGE_BFLOAT16});
+  c.op = claims.spec().op;
+  c.dtype =
+      first_of(claims.dtypes[kEveryDtype], {BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64, BACKGAUGE_HALF, BACKGAUGE_BFLOAT16});
   c.B = 32;
   c.I = c.H = 64;
   c.seed = 1;
   set_steps(c, 8, 8);
   // The set of an attribute that the op has not is empty.
-  c.rnn_mode = first_of(claims.rnn_modes, {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU});
-  c.direction = first_of(claims.directions, {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL});
-  c.input_mode = first_of(claims.input_modes, {BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT});
-  c.use_peephole = first_of(claims.use_peephole, {0, 1}) == 1;
+  c.rnn_mode =
+      first_of(claims.rnn_modes[c.dtype], {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU});
+  c.direction = first_of(claims.directions[c.dtype], {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL});
+  c.input_mode = first_of(claims.input_modes[c.dtype], {BACKGAUGE_LINEAR_INPUT, BACKGAUGE_SKIP_INPUT});
+  c.use_peephole = first_of(claims.use_peephole[c.dtype], {0, 1}) == 1;
   return c;
 }
 
@@ -45,8 +47,8 @@ Case case_for(const backgauge_op_claims& claims) {
 ThreadCounts count_threads(Runner& runner, const std::vector<backgauge_op>& ops) {
   ThreadCounts out;
   for (const backgauge_op op : ops) {
-    const backgauge_op_claims* claims = claims_of(runner.table(), op);
-    if (claims == nullptr || runner.table().memory_space != BACKGAUGE_HOST) continue;
+    const std::optional<Claims> claims = claims_of(runner.table(), op);
+    if (!claims || runner.table().memory_space != BACKGAUGE_HOST) continue;
     const Case c = case_for(*claims);
     const Filled filled = fill(c);
     CaseSession session(runner, filled.problem, filled.facts);

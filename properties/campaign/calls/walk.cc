@@ -88,7 +88,9 @@ class Walker {
     // Varies between calls, if that must not change the bits.
     const std::int32_t count = kThreadCounts[walk_.calls % std::ssize(kThreadCounts)];
     out.num_threads =
-        count > 0 && station.session.claims()->determinism == BACKGAUGE_BITWISE ? count : options_.num_threads;
+        count > 0 && station.session.claims()->determinism[station.filled.problem.dtype] == BACKGAUGE_BITWISE
+            ? count
+            : options_.num_threads;
     out.placement = Placement(station.placement);
     return out;
   }

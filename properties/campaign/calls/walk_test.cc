@@ -63,7 +63,7 @@ TEST(WalkConfigurations, HaveSiblingsOfWhichOneThingDiffers) {
 }
 
 Walk walk_of(ScriptedImplementation& scripted, backgauge_op op) {
-  scripted.claims.op = op;
+  scripted.claim(op);
   InProcessRunner runner(scripted.table);
   return walk(runner, {.ops = {op}, .configurations = 12, .calls = 200});
 }
@@ -168,7 +168,7 @@ TEST(Walk, FindsAForwardThatServesOneGradientOnly) {
 
 TEST(Walk, ComparesNoBitsThatAreNotPromisedButSeesTrouble) {
   ScriptedImplementation scripted;
-  scripted.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
+  scripted.claim(&Claims::determinism, BACKGAUGE_NOT_DETERMINISTIC);
   scripted.after_run = [&](const backgauge_call& call) {
     if (call.dtype == BACKGAUGE_FLOAT32) output_at(call, "dicfo", 0) += static_cast<float>(scripted.runs);
   };
@@ -185,7 +185,7 @@ TEST(Walk, ComparesNoBitsThatAreNotPromisedButSeesTrouble) {
 
 TEST(Walk, StaysWithinTheClaims) {
   ScriptedImplementation scripted;
-  scripted.claims.dtypes = 0;
+  scripted.claim(&Claims::least_B, 1000);
   const Walk done = walk_of(scripted, BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
   EXPECT_EQ(done.configurations, 0);
   EXPECT_EQ(done.calls, 0);

@@ -116,7 +116,7 @@ TEST(Adjoint, FailsMasksThatChange) {
   };
   expect_failed(judge(scripted, dropout_case()), "the same in every forward of the same call: output[0,0,0]");
   forwards = 0;
-  scripted.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
+  scripted.claim(&Claims::determinism, BACKGAUGE_NOT_DETERMINISTIC);
   expect_failed(judge(scripted, dropout_case()), "the same in every forward of the same call: output[");
   // A difference of one rounding is allowed.
   forwards = 0;
@@ -137,7 +137,7 @@ TEST(Adjoint, WhatNoMaskTouchesIsJudgedElementByElement) {
     if (tensor.name.ends_with("_backprop")) std::ranges::fill(tensor.values, 0);
   }
   Silent zeros;
-  zeros.claims.op = filled.problem.op;
+  zeros.claim(filled.problem.op);
   const Verdict verdict = judge_case(zeros.table, filled.problem, filled.facts, {});
   EXPECT_EQ(verdict.status, Status::kPassed) << verdict_text(verdict);
   zeros.after_run = [](const backgauge_call& call) { output_at(call, "params_backprop", 2) = 1e-30F; };
@@ -173,7 +173,7 @@ TEST(Adjoint, SaysNothingOfValuesThatAreNotFinite) {
 
 TEST(Adjoint, AGradientWithoutAConclusiveDirectionIsMistrusted) {
   Silent scripted;
-  scripted.claims.half_class = BACKGAUGE_CLASS_B;
+  scripted.claim(&Claims::accuracy_class, BACKGAUGE_CLASS_B);
   const Verdict verdict = judge(scripted, dropout_case(BACKGAUGE_LSTM, BACKGAUGE_HALF));
   EXPECT_EQ(verdict.status, Status::kMistrusted) << verdict_text(verdict);
   EXPECT_EQ(verdict.reason, "masks not available, and no direction is conclusive");

@@ -73,7 +73,7 @@ TEST(PlanFault, IsTheImplementationsInEveryCall) {
                          {.reserve = std::int64_t{1} << 60}};
   for (const Asked& each : asked) {
     ScriptedImplementation scripted;
-    scripted.claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+    scripted.claim(BACKGAUGE_CUDNN_RNN_BACKPROP);
     scripted.after_prepare = [&](backgauge_plan& plan) {
       plan.workspace_bytes = each.workspace;
       plan.workspace_alignment = each.alignment;

@@ -18,7 +18,7 @@ class RefusedCall : public ::testing::Test {
  protected:
   using Act = std::function<void(const backgauge_call&, backgauge_message&)>;
 
-  RefusedCall() { scripted_.claims.op = BACKGAUGE_BLOCK_LSTM_GRAD_V2; }
+  RefusedCall() { scripted_.claim(BACKGAUGE_BLOCK_LSTM_GRAD_V2); }
 
   Verdict judged_with(Act act) {
     scripted_.before = [act](const backgauge_call& call, backgauge_message& message) {
@@ -121,7 +121,7 @@ TEST_F(RefusedCall, ThatIsAcceptedIsReportedAsThat) {
 
 TEST_F(RefusedCall, OfEveryKindIsRefusedFromItsFrame) {
   for (const backgauge_op op : {BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
-    scripted_.claims.op = op;
+    scripted_.claim(op);
     const Refusals answers = refusals(scripted_.table, op, BACKGAUGE_HALF, 3);
     EXPECT_GT(answers.calls, 100u);
     for (const WrongAnswer& wrong : answers.wrong) ADD_FAILURE() << wrong.call << ": " << wrong.fault;

@@ -46,8 +46,8 @@ TEST(VerdictText, IsBriefAboutWhatIsWrong) {
   other.name = "dicfo";
   Verdict verdict = conclude({good_tensor("wci_grad"), bad_tensor(), other, other});
   verdict.hint = "it is 0";
-  verdict.passes_as = "FAILED as class A; passes as class B (--half-class=B)";
-  const std::string found = "  FAILED as class A; passes as class B (--half-class=B)\n  hint: it is 0\n";
+  verdict.passes_as = "FAILED with accuracy_class A; passes with B (--accuracy-class=B)";
+  const std::string found = "  FAILED with accuracy_class A; passes with B (--accuracy-class=B)\n  hint: it is 0\n";
   EXPECT_EQ(brief_text(verdict), "  tensor " + verdict.reason + "\n  2 more outputs are wrong\n" + found);
   EXPECT_TRUE(verdict_text(verdict).ends_with("  wci_grad ok\n" + found)) << verdict_text(verdict);
   EXPECT_EQ(brief_text({Status::kFailed, "changed the input x", {}}), "  changed the input x\n");

@@ -8,7 +8,6 @@
 #include "reference/oracle.h"
 
 namespace backgauge {
-
 CaseSession::CaseSession(Runner& runner, const Problem& problem, const DataFacts& facts)
     : runner_(runner),
       problem_(problem),
@@ -17,11 +16,11 @@ CaseSession::CaseSession(Runner& runner, const Problem& problem, const DataFacts
 
 Declared CaseSession::declared() const { return backgauge::declared(*claims_, problem_.dtype); }
 
-bool CaseSession::repeats() const { return claims_->determinism != BACKGAUGE_NOT_DETERMINISTIC; }
+bool CaseSession::repeats() const { return claims_->determinism[problem_.dtype] != BACKGAUGE_NOT_DETERMINISTIC; }
 
 bool CaseSession::draws_masks() const { return has_random_dropout(problem_); }
 
-bool CaseSession::changes_masks() const { return draws_masks() && claims_->dropout_has_state != 0; }
+bool CaseSession::changes_masks() const { return draws_masks() && claims_->dropout_has_state[problem_.dtype]; }
 
 const Problem& CaseSession::forward_problem() {
   if (!forward_problem_) forward_problem_ = backgauge::forward_problem(problem_);
@@ -54,7 +53,7 @@ DropoutMasks CaseSession::dropout_masks(const RunOptions& options) {
 }
 
 RunOptions CaseSession::gradient_options(RunOptions options) const {
-  if (claims_ != nullptr && claims_->changes_reserve_space != 0) options.changed_inputs.emplace_back("reserve_space");
+  if (claims_ && claims_->changes_reserve_space[problem_.dtype]) options.changed_inputs.emplace_back("reserve_space");
   return options;
 }
 

@@ -10,7 +10,7 @@
 #include "properties/case/line/filled.h"
 #include "properties/judge/compare/verdict.h"
 #include "properties/judge/runner/runner.h"
-#include "reference/declared.h"
+#include "reference/contract/claims.h"
 
 namespace backgauge {
 
@@ -31,8 +31,8 @@ class CaseSession {
   // Why the case is not run: what is not claimed, or what cannot be judged of it. "" if it is run.
   const std::string& unclaimed() const { return unclaimed_; }
 
-  // The claims on the op, or nullptr. What follows is for claimed ops only.
-  const backgauge_op_claims* claims() const { return claims_; }
+  // The claims on the op, if it is claimed. What follows is for claimed ops only.
+  const std::optional<Claims>& claims() const { return claims_; }
   Declared declared() const;
   bool repeats() const;        // equal calls must give equal bits
   bool changes_masks() const;  // equal calls may draw different dropout masks, as claimed
@@ -68,7 +68,7 @@ class CaseSession {
  private:
   Runner& runner_;
   const Problem& problem_;
-  const backgauge_op_claims* claims_;
+  const std::optional<Claims> claims_;
   const std::string unclaimed_;
   std::optional<Problem> with_masks_, forward_problem_;
   std::vector<RawTensor> made_;

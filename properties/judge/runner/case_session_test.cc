@@ -19,7 +19,7 @@ using testing::ScriptedImplementation;
 class CaseSessions : public ::testing::Test {
  protected:
   CaseSession& session(const Case& c) {
-    scripted_.claims.op = c.op;
+    scripted_.claim(c.op);
     problem_ = fill(c).problem;
     return session_.emplace(runner_, problem_);
   }
@@ -51,8 +51,10 @@ TEST_F(CaseSessions, OnlyAClaimLetsTheGradientChangeReserveSpace) {
   scripted_.after_run = [](const backgauge_call& call) { input_at(call, "reserve_space", 0) = 7; };
   net.forward({});
   EXPECT_EQ(net.gradient({}).violations.size(), 1u);
-  scripted_.claims.changes_reserve_space = 1;
-  EXPECT_TRUE(net.gradient({}).violations.empty());
+  scripted_.claim(&Claims::changes_reserve_space, true);
+  CaseSession changed(runner_, problem_);
+  changed.forward({});
+  EXPECT_TRUE(changed.gradient({}).violations.empty());
 }
 
 TEST_F(CaseSessions, MasksBecomePartOfTheProblem) {
@@ -121,16 +123,17 @@ TEST_F(CaseSessions, ClaimsDecide) {
   EXPECT_EQ(net.unclaimed(), "");
   EXPECT_TRUE(net.repeats());
   EXPECT_FALSE(net.changes_masks());
-  scripted_.claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;
-  scripted_.claims.dropout_has_state = 1;
-  EXPECT_FALSE(net.repeats());
-  EXPECT_TRUE(net.changes_masks());
+  scripted_.claim(&Claims::determinism, BACKGAUGE_NOT_DETERMINISTIC);
+  scripted_.claim(&Claims::dropout_has_state, true);
+  const CaseSession changed(runner_, problem_);
+  EXPECT_FALSE(changed.repeats());
+  EXPECT_TRUE(changed.changes_masks());
   EXPECT_FALSE(session(net_case(BACKGAUGE_LSTM, 0)).changes_masks());
-  scripted_.claims.no_dropout = 1;
+  scripted_.claim(&Claims::dropout, false);
   EXPECT_EQ(session(net_case(BACKGAUGE_LSTM, 0.5)).unclaimed(), "dropout between 0 and 1 is not claimed");
-  scripted_.claims.op = BACKGAUGE_BLOCK_LSTM_GRAD_V2;
+  scripted_.claim(BACKGAUGE_BLOCK_LSTM_GRAD_V2);
   CaseSession other(runner_, problem_);
-  EXPECT_EQ(other.claims(), nullptr);
+  EXPECT_FALSE(other.claims());
   EXPECT_EQ(other.unclaimed(), "CudnnRNNBackprop is not claimed");
 }
 

@@ -35,7 +35,7 @@ Verdict judged(Runner& runner, const Malformed& which) {
   const backgauge_implementation& table = runner.table();
   const bool forward = traits_of(which.op).gradient.has_value();
   const backgauge_op gradient = traits_of(which.op).gradient.value_or(which.op);
-  const backgauge_op_claims* claims = claims_of(table, gradient);
+  const std::optional<Claims> claims = claims_of(table, gradient);
   if (table.memory_space != BACKGAUGE_HOST) {
     return {Status::kSkipped, "malformed calls are made in host memory only", {}};
   }

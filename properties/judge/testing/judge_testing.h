@@ -62,7 +62,7 @@ inline int runs_of(backgauge_op op) { return op == BACKGAUGE_LSTM_BLOCK_CELL_GRA
 inline Verdict judge(ScriptedImplementation& scripted, const Case& c, const JudgeOptions& options) {
   const Filled filled = fill(c);
   EXPECT_EQ(filled.error, "");
-  scripted.claims.op = c.op;
+  scripted.claim(c.op);
   return judge_case(scripted.table, filled.problem, filled.facts, options);
 }
 inline Verdict judge(ScriptedImplementation& scripted, const Case& c) { return judge(scripted, c, {.seed = c.seed}); }

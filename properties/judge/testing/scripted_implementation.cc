@@ -131,27 +131,33 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
 
 }  // namespace
 
-ScriptedImplementation::ScriptedImplementation() : claims{}, table{} {
-  claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | BACKGAUGE_BIT(BACKGAUGE_FLOAT64) |
-                  BACKGAUGE_BIT(BACKGAUGE_BFLOAT16);
-  claims.use_peephole = BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1);
-  claims.rnn_modes = claims.input_modes = claims.directions = ~0u;
-  claims.half_class = BACKGAUGE_CLASS_A;
-  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
-  claims.determinism = BACKGAUGE_BITWISE;
+ScriptedImplementation::ScriptedImplementation() : table{} {
   table = {BACKGAUGE_ABI,
            sizeof table,
            "scripted",
            "1",
            "answers what the reference says",
            BACKGAUGE_HOST,
-           1,
-           &claims,
+           0,
+           nullptr,
            prepare,
            run,
            forward,
            dropout_mask};
+  publish();
   current = this;
+}
+
+void ScriptedImplementation::claim(backgauge_op op) {
+  claims_.op = op;
+  claims_.dtypes = spec_of(op).dtypes;
+  publish();
+}
+
+void ScriptedImplementation::publish() {
+  arrays_ = ClaimArrays({claims_});
+  table.num_claims = arrays_.size();
+  table.claims = arrays_.data();
 }
 
 float& at(const backgauge_tensor* tensors, std::int32_t count, const char* name, std::int64_t index) {

@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <functional>
+#include <type_traits>
 
 #include "reference/contract/call.h"
+#include "reference/contract/claims.h"
 
 namespace backgauge::testing {
 
@@ -15,8 +17,14 @@ struct ScriptedImplementation {
   ScriptedImplementation(const ScriptedImplementation&) = delete;
   ScriptedImplementation& operator=(const ScriptedImplementation&) = delete;
 
-  backgauge_op_claims claims;  // of the op in claims.op; everything is claimed, as BITWISE
-  backgauge_implementation table;
+  backgauge_implementation table;  // claims the usual value of every property of LSTMBlockCellGrad
+
+  void claim(backgauge_op op);  // another op, in all its dtypes
+  template <class T>
+  void claim(PerDtype<T> Claims::*property, std::type_identity_t<T> value) {
+    claims_.*property = value;
+    publish();
+  }
 
   // Called first. If it returns something other than BACKGAUGE_OK, that is the answer.
   std::function<backgauge_status(const backgauge_call&, backgauge_message&)> before;
@@ -26,6 +34,12 @@ struct ScriptedImplementation {
   std::function<void(std::uint8_t*, std::size_t)> after_dropout_mask;
   std::function<backgauge_attributes(backgauge_attributes)> seeds;  // what forward draws masks from
   std::atomic<int> runs{0};                                         // calls of run so far
+
+ private:
+  void publish();
+
+  Claims claims_;
+  ClaimArrays arrays_;
 };
 
 // Element `index` of a tensor of a float32 call.

@@ -164,6 +164,15 @@ bool complete(Together& together, const std::vector<TogetherCall>& calls) {
   return true;
 }
 
+// Claims from a worker may be any bytes.
+bool are_legal(const std::vector<Claims>& claims) {
+  if (std::ranges::any_of(claims, [](const Claims& each) { return find_op(each.op) == nullptr; })) return false;
+  const ClaimArrays arrays(claims);
+  const std::span tables(arrays.data(), static_cast<std::size_t>(arrays.size()));
+  std::string refusal;
+  return std::ranges::all_of(tables, [&](const auto& table) { return read_claims(table, refusal).has_value(); });
+}
+
 // The functions of a table that represents one in another process.
 backgauge_status prepare_elsewhere(const backgauge_call*, backgauge_plan*, backgauge_message*) {
   return BACKGAUGE_INTERNAL;
@@ -176,6 +185,10 @@ backgauge_status dropout_mask_elsewhere(const backgauge_call*, std::int32_t, std
 }  // namespace
 
 Introduction introduction(const backgauge_implementation& i) {
+  std::vector<Claims> claims;
+  for (std::int32_t k = 0; k < i.num_claims; ++k) {
+    if (std::string refusal; auto read = read_claims(i.claims[k], refusal)) claims.push_back(*read);
+  }
   return {i.name,
           i.version,
           i.description,
@@ -183,10 +196,10 @@ Introduction introduction(const backgauge_implementation& i) {
           (i.prepare != nullptr ? Introduction::kPrepare : 0) | (i.run != nullptr ? Introduction::kRun : 0) |
               (i.forward != nullptr ? Introduction::kForward : 0) |
               (i.dropout_mask != nullptr ? Introduction::kDropoutMask : 0),
-          {i.claims, i.claims + i.num_claims}};
+          std::move(claims)};
 }
 
-backgauge_implementation table_of(const Introduction& i) {
+backgauge_implementation table_of(const Introduction& i, const ClaimArrays& claims) {
   backgauge_implementation table{};
   table.abi = BACKGAUGE_ABI;
   table.struct_size = sizeof table;
@@ -194,8 +207,8 @@ backgauge_implementation table_of(const Introduction& i) {
   table.version = i.version.c_str();
   table.description = i.description.c_str();
   table.memory_space = i.memory_space;
-  table.num_claims = static_cast<std::int32_t>(i.claims.size());
-  table.claims = i.claims.data();
+  table.num_claims = claims.size();
+  table.claims = claims.data();
   if ((i.functions & Introduction::kPrepare) != 0) table.prepare = prepare_elsewhere;
   if ((i.functions & Introduction::kRun) != 0) table.run = run_elsewhere;
   if ((i.functions & Introduction::kForward) != 0) table.forward = run_elsewhere;
@@ -217,7 +230,7 @@ Writer to_wire(const std::vector<std::string>& texts) { return written(texts); }
 
 std::optional<Introduction> introduction_from(std::span<const std::byte> bytes) {
   std::optional<Introduction> introduction = read_message<Introduction>(bytes);
-  if (!introduction) return std::nullopt;
+  if (!introduction || !are_legal(introduction->claims)) return std::nullopt;
   introduction->name = printable(introduction->name, kShownOfName);
   introduction->version = printable(introduction->version, kShownOfName);
   introduction->description = printable(introduction->description, kShownOfMessage);

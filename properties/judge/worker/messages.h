@@ -11,6 +11,7 @@
 #include "properties/judge/runner/refusals.h"
 #include "properties/judge/runner/runner.h"
 #include "properties/judge/worker/wire.h"
+#include "reference/contract/claims.h"
 
 namespace backgauge {
 
@@ -32,15 +33,15 @@ struct Introduction {
   std::string name, version, description;
   std::int32_t memory_space = 0;
   std::uint32_t functions = 0;  // those that are not NULL: kPrepare | ...
-  std::vector<backgauge_op_claims> claims;
+  std::vector<Claims> claims;
 
   static constexpr std::uint32_t kPrepare = 1, kRun = 2, kForward = 4, kDropoutMask = 8;
 };
 Introduction introduction(const backgauge_implementation& implementation);
 
 // A table with the name and claims of an implementation, which cannot compute: its functions answer BACKGAUGE_INTERNAL.
-// It points into `introduction`.
-backgauge_implementation table_of(const Introduction& introduction);
+// It points into `introduction` and into the arrays of its claims.
+backgauge_implementation table_of(const Introduction& introduction, const ClaimArrays& claims);
 
 struct Request {
   Problem problem;

@@ -107,7 +107,8 @@ void WorkerRunner::start() {
   threads_at_start_ = std::max(kOwnThreads, live_threads(process_->child().id()));
   if (table_.abi != 0) return;  // the claims of the first worker count
   introduction_ = std::move(*introduction);
-  table_ = table_of(introduction_);
+  claims_ = ClaimArrays(introduction_.claims);
+  table_ = table_of(introduction_, claims_);
 }
 
 // Makes a call of `op`. On output the reply as decoded by `read`, or why there is none.

@@ -82,6 +82,7 @@ class WorkerRunner : public Runner {
 
   WorkerOptions options_;
   Introduction introduction_;
+  ClaimArrays claims_;
   backgauge_implementation table_{};
   std::unique_ptr<WorkerProcess> process_;
   bool case_began_ = false;  // a call of this case has been made

@@ -30,7 +30,7 @@ backgauge_status seed_state(Call call, Message message) {
   return forward_with(call, call->attributes.seed, ++calls, message);
 }
 
-void has_state(backgauge_op_claims& claims) { claims.dropout_has_state = 1; }
+void has_state(Claims& claims) { claims.dropout_has_state = true; }
 
 backgauge_status mask_unsupported(Call, std::int32_t, std::uint8_t*, Message) { return BACKGAUGE_UNSUPPORTED; }
 

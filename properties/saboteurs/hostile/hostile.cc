@@ -11,6 +11,16 @@ namespace {
 
 const backgauge_implementation* within = nullptr;
 
+ClaimArrays changed_claims(void (*change)(Claims&)) {
+  std::vector<Claims> all;
+  for (std::int32_t k = 0; k < within->num_claims; ++k) {
+    std::string refusal;
+    all.push_back(read_claims(within->claims[k], refusal).value());
+    change(all.back());
+  }
+  return ClaimArrays(all);
+}
+
 std::vector<Hostile> make_all(bool twins) {
   std::vector<Hostile> all;
   for (const auto& misbehaviours : {value_misbehaviours(), memory_misbehaviours(), write_misbehaviours(),
@@ -27,12 +37,9 @@ std::vector<Hostile> make_all(bool twins) {
       if (misbehaviour.prepare != nullptr) hostile.table.prepare = misbehaviour.prepare;
       if (misbehaviour.dropout_mask != nullptr) hostile.table.dropout_mask = misbehaviour.dropout_mask;
       if (misbehaviour.forward != nullptr) hostile.table.forward = misbehaviour.forward;
-      hostile.claims.assign(within->claims, within->claims + within->num_claims);
-      for (backgauge_op_claims& claims : hostile.claims) {
-        if (misbehaviour.claim != nullptr) misbehaviour.claim(claims);
-      }
+      if (misbehaviour.claim != nullptr) hostile.claims = changed_claims(misbehaviour.claim);
+      if (misbehaviour.claim != nullptr) hostile.table.claims = hostile.claims.data();  // which moving does not change
       all.push_back(std::move(hostile));
-      all.back().table.claims = all.back().claims.data();  // moving a vector keeps the address of its elements
     }
   }
   return all;

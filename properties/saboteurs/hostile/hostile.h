@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/contract/backgauge.h"
+#include "reference/contract/claims.h"
 
 namespace backgauge::saboteurs {
 
@@ -25,7 +25,7 @@ struct Hostile {
   Verdict verdict = Verdict::kFailed;
   std::string reason{};  // text that the reason of some verdict must contain; "": any reason
   backgauge_implementation table{};
-  std::vector<backgauge_op_claims> claims{};  // of the table
+  ClaimArrays claims{};  // of the table
 };
 
 // The hostile implementations, and the correct twins of some of them. correct: an implementation that claims

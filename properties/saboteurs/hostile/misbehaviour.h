@@ -27,9 +27,9 @@ struct Misbehaviour {
   decltype(backgauge_implementation::prepare) prepare = nullptr;
   decltype(backgauge_implementation::dropout_mask) dropout_mask = nullptr;
   decltype(backgauge_implementation::forward) forward = nullptr;
-  void (*claim)(backgauge_op_claims&) = nullptr;  // changes the claims of each op
-  const char* name = nullptr;                     // nullptr: the id
-  const char* version = nullptr;                  // nullptr: that of `correct`
+  void (*claim)(Claims&) = nullptr;  // changes the claims of each op
+  const char* name = nullptr;        // nullptr: the id
+  const char* version = nullptr;     // nullptr: that of `correct`
 };
 std::vector<Misbehaviour> value_misbehaviours();       // values.cc: wrong values
 std::vector<Misbehaviour> memory_misbehaviours();      // memory.cc: caches, old contents
@@ -42,7 +42,7 @@ std::vector<Misbehaviour> concurrent_misbehaviours();  // crowd.cc: concurrent c
 std::vector<Misbehaviour> process_misbehaviours();     // death.cc: the process
 
 // A value of Misbehaviour::claim.
-inline void not_deterministic(backgauge_op_claims& claims) { claims.determinism = BACKGAUGE_NOT_DETERMINISTIC; }
+inline void not_deterministic(Claims& claims) { claims.determinism = BACKGAUGE_NOT_DETERMINISTIC; }
 
 inline std::size_t bytes_of(const backgauge_tensor& tensor) {
   return static_cast<std::size_t>(backgauge_elements(&tensor)) * backgauge_dtype_bytes(tensor.dtype);

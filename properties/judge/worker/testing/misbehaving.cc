@@ -169,10 +169,10 @@ const std::map<std::string, Act>& acts() {
 
 const backgauge_implementation* open_scripted(const std::string& name, std::string& error) {
   static ScriptedImplementation scripted;
-  scripted.claims.op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD;
+  scripted.claim(BACKGAUGE_LSTM_BLOCK_CELL_GRAD);
   static const auto dropout_mask = scripted.table.dropout_mask;
   scripted.table.dropout_mask = dropout_mask;
-  if (name == "rnn" || name.ends_with(" masks")) scripted.claims.op = BACKGAUGE_CUDNN_RNN_BACKPROP;
+  if (name == "rnn" || name.ends_with(" masks")) scripted.claim(BACKGAUGE_CUDNN_RNN_BACKPROP);
   if (name == "no masks") scripted.table.dropout_mask = nullptr;
   if (name == "unavailable masks") {
     scripted.table.dropout_mask = [](const backgauge_call*, std::int32_t, std::uint8_t*, backgauge_message*) {
