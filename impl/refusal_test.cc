@@ -27,7 +27,7 @@ std::uint32_t claimed_dtypes(const std::string& name, const OpSpec& op) {
   std::string error;
   const backgauge_implementation& table = *open_implementation(name, error);
   const auto gradient = op.op == BACKGAUGE_CUDNN_RNN ? BACKGAUGE_CUDNN_RNN_BACKPROP : op.op;
-  if (op.traits.is_stacked && table.dropout_mask == nullptr) return 0;
+  if (op.traits.draws_masks && table.dropout_mask == nullptr) return 0;
   for (const backgauge_op_claims& claims : std::span(table.claims, static_cast<std::size_t>(table.num_claims))) {
     if (claims.op == gradient) return read_claims(claims, error)->dtypes[kEveryDtype];
   }

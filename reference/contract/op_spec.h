@@ -76,8 +76,6 @@ struct OpTraits {
   bool has_steps = true;          // it runs over T steps; otherwise over one, and has no T
   bool may_have_no_steps = true;  // T may be 0
   bool has_seq_len_max = false;   // it stops after S of its T steps
-  bool is_stacked = false;        // layers, directions, modes and dropout; all weights in one tensor, params. Else an
-                                  // LSTM with w, b and, if use_peephole is 1, peepholes
   bool has_peepholes = false;     // diagonal weights of the states, which count if use_peephole is 1
   bool takes_saved = false;  // an LSTM's gates and states come from the caller, who may have computed them in any way
   bool has_modes = false;    // rnn_mode chooses relu, tanh, LSTM or GRU

@@ -37,18 +37,20 @@ def lines(draw, op, *, dtypes=None, most_steps=6, most_samples=4, most_units=8, 
     dtype = one_of(sorted((word for word in about["dtypes"] if dtypes is None or word in dtypes), key=lambda word: word != "f32"))
     steps = size(most_steps) if about["has_steps"] else 1
     inputs, units, settings = size(most_units), size(most_units), []
-    gate_may_be_undecided = False
-    if about["is_stacked"]:
-        mode = one_of([mode.removeprefix("rnn_") for mode in claimed("rnn_modes")])
-        reading = one_of([word.removesuffix("_input").removesuffix("_select") for word in claimed("input_modes")])
-        inputs = units if reading == "skip" else inputs
-        layers = size(most_layers)
-        dropout = one_of([0, 0.5, 1] if claimed("dropout") else [0, 1])
-        direction = one_of([word.removesuffix("directional") for word in claimed("directions")])
-        settings = [f"mode={mode}", f"dir={direction}", f"layers={layers}", f"in={reading}", *([f"drop={dropout}"] if dropout else [])]
-        gate_may_be_undecided = mode == "relu"
-    else:
-        settings.append(f"peep={int(one_of(sorted(claimed('use_peephole'))))}")
+    for attribute in about["attributes"]:
+        key = attribute["key"]
+        if "words" in attribute:
+            value = one_of([word for name, word in attribute["words"].items() if name in claimed(attribute["set"])])
+        else:
+            least, greatest = attribute["least"], attribute["greatest"]
+            value = one_of([least, (least + greatest) / 2, greatest] if claimed(attribute["name"]) else [least, greatest])
+        if value != attribute.get("least"):
+            settings.append(f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}")
+    if about["has_layers"]:
+        settings.append(f"layers={size(most_layers)}")
+    if "in=skip" in settings:
+        inputs = units
+    gate_may_be_undecided = "mode=relu" in settings
     if about["has_seq_len_max"]:
         settings.append(f"seq={steps - draw(st.integers(0, steps))}")
     dims = f"{f't{steps}' if about['has_steps'] else ''}b{size(most_samples)}i{inputs}h{units}"

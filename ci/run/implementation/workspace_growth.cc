@@ -36,19 +36,19 @@ WorkspaceNeed workspace_need(const backgauge_implementation& implementation, con
   if (!spec.traits.has_steps) setup.extents.T = setup.extents.S = 1;
   WorkspaceNeed need;
   const std::string dtype(dtype_word(setup.dtype));
-  if (spec.traits.is_stacked) {
-    const std::uint32_t modes = claims.rnn_modes[setup.dtype];
-    const bool lstm = (modes & BACKGAUGE_BIT(BACKGAUGE_LSTM)) != 0;
-    setup.attributes.rnn_mode = lstm ? BACKGAUGE_LSTM : static_cast<backgauge_rnn_mode>(first_of(modes));
-    setup.attributes.input_mode = static_cast<backgauge_input_mode>(first_of(claims.input_modes[setup.dtype]));
-    setup.attributes.direction = static_cast<backgauge_direction>(first_of(claims.directions[setup.dtype]));
-    setup.extents.lstm = setup.attributes.rnn_mode == BACKGAUGE_LSTM;
-    setup.extents.D = setup.attributes.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
+  std::string modes;
+  for (const AttributeSpec& attribute : spec.attributes()) {
+    if (attribute.choice == nullptr) continue;
+    const auto set = static_cast<std::uint32_t>(find_property(attribute.set)->get(claims, setup.dtype));
+    const bool usual = (set & BACKGAUGE_BIT(attribute.usual)) != 0;
+    const std::int32_t value = usual ? attribute.usual : first_of(set);
+    setup.attributes.*attribute.choice = value;
+    if (attribute.fact == &OpTraits::has_modes) modes.append(" ").append(attribute.word(value));
   }
+  apply_attributes(spec, setup.attributes, setup.extents);
   const Extents& e = setup.extents;
   const std::string steps = spec.traits.has_steps ? fmt::format("t{}", e.T) : "";
-  need.of = fmt::format("{} {}b{}i{}h{}", dtype, steps, e.B, e.I, e.H);
-  if (spec.traits.is_stacked) need.of += fmt::format(" {}", rnn_mode_word(setup.attributes.rnn_mode));
+  need.of = fmt::format("{} {}b{}i{}h{}{}", dtype, steps, e.B, e.I, e.H, modes);
   need.bytes = bytes_for(implementation, setup);
   for (const auto& [name, size] : {std::pair{'T', &Extents::T}, std::pair{'B', &Extents::B},
                                    std::pair{'I', &Extents::I}, std::pair{'H', &Extents::H}}) {
