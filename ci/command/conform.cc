@@ -125,6 +125,15 @@ Json description_of(const ConformArguments& options, const Candidate& candidate)
           {"judged", today()}};
 }
 
+// "mine 1.2 conforms to backgauge 1.0 with accuracy class B: LSTMBlockCellGrad f16", and the terms.
+std::string conclusion(const std::string& implementation, const Conformance& conformance, const std::string& mustpass,
+                       const Terms& terms) {
+  const std::string allowed = allowances(terms, conformance);
+  return fmt::format("{} {} to backgauge {}{}: {}\n{}", implementation, verdict_of(conformance), mustpass,
+                     allowed.empty() ? "" : " with " + allowed, scope_of(conformance),
+                     terms_lines(terms_about(terms, conformance)));
+}
+
 void print_result(const Conformance& conformance) {
   for (const ListResult& list : conformance.lists) fmt::print("{}\n", text_of(list));
   for (const NamedWaiver& each : conformance.waivers) {
@@ -146,6 +155,7 @@ int conform(const ConformArguments& options) {
   Candidate candidate(options.impl, options.isolation);
   Waivers waivers(options.waivers, today());
   PackageParts parts;
+  parts.terms = terms_of(candidate.table());
   parts.mustpass = options.mustpass;
   parts.lists = chosen_lists(options, candidate.table());
   parts.description = description_of(options, candidate);
@@ -165,9 +175,9 @@ int conform(const ConformArguments& options) {
   fmt::print("{}", conduct);
   for (const std::string& remark : waivers.remarks(true)) fmt::print("{}\n", remark);
   if (interrupted()) return kInterrupted;
-  fmt::print("\n{} {} {} to backgauge {}: {}\n", printable(candidate.table().name, kShownOfName),
-             printable(candidate.table().version, kShownOfName), verdict_of(conformance), options.mustpass,
-             scope_of(conformance));
+  const std::string implementation = fmt::format("{} {}", printable(candidate.table().name, kShownOfName),
+                                                 printable(candidate.table().version, kShownOfName));
+  fmt::print("\n{}", conclusion(implementation, conformance, options.mustpass, parts.terms));
   if (!options.out.empty()) write_package(options.out, package_of(parts));
   const bool harness = std::ranges::any_of(
       parts.records, [](const Record& record) { return record.verdict.reason.starts_with("harness"); });
@@ -187,6 +197,10 @@ std::vector<std::string> contradictions(const ConformArguments& options, const P
   if (said.at("library") != library_digest(options.impl)) {
     return {fmt::format("--impl={}: SHA-256 {}, and the package is of {}", options.impl, library_digest(options.impl),
                         said.at("library").get<std::string>())};
+  }
+  if (const std::string what = difference(check.terms, terms_about(terms_of(candidate.table()), check.conformance));
+      !what.empty()) {
+    return {fmt::format("--impl={}: other terms than those of the package: {}", options.impl, what)};
   }
   const std::uint64_t seed = options.sample_seed == 0 ? std::random_device{}() : options.sample_seed;
   std::vector<const Record*> sample;
@@ -221,10 +235,12 @@ int check_of(const ConformArguments& options) {
   }
   print_result(check.conformance);
   for (const std::string& remark : check.remarks) fmt::print("{}\n", remark);
-  fmt::print("{}\n\n{}: intact; {} {} {} to backgauge {}: {}\n", signature.remark, options.check,
-             check.description.at("implementation").at("name").get<std::string>(),
-             check.description.at("implementation").at("version").get<std::string>(), verdict_of(check.conformance),
-             check.description.at("mustpass").at("version").get<std::string>(), scope_of(check.conformance));
+  const Json& judged = check.description.at("implementation");
+  const std::string implementation =
+      fmt::format("{} {}", judged.at("name").get<std::string>(), judged.at("version").get<std::string>());
+  fmt::print("{}\n\n{}: intact; {}", signature.remark, options.check,
+             conclusion(implementation, check.conformance,
+                        check.description.at("mustpass").at("version").get<std::string>(), check.terms));
   return exit_code_of(check.conformance);
 }
 

@@ -109,8 +109,8 @@ Json implementation_json(const backgauge_implementation& implementation, bool ca
   for (const OpSpec& spec : op_specs()) {
     const std::optional<Claims> claims = claims_of(implementation, spec.op);
     if (!claims) continue;
-    Json claim = terms_json(*claims);
-    claim["text"] = terms_text(*claims);
+    Json claim = to_json(*claims);
+    claim["claims"] = claims_text(*claims);
     if (callable) {
       const WorkspaceNeed need = workspace_need(implementation, *claims);
       Json twice = Json::object();
@@ -186,7 +186,7 @@ void print_text(const Json& ops, const Json& properties, const Json& implementat
                implementation["version"].get<std::string>(), implementation["memory"].get<std::string>(),
                implementation["description"].get<std::string>());
     for (const Json& claim : implementation["claims"]) {
-      fmt::print("    {:<22} {}", claim["op"].get<std::string>(), claim["text"].get<std::string>());
+      fmt::print("    {:<22} {}", claim["op"].get<std::string>(), claim["claims"].get<std::string>());
       if (claim.contains("workspace")) fmt::print("\n{:27}{}", "", claim["workspace"]["text"].get<std::string>());
       fmt::print("\n");
     }

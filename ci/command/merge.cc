@@ -90,6 +90,12 @@ class Merger {
     return out;
   }
 
+  // On the terms of the parts, if they are not known.
+  std::vector<std::string> remarks() const {
+    if (head_) return {};
+    return {"the terms of these verdicts are not known: no part has a run.json"};
+  }
+
   const Record& first() const { return records_.begin()->second; }
   std::size_t planned() const { return static_cast<std::size_t>(first().plan->cases); }
 
@@ -155,7 +161,9 @@ int merge(const MergeArguments& options) {
              merger.first().impl_version, counted(merger.records().size(), "case"),
              counted(options.parts.size(), "part"),
              plan.tier.empty() ? "" : fmt::format(", tier {}, seed {}", plan.tier, plan.seed));
+  const RunHead head = merger.head();
   Summary summary;
+  summary.add_terms(head.terms);
   for (const auto& [index, record] : merger.records()) summary.add(parse_case_or_throw(record.id), record);
   summary.add_checks(merger.checks());
   const RecordsByIndex shrunk = merger.shrunk();
@@ -168,10 +176,11 @@ int merge(const MergeArguments& options) {
     fmt::print("{} {}\n{}", shown_word(check), check.id, verdict_text(check.verdict));
   }
   fmt::print("{}", summary.text({.tier = !plan.tier.empty()}));
-  for (const std::string& remark : waivers.remarks(complete)) fmt::print("{}\n", remark);
+  std::vector<std::string> remarks = waivers.remarks(complete);
+  std::ranges::copy(merger.remarks(), std::back_inserter(remarks));
+  for (const std::string& remark : remarks) fmt::print("{}\n", remark);
   if (!complete) fmt::print("{}\n", merger.gaps());
   const int verdict = summary.exit_code(options.strict, complete);
-  const RunHead head = merger.head();
   const std::vector<Record> checks = merger.checks();
   RunFolder folder(options.out, head, false);
   folder.finish(merger.records(), shrunk, checks, "");
@@ -180,7 +189,7 @@ int merge(const MergeArguments& options) {
                                           .shrunk = shrunk,
                                           .checks = checks,
                                           .summary = summary,
-                                          .remarks = waivers.remarks(complete),
+                                          .remarks = remarks,
                                           .planned = merger.planned(),
                                           .exit_code = verdict,
                                           .impl_given = ""}));

@@ -25,8 +25,9 @@ std::size_t waived_lines(const Json& conformance) {
 Json badge_values(const Json& conformance) {
   const std::size_t waived = waived_lines(conformance);
   const std::string left = fmt::format("backgauge {}", conformance.at("mustpass").at("version").get<std::string>());
-  const std::string right =
-      conformance.at("scope").get<std::string>() + (waived == 0 ? std::string() : fmt::format(", {} waived", waived));
+  std::string right = conformance.at("scope");
+  if (const std::string allowed = conformance.at("allowances"); !allowed.empty()) right += ", " + allowed;
+  if (waived > 0) right += fmt::format(", {} waived", waived);
   const int first = width_of(left), second = width_of(right);
   return {{"left", left},
           {"right", right},

@@ -168,4 +168,16 @@ std::string scope_of(const Conformance& conformance) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+Terms terms_about(const Terms& terms, const Conformance& conformance) {
+  std::vector<std::string> ops;
+  for (const ListResult& list : conformance.lists) ops.push_back(list.op);
+  return terms_about(terms, ops);
+}
+
+std::string allowances(const Terms& terms, const Conformance& conformance) {
+  Scope scope;
+  for (const ListResult& list : conformance.lists) scope.emplace_back(list.op, list.dtype);
+  return allowances(terms, scope);
+}
+
 }  // namespace backgauge::cli

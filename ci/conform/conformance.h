@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ci/conform/mustpass.h"
+#include "ci/run/implementation/terms.h"
 #include "properties/judge/record/record.h"
 
 namespace backgauge::cli {
@@ -46,5 +47,9 @@ std::string verdict_of(const Conformance& conformance);  // "conforms", "conform
 
 // "CudnnRNNBackprop float32, LSTMBlockCellGrad half and float32".
 std::string scope_of(const Conformance& conformance);
+
+// The terms on which the lists were judged.
+Terms terms_about(const Terms& terms, const Conformance& conformance);
+std::string allowances(const Terms& terms, const Conformance& conformance);
 
 }  // namespace backgauge::cli

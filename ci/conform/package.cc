@@ -122,6 +122,24 @@ void check_presentation(PackageCheck& check, const PackageFiles& files) {
   }
 }
 
+// The terms cover every list that is conformed to, and the first line of the certificate says what they allow.
+void check_terms(PackageCheck& check) {
+  const Json& said = check.description;
+  if (!said.contains("terms")) throw std::invalid_argument(fmt::format("{}: states no terms", kDescription));
+  check.terms = parse_terms(said.at("terms"));
+  for (const ListResult& list : check.conformance.lists) {
+    const bool covered = std::ranges::any_of(terms_about(check.terms, std::vector{list.op}), [&](const Claims& each) {
+      return each.takes(enumerator_of(dtype_word, list.dtype));
+    });
+    require(check, covered || !list.conforms(),
+            fmt::format("{}: \"terms\" do not cover {} {}", kDescription, list.op, list.dtype));
+  }
+  require(check, said.at("allowances") == allowances(check.terms, check.conformance),
+          fmt::format("{}: \"allowances\" is not what the terms say", kDescription));
+  require(check, said.at("scope") == scope_of(check.conformance),
+          fmt::format("{}: \"scope\" is not what was judged", kDescription));
+}
+
 void check_contents(PackageCheck& check, const PackageFiles& files, const std::string& today) {
   check.description = Json::parse(content_of(files, kDescription));
   const Json& said = check.description;
@@ -154,6 +172,7 @@ void check_contents(PackageCheck& check, const PackageFiles& files, const std::s
     require(check, each.waived.expires >= today,
             fmt::format("a waiver expired on {}: {}: {}", each.waived.expires, each.kind, each.waived.reason));
   }
+  check_terms(check);
   check_presentation(check, files);
 }
 
@@ -170,6 +189,8 @@ PackageFiles package_of(const PackageParts& parts) {
   const auto release = std::ranges::find(mustpass_releases(), parts.mustpass, &MustpassRelease::version);
   description["mustpass"] = {{"version", parts.mustpass}, {"digest", release->digest}};
   description["scope"] = scope_of(conformance);
+  description["allowances"] = allowances(parts.terms, conformance);
+  description["terms"] = to_json(terms_about(parts.terms, conformance));
   description["records"] = sha256(files[kRecordsFile]);
   description.update(to_json(conformance));
   files[kDescription] = dumped(description);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ci/conform/conformance.h"
+#include "ci/run/implementation/terms.h"
 #include "ci/run/outcome/waivers.h"
 
 namespace backgauge::cli {
@@ -19,6 +20,7 @@ using PackageFiles = std::map<std::string, std::string>;  // contents by path be
 // What a package is made from.
 struct PackageParts {
   nlohmann::ordered_json description;  // implementation, environment; conformance.json without what is below
+  Terms terms;                         // of the implementation
   std::string mustpass;                // version
   std::vector<MustpassList> lists;     // that were judged
   std::vector<Record> records;
@@ -40,6 +42,7 @@ struct PackageCheck {
   std::vector<std::string> faults;   // it was edited, or does not hold together
   std::vector<std::string> remarks;  // what could not be compared
   nlohmann::ordered_json description;
+  Terms terms;
   std::vector<MustpassList> lists;
   std::vector<Record> records;
   Conformance conformance;  // computed again from the records

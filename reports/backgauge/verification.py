@@ -18,6 +18,7 @@ class VerifiedRun:
     text: str  # one sentence: why
     kinds: tuple[tuple[str, int], ...] = ()  # of failure, and how many cases
     date: datetime.datetime | None = None  # when it ended
+    terms: tuple[tuple[str, str], ...] = ()  # op, and what was claimed about it
 
     @property
     def color(self):
@@ -37,6 +38,7 @@ def read_verified_run(folder):
         verdict, run = table(found, "verdict"), table(found, "run")
         kinds = tuple((words(kind, "kind"), int(number(kind, "cases"))) for kind in found["kinds"])
         return VerifiedRun(f"{words(run, 'implementation')} {words(run, 'implementation_version')}", words(verdict, "word"),
-                           words(verdict, "text"), kinds, datetime.datetime.fromisoformat(words(run, "finished")))
+                           words(verdict, "text"), kinds, datetime.datetime.fromisoformat(words(run, "finished")),
+                           tuple((words(each, "op"), words(each, "text")) for each in found.get("terms", ())))
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise CommandError(f"{path}: not a summary of backgauge verify: {explained(error)}") from error

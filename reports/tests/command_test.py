@@ -58,6 +58,7 @@ class CommandTest(unittest.TestCase):
         self.expect(0, "report", "verified", "--out=out", "--format=html,md")
         for name, word in (("index.html", "<strong>FAILED</strong>"), ("summary.md", "**FAILED**: A21.block 1: 1 of 1 case failed")):
             self.assertIn(word, (self.folder / "out" / name).read_text())
+            self.assertIn("accuracy class A in f16; numerical contract", (self.folder / "out" / name).read_text())
         self.assertIn("block_lstm_grad_v2 x_grad value (1)", (self.folder / "out" / "index.html").read_text())
         (self.folder / "verified" / "summary.json").unlink()
         self.expect(0, "report", "verified", "--out=out", "--format=html")

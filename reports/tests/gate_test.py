@@ -41,7 +41,8 @@ class GateTest(unittest.TestCase):
         self.verify_code = code
         self.write("summary.json", json.dumps({
             "schema": "backgauge.verification/1", "verdict": {"word": word, "text": text},
-            "run": {"implementation": "mine", "implementation_version": "1", "finished": "2026-01-01T00:00:00Z"}, "kinds": []}))
+            "run": {"implementation": "mine", "implementation_version": "1", "finished": "2026-01-01T00:00:00Z"},
+            "terms": [{"op": "block_lstm_grad_v2", "text": "accuracy class B"}], "kinds": []}))
 
     def write(self, name, text):
         (self.folder / name).write_text(text)
@@ -86,6 +87,11 @@ class VerdictTest(GateTest):
         calls = (self.folder / "calls").read_text()
         self.assertIn("verify --impl=mine.so --tier=smoke", calls)
         self.assertIn("bench --impl=old.so,old.so,mine.so --blocks=8", calls)
+
+    def test_the_terms_of_verify_are_stated(self):
+        _, _, found = self.gate()
+        self.assertEqual(found["verify"]["terms"], [{"op": "block_lstm_grad_v2", "text": "accuracy class B"}])
+        self.assertIn("accuracy class B", (self.folder / "out" / "summary.md").read_text())
 
     def test_wrong_results_are_red_and_not_timed(self):
         self.verify(1, "FAILED", "7 of 90 cases are wrong.")

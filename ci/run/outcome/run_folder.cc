@@ -67,6 +67,9 @@ JunitRun told_of(const RunHead& head) {
                     {"threads", std::to_string(head.threads)},
                     {"shard", head.shard}};
   if (!head.library.empty()) run.properties.emplace_back("library", head.library);
+  for (const Claims& each : head.terms) {
+    run.properties.emplace_back(fmt::format("terms of {}", each.spec().word), terms_text(each));
+  }
   if (!head.plan.tier.empty()) {
     run.properties.emplace_back("tier", head.plan.tier);
     run.properties.emplace_back("seed", std::to_string(head.plan.seed));

@@ -54,6 +54,7 @@ RunHead head_of_this_run(const backgauge_implementation& implementation, const s
           .impl_name = printable(implementation.name, kShownOfName),
           .impl_version = printable(implementation.version, kShownOfName),
           .library = digest_of_implementation(given),
+          .terms = terms_of(implementation),
           .threads = threads,
           .shard = shard,
           .plan = plan};
@@ -66,6 +67,7 @@ std::string to_json(const RunHead& head) {
   json["command"] = head.command;
   json["impl"] = {{"name", head.impl_name}, {"version", head.impl_version}};
   if (!head.library.empty()) json["impl"]["library"] = head.library;
+  json["terms"] = to_json(head.terms);
   json["threads"] = head.threads;
   json["shard"] = head.shard;
   json["plan"] = {
@@ -88,6 +90,7 @@ std::optional<RunHead> read_head(const std::filesystem::path& directory) {
     json.at("impl").at("name").get_to(head.impl_name);
     json.at("impl").at("version").get_to(head.impl_version);
     head.library = json.at("impl").value("library", "");
+    head.terms = parse_terms(json.at("terms"));
     read_integer(json.at("threads"), head.threads);
     json.at("shard").get_to(head.shard);
     json.at("plan").at("tier").get_to(head.plan.tier);
@@ -101,15 +104,15 @@ std::optional<RunHead> read_head(const std::filesystem::path& directory) {
 }
 
 std::string difference_of_parts(const RunHead& there, const RunHead& here) {
-  return first_of({differ("backgauge", there.version, here.version),
-                   differ("implementation", there.impl_name, here.impl_name),
-                   differ("version of the implementation", there.impl_version, here.impl_version),
-                   differ("file of the implementation", there.library, here.library),
-                   differ("threads", std::to_string(there.threads), std::to_string(here.threads)),
-                   differ("tier", there.plan.tier, here.plan.tier),
-                   differ("seed", std::to_string(there.plan.seed), std::to_string(here.plan.seed)),
-                   differ("number of cases", std::to_string(there.plan.cases), std::to_string(here.plan.cases)),
-                   differ("digest of the cases", there.plan.digest, here.plan.digest)});
+  return first_of(
+      {differ("backgauge", there.version, here.version), differ("implementation", there.impl_name, here.impl_name),
+       differ("version of the implementation", there.impl_version, here.impl_version),
+       differ("file of the implementation", there.library, here.library), difference(there.terms, here.terms),
+       differ("threads", std::to_string(there.threads), std::to_string(here.threads)),
+       differ("tier", there.plan.tier, here.plan.tier),
+       differ("seed", std::to_string(there.plan.seed), std::to_string(here.plan.seed)),
+       differ("number of cases", std::to_string(there.plan.cases), std::to_string(here.plan.cases)),
+       differ("digest of the cases", there.plan.digest, here.plan.digest)});
 }
 
 std::string difference(const RunHead& there, const RunHead& here) {

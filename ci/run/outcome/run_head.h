@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "ci/run/implementation/terms.h"
 #include "properties/judge/record/record.h"
 #include "reference/contract/backgauge.h"
 
@@ -17,6 +18,7 @@ struct RunHead {
   std::string command;  // digest of the program that judges
   std::string impl_name, impl_version;
   std::string library;  // digest of its shared library or Python file; "" for a built-in one
+  Terms terms;          // of the implementation, about all ops
   int threads = 1;      // of the implementation, per call
   std::string shard;    // "2/8"
   Planned plan;         // index 0

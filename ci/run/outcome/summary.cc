@@ -48,6 +48,7 @@ std::string Summary::Worst::text() const { return tensor.empty() ? "-" : fmt::fo
 
 void Summary::add(const Case& c, const Record& record) {
   const Status status = record.verdict.status;
+  ops_.insert(c.op);
   redrawn_ += record.redraws > 0;
   of_other_class_ += record.redraws > kMostRedrawsOfClass && record.verdict.status != Status::kMistrusted;
   by_identity_ += record.verdict.note.starts_with(kMasksUnavailable);
@@ -126,6 +127,12 @@ std::string Summary::table() const {
                        row.generated.text(), row.malformed.text(), row.worst.text());
   }
   return out;
+}
+
+Terms Summary::terms() const {
+  std::vector<std::string> ops;
+  for (const backgauge_op op : ops_) ops.emplace_back(spec_of(op).word);
+  return terms_about(terms_, ops);
 }
 
 std::vector<std::pair<std::string, std::string>> Summary::pairs() const {
@@ -230,6 +237,7 @@ std::string Summary::nothing_judged() const {
 std::string Summary::text(const Detail& detail) const {
   const bool all = detail.verbose || failed() == 0;
   std::string out = table();
+  out += terms_lines(terms());
   if (producers_.all > 0 && all) {
     out += fmt::format("recorded golden outputs that agree with the oracle: {}, worst error/allowed {}\n",
                        producers_.text(), producer_worst_.text());

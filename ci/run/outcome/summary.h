@@ -5,10 +5,12 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ci/run/implementation/terms.h"
 #include "ci/run/outcome/op_determinism.h"
 #include "properties/campaign/calls/crowd.h"
 #include "properties/campaign/calls/thread_counts.h"
@@ -23,6 +25,7 @@ std::string tensor_line(const TensorReport& tensor);
 
 class Summary {
  public:
+  void add_terms(Terms terms) { terms_ = std::move(terms); }
   void add(const Case& c, const Record& record);
   void add_producer(const Record& record);
   void add_walk(Walk walked) { walk_ = std::move(walked); }
@@ -35,12 +38,14 @@ class Summary {
     bool tier = false;     // the cases are those of a tier, so coverage is printed
     bool verbose = false;  // print everything, even if something failed
   };
-  // The table of ops and dtypes that were judged, what was left out and why, and the line of totals. If something
-  // failed, details of what passed are left out.
+  // The table of ops and dtypes that were judged and the terms of their verdicts, what was left out and why, and the
+  // line of totals. If something failed, details of what passed are left out.
   std::string text(const Detail& detail) const;
 
   // "318 of 318 pairs of settings" for each op that was judged, by its word.
   std::vector<std::pair<std::string, std::string>> pairs() const;
+  // Of the ops that had cases.
+  Terms terms() const;
   const std::vector<OpDeterminism>& determinism() const { return determinism_; }
   // State walk, concurrent calls, threads and determinism; unless `all`, only those with a failure.
   std::string behaviour(bool all) const;
@@ -80,6 +85,8 @@ class Summary {
   std::string left_out() const;
   std::string nothing_judged() const;
 
+  Terms terms_;
+  std::set<backgauge_op> ops_;  // of all cases
   std::map<std::pair<backgauge_op, backgauge_dtype>, Row> rows_;
   std::vector<Case> cases_, skipped_cases_;  // cases_: judged, neither SKIPPED nor BROKEN; malformed calls in neither
   std::array<std::size_t, 5> counts_{};      // per Status, without those that are waived

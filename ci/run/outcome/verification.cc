@@ -202,6 +202,7 @@ Json to_json(const Verification& run) {
   out["verdict"] = {
       {"word", word_of(run, counts)}, {"exit_code", run.exit_code}, {"text", sentence(run, kinds, counts)}};
   out["run"] = run_json(run.head);
+  out["terms"] = to_json(run.summary.terms());
   out["counts"] = {{"planned", run.planned},
                    {"passed", counts[Status::kPassed]},
                    {"failed", counts[Status::kFailed]},

@@ -118,6 +118,10 @@ class Package(CommandTest):
         forged("not the list of mustpass 1.0", f"mustpass/{LIST}", lambda text: text.rsplit("\n", 2)[0] + "\n")
         forged("certificate.html: says something else", "certificate.html", lambda text: text.replace("plain", "mine"))
         forged('"waivers" is not', "conformance.json", lambda text: text.replace('"waivers": []', '"waivers": [{}]'))
+        forged("states no terms", "conformance.json", lambda text: text.replace('"terms"', '"conditions"'))
+        forged('"terms": they contradict', "conformance.json", lambda text: text.replace('"accuracy_class": "A"', '"accuracy_class": "B"'))
+        forged('"allowances" is not', "conformance.json", lambda text: text.replace('"allowances": ""', '"allowances": "nothing"'))
+        forged('"scope" is not', "conformance.json", lambda text: text.replace('"scope": "LSTM', '"scope": "BlockLSTMGradV2 f32, LSTM'))
         forged("--mustpass=9.9", "conformance.json", lambda text: text.replace('"version": "1.0"', '"version": "9.9"'))
 
     def test_what_is_no_package_is_refused(self):
@@ -133,6 +137,52 @@ class Package(CommandTest):
         self.assertNotIn("{{", page + badge)
         root = xml.fromstring(badge)
         self.assertEqual(root.get("aria-label"), "backgauge 1.0: LSTMBlockCellGrad f32")
+
+
+class ClassB(CommandTest):
+    """eigen rounds every result to half."""
+    SCOPE = ["--impl=eigen", "--ops=LSTMBlockCellGrad"]
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.package = pathlib.Path(folder.name) / "package"
+        cls.done = run("conform", *cls.SCOPE, "--dtypes=f16", f"--out={cls.package}")
+
+    def test_the_first_line_says_so(self):
+        self.assertEqual((self.done.returncode, self.done.stderr), (0, ""), self.done.stdout)
+        self.assertIn("conforms to backgauge 1.0 with accuracy class B: LSTMBlockCellGrad f16\n", self.done.stdout)
+        page, badge = ((self.package / name).read_text() for name in CERTIFICATE)
+        self.assertIn("<strong>conforms to backgauge 1.0 with accuracy class B</strong>LSTMBlockCellGrad f16", page)
+        self.assertIn("conforms to backgauge 1.0 with accuracy class B</title>", page)
+        self.assertEqual(xml.fromstring(badge).get("aria-label"), "backgauge 1.0: LSTMBlockCellGrad f16, accuracy class B")
+        self.assertTrue((self.package / "summary.md").read_text().splitlines()[0].endswith(" conforms to backgauge 1.0 with accuracy class B"))
+
+    def test_every_file_states_the_terms(self):
+        words = "accuracy class B in f16; numerical contract fp32_strict; determinism bitwise"
+        for name in ("certificate.html", "summary.md", "conformance.json"):
+            self.assertIn(words, (self.package / name).read_text(), name)
+        checked = self.expect(0, "conform", f"--check={self.package}", "--impl=eigen", "--sample=2").stdout
+        for text in (self.done.stdout, checked):
+            self.assertIn(f"terms of lstm_block_cell_grad: {words}\n", text)
+
+    def test_a_class_that_does_not_matter_is_not_named(self):
+        self.assertIn("conforms to backgauge 1.0: LSTMBlockCellGrad f32\n", self.expect(0, "conform", *self.SCOPE, "--dtypes=f32").stdout)
+
+    def test_another_class_is_refused(self):
+        """Changed by hand wherever it stands, and the checksums written again."""
+        package = pathlib.Path(shutil.copytree(self.package, self.folder / "copy"))
+        path = package / "conformance.json"
+        said = json.loads(path.read_text())
+        [terms] = said["terms"]
+        terms |= {"accuracy_class": "A", "text": terms["text"].replace("class B", "class A")}
+        said |= {"allowances": "", "backgauge": said["backgauge"] | {"program": "0" * 64, "commit": "another"}}
+        path.write_text(json.dumps(said))
+        write_sums(package)
+        self.assertIn("intact", self.expect(0, "conform", f"--check={package}").stdout)
+        done = self.expect(1, "conform", f"--check={package}", "--impl=eigen")
+        self.assertIn("other terms than those of the package: accuracy_class of lstm_block_cell_grad A, here B\n", done.stdout)
 
 
 class Signed(CommandTest):

@@ -98,11 +98,12 @@ class Ops(CommandTest):
         properties = {each["name"]: each for each in self.listed()["properties"]}
         text = self.expect(0, "list", "--impl=cpu").stdout
         for claim in cpu["claims"]:
-            listed = set(claim) - {"op", "text", "workspace"}
+            listed = set(claim) - {"op", "not_claimed", "text", "claims", "workspace"}
             self.assertEqual(listed, {name for name, each in properties.items()
                                       if claim["op"] in each["ops"] and each["kind"] != "number"})
             for name in listed:
                 self.assertIn(f" {name}=", text)
+        self.assertLessEqual({"recomputes_co", "changes_reserve_space"}, set().union(*cpu["claims"]))
 
     def test_choosing(self):
         self.assertEqual([op["op"] for op in self.listed("--ops=cudnn_rnn_backprop")["ops"]],

@@ -7,7 +7,7 @@ import pathlib
 import tempfile
 import unittest
 
-from command import CELL, CommandTest, run
+from command import C_PLUGINS, CELL, CommandTest, run
 
 WRONG = ["verify", "--impl=saboteur:A21.block", "--ops=BlockLSTMGradV2", "--tier=smoke", "--fail-fast=40", "--jobs=2"]
 EMPTY_TAGS = ("meta", "br", "link", "img")
@@ -99,6 +99,43 @@ class Failed(CommandTest):
         (self.folder / "summary.md").write_text("PASSED")
         self.expect(0, "verify", "--case", CELL, f"--out={self.folder}")
         self.assertNotEqual((self.folder / "summary.md").read_text(), "PASSED")
+
+
+class Terms(CommandTest):
+    """What was claimed stands beside the verdict, in each file of a run. eigen claims the accuracy class B."""
+    HALF, FLOAT = (f"lstm_block_cell_grad b3i5h7 peep=1 dt={dtype} data=strat:0x9e37" for dtype in ("f16", "f32"))
+    WORDS = "accuracy class B in f16; numerical contract fp32_strict; determinism bitwise"
+
+    def assert_stated(self, folder, printed, words):
+        for name in ("run.json", "junit.xml", *PAGES):
+            self.assertIn(words, (folder / name).read_text(), name)
+        self.assertIn(f"\nterms of lstm_block_cell_grad: {words}", printed)
+
+    def test_every_file_of_a_run_states_them(self):
+        out = self.folder / "out"
+        done = self.expect(0, "verify", "--impl=eigen", f"--case={self.HALF}", f"--out={out}")
+        self.assert_stated(out, done.stdout, self.WORDS)
+        [terms] = json.loads((out / "summary.json").read_text())["terms"]
+        self.assertEqual((terms["op"], terms["accuracy_class"], terms["recomputes_co"]), ("lstm_block_cell_grad", "B", False))
+        [plain] = json.loads(self.expect(0, "list", "--format=json", "--impl=eigen").stdout)["implementations"]
+        self.assertLessEqual(terms.items(), plain["claims"][0].items())
+
+    def test_of_merged_parts(self):
+        parts = [self.folder / "1", self.folder / "2"]
+        for k, part in enumerate(parts, 1):
+            self.expect(0, "verify", "--impl=eigen", f"--case={self.HALF}", f"--case={self.FLOAT}", f"--shard={k}/2", f"--out={part}")
+        done = self.expect(0, "merge", *parts, f"--out={self.folder / 'out'}")
+        self.assert_stated(self.folder / "out", done.stdout, self.WORDS)
+        done = self.expect(0, "merge", *(part / "records.jsonl" for part in parts), f"--out={self.folder / 'out'}")
+        unknown = "the terms of these verdicts are not known: no part has a run.json"
+        self.assertIn(unknown, done.stdout)
+        for name in PAGES:
+            self.assertIn(unknown, (self.folder / "out" / name).read_text(), name)
+
+    def test_what_is_not_claimed(self):
+        out = self.folder / "out"
+        done = self.expect(5, "verify", f"--impl={C_PLUGINS / 'plugin_in_c.so'}", f"--case={self.HALF}", f"--out={out}")
+        self.assert_stated(out, done.stdout, "numerical contract fp32_strict; determinism bitwise; not claimed: f16")
 
 
 class Verdicts(CommandTest):

@@ -232,6 +232,22 @@ class Resumed(Parts):
         self.expect_complaint(2, "no run.json", *self.SMOKE, f"--out={self.folder}",
                               "--resume")
 
+    def test_other_terms_are_another_run(self):
+        arguments = ["verify", f"--impl={C_PLUGINS / 'answers_from_files.so'}", "--no-shrink", "--case", CELL, "--case", BLOCK]
+        out, parts = self.folder / "out", [self.folder / "1", self.folder / "2"]
+        of_class = [{"ANSWERS": str(self.folder), "ANSWERS_ACCURACY_CLASS": number} for number in "13"]
+        self.expect(1, *arguments, f"--out={out}", environment=of_class[0])
+        self.expect(1, *arguments, f"--out={out}", "--resume", environment=of_class[0])
+        self.expect_complaint(2, "accuracy_class of lstm_block_cell_grad A, here B", *arguments, f"--out={out}", "--resume",
+                              environment=of_class[1])
+        for part, environment, k in zip(parts, of_class, (1, 2)):
+            self.expect(1, *arguments, f"--shard={k}/2", f"--out={part}", environment=environment)
+        self.expect_complaint(2, "not a part of the same run: accuracy_class of lstm_block_cell_grad B, here A", "merge", *parts,
+                              f"--out={self.folder / 'merged'}")
+        head = out / "run.json"
+        head.write_text(head.read_text().replace('"terms"', '"conditions"'))
+        self.expect_complaint(2, "terms", *arguments, f"--out={out}", "--resume", environment=of_class[0])
+
     def test_a_rebuilt_library_is_another_run(self):
         library = self.folder / "mine.so"
         library.write_bytes((C_PLUGINS / "plugin_in_c.so").read_bytes())

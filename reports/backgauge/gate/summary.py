@@ -18,6 +18,7 @@ def markdown(decision, evidence, policy):
     if evidence.verified is not None:
         parts += [f"**verify** {escaped(evidence.verified.implementation)}: {evidence.verified.word}. "
                   f"{escaped(evidence.verified.text)}", ""]
+        parts += [*(f"- {escaped(op)}: {escaped(terms)}" for op, terms in evidence.verified.terms), ""] if evidence.verified.terms else []
         parts += [*(f"- {escaped(kind)}: {number}" for kind, number in evidence.verified.kinds), ""] if evidence.verified.kinds else []
     if evidence.mean is not None:
         parts += [f"**bench** {escaped(text.summary(evidence.rows, evidence.mean))}", "",
@@ -57,6 +58,7 @@ def as_json(decision, evidence, policy):
         "findings": [{"verdict": one.verdict, "where": one.where, "why": one.why} for one in decision.findings],
         "policy": policy.source,
         "verify": None if verified is None else {"word": verified.word, "text": verified.text,
+                                                 "terms": [{"op": op, "text": terms} for op, terms in verified.terms],
                                                  "kinds": [{"kind": kind, "cases": number} for kind, number in verified.kinds]},
         "compare": compared,
         "instructions": {"reason": evidence.no_counts, "workloads": [_count(row) for row in evidence.counts]}}, indent=1) + "\n"

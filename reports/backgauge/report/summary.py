@@ -15,7 +15,11 @@ def markdown(material, charts, title, now):
 
 
 def _verdicts(material):
-    return [f"**{run.word}**: {escaped(run.implementation)}: {escaped(run.text)}" for run in material.verified]
+    return [part for run in material.verified for part in (f"**{run.word}**: {escaped(run.implementation)}: {escaped(run.text)}", _terms(run))]
+
+
+def _terms(run):
+    return "\n".join(f"- {escaped(op)}: {escaped(terms)}" for op, terms in run.terms)
 
 
 def _doubts(material, now):
