@@ -106,13 +106,11 @@ Json implementation_json(const backgauge_implementation& implementation, bool ca
            {"description", printable(implementation.description, kShownOfMessage)},
            {"memory", implementation.memory_space == BACKGAUGE_HOST ? "host" : "cuda"}};
   out["claims"] = Json::array();
-  for (const OpSpec& spec : op_specs()) {
-    const std::optional<Claims> claims = claims_of(implementation, spec.op);
-    if (!claims) continue;
-    Json claim = to_json(*claims);
-    claim["claims"] = claims_text(*claims);
+  for (const Claims& claims : terms_of(implementation)) {
+    Json claim = to_json(claims);
+    claim["claims"] = claims_text(claims);
     if (callable) {
-      const WorkspaceNeed need = workspace_need(implementation, *claims);
+      const WorkspaceNeed need = workspace_need(implementation, claims);
       Json twice = Json::object();
       for (const auto& [name, bytes] : need.with_twice) twice[std::string(1, name)] = bytes;
       claim["workspace"] = {
