@@ -26,6 +26,7 @@
 #include "properties/campaign/measure/significance.h"
 #include "properties/campaign/plan/campaign.h"
 #include "properties/judge/call/printable.h"
+#include "properties/judge/compare/claims.h"
 #include "reference/contract/op_spec.h"
 
 namespace backgauge::cli {

@@ -173,10 +173,10 @@ TEST(JudgeRnn, SkipsWhatIsNotClaimed) {
   ScriptedImplementation scripted;
   scripted.claim(&Claims::rnn_modes, BACKGAUGE_BIT(BACKGAUGE_GRU));
   EXPECT_EQ(judge(scripted, rnn_case()).reason, "rnn_mode lstm is not claimed");
-  scripted.claim(&Claims::directions, BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL));
-  EXPECT_EQ(judge(scripted, rnn_case(BACKGAUGE_GRU)).reason, "direction bi is not claimed");
   scripted.claim(&Claims::input_modes, BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT));
   EXPECT_EQ(judge(scripted, rnn_case(BACKGAUGE_GRU)).reason, "input_mode linear is not claimed");
+  scripted.claim(&Claims::directions, BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL));
+  EXPECT_EQ(judge(scripted, rnn_case(BACKGAUGE_GRU)).reason, "direction bi is not claimed");
   ScriptedImplementation without_dropout;
   without_dropout.claim(&Claims::dropout, false);
   EXPECT_EQ(judge(without_dropout, rnn_case(BACKGAUGE_GRU, 0.5)).reason, "dropout between 0 and 1 is not claimed");

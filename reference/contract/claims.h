@@ -37,12 +37,12 @@ class PerDtype {
   bool operator==(const PerDtype&) const = default;
 
  private:
-  static constexpr std::size_t kPlaces = 1 + *std::ranges::max_element(kFloatDtypes);
   static std::size_t place(std::int32_t dtype) {
-    return find_dtype(dtype) == nullptr ? kEveryDtype : static_cast<std::size_t>(dtype);
+    const DtypeSpec* spec = find_dtype(dtype);
+    return spec == nullptr ? 0 : static_cast<std::size_t>(1 + (spec - kDtypeSpecs.data()));
   }
 
-  std::array<double, kPlaces> values_{};
+  std::array<double, 1 + kFloatDtypes.size()> values_{};  // of all calls, then of each dtype
 };
 
 #define BACKGAUGE_NO_MEMBER(...)

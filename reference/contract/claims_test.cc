@@ -26,7 +26,8 @@ std::optional<Claims> read(const std::vector<backgauge_claim>& claims, std::stri
 
 std::string refusal_of(const std::vector<backgauge_claim>& claims, std::int32_t op = BACKGAUGE_BLOCK_LSTM_GRAD_V2) {
   std::string refusal;
-  EXPECT_EQ(read(claims, refusal, op).has_value(), refusal.empty());
+  const bool accepted = read(claims, refusal, op).has_value();
+  EXPECT_EQ(accepted, refusal.empty());
   return refusal;
 }
 
@@ -102,7 +103,7 @@ TEST(Claims, SayWhatIsWrongWithThem) {
   EXPECT_EQ(with(nullptr, 1), "property: expected a name, got NULL");
   EXPECT_EQ(
       with("slope", 1),
-      "\"slope\" is not a property that this backgauge knows; known are dtypes, dropout, use_peephole, least_T, "
+      "\"slope\" is not a property that this backgauge knows; known are dtypes, use_peephole, least_T, "
       "greatest_T, multiple_of_T, least_B, greatest_B, multiple_of_B, least_I, greatest_I, multiple_of_I, least_H, "
       "greatest_H, multiple_of_H, accuracy_class, numerical_contract, recomputes_co, recomputes_forward, "
       "determinism");

@@ -149,6 +149,7 @@ ScriptedImplementation::ScriptedImplementation() : table{} {
 }
 
 void ScriptedImplementation::claim(backgauge_op op) {
+  if (claims_.op == op) return;
   claims_.op = op;
   claims_.dtypes = spec_of(op).dtypes;
   publish();
