@@ -29,10 +29,10 @@ static backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan
   return BACKGAUGE_OK; /* no workspace, no reserve_space: the plan is zeros */
 }
 
-#define COMMON_CLAIMS                               \
-  {"accuracy_class", BACKGAUGE_CLASS_A, 0, 0},            \
-  {"numerical_contract", BACKGAUGE_FP32_STRICT, 0, 0},    \
-  {"determinism", BACKGAUGE_BITWISE, 0, 0}
+#define COMMON_CLAIMS                                                                                 \
+  {"accuracy_class", BACKGAUGE_CLASS_A, 0, 0}, {"numerical_contract", BACKGAUGE_FP32_STRICT, 0, 0}, { \
+    "determinism", BACKGAUGE_BITWISE, 0, 0                                                            \
+  }
 
 /* The first entry, which backgauge_entry() may change, is the accuracy class; the last of an LSTM op recomputes_co. */
 static backgauge_claim lstm_claims[] = {
@@ -43,7 +43,8 @@ static backgauge_claim lstm_claims[] = {
 };
 static backgauge_claim rnn_claims[] = {
     COMMON_CLAIMS,
-    {"dtypes", BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | BACKGAUGE_BIT(BACKGAUGE_FLOAT64), 0, 0},
+    {"dtypes", BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32) | BACKGAUGE_BIT(BACKGAUGE_FLOAT64), 0,
+     0},
     {"rnn_modes", BACKGAUGE_BIT(BACKGAUGE_LSTM) | BACKGAUGE_BIT(BACKGAUGE_GRU), 0, 0},
     {"input_modes", BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT), 0, 0},
     {"directions", BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL), 0, 0},
