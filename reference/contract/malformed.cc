@@ -294,7 +294,10 @@ std::string prefix_of(const CallSetup& setup) {
   std::string text = std::string(spec.word) + " " + std::string(dtype_word(setup.dtype));
   for (const AttributeSpec& attribute : spec.attributes()) {
     if (attribute.choice == nullptr) continue;
-    text.append(" ").append(attribute.key).append("=").append(attribute.word(setup.attributes.*attribute.choice));
+    // "peephole=1" of a flag use_peephole; the word of another value says what it is of.
+    text.append(" ");
+    if (attribute.is_flag()) text.append(attribute.name.substr(attribute.name.find('_') + 1)).append("=");
+    text.append(attribute.word(setup.attributes.*attribute.choice));
   }
   if (spec.traits.has_layers) text += " layers=" + std::to_string(setup.extents.L);
   return text + ": ";

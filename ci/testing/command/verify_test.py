@@ -109,7 +109,7 @@ class Misbehaving(CommandTest):
         self.assertIn("1 case judged with the mask of each call: masks depend on earlier calls, as claimed\n", claimed)
         self.assertIn("the mask differs in a second forward with the same seed and seed2",
                       self.expect(1, "verify", "--impl=hostile:seed_state", *arguments).stdout)
-        self.assertIn(" dropout_state=carried ", self.expect(0, "list", "--impl=hostile:seed_state_claimed").stdout)
+        self.assertIn(" dropout_has_state=1\n", self.expect(0, "list", "--impl=hostile:seed_state_claimed").stdout)
 
     def test_a_crash_names_the_case(self):
         implementation = C_PLUGINS / "crashing_plugin.so"

@@ -75,13 +75,6 @@ TEST(Worker, JudgesWhereMasksAreNotAvailable) {
   }
 }
 
-TEST(Worker, RefusedProblemsMustBeRefused) {
-  Filled filled = fill(cell_case());
-  filled.problem.inputs[5].shape = {8};
-  WorkerRunner runner({.implementation = "right"});
-  EXPECT_EQ(judge_case(runner, filled.problem, filled.facts, {}).status, Status::kPassed);
-}
-
 TEST(Worker, WhatCannotBeOpenedIsSaid) {
   const auto error = [](const std::string& name) -> std::string {
     try {
