@@ -55,7 +55,7 @@ const Entry kCudnnRnnBackprop = by_stack;
 }  // namespace held
 
 double bound_bytes(const Problem& problem) {
-  const held::Held numbers = held::entry_of(problem.op)(problem);
+  const held::Held numbers = held::entry_of(traits_of(problem.op).gradient.value_or(problem.op))(problem);
   const double value = problem.dtype == BACKGAUGE_FLOAT64 ? sizeof(long double) : sizeof(double);
   return (value + sizeof(double)) * (numbers.outputs + numbers.weights + numbers.states);
 }

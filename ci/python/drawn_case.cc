@@ -16,6 +16,7 @@
 #include "ci/run/plan/run_plan.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
+#include "properties/judge/compare/judge_outputs.h"
 #include "reference/contract/storage.h"
 
 namespace nb = nanobind;
@@ -52,9 +53,14 @@ Filled drawn(const Case& c) {
   return filled;
 }
 
-// Why correct outputs would not be PASSED; "" if they would.
-std::string unproved(ExpectedOutputs& expected, const Problem& problem, const Declared& declared) {
-  const Verdict verdict = cli::verdict_on_correct_outputs(expected, problem, declared);
+// Why correct outputs would not be PASSED; "" if they would. As in assert_conforms, those of the forward are not given.
+std::string unproved(const std::vector<Wanted>& wanted, ExpectedOutputs& expected, const Problem& problem,
+                     const Declared& declared) {
+  std::vector<GivenTensor> right;
+  for (const Wanted& tensor : wanted) {
+    right.push_back({tensor.name, tensor.shape, problem.dtype, {tensor.value.begin(), tensor.value.end()}});
+  }
+  const Verdict verdict = judge_outputs(expected, problem, right, declared);
   if (verdict.status == Status::kPassed) return "";
   return std::string(verdict_word(verdict.status)) + ": " + verdict.reason;
 }
@@ -83,7 +89,7 @@ DrawnCase::DrawnCase(const std::string& line, const nb::dict& words, bool redraw
   with_checksum.checksum = filled_.checksum;
   line_ = to_string(with_checksum);
   skip_reason_ = unclaimed(claims_, filled_.problem, filled_.facts);
-  if (redraw && skip_reason_.empty()) skip_reason_ = unproved(expected_, filled_.problem, declared());
+  if (redraw && skip_reason_.empty()) skip_reason_ = unproved(wanted(), expected_, filled_.problem, declared());
 }
 
 std::string DrawnCase::op() const { return std::string(spec_of(case_.op).tensorflow); }

@@ -104,6 +104,7 @@ inline constexpr std::array<std::string_view, 3> kEffectWords = {"scope", "round
 enum class Limit { kLeast, kGreatest, kMultiple };
 
 struct Property {
+  using Size = std::int64_t Extents::*;
   enum class Kind { kWord, kSet, kFlag, kNumber };
 
   std::string_view name;
@@ -120,7 +121,7 @@ struct Property {
   WordOf word = nullptr;                     // of words, sets and flags
   std::string_view enumerators{};            // of words: "backgauge_accuracy_class"
   const AttributeSpec* attribute = nullptr;  // of sets but dtypes: what they list the values of
-  std::int64_t Extents::*size = nullptr;     // of numbers: what they limit
+  Size size = nullptr;                       // of numbers: what they limit
   Limit limit = Limit::kLeast;
 
   void set_all(Claims& claims, double value) const;  // for every dtype

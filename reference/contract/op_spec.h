@@ -94,12 +94,18 @@ using WordOf = std::string_view (*)(std::int32_t);
 
 // An attribute of ops. Its value is one of several enumerators (`choice`), or a number between two limits.
 struct AttributeSpec {
-  std::string_view name;                                 // in backgauge_attributes, and TensorFlow's
-  std::string_view key;                                  // in case lines; "" if the seed of the case decides it
-  bool OpTraits::*fact;                                  // true of the ops that have it
-  std::int32_t backgauge_attributes::*choice = nullptr;  // one of these three is not null
-  float backgauge_attributes::*real = nullptr;
-  std::int64_t backgauge_attributes::*integer = nullptr;
+  // Named, because nvcc writes the type of a pointer to a member with parentheses, of which the compiler warns.
+  using Fact = bool OpTraits::*;
+  using Choice = std::int32_t backgauge_attributes::*;
+  using Real = float backgauge_attributes::*;
+  using Integer = std::int64_t backgauge_attributes::*;
+
+  std::string_view name;    // in backgauge_attributes, and TensorFlow's
+  std::string_view key;     // in case lines; "" if the seed of the case decides it
+  Fact fact;                // true of the ops that have it
+  Choice choice = nullptr;  // one of these three is not null
+  Real real = nullptr;
+  Integer integer = nullptr;
   // Of a choice: its claims, the words of its values, the value that is meant where none is given, and the legal
   // values, the simplest first. A flag's words are 0 and 1.
   std::string_view set{};
