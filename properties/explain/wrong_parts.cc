@@ -33,7 +33,7 @@ class WrongParts {
 const TensorSpec& output_of(const Problem& problem, const Wanted& wanted) {
   const std::vector<TensorSpec>& specs = spec_of(problem.op).outputs;
   const auto found = std::ranges::find(specs, wanted.name, &TensorSpec::name);
-  if (found == specs.end()) throw std::logic_error(wanted.name + " is no output of the op");
+  if (found == specs.end()) throw std::logic_error(wanted.name + " is not an output of the op");
   return *found;
 }
 

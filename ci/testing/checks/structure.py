@@ -190,7 +190,7 @@ def disorderly_rooms(root: Path) -> list[str]:
         arrows = includes_between_rooms(root, folder)
         for (room, included), places in arrows.items():
             if included not in rooms[:rooms.index(room)]:
-                out.append(f"{folder}/{room} includes {folder}/{included}, which is no room before it: {', '.join(places)}")
+                out.append(f"{folder}/{room} includes {folder}/{included}, which does not come before it: {', '.join(places)}")
         if len(arrows) > most:
             listed = "; ".join(f"{room} -> {included} ({', '.join(places)})" for (room, included), places in arrows.items())
             out.append(f"{folder} has {len(arrows)} arrows between its rooms, at most {most} are allowed: {listed}")

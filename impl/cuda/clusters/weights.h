@@ -10,7 +10,7 @@ namespace backgauge::cuda {
 
 inline constexpr int kClusterWarps = 8;
 
-// The recurrent weight of a gate of a unit of this block, or zero if there is no such unit.
+// The recurrent weight of one gate and unit; zero for units beyond H.
 template <class Recurrence>
 BACKGAUGE_BOTH typename Recurrence::Storage recurrent_weight(const Recurrence& recurrence, const ClusterSizes& sizes,
                                                              int rank, int to, int gate, int unit) {

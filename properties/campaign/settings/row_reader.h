@@ -21,7 +21,7 @@ class RowReader {
   }
 
  private:
-  std::size_t index(std::string_view setting) const;  // throws std::logic_error if there is no such setting
+  std::size_t index(std::string_view setting) const;  // throws std::logic_error for an unknown setting
 
   const std::vector<Setting>& settings_;
   const Row& row_;

@@ -21,7 +21,7 @@ Problem shaped_problem(const Case& c) {
 const TensorSpec& spec_of(backgauge_op op, const Tensor& tensor) {
   const std::vector<TensorSpec>& specs = spec_of(op).inputs;
   const auto found = std::ranges::find(specs, tensor.name, &TensorSpec::name);
-  if (found == specs.end()) throw std::logic_error(tensor.name + " is no input of the op");
+  if (found == specs.end()) throw std::logic_error(tensor.name + " is not an input of the op");
   return *found;
 }
 
