@@ -10,7 +10,7 @@ namespace backgauge::cuda {
 
 inline constexpr int kClusterWarps = 8;
 
-// The recurrent weight of one gate and unit; zero for units beyond H.
+// The recurrent weight of one gate and unit of this block; zero in the padding beyond the gates and units there are.
 template <class Recurrence>
 BACKGAUGE_BOTH typename Recurrence::Storage recurrent_weight(const Recurrence& recurrence, const ClusterSizes& sizes,
                                                              int rank, int to, int gate, int unit) {
