@@ -147,7 +147,7 @@ std::string table_refusal(const backgauge_implementation* table) {
     const bool twice = std::any_of(table->claims, table->claims + k,
                                    [&](const backgauge_op_claims& other) { return other.op == claims.op; });
     if (twice) return "claims[" + std::to_string(k) + "]: op " + std::to_string(claims.op) + " a second time";
-    if (claims.op == BACKGAUGE_CUDNN_RNN_BACKPROP && (table->forward == nullptr || table->prepare == nullptr)) {
+    if (find_op(claims.op)->traits.forward && (table->forward == nullptr || table->prepare == nullptr)) {
       return "forward, prepare: expected functions with CudnnRNNBackprop, got NULL";
     }
   }

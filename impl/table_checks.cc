@@ -32,7 +32,7 @@ backgauge_status fail(backgauge_message* message, backgauge_status status, std::
 backgauge_status before_mask(const backgauge_call& call, const Extents& extents, std::int32_t gap,
                              const std::uint8_t* keep, backgauge_message* message) {
   const bool nowhere = keep == nullptr && mask_elements(extents) > 0;
-  if (call.op == BACKGAUGE_CUDNN_RNN_BACKPROP && !nowhere && gap >= 0 && gap < extents.L - 1) return BACKGAUGE_OK;
+  if (find_op(call.op)->traits.forward && !nowhere && gap >= 0 && gap < extents.L - 1) return BACKGAUGE_OK;
   return fail(message, BACKGAUGE_INVALID_ARGUMENT,
               "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop, and memory for it");
 }
@@ -80,7 +80,7 @@ backgauge_status TableChecks::before(bool forward, const backgauge_call* call, E
   if (!validation.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, validation.refusal);
   if (!reserves) status = answer(*call, validation.extents, needed, message);
   if (status != BACKGAUGE_OK) return status;
-  if ((call->op == BACKGAUGE_CUDNN_RNN) != forward) {
+  if (find_op(call->op)->traits.gradient.has_value() != forward) {
     return fail(message, BACKGAUGE_INVALID_ARGUMENT,
                 forward ? "op: expected BACKGAUGE_CUDNN_RNN" : "op: expected a gradient");
   }

@@ -16,9 +16,10 @@
 
 namespace backgauge {
 
-// Whether the op has a reserve_space, whose length its implementation says.
+// Whether the call is of an op with a reserve_space. False for a number that is not an op.
 inline bool has_reserve_space(const backgauge_call& call) {
-  return call.op == BACKGAUGE_CUDNN_RNN || call.op == BACKGAUGE_CUDNN_RNN_BACKPROP;
+  const OpSpec* op = find_op(call.op);
+  return op != nullptr && op->traits.has_reserve_space();
 }
 
 // Puts the text into the message, if there is one. Returns the status.

@@ -27,12 +27,12 @@ RoundingModel scaled(RoundingModel model) {
   return model;
 }
 
-// Bytes that an evaluation keeps for each run: the values of every step if it starts with the forward, and gradients of
-// weights.
+// Bytes that an evaluation keeps for each run: the values of every step if it computes the states itself, and gradients
+// of weights.
 double kept_by_run(const Problem& problem) {
   const Extents& e = problem.extents;
   // For lstm seven planes of the forward pass, four of the backward pass, and the input of the layer.
-  const double planes = traits_of(problem.op).forward ? 12 : 0;
+  const double planes = traits_of(problem.op).takes_saved ? 0 : 12;
   const double steps = planes * static_cast<double>(e.T * e.B * e.H * e.L * e.D);
   const double weights = 4.0 * static_cast<double>(e.H * (e.I + e.H)),
                step = static_cast<double>(e.B * (e.H + e.I) + 1);

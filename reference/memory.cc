@@ -18,13 +18,13 @@ struct Held {
   double states = 0;   // of all steps, or of those that have not been summed yet
 };
 
-Held by_cell(const Problem& problem) {
+static Held by_cell(const Problem& problem) {
   const Extents& e = problem.extents;
   constexpr std::int64_t kPlanes = 40;  // inputs, and results of the equations
   return {.outputs = size_product({5, e.B, e.H}), .states = size_product({kPlanes, e.B, e.H})};
 }
 
-Held by_sequence(const Problem& problem) {
+static Held by_sequence(const Problem& problem) {
   const Extents& e = problem.extents;
   constexpr std::int64_t kPlanes = 24;  // of one step
   const double w = size_product({e.I + e.H, 4, e.H}),
@@ -34,7 +34,7 @@ Held by_sequence(const Problem& problem) {
           .states = size_product({kPlanes, e.B, e.H}) + 2 * queued * static_cast<double>(e.I + 5 * e.H)};
 }
 
-Held by_stack(const Problem& problem) {
+static Held by_stack(const Problem& problem) {
   const Extents& e = problem.extents;
   const std::int64_t gates = rnn_gates(problem.attributes.rnn_mode);
   const std::int64_t planes = gates == 4 ? 7 : gates == 3 ? 5 : 1;  // RnnStep

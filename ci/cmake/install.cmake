@@ -25,7 +25,7 @@ backgauge_install_output("completion fish" fish/vendor_completions.d backgauge.f
 install(FILES reference/contract/backgauge.h reference/contract/backgauge_library.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES reference/oracle.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/reference")
 install(DIRECTORY reference/contract DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/backgauge/reference"
-        FILES_MATCHING PATTERN "*.h" PATTERN "ops.inc" PATTERN "malformed.h" EXCLUDE PATTERN "owned_call.h" EXCLUDE
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "malformed.h" EXCLUDE PATTERN "owned_call.h" EXCLUDE
         PATTERN "header_layout.h" EXCLUDE)
 install(DIRECTORY properties/cases/goldens DESTINATION "${CMAKE_INSTALL_DATADIR}/backgauge"
         FILES_MATCHING PATTERN "*.npz" PATTERN "manifest.json" PATTERN "README.md")

@@ -163,7 +163,7 @@ int merge(const MergeArguments& options) {
              plan.tier.empty() ? "" : fmt::format(", tier {}, seed {}", plan.tier, plan.seed));
   const RunHead head = merger.head();
   Summary summary;
-  summary.add_terms(head.terms);
+  summary.set_terms(head.terms);
   for (const auto& [index, record] : merger.records()) summary.add(parse_case_or_throw(record.id), record);
   summary.add_checks(merger.checks());
   const RecordsByIndex shrunk = merger.shrunk();

@@ -66,7 +66,7 @@ class VerifyRun {
         shard_(shard_of(options)),
         waivers_(options.waivers, today()),
         folder_(options.out, head(), options.resume) {
-    summary_.add_terms(terms_of(candidate_.table()));
+    summary_.set_terms(terms_of(candidate_.table()));
     if (!options.add_regression.empty()) require_writable("--add-regression", options.add_regression);
     for (std::size_t index = 0; index < plan_.cases.size(); ++index) {
       if (!shard_.has(index)) continue;

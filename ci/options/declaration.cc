@@ -19,7 +19,7 @@ void declare(const Property& property, const std::string& text, Claims& claims) 
     const std::size_t colon = std::min(part.find(':'), part.size());
     const std::int32_t dtype = enumerator_of(dtype_word, part.substr(0, colon));
     const std::optional<double> value = property.parse(part.substr(std::min(colon + 1, part.size())));
-    if (!value || find_dtype(dtype) == nullptr) {
+    if (!value || find_dtype(dtype) == nullptr || !property.matters_for(dtype)) {
       throw CommandError{kUsage, fmt::format("{}={}: expected one of {}, or f16:WORD,bf16:WORD for single dtypes",
                                              option_of(property), text, words_in(property.word))};
     }

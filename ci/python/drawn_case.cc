@@ -16,7 +16,6 @@
 #include "ci/run/plan/run_plan.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
-#include "properties/judge/compare/judge_outputs.h"
 #include "reference/contract/storage.h"
 
 namespace nb = nanobind;
@@ -56,11 +55,7 @@ Filled drawn(const Case& c) {
 // Why correct outputs would not be PASSED; "" if they would. As in assert_conforms, those of the forward are not given.
 std::string unproved(const std::vector<Wanted>& wanted, ExpectedOutputs& expected, const Problem& problem,
                      const Declared& declared) {
-  std::vector<GivenTensor> right;
-  for (const Wanted& tensor : wanted) {
-    right.push_back({tensor.name, tensor.shape, problem.dtype, {tensor.value.begin(), tensor.value.end()}});
-  }
-  const Verdict verdict = judge_outputs(expected, problem, right, declared);
+  const Verdict verdict = cli::verdict_on_correct_outputs(expected, wanted, problem, declared);
   if (verdict.status == Status::kPassed) return "";
   return std::string(verdict_word(verdict.status)) + ": " + verdict.reason;
 }

@@ -140,6 +140,9 @@ Claims claims_in_words(std::string_view who, const OpSpec& spec, const nb::dict&
     if (nb::isinstance<nb::dict>(value)) {
       for (const auto& [word, each] : nb::borrow<nb::dict>(value)) {
         const std::int32_t dtype = cli::enumerator_named(field, dtype_word, nb::cast<std::string>(word));
+        if (name == "dtypes" || (op.dtypes & BACKGAUGE_BIT(dtype)) == 0) {
+          cli::refuse("{}: {} has no value for {}", field, op.tensorflow, dtype_word(dtype));
+        }
         property->set(claims, dtype, legal_number_of(field, op, *property, each));
       }
     } else if (!value.is_none()) {

@@ -32,11 +32,11 @@ void execute(const backgauge_call& call, const Extents& extents, Workspace& memo
 backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
                       backgauge_message* message) {
   if (const std::string other = other_library(); !other.empty()) return fail(message, BACKGAUGE_UNSUPPORTED, other);
-  const bool stacked = call.op != BACKGAUGE_BLOCK_LSTM_GRAD_V2;
   return with_status([&] {
     Workspace count;
     execute(call, extents, count, kAllPhases);
-    return fill_plan(count, stacked ? reserve_length(extents, call.attributes, call.num_threads) : 0, plan, message);
+    return fill_plan(count, has_reserve_space(call) ? reserve_length(extents, call.attributes, call.num_threads) : 0,
+                     plan, message);
   });
 }
 

@@ -19,7 +19,7 @@ struct JudgeOptions {
 };
 
 // On input a legal problem, as fill() makes it; calls that must be refused are judged in runner/refusals.h. Never
-// throws: an error in the judge itself is BROKEN("harness: ...").
+// throws: an illegal problem, and an error in the judge itself, are BROKEN("harness: ...").
 Verdict judge_case(Runner& runner, const Problem& problem, const DataFacts& facts, const JudgeOptions& options);
 
 // The same with a runner in this process.

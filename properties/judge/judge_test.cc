@@ -178,6 +178,17 @@ TEST(Judge, StatusesOtherThanOkAreFailedOrBroken) {
   }
 }
 
+TEST(Judge, AnIllegalProblemIsNotTheImplementationsFault) {
+  Filled filled = fill(cell_case());
+  filled.problem.inputs[5].shape = {8};
+  ScriptedImplementation scripted;
+  scripted.claim(filled.problem.op);
+  const Verdict verdict = judge_case(scripted.table, filled.problem, filled.facts, {});
+  EXPECT_EQ(verdict.status, Status::kBroken);
+  EXPECT_TRUE(verdict.reason.starts_with("harness: not a legal call: wcf")) << verdict.reason;
+  EXPECT_EQ(scripted.runs, 0);
+}
+
 TEST(Judge, ALegalProblemMustNotBeRefused) {
   ScriptedImplementation scripted;
   scripted.table.prepare = [](const backgauge_call*, backgauge_plan*, backgauge_message*) {
@@ -227,15 +238,17 @@ TEST(JudgeOutputs, JudgesFilesAndSaysWhatIsWrongWithThem) {
 
 TEST(JudgeOutputs, SkipsWhatTheDeclarationsMakeUndecidable) {
   const Problem problem = shaped_problem(cell_case());
-  for (const std::int32_t recomputes_co : {0, 1, 2}) {
-    for (const bool consistent : {false, true}) {
-      for (const bool training : {false, true}) {
-        const DataFacts facts{.consistent_saved = consistent, .training = training};
-        ExpectedOutputs expected(facts, [](const auto&...) { return std::vector<Wanted>{}; });
-        const bool skipped = (recomputes_co > 0 && !consistent) || (recomputes_co == 2 && !training);
-        const Verdict verdict = judge_outputs(
-            expected, problem, {}, {.recomputes_co = recomputes_co == 1, .recomputes_forward = recomputes_co == 2});
-        EXPECT_EQ(verdict.status == Status::kSkipped, skipped) << recomputes_co << consistent << training;
+  for (const bool co : {false, true}) {
+    for (const bool forward : {false, true}) {
+      for (const bool consistent : {false, true}) {
+        for (const bool training : {false, true}) {
+          const DataFacts facts{.consistent_saved = consistent, .training = training};
+          ExpectedOutputs expected(facts, [](const auto&...) { return std::vector<Wanted>{}; });
+          const bool skipped = ((co || forward) && !consistent) || (forward && !training);
+          const Verdict verdict =
+              judge_outputs(expected, problem, {}, {.recomputes_co = co, .recomputes_forward = forward});
+          EXPECT_EQ(verdict.status == Status::kSkipped, skipped) << co << forward << consistent << training;
+        }
       }
     }
   }

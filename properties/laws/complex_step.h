@@ -14,7 +14,7 @@ namespace backgauge {
 
 using Complex = std::complex<long double>;
 // Its square underflows to 0: the derivative has no error of the second order, and a relu at 0 stays at 0.
-constexpr long double kStep = 1e-3000L;
+inline constexpr long double kStep = 1e-3000L;
 
 // Exact complex arithmetic in which one tensor of a problem is displaced by i * kStep * step.
 class Perturbed : public Exact<Complex> {

@@ -22,12 +22,12 @@ DataProfile draw_data(CaseDraw& draw, const Case& c) {
   // bounded.
   const bool relu = c.rnn_mode == BACKGAUGE_RNN_RELU;
   const bool bounded = !relu && c.rnn_mode != BACKGAUGE_LSTM;
-  std::vector<DataProfile> classes = {DataProfile::kSaturated, DataProfile::kLinear, DataProfile::kZeros,
-                                      DataProfile::kTiny,      DataProfile::kHuge,   DataProfile::kScales,
-                                      DataProfile::kConstant};
-  if (!bounded) classes.push_back(DataProfile::kLarge);
-  if (!relu) classes.insert(classes.end(), {DataProfile::kNan, DataProfile::kInf});
-  return draw.one_of(classes);
+  std::vector<DataProfile> profiles = {DataProfile::kSaturated, DataProfile::kLinear, DataProfile::kZeros,
+                                       DataProfile::kTiny,      DataProfile::kHuge,   DataProfile::kScales,
+                                       DataProfile::kConstant};
+  if (!bounded) profiles.push_back(DataProfile::kLarge);
+  if (!relu) profiles.insert(profiles.end(), {DataProfile::kNan, DataProfile::kInf});
+  return draw.one_of(profiles);
 }
 
 std::vector<backgauge_dtype> dtypes_of(const OpSpec& op) {
@@ -39,16 +39,6 @@ std::vector<backgauge_dtype> dtypes_of(const OpSpec& op) {
 }
 
 }  // namespace
-
-bool must_be_short(DataProfile data) {
-  switch (data) {
-    case DataProfile::kStratified:
-    case DataProfile::kZeros:
-    case DataProfile::kScales:
-    case DataProfile::kHuge: return false;
-    default: return true;
-  }
-}
 
 Case draw_case(backgauge_op op, Sizes sizes, std::uint64_t seed) {
   const OpSpec& spec = spec_of(op);

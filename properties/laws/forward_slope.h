@@ -37,7 +37,7 @@ class ForwardSlope {
   explicit ForwardSlope(Problem problem) : problem_(std::move(problem)), forward_(problem_) {}
 
   // Adds a direction of these elements, unless there are none.
-  void add(std::string name, std::string input, std::string gradient, const Selection& elements);
+  void add(std::string name, std::string input, std::string gradient, std::vector<std::size_t> elements);
   // Adds a direction of all elements that are read, if the call has the tensor.
   void add_tensor(const std::string& name, const std::string& gradient);
 

@@ -76,8 +76,7 @@ class Spread {
     return index[0] == step_ && no_matrix ? own(index[2]) : Effect::kNan;
   }
 
-  // Before the step the NaN affects only the unit, except in the gradient of h, which is a product with all gates.
-  // Of a state [B, H] or [L * D, B, H]. At the first step of the last layer, the gradient of cs depends on the unit
+  // States are [B, H] or [L * D, B, H]. At the first step of the last layer, the gradient of cs depends on the unit
   // alone; that of h is a product with all gates.
   Effect of_state(const std::vector<std::int64_t>& index, bool is_cell_state) const {
     const std::int64_t net = index.size() == 3 ? index[0] : 0, layer = net / e_.D, direction = net % e_.D;

@@ -31,12 +31,12 @@ constexpr std::int32_t kEnumerators = 32;
 #define BACKGAUGE_FLAG(name, usual_, op, documentation) \
   BACKGAUGE_ROW(name, kFlag, op, documentation, .usual = usual_, .word = flag_word)
 #define BACKGAUGE_LIMIT(size_, member, op, what)                                                                    \
-  BACKGAUGE_ROW(least_##size_, kNumber, op, "the smallest " what " that it takes", .size = &Extents::member,        \
-                .limit = Limit::kLeast)                                                                             \
+  BACKGAUGE_ROW(least_##size_, kNumber, op, "the smallest " what " that it takes", .size_name = #size_,             \
+                .size = &Extents::member, .limit = Limit::kLeast)                                                   \
   BACKGAUGE_ROW(greatest_##size_, kNumber, op, "the largest " what " that it takes", .usual = kNoLimit,             \
-                .size = &Extents::member, .limit = Limit::kGreatest)                                                \
+                .size_name = #size_, .size = &Extents::member, .limit = Limit::kGreatest)                           \
   BACKGAUGE_ROW(multiple_of_##size_, kNumber, op, "a number that divides every " what " that it takes", .usual = 1, \
-                .least = 1, .size = &Extents::member, .limit = Limit::kMultiple)
+                .least = 1, .size_name = #size_, .size = &Extents::member, .limit = Limit::kMultiple)
 
 // Words of the columns of claims.inc.
 enum class Presence { kOptional, kRequired };
@@ -67,20 +67,13 @@ std::vector<Property> make_properties() {
   return out;
 }
 
-std::string number_text(double value) {
-  if (std::floor(value) == value && std::fabs(value) <= kNoLimit) {
-    return std::to_string(static_cast<std::int64_t>(value));
-  }
-  return std::to_string(value);
-}
-
 // False for a number that is not an enumerator: a call that the contract refuses may hold any.
 bool has(std::uint32_t set, std::int32_t enumerator) {
   return enumerator >= 0 && enumerator < kEnumerators && (set & BACKGAUGE_BIT(enumerator)) != 0;
 }
 
 // "A (1), A' (2), B (3)"
-std::string enumerators_in(std::string_view (*word)(std::int32_t), std::uint32_t set) {
+std::string enumerators_in(WordOf word, std::uint32_t set) {
   std::string out;
   for (std::int32_t enumerator = 0; enumerator < kEnumerators; ++enumerator) {
     if (!has(set, enumerator)) continue;
@@ -215,7 +208,8 @@ std::string refusal_of(const OpSpec& op, const backgauge_claim& claim) {
   if (property == nullptr) {
     std::vector<std::string> known;
     for (const Property* each : properties_of(op)) known.emplace_back(each->name);
-    return '"' + name + "\" is not a property that this backgauge knows; known are " + joined(known, ", ");
+    return '"' + shown_name(claim.property) + "\" is not a property that this backgauge knows; known are " +
+           joined(known, ", ");
   }
   if (!property->is_of(op.traits)) return name + ": " + std::string(op.tensorflow) + " does not have this property";
   if (claim.reserved != 0) return name + ": reserved: expected 0, got " + std::to_string(claim.reserved);
@@ -272,8 +266,8 @@ std::optional<Claims> read_claims(const backgauge_op_claims& table, std::string&
 namespace {
 
 // Why the values of a call are outside what one property claims, or "".
-std::string outside(const Property& property, double claimed, const backgauge_attributes& attributes,
-                    const Extents& extents) {
+std::string why_outside(const Property& property, double claimed, const backgauge_attributes& attributes,
+                        const Extents& extents) {
   const auto because = [](std::string_view name, std::string_view value, const std::string& why) {
     return std::string(name).append(" ").append(value).append(" is not claimed").append(why);
   };
@@ -283,12 +277,12 @@ std::string outside(const Property& property, double claimed, const backgauge_at
   }
   if (property.size != nullptr) {
     const std::int64_t value = extents.*property.size, limit = static_cast<std::int64_t>(claimed);
-    const std::string_view size = property.name.substr(property.name.rfind('_') + 1);
-    const std::string number = "= " + std::to_string(value), bound = std::to_string(limit);
-    if (property.limit == Limit::kLeast && value < limit) return because(size, number, ": at least " + bound);
-    if (property.limit == Limit::kGreatest && value > limit) return because(size, number, ": at most " + bound);
-    if (property.limit == Limit::kMultiple && value % limit != 0)
-      return because(size, number, ": multiples of " + bound);
+    const auto beyond = [&](const char* how) {
+      return because(property.size_name, "= " + std::to_string(value), how + std::to_string(limit));
+    };
+    if (property.limit == Limit::kLeast && value < limit) return beyond(": at least ");
+    if (property.limit == Limit::kGreatest && value > limit) return beyond(": at most ");
+    if (property.limit == Limit::kMultiple && value % limit != 0) return beyond(": multiples of ");
   }
   return "";
 }
@@ -303,8 +297,9 @@ std::string unclaimed_call(const Claims& claims, std::int32_t dtype, const backg
     return "dropout between 0 and 1 is not claimed";
   }
   for (const Property& property : properties()) {
-    if (!property.is_of(op)) continue;
-    std::string reason = outside(property, property.get(claims, dtype), attributes, extents);
+    const bool says_which_calls = property.attribute != nullptr || property.size != nullptr;
+    if (!says_which_calls || !property.is_of(op)) continue;
+    std::string reason = why_outside(property, property.get(claims, dtype), attributes, extents);
     if (!reason.empty()) return reason;
   }
   return "";

@@ -121,6 +121,7 @@ struct Property {
   WordOf word = nullptr;                     // of words, sets and flags
   std::string_view enumerators{};            // of words: "backgauge_accuracy_class"
   const AttributeSpec* attribute = nullptr;  // of sets but dtypes: what they list the values of
+  std::string_view size_name{};              // of numbers: "H", "layers"
   Size size = nullptr;                       // of numbers: what they limit
   Limit limit = Limit::kLeast;
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 namespace backgauge {
@@ -341,6 +342,7 @@ std::vector<CallSetup> base_setups(backgauge_op op, backgauge_dtype dtype) {
     apply_attributes(spec, setup.attributes, setup.extents);
     setups.push_back(setup);
   }
+  if (setups.empty()) throw std::logic_error(std::string(spec.tensorflow) + " has no call to damage");
   return setups;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each op does in one room of the project: how its inputs are drawn, what a call costs. A fact that is the same
-// kind of thing for every op is a column of ops.inc; behaviour is an entry, and each entry is a file of its own.
+// What each op does in one room of the project: how its inputs are drawn, what a call costs. Facts are columns of
+// ops.inc; behaviour is an entry, in a file of its own unless it is a few lines.
 //
 // A room declares its entries like this:
 //

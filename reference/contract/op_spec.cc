@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
 #include <stdexcept>
 
 #include "reference/contract/op_entries.h"
@@ -18,7 +20,7 @@ constexpr std::uint32_t kFloat64 = BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
 constexpr std::uint32_t kBfloat16 = BACKGAUGE_BIT(BACKGAUGE_BFLOAT16);
 
 // "I + H, 4 * H" as "I + H" and "4 * H".
-std::vector<std::string_view> dimensions_of(std::string_view shape_text) {
+std::vector<std::string_view> split_dimensions(std::string_view shape_text) {
   std::vector<std::string_view> dimensions;
   while (!shape_text.empty()) {
     const std::size_t comma = shape_text.find(", ");
@@ -60,7 +62,7 @@ std::vector<OpSpec> make_op_specs() {
   BACKGAUGE_OPS(BACKGAUGE_OP_SPEC)
   for (OpSpec& spec : specs) {
     for (auto* tensors : {&spec.inputs, &spec.outputs}) {
-      for (TensorSpec& tensor : *tensors) tensor.dimensions = dimensions_of(tensor.shape_text);
+      for (TensorSpec& tensor : *tensors) tensor.dimensions = split_dimensions(tensor.shape_text);
     }
   }
   return specs;
@@ -111,11 +113,6 @@ const TensorSpec& first_with(Role role, const std::vector<TensorSpec>& tensors, 
   return *found;
 }
 
-// Without a fraction if it has none.
-std::string shown(double number) {
-  return std::floor(number) == number ? std::to_string(static_cast<std::int64_t>(number)) : std::to_string(number);
-}
-
 }  // namespace
 
 const std::vector<OpSpec>& op_specs() {
@@ -137,8 +134,8 @@ bool AttributeSpec::allows(const backgauge_attributes& attributes) const {
 
 std::string AttributeSpec::expected() const {
   if (is_flag()) return "0 or 1";
-  if (real != nullptr) return "a number from " + shown(least) + " to " + shown(greatest);
-  if (integer != nullptr) return "a whole number from " + shown(least) + " to " + shown(greatest);
+  if (real != nullptr) return "a number from " + number_text(least) + " to " + number_text(greatest);
+  if (integer != nullptr) return "a whole number from " + number_text(least) + " to " + number_text(greatest);
   std::vector<std::int32_t> ascending = values;
   std::ranges::sort(ascending);
   std::string text;
@@ -150,7 +147,7 @@ std::string AttributeSpec::expected() const {
 }
 
 std::string AttributeSpec::given(const backgauge_attributes& attributes) const {
-  if (real != nullptr) return std::to_string(attributes.*real);
+  if (real != nullptr) return number_text(attributes.*real);
   return std::to_string(choice != nullptr ? attributes.*choice : attributes.*integer);
 }
 
@@ -223,6 +220,26 @@ std::string to_string(const Shape& shape) {
     text += std::to_string(dimension);
   }
   return text + "]";
+}
+
+std::string shown_name(const char* name) {
+  if (name == nullptr) return "NULL";
+  constexpr std::size_t kLongest = 40;  // twice the longest name of a table
+  std::string result(name, strnlen(name, kLongest + 1));
+  if (result.size() > kLongest) result.replace(kLongest, std::string::npos, "...");
+  for (char& c : result) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  return result.empty() ? "an empty name" : result;
+}
+
+std::string number_text(double number) {
+  constexpr double kExact = 0x1p53;  // up to here every whole number is a double
+  if (std::floor(number) == number && std::fabs(number) <= kExact) {
+    return std::to_string(static_cast<std::int64_t>(number));
+  }
+  char text[32];
+  return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.9g", number))};
 }
 
 std::string_view flag_word(std::int32_t flag) { return flag == 0 ? "0" : flag == 1 ? "1" : "?"; }

@@ -143,7 +143,7 @@ struct OpSpec {
   const TensorSpec& output(Role role) const;
 };
 
-// All four ops, the gradients first; BACKGAUGE_CUDNN_RNN is the forward of the third.
+// All ops, the gradients first.
 const std::vector<OpSpec>& op_specs();
 
 // The table of an op, or nullptr for a number that is not an op.
@@ -177,6 +177,12 @@ std::int64_t elements_in_rows(const Shape& shape, std::int64_t rows);
 
 // "[3, 20]"
 std::string to_string(const Shape& shape);
+
+// A name that a caller gave, fit for a line of limited length; it may be NULL.
+std::string shown_name(const char* name);
+
+// "8", "0.25": a number, without a fraction if it has none.
+std::string number_text(double number);
 
 // Words of enumerators, as in case lines, records and listings; "?" for unknown ones.
 std::string_view flag_word(std::int32_t flag);            // 0 1

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <span>
 
@@ -31,19 +30,7 @@ constexpr std::string_view kStateRows = "L * D", kReserveSpace = "reserve_space"
 
 std::string text(std::int64_t value) { return std::to_string(value); }
 
-// A name that the caller gave, fit for a line of limited length.
-std::string shown(const char* name) {
-  if (name == nullptr) return "NULL";
-  constexpr std::size_t kLongest = 40;  // twice the longest name of a table
-  std::string result(name, strnlen(name, kLongest + 1));
-  if (result.size() > kLongest) result.replace(kLongest, std::string::npos, "...");
-  for (char& c : result) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  }
-  return result.empty() ? "an empty name" : result;
-}
-
-// Calls are validated each time they run: what is right is checked without asking for memory.
+// Calls are validated each time they run: shapes are compared without copies.
 std::span<const std::int64_t> dimensions_of(const backgauge_tensor& tensor) {
   return {tensor.shape, static_cast<std::size_t>(tensor.rank)};
 }
@@ -146,7 +133,7 @@ class Validator {
     for (std::size_t k = 0; k < std::max(given.size(), wanted.size()); ++k) {
       if (k == wanted.size()) {
         return refuse(list, "no tensor " + text(static_cast<std::int64_t>(k)),
-                      shown(given[k].name) + remark(specs, given, k));
+                      shown_name(given[k].name) + remark(specs, given, k));
       }
       if (k == given.size() || given[k].name == nullptr || wanted[k]->name != given[k].name) {
         return refuse_tensor(list, specs, given, k, std::string(wanted[k]->name));
@@ -164,7 +151,7 @@ class Validator {
     const auto count = static_cast<std::int32_t>(given.size());
     const bool missing = backgauge_find(given.data(), count, wanted.c_str()) == nullptr;
     return refuse(list, expected,
-                  shown(given[k].name) + remark(specs, given, k) + (missing ? "; " + wanted + " is missing" : ""));
+                  shown_name(given[k].name) + remark(specs, given, k) + (missing ? "; " + wanted + " is missing" : ""));
   }
 
   // A remark about the name of a tensor that is in the wrong place.
@@ -216,7 +203,8 @@ class Validator {
   }
 
   bool check_sizes() {
-    if (bind_sizes() && bind_seq_len_max() && bind_lengths() && check_shapes()) return true;
+    if (bind_sizes() && bind_seq_len_max() && bind_params_length() && bind_reserve_length() && check_shapes())
+      return true;
     refuse_contradiction();
     return false;
   }
@@ -283,7 +271,7 @@ class Validator {
     return true;
   }
 
-  bool bind_lengths() {
+  bool bind_params_length() {
     if (!op_->traits.flat_params) return true;
     const auto& [I, H] = std::pair{extents_.I, extents_.H};
     if (call_.attributes.input_mode == BACKGAUGE_SKIP_INPUT && I != H) {
@@ -292,6 +280,11 @@ class Validator {
     const auto length = checked_size(rnn_params(call_.attributes, I, H, extents_.L));
     if (!length) return refuse("params", "a length below 2^60", "a length that overflows");
     extents_.params_length = *length;
+    return true;
+  }
+
+  bool bind_reserve_length() {
+    if (!op_->traits.has_reserve_space()) return true;
     if (with_memory_ && reserve_space_length_ == kAnyLength) {
       const auto found =
           std::ranges::find_if(bound_, [](const Bound& bound) { return bound.spec->name == kReserveSpace; });

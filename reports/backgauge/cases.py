@@ -78,7 +78,8 @@ class Case:
     @property
     def repro(self) -> str:
         """An expression that makes this case again."""
-        claims = "".join(f", {name}={value!r}" for name, value in self._claims.items() if name in rounding_properties())
+        rounding = rounding_properties()
+        claims = "".join(f", {name}={value!r}" for name, value in self._claims.items() if name in rounding)
         return f"backgauge.case({self.line!r}{claims})"
 
 

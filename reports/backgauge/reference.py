@@ -116,13 +116,13 @@ def _repro(problem, given, save):
         return 'save="FOLDER" keeps inputs and outputs for `backgauge judge`'
     folder = os.fspath(save)
     asked(native().save, problem, given, folder)
+    dtype = next(word for word, _ in problem.inputs.values() if word != "i64")  # a folder has one
+    values = {name: value.get(dtype) if isinstance(value, dict) else value for name, value in problem.claims.items()}
     options = [f"--dir={folder}", f"--outputs={os.path.join(folder, 'outputs')}",
-               *(_option(name, value) for name, value in problem.claims.items() if value is not False)]
+               *(_option(name, value) for name, value in values.items() if value not in (None, False))]
     return f"backgauge judge {shlex.join(options)}"
 
 
 def _option(name, value):
-    """accuracy_class={"f16": "B", "bf16": "A'"} as "--accuracy-class=f16:B,bf16:A'"."""
-    if isinstance(value, dict):
-        value = ",".join(f"{dtype}:{word}" for dtype, word in value.items())
+    """accuracy_class="B" as "--accuracy-class=B"."""
     return f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")

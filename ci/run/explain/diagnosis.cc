@@ -48,7 +48,7 @@ std::string hint_of(ExpectedOutputs& expected, const Problem& problem, const std
 }
 
 // With which other value of a property that changes where results are rounded the outputs pass, in words; "" if with
-// none. The values of a property come in the order of its enumerators.
+// none. The first that passes in the order of the enumerators, which for numerical_contract is not one of tightness.
 std::string passes_as(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                       const Claims& claims, HowToDeclare how) {
   for (const Property* property : properties_of(spec_of(problem.op))) {

@@ -43,7 +43,7 @@ bool is_stated(const Property& property, const Claims& claims) {
   return property.kind != Property::Kind::kNumber || is_worth_stating(property, claims);
 }
 
-double parse_value(const Property& property, const Json& json) {
+double number_of(const Property& property, const Json& json) {
   const auto enumerator = [&](const Json& word) {
     const std::optional<double> value = property.parse(word.get<std::string>());
     if (!value) throw std::invalid_argument(fmt::format("{}: {} is not one of its words", property.name, word.dump()));
@@ -57,11 +57,17 @@ double parse_value(const Property& property, const Json& json) {
   return values;
 }
 
+double parse_value(const Property& property, const OpSpec& op, const Json& json) {
+  const double value = number_of(property, json);
+  if (property.allows(op, value)) return value;
+  throw std::invalid_argument(
+      fmt::format("{}: expected {}, got {}", property.name, property.expected(op), json.dump()));
+}
+
 const OpSpec& parse_op(const std::string& word) {
-  for (const backgauge_op op : gradient_ops()) {
-    if (spec_of(op).word == word) return spec_of(op);
-  }
-  throw std::invalid_argument(fmt::format("\"{}\" is not an op", word));
+  const OpSpec* op = find_op(word);
+  if (op == nullptr || op->traits.gradient) throw std::invalid_argument(fmt::format("\"{}\" is not an op", word));
+  return *op;
 }
 
 Claims parse_claims(const Json& json) {
@@ -70,10 +76,10 @@ Claims parse_claims(const Json& json) {
     if (name == kOp || name == kNotClaimed || name == kText) continue;
     const Property* property = find_property(name);
     if (property == nullptr) throw std::invalid_argument(fmt::format("\"{}\" is not a property", name));
-    if (!value.is_object()) property->set_all(out, parse_value(*property, value));
+    if (!value.is_object()) property->set_all(out, parse_value(*property, out.spec(), value));
     for (const backgauge_dtype dtype : kFloatDtypes) {
       const auto found = value.is_object() ? value.find(dtype_word(dtype)) : value.end();
-      if (found != value.end()) property->set(out, dtype, parse_value(*property, *found));
+      if (found != value.end()) property->set(out, dtype, parse_value(*property, out.spec(), *found));
     }
   }
   return out;
@@ -85,9 +91,9 @@ std::string in_words(const Property& property) {
   return out;
 }
 
-// "accuracy class A", "recomputes co", "no …" for a flag that is not set.
+// "accuracy class A", "recomputes co".
 std::string phrase(const Property& property, double value) {
-  if (property.kind == Property::Kind::kFlag) return (value != 0 ? "" : "no ") + in_words(property);
+  if (property.kind == Property::Kind::kFlag) return in_words(property);
   return fmt::format("{} {}", in_words(property), fmt::join(property.words_of(value), "+"));
 }
 
@@ -96,9 +102,8 @@ std::vector<std::string> left_out(const Property& property, const OpSpec& op, do
   if (value == property.usual_for(op)) return {};
   if (property.kind == Property::Kind::kFlag) return {in_words(property)};
   if (property.kind == Property::Kind::kNumber) {
-    const std::string_view size = property.name.substr(property.name.rfind('_') + 1);
     constexpr std::string_view kForms[] = {"<", ">", "not a multiple of"};
-    return {fmt::format("{} {} {:.0f}", size, kForms[static_cast<std::size_t>(property.limit)], value)};
+    return {fmt::format("{} {} {:.0f}", property.size_name, kForms[static_cast<std::size_t>(property.limit)], value)};
   }
   std::vector<std::string> out = property.words_in(property.all(op) & ~static_cast<std::uint32_t>(value));
   for (std::string& word : out) {
@@ -182,8 +187,14 @@ Json to_json(const Terms& terms) {
 
 Terms parse_terms(const Json& json) try {
   Terms out;
-  for (const Json& each : json) out.push_back(parse_claims(each));
-  if (to_json(out) != json) throw std::invalid_argument("they contradict themselves");
+  for (const Json& each : json) {
+    // What an older version did not know yet is missing in its files, and as usual.
+    const Json again = to_json(out.emplace_back(parse_claims(each)));
+    for (const auto& [name, value] : each.items()) {
+      if (again.contains(name) && again[name] == value) continue;
+      throw std::invalid_argument(fmt::format("{} contradicts the others", name));
+    }
+  }
   return out;
 } catch (const std::exception& error) {
   throw std::invalid_argument(fmt::format("\"terms\": {}", error.what()));
@@ -246,8 +257,8 @@ std::string difference(const Terms& there, const Terms& here) {
   };
   for (const backgauge_op op : gradient_ops()) {
     const Claims *first = find_claims(there, op), *second = find_claims(here, op);
+    if (first == nullptr && second == nullptr) continue;
     for (const Property* property : properties_of(spec_of(op))) {
-      if (first == second) continue;  // neither claims the op
       const std::string before = text_of(*property, first), now = text_of(*property, second);
       if (before != now) return fmt::format("{} of {} {}, here {}", property->name, spec_of(op).word, before, now);
     }

@@ -25,7 +25,7 @@ std::string tensor_line(const TensorReport& tensor);
 
 class Summary {
  public:
-  void add_terms(Terms terms) { terms_ = std::move(terms); }
+  void set_terms(Terms terms) { terms_ = std::move(terms); }
   void add(const Case& c, const Record& record);
   void add_producer(const Record& record);
   void add_walk(Walk walked) { walk_ = std::move(walked); }

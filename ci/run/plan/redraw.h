@@ -32,7 +32,8 @@ Case redrawn(Case c, int redraws);
 Verdict verdict_on_correct_outputs(const Case& c, Filled filled, const Declared& declared);
 
 // The same for a problem that has its masks.
-Verdict verdict_on_correct_outputs(ExpectedOutputs& expected, const Problem& problem, const Declared& declared);
+Verdict verdict_on_correct_outputs(ExpectedOutputs& expected, const std::vector<Wanted>& correct,
+                                   const Problem& problem, const Declared& declared);
 
 // The line that a tier judges instead of a planned one, for implementations with these declared properties, with the
 // checksum of its inputs: redrawn as long as even correct outputs would be MISTRUSTED. If the expected outputs depend

@@ -182,6 +182,7 @@ def includes_between_rooms(root: Path, folder: str) -> dict[tuple[str, str], lis
 def disorderly_rooms(root: Path) -> list[str]:
     out = []
     for folder, (rooms, most) in ROOMS.items():
+        out += [f"{folder}/{room} is a room without files" for room in rooms if not git(root, "ls-files", f"{folder}/{room}")]
         homeless = [name for name in git(root, "ls-files", *(f"{folder}/{pattern}" for pattern in COMPILED))
                     if Path(name).relative_to(folder).parts[0] not in rooms]
         if homeless:

@@ -33,7 +33,7 @@ Case case_for(const Claims& claims) {
   c.I = c.H = 64;
   c.seed = 1;
   set_steps(c, 8, 8);
-  // The set of an attribute that the op has not is empty.
+  // The set of an attribute that the op does not have is empty.
   c.rnn_mode =
       first_of(claims.rnn_modes[c.dtype], {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN_TANH, BACKGAUGE_RNN_RELU});
   c.direction = first_of(claims.directions[c.dtype], {BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL});

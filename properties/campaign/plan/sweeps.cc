@@ -38,7 +38,7 @@ class Shapes {
     c.seed = draws_.seed();
     out_.push_back(std::move(c));
   }
-  // What the following have, if the op has layers.
+  // Layers, direction and dropout of the cases added from now on, if the op has layers.
   void set_layers(std::int64_t layers, backgauge_direction direction, double dropout) {
     if (!traits_of(base_.op).has_layers) return;
     base_.layers = layers, base_.direction = direction, base_.dropout = dropout;

@@ -7,15 +7,15 @@
 
 namespace backgauge {
 
-std::string_view RowReader::value(std::string_view setting) const {
-  const std::size_t at = index(setting);
-  return row_[at] == kUnset ? std::string_view() : settings_[at].values[static_cast<std::size_t>(row_[at])];
+std::size_t index_of(const std::vector<Setting>& settings, std::string_view setting) {
+  const auto found = std::ranges::find(settings, setting, &Setting::name);
+  if (found == settings.end()) throw std::logic_error("no setting " + std::string(setting));
+  return static_cast<std::size_t>(found - settings.begin());
 }
 
-std::size_t RowReader::index(std::string_view setting) const {
-  const auto found = std::ranges::find(settings_, setting, &Setting::name);
-  if (found == settings_.end()) throw std::logic_error("no setting " + std::string(setting));
-  return static_cast<std::size_t>(found - settings_.begin());
+std::string_view RowReader::value(std::string_view setting) const {
+  const std::size_t at = index_of(settings_, setting);
+  return row_[at] == kUnset ? std::string_view() : settings_[at].values[static_cast<std::size_t>(row_[at])];
 }
 
 }  // namespace backgauge

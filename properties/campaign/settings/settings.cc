@@ -42,17 +42,12 @@ bool is_legal_anywhere(const RowReader& row) {
   return true;
 }
 
-std::size_t index_of(backgauge_op op, std::string_view setting) {
-  const std::vector<Setting>& settings = settings_of(op);
-  return static_cast<std::size_t>(std::ranges::find(settings, setting, &Setting::name) - settings.begin());
-}
-
-std::size_t data_setting(backgauge_op op) { return index_of(op, "data"); }
+std::size_t data_setting(backgauge_op op) { return index_of(settings_of(op), "data"); }
 
 Factors with_dtypes(const Dtypes& dtypes, backgauge_op op, Factors factors) {
   std::vector<int> values;
   for (const backgauge_dtype dtype : dtypes) values.push_back(index_in(kFloatDtypes, dtype));
-  const std::size_t at = index_of(op, "dtype");
+  const std::size_t at = index_of(settings_of(op), "dtype");
   factors.sizes[at] = std::ranges::max(values) + 1;  // which rows are found depends on values that no row may have
   factors.legal = [legal = factors.legal, at, values](const Row& row) {
     return (row[at] == kUnset || std::ranges::count(values, row[at]) > 0) && legal(row);

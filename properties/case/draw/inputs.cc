@@ -43,8 +43,8 @@ std::string too_large(const Problem& problem) {
 }
 
 // The reason why the contract refuses a call with these extents, whatever the data; "" if it is legal.
-std::string refusal_of(const Case& c, const Problem& problem) {
-  std::int64_t seq_len_max = c.seq_len_max;
+std::string refusal_of(const Problem& problem) {
+  std::int64_t seq_len_max = problem.extents.S;
   const auto describe = [&](const std::vector<TensorSpec>& specs) {
     std::vector<backgauge_tensor> tensors;
     for (const TensorSpec& spec : specs) {
@@ -55,7 +55,7 @@ std::string refusal_of(const Case& c, const Problem& problem) {
     }
     return tensors;
   };
-  const OpSpec& spec = *find_op(c.op);
+  const OpSpec& spec = spec_of(problem.op);
   const std::vector<backgauge_tensor> inputs = describe(spec.inputs), outputs = describe(spec.outputs);
   const backgauge_call call = c_call(problem, inputs, outputs, BACKGAUGE_HOST, 1);
   return validate_shapes(call).refusal;
@@ -120,7 +120,7 @@ Filled fill(const Case& c) {
     filled.error = too_large(filled.problem);
     if (!filled.error.empty()) return filled;
   }
-  filled.error = refusal_of(c, filled.problem);
+  filled.error = refusal_of(filled.problem);
   if (!filled.error.empty()) return filled;
   if (c.data != DataProfile::kGolden) draw(c, filled);
   filled.checksum = checksum_of(filled.problem);

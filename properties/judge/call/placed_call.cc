@@ -9,6 +9,7 @@
 #include "properties/case/line/c_call.h"
 #include "properties/judge/call/plan_fault.h"
 #include "reference/contract/storage.h"
+#include "reference/contract/validate.h"
 
 namespace backgauge {
 namespace {
@@ -33,6 +34,9 @@ PlacedCall::PlacedCall(const backgauge_implementation& implementation, const Pro
   describe_inputs(raw);
   describe_outputs(0);
   link();
+  // An implementation may answer an illegal call in any way, so none is made.
+  const std::string refusal = validate_shapes(call_).refusal;
+  if (!refusal.empty()) throw std::invalid_argument("not a legal call: " + refusal);
 }
 
 bool PlacedCall::prepare() {
@@ -134,7 +138,7 @@ void PlacedCall::describe_outputs(std::int64_t reserve_length) {
   link();
 }
 
-// Only now does a described input take memory of its own: a problem whose shapes alone are asked about needs none.
+// A described input takes memory of its own only when it is placed, or if prepare may read it.
 void PlacedCall::encode_values(Described& input) {
   if (input.values == nullptr) return;
   input.raw.bytes.resize(input.values->size() * backgauge_dtype_bytes(input.dtype));

@@ -8,6 +8,7 @@
 #include "reference/oracle.h"
 
 namespace backgauge {
+
 CaseSession::CaseSession(Runner& runner, const Problem& problem, const DataFacts& facts)
     : runner_(runner),
       problem_(problem),
@@ -53,7 +54,7 @@ DropoutMasks CaseSession::dropout_masks(const RunOptions& options) {
 }
 
 RunOptions CaseSession::gradient_options(RunOptions options) const {
-  if (claims_ && claims_->changes_reserve_space[problem_.dtype]) options.changed_inputs.emplace_back("reserve_space");
+  if (claims_->changes_reserve_space[problem_.dtype]) options.changed_inputs.emplace_back("reserve_space");
   return options;
 }
 

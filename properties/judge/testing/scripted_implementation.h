@@ -19,7 +19,7 @@ struct ScriptedImplementation {
 
   backgauge_implementation table;  // claims the usual value of every property of LSTMBlockCellGrad
 
-  void claim(backgauge_op op);  // if it is another op, in all its dtypes
+  void claim(backgauge_op op);  // instead of the op before; another one in all its dtypes
   template <class T>
   void claim(PerDtype<T> Claims::*property, std::type_identity_t<T> value) {
     claims_.*property = value;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "properties/judge/call/printable.h"
+#include "properties/judge/compare/claims.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge {
@@ -187,7 +188,7 @@ backgauge_status dropout_mask_elsewhere(const backgauge_call*, std::int32_t, std
 Introduction introduction(const backgauge_implementation& i) {
   std::vector<Claims> claims;
   for (std::int32_t k = 0; k < i.num_claims; ++k) {
-    if (std::string refusal; auto read = read_claims(i.claims[k], refusal)) claims.push_back(*read);
+    claims.push_back(claims_of(i, static_cast<backgauge_op>(i.claims[k].op)).value());
   }
   return {i.name,
           i.version,

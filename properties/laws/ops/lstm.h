@@ -9,9 +9,9 @@ namespace backgauge::law_ops {
 void draw_lstm_settings(CaseDraw& draw, Case& c);
 Results lstm_by_hand(OneUnit& unit);
 
-// Of the cell, which takes the gates: kPreActivations in place of x, h_prev, w and b.
+// For the cell, whose forward takes pre-activations of the gates in place of x, h_prev, w and b.
 std::unique_ptr<ForwardSlope> cell_slope(const Case& c, Problem problem);
-// Of the block. b, which the gradient does not read, gets finite values.
+// For the block. b, which the gradient does not read, gets finite values.
 std::unique_ptr<ForwardSlope> block_slope(const Case& c, Problem problem);
 
 }  // namespace backgauge::law_ops

@@ -126,7 +126,7 @@ class LstmSlope : public ForwardSlope {
     const std::int64_t H = problem_.extents.H;
     for (std::int64_t gate = 0; gate < 4; ++gate) {
       add(name + " of gate " + std::to_string(gate), name, gradient,
-          part(shape, shape.size() - 1, gate * H, (gate + 1) * H));
+          part(shape, shape.size() - 1, gate * H, (gate + 1) * H).from);
     }
   }
 

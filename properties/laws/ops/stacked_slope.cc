@@ -23,11 +23,7 @@ class StackedSlope : public ForwardSlope {
     for (const char* name : {"input", "input_h", "input_c"}) add_tensor(name, std::string(name) + "_backprop");
     const RnnParams layout = layout_of(problem_);
     for (std::int64_t gate = 0; gate < layout.gates; ++gate) {
-      Selection W, R, bW, bR;
-      const auto append = [](Selection& to, std::int64_t begin, std::int64_t count) {
-        const Selection more = range(begin, count);
-        to.from.insert(to.from.end(), more.from.begin(), more.from.end());
-      };
+      std::vector<std::size_t> W, R, bW, bR;
       for (std::int64_t layer = 0; layer < e.L; ++layer) {
         for (std::int64_t direction = 0; direction < e.D; ++direction) {
           append(W, layout.W(layer, direction, gate), e.H * layout.matrix_input(layer));

@@ -37,8 +37,10 @@ std::vector<Hostile> make_all(bool twins) {
       if (misbehaviour.prepare != nullptr) hostile.table.prepare = misbehaviour.prepare;
       if (misbehaviour.dropout_mask != nullptr) hostile.table.dropout_mask = misbehaviour.dropout_mask;
       if (misbehaviour.forward != nullptr) hostile.table.forward = misbehaviour.forward;
-      if (misbehaviour.claim != nullptr) hostile.claims = changed_claims(misbehaviour.claim);
-      if (misbehaviour.claim != nullptr) hostile.table.claims = hostile.claims.data();  // which moving does not change
+      if (misbehaviour.claim != nullptr) {
+        hostile.claims = changed_claims(misbehaviour.claim);
+        hostile.table.claims = hostile.claims.data();  // stays valid when `hostile` is moved
+      }
       all.push_back(std::move(hostile));
     }
   }

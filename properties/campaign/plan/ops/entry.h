@@ -13,10 +13,10 @@ namespace backgauge::plan_ops {
 
 // The place of a case of structured_cases.
 struct StructuredTurn {
-  std::size_t number;  // of the structure
-  std::size_t k;       // of the case among those of the structure
-  bool thorough;       // with every variant and dtype; variant: which
-  std::size_t variant;
+  std::size_t number;   // of the structure
+  std::size_t k;        // of the case among those of the structure
+  bool thorough;        // every variant, with every dtype
+  std::size_t variant;  // only if thorough
 };
 
 struct Entry {
@@ -25,7 +25,7 @@ struct Entry {
   void (*choose_variant)(Case&, std::size_t variant);
   // Attributes of training sizes that take turns.
   void (*take_turn)(Case&, std::size_t turn);
-  // A case with nothing but op and dtype: draws all the rest but the seed.
+  // On input a case that has only op and dtype. Draws the rest, except the seed.
   void (*draw)(Case&, Draws&);
   // In a tier that is not thorough, cases for each structure.
   std::size_t structured_cases;
