@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iostream>
 #include <utility>
 
 #include "ci/run/judge/judging.h"
@@ -12,12 +13,26 @@
 namespace backgauge::cli {
 namespace {
 
+// What cuDNN computes on a device is described in float64, except its slope of relu at 0 and its masks of two
+// directions. In the other types it also rounds what it saves, and approximates tanh.
+bool is_described(const Golden& golden) {
+  if (golden.group != "device") return true;
+  const Case& c = golden.case_line;
+  const bool masks_of_two_directions = c.direction == BACKGAUGE_BIDIRECTIONAL && c.dropout > 0;
+  return c.dtype == BACKGAUGE_FLOAT64 && !masks_of_two_directions && golden.regime != "kinks";
+}
+
 void judge_directory(const std::filesystem::path& directory) {
   std::string error;
   const std::vector<Golden> goldens = list_goldens(directory, error);
   ASSERT_EQ(error, "");
   ASSERT_FALSE(goldens.empty());
+  std::size_t not_described = 0;
   for (const Golden& golden : goldens) {
+    if (!is_described(golden)) {
+      ++not_described;
+      continue;
+    }
     GoldenData data;
     ASSERT_TRUE(read_golden(directory, golden, data, error)) << error;
     StoredOutputs stored(data);
@@ -33,6 +48,10 @@ void judge_directory(const std::filesystem::path& directory) {
       tensor.values.back() = right;
     }
   }
+  EXPECT_LT(not_described, goldens.size());
+  if (not_described == 0) return;
+  std::cout << "SKIPPED " << not_described << " vectors of a library on a device: what it rounds and approximates, its "
+            << "slope of relu at 0 and its masks of two directions cannot be declared\n";
 }
 
 TEST(Goldens, OfTheProjectAgreeWithTheOracleAndWrongOnesDoNot) {

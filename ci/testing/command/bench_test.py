@@ -212,8 +212,10 @@ class BenchTest(Runs):
             self.skipTest(probe.stderr.strip())
         base, again = counted("cpu,cpu")
         self.assertLess(max(base + again) / min(base + again), 1.001)
-        more, = counted(PLUGINS / "takes_longer.so", BACKGAUGE_TEST_INSTRUCTIONS=str(0.01 * base[0]))
-        self.assertAlmostEqual(more[0] / base[0], 1.01, delta=0.002)
+        # The plug-in has its own copy of cpu, compiled differently: it is compared with itself.
+        less, = counted(PLUGINS / "takes_longer.so", BACKGAUGE_TEST_INSTRUCTIONS="2")
+        more, = counted(PLUGINS / "takes_longer.so", BACKGAUGE_TEST_INSTRUCTIONS=str(0.01 * less[0]))
+        self.assertAlmostEqual(more[0] / less[0], 1.01, delta=0.001)
 
     def test_blocks_are_sets_of_processes(self):
         _, _, _, samples = self.bench(0, "--blocks=2", "--impl=cpu,cpu", "--case", CELL)

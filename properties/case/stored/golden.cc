@@ -73,6 +73,7 @@ Golden golden_of(const json& entry) {
   golden.file = entry.at("file");
   golden.regime = entry.at("regime");
   golden.producer = entry.at("producer");
+  golden.group = entry.at("group");
   golden.from_forward = !entry.at("forward").is_null();
   golden.case_line = case_of(entry);
   golden.attributes = attributes_of(golden.case_line);

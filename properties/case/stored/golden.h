@@ -16,6 +16,7 @@ struct Golden {
   std::string name, file;
   std::string regime;                 // how the values were chosen: a word of the README
   std::string producer;               // the implementation that computed them
+  std::string group;                  // of vectors that one program recorded: a word of the README
   bool from_forward = false;          // LSTM ops: the saved tensors come from the producer's forward op
   Case case_line;                     // data=golden:<name>, without chk
   backgauge_attributes attributes{};  // with the golden's own seed and seed2
