@@ -265,42 +265,59 @@ std::optional<Claims> read_claims(const backgauge_op_claims& table, std::string&
 
 namespace {
 
-// Why the values of a call are outside what one property claims, or "".
-std::string why_outside(const Property& property, double claimed, const backgauge_attributes& attributes,
-                        const Extents& extents) {
-  const auto because = [](std::string_view name, std::string_view value, const std::string& why) {
-    return std::string(name).append(" ").append(value).append(" is not claimed").append(why);
-  };
+std::int64_t value_in(const Property& property, const backgauge_attributes& attributes, const Extents& extents) {
+  return property.attribute != nullptr ? attributes.*property.attribute->choice : extents.*property.size;
+}
+
+bool takes_value(const Property& property, double claimed, std::int64_t value) {
+  if (property.attribute != nullptr) return has(static_cast<std::uint32_t>(claimed), static_cast<std::int32_t>(value));
+  const auto limit = static_cast<std::int64_t>(claimed);
+  switch (property.limit) {
+    case Limit::kLeast: return value >= limit;
+    case Limit::kGreatest: return value <= limit;
+    default: return limit == 1 || value % limit == 0;
+  }
+}
+
+std::string why_not_taken(const Property& property, double claimed, std::int64_t value) {
   if (const AttributeSpec* attribute = property.attribute) {
-    const std::int32_t value = attributes.*attribute->choice;
-    if (!has(static_cast<std::uint32_t>(claimed), value)) return because(attribute->name, attribute->word(value), "");
+    const std::string_view word = attribute->word(static_cast<std::int32_t>(value));
+    return std::string(attribute->name).append(" ").append(word).append(" is not claimed");
   }
-  if (property.size != nullptr) {
-    const std::int64_t value = extents.*property.size, limit = static_cast<std::int64_t>(claimed);
-    const auto beyond = [&](const char* how) {
-      return because(property.size_name, "= " + std::to_string(value), how + std::to_string(limit));
-    };
-    if (property.limit == Limit::kLeast && value < limit) return beyond(": at least ");
-    if (property.limit == Limit::kGreatest && value > limit) return beyond(": at most ");
-    if (property.limit == Limit::kMultiple && value % limit != 0) return beyond(": multiples of ");
-  }
-  return "";
+  constexpr std::string_view kHow[] = {"at least", "at most", "multiples of"};
+  return std::string(property.size_name)
+      .append(" = " + std::to_string(value) + " is not claimed: ")
+      .append(kHow[static_cast<std::size_t>(property.limit)])
+      .append(" " + std::to_string(static_cast<std::int64_t>(claimed)));
+}
+
+// Those that say which calls are claimed by the values of an attribute or by a size.
+const std::vector<const Property*>& properties_of_values() {
+  static const std::vector<const Property*> all = [] {
+    std::vector<const Property*> out;
+    for (const Property& property : properties()) {
+      if (property.attribute != nullptr || property.size != nullptr) out.push_back(&property);
+    }
+    return out;
+  }();
+  return all;
 }
 
 }  // namespace
 
+// Asked in every call, so that no text is made where nothing is wrong.
 std::string unclaimed_call(const Claims& claims, std::int32_t dtype, const backgauge_attributes& attributes,
                            const Extents& extents) {
-  const OpTraits& op = claims.spec().traits;
+  const OpSpec& op = claims.spec();
   if (!claims.takes(dtype)) return "dtype " + std::string(dtype_word(dtype)) + " is not claimed";
-  if (!claims.dropout[dtype] && has_random_dropout(claims.spec().op, attributes, extents)) {
+  if (!claims.dropout[dtype] && has_random_dropout(op.op, attributes, extents)) {
     return "dropout between 0 and 1 is not claimed";
   }
-  for (const Property& property : properties()) {
-    const bool says_which_calls = property.attribute != nullptr || property.size != nullptr;
-    if (!says_which_calls || !property.is_of(op)) continue;
-    std::string reason = why_outside(property, property.get(claims, dtype), attributes, extents);
-    if (!reason.empty()) return reason;
+  for (const Property* property : properties_of_values()) {
+    if (!property->is_of(op.traits)) continue;
+    const double claimed = property->get(claims, dtype);
+    const std::int64_t value = value_in(*property, attributes, extents);
+    if (!takes_value(*property, claimed, value)) return why_not_taken(*property, claimed, value);
   }
   return "";
 }

@@ -82,6 +82,10 @@ Claims parse_claims(const Json& json) {
       if (found != value.end()) property->set(out, dtype, parse_value(*property, out.spec(), *found));
     }
   }
+  for (const Property* property : properties_of(out.spec())) {
+    const bool is_missing = property->is_required && !stated(*property, out).empty() && !json.contains(property->name);
+    if (is_missing) throw std::invalid_argument(fmt::format("{}: missing", property->name));
+  }
   return out;
 }
 
@@ -188,7 +192,7 @@ Json to_json(const Terms& terms) {
 Terms parse_terms(const Json& json) try {
   Terms out;
   for (const Json& each : json) {
-    // What an older version did not know yet is missing in its files, and as usual.
+    // An optional property that an older version did not know is missing in its files, and as usual.
     const Json again = to_json(out.emplace_back(parse_claims(each)));
     for (const auto& [name, value] : each.items()) {
       if (again.contains(name) && again[name] == value) continue;

@@ -109,7 +109,8 @@ TEST(Goldens, MissingAndBrokenFoldersAreNamed) {
   };
   EXPECT_NE(list_error("{").find("parse error"), std::string::npos);
   EXPECT_NE(list_error(R"({"cases": [{"name": "a"}]})").find("case 0: "), std::string::npos);
-  EXPECT_NE(list_error(R"({"cases": [{"name": "a", "file": "a.npz", "regime": "", "producer": "", "forward": null,
+  EXPECT_NE(list_error(
+                R"({"cases": [{"name": "a", "file": "a.npz", "regime": "", "producer": "", "group": "", "forward": null,
                          "op": "Conv2D"}]})")
                 .find("unknown op \"Conv2D\""),
             std::string::npos);
