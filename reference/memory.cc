@@ -37,7 +37,8 @@ static Held by_sequence(const Problem& problem) {
 static Held by_stack(const Problem& problem) {
   const Extents& e = problem.extents;
   const std::int64_t gates = rnn_gates(problem.attributes.rnn_mode);
-  const std::int64_t planes = gates == 4 ? 7 : gates == 3 ? 5 : 1;  // RnnStep
+  const std::int64_t of_one_gate = problem.attributes.rnn_mode == BACKGAUGE_RNN_RELU ? 2 : 1;
+  const std::int64_t planes = gates == 4 ? 7 : gates == 3 ? 5 : of_one_gate;  // RnnStep
   // In the last layer, the gradients of the gates and of the input take the place of the steps.
   const std::int64_t kept = e.L * planes + std::max<std::int64_t>(0, gates + 1 - planes);
   const std::int64_t dropped = problem.attributes.dropout > 0 ? 2 * (e.L - 1) : 0;  // masks, and what they leave

@@ -49,7 +49,7 @@ concept Arithmetic = requires(const A& a, const M& x, const M& y, const M& z, co
   { a.relu(x) } -> std::same_as<M>;
   { a.sigmoid_slope(x) } -> std::same_as<M>;      // s(1-s) and 1-t^2: differences like the one above,
   { a.tanh_slope(x) } -> std::same_as<M>;         // g s - g s s and (g + g t)(1-t)
-  { a.where_positive(x, y) } -> std::same_as<M>;  // y where x > 0, 0 elsewhere: the derivative of relu at 0 is 0
+  { a.where_positive(x, y) } -> std::same_as<M>;  // y where relu of x has the slope 1, 0 where it has the slope 0
   { a.blend(z, x, y) } -> std::same_as<M>;        // (1-z) y + z x
   { a.clip(x, number) } -> std::same_as<M>;       // to [-limit, limit]; not at all if limit <= 0
   { a.carried(x) } -> std::same_as<M>;            // from one step to the next

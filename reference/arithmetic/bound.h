@@ -199,17 +199,19 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
     return out;
   }
 
-  // bounds.md 3.7: unless h is certainly positive, and certainly not subnormal, an implementation may take either side.
-  Matrix where_positive(const Matrix& h, const Matrix& x) const {
-    Matrix out{x.v, x.e};
+  // bounds.md 3.7: one side is certain if p is on it for sure, and is not subnormal where an implementation may read it
+  // again; the other side if p is certainly not across 0.
+  Matrix where_positive(const Matrix& p, const Matrix& x) const {
+    const bool zero_passes = model_.relu_passes(0);
+    const Matrix across = carried(relu(zero_passes ? negative(p) : p));
+    Matrix out{exact_.where_positive(p.v, x.v, zero_passes), x.e};
     for (Index k = 0; k < out.size(); ++k) {
-      const double value = static_cast<double>(h.v.data()[k]), e = h.e.data()[k];
-      if (value > e && value - e >= model_.least_normal) continue;
-      const NonFinite of_h = nonfinite_of(h, k), of_x = nonfinite_of(x, k);
-      const NonFinite nonfinite{false, of_h.nan || of_h.open || of_x.nan || of_x.open || is_infinite(x, k)};
-      const double either = value > 0 || e > 0 ? size_of(x, k) : 0;
-      if (!(value > 0)) out.v.data()[k] = V(0);
-      store(out, k, either, nonfinite);
+      const double value = static_cast<double>(across.v.data()[k]), e = across.e.data()[k];
+      const bool is_across = value > e && value - e >= model_.least_normal, is_not = !(value > 0 || e > 0);
+      if (zero_passes ? is_not : is_across) continue;
+      const NonFinite of_p = nonfinite_of(across, k), of_x = nonfinite_of(x, k);
+      const NonFinite nonfinite{false, of_p.nan || of_p.open || of_x.nan || of_x.open || is_infinite(x, k)};
+      store(out, k, is_across || is_not ? 0 : size_of(x, k), nonfinite);
     }
     return out;
   }

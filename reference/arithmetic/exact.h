@@ -63,10 +63,11 @@ class Exact : public PlaneArithmetic<Exact<V>, Plane<V>, V> {
   }
   Matrix sigmoid_slope(const Matrix& s) const { return s * (V(1) - s); }
   Matrix tanh_slope(const Matrix& t) const { return V(1) - t * t; }
-  Matrix where_positive(const Matrix& h, const Matrix& x) const {
+  Matrix where_positive(const Matrix& p, const Matrix& x, bool or_zero = false) const {
     Matrix out = x;
-    for (Index k = 0; k < h.size(); ++k) {
-      if (!(std::real(h.data()[k]) > 0)) out.data()[k] = V(0);
+    for (Index k = 0; k < p.size(); ++k) {
+      const auto at = std::real(p.data()[k]);
+      if (!(at > 0 || (or_zero && at == 0))) out.data()[k] = V(0);
     }
     return out;
   }

@@ -68,7 +68,7 @@ class NamedTerms : public SumsAndProducts<NamedTerms, Named> {
   Matrix relu(const Matrix& x) const { return {bound_.relu(x.b), "h"}; }
   Matrix sigmoid_slope(const Matrix& s) const { return {bound_.sigmoid_slope(s.b), s.name + "'"}; }
   Matrix tanh_slope(const Matrix& t) const { return {bound_.tanh_slope(t.b), t.name + "'"}; }
-  Matrix where_positive(const Matrix& h, const Matrix& x) const { return {bound_.where_positive(h.b, x.b), "da"}; }
+  Matrix where_positive(const Matrix& p, const Matrix& x) const { return {bound_.where_positive(p.b, x.b), "da"}; }
   Matrix blend(const Matrix& z, const Matrix& h, const Matrix& n) const;
   Matrix clip(const Matrix& x, double limit) const { return {bound_.clip(x.b, limit), x.name}; }
   Matrix carried(const Matrix& x) const { return {bound_.carried(x.b), x.name, x.beside, x.below}; }

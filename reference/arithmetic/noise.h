@@ -118,16 +118,17 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
     const double size = model().unit_roundoff + model().least_normal;  // u (1-t^2 + t^2)
     return with_noise(std::move(out), Plane<double>::Constant(t.rows(), t.cols(), size));
   }
-  Matrix where_positive(const Matrix& h, const Matrix& x) const {
-    Matrix out = exact_.where_positive(h.v(), x.v());
-    if (h.is_exact() && x.is_exact()) return out;
+  Matrix where_positive(const Matrix& p, const Matrix& x) const {
+    Matrix out = exact_.where_positive(p.v(), x.v(), model().relu_passes(0));
+    if (p.is_exact() && x.is_exact()) return out;
     spread(out, x, std::max(x.unit, power_of_two_below(model().unit_roundoff * x.largest())));
     const Plane<float> v = (x.v() / out.unit).cast<float>();
     const Plane<float> gate =
-        h.is_exact() ? Plane<float>(h.v().cast<float>()) : Plane<float>((h.v() / h.unit).cast<float>());
+        p.is_exact() ? Plane<float>(p.v().cast<float>()) : Plane<float>((p.v() / p.unit).cast<float>());
     for_each(out, [&](float& off, Index k, Index r) {
-      const float moved = h.is_exact() ? 0 : h.off_run(r)[k];
-      const bool was_open = h.v().data()[k] > 0, is_open = h.is_exact() ? was_open : gate.data()[k] + moved > 0;
+      const float moved = p.is_exact() ? 0 : p.off_run(r)[k];
+      const bool was_open = model().relu_passes(p.v().data()[k]);
+      const bool is_open = p.is_exact() ? was_open : model().relu_passes(gate.data()[k] + moved);
       if (is_open) {
         if (!was_open) off += v.data()[k];
       } else {

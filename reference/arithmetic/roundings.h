@@ -28,6 +28,9 @@ struct RoundingModel {
   double activation_relative() const { return 4 * unit_roundoff; }
   double sigmoid_absolute() const { return 2 * unit_roundoff; }
 
+  // Whether relu has the slope 1, and not 0, at a number: semantics.md 3.4.
+  bool relu_passes(double p) const { return p > 0; }
+
   // For a term of a product of matrices: the number of products that it is computed as, and the relative size of the
   // product that is left out, where operands are in two parts. bounds.md 2.1
   double products_of_term() const { return part_roundoff > 0 ? 3 : 1; }

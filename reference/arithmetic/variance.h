@@ -215,11 +215,11 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
     out.reach = reach_of_tanh_slope(size_of(t), 0);
     return out.reach <= model_.largest ? out : opened(std::move(out), sizes_of(t).square(), model_.largest);
   }
-  // Where h is within 8 deviations of 0, either side is correct: the deviation covers both.
-  Matrix where_positive(const Matrix& h, const Matrix& x) const {
-    Matrix out{exact_.where_positive(h.v, x.v), x.q};
+  // Where p is within 8 deviations of 0, either side is correct: the deviation covers both.
+  Matrix where_positive(const Matrix& p, const Matrix& x) const {
+    Matrix out{exact_.where_positive(p.v, x.v, model_.relu_passes(0)), x.q};
     for (Index k = 0; k < out.size(); ++k) {
-      const double value = h.v.data()[k], q = h.q.data()[k];
+      const double value = p.v.data()[k], q = p.q.data()[k];
       const bool closed = !(value > kDeviations * std::sqrt(q));
       if (closed && !(std::isfinite(q) && std::isfinite(x.q.data()[k]))) {  // 0 times what may be infinite
         out.q.data()[k] = kOpen;
@@ -228,7 +228,7 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
       const bool uncertain = q > 0 && value * value <= 64 * q;
       if (uncertain) {
         out.q.data()[k] += x.v.data()[k] * x.v.data()[k];
-      } else if (!(value > 0)) {
+      } else if (!model_.relu_passes(value)) {
         out.q.data()[k] = 0;
       }
     }

@@ -42,6 +42,7 @@ concept ReadsRnn = requires(const R& read, std::size_t k) {
 template <class M>
 struct RnnStep {  // the values of one step of one pseudo-layer that the backward pass needs
   M h;            // [B, H]
+  M p;            // relu: the pre-activation
   LstmSaved<M> lstm;
   M r, z, n, hn;  // gru; hn = R_n h_prev + bR_n
 };
@@ -138,7 +139,11 @@ RnnStep<M> rnn_step_forward(const A& a, backgauge_rnn_mode mode, const RnnStepWe
 
   RnnStep<M> step;
   switch (mode) {
-    case BACKGAUGE_RNN_RELU: step.h = a.carried(a.relu(both_sides())); break;  // (2)
+    case BACKGAUGE_RNN_RELU: {
+      step.p = both_sides();
+      step.h = a.carried(a.relu(step.p));  // (2)
+      break;
+    }
     case BACKGAUGE_RNN_TANH: step.h = a.carried(a.tanh(both_sides())); break;  // (3)
     case BACKGAUGE_LSTM: {                                                     // (4): i, f, n, o
       const M g = both_sides();
@@ -176,7 +181,7 @@ RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const
                                       const M* cs_prev, const M& dh, const M& dc) {
   RnnStepGradients<M> d;
   switch (mode) {
-    case BACKGAUGE_RNN_RELU: d.da = d.dr = a.where_positive(step.h, dh); break;         // (10)
+    case BACKGAUGE_RNN_RELU: d.da = d.dr = a.where_positive(step.p, dh); break;         // (10)
     case BACKGAUGE_RNN_TANH: d.da = d.dr = a.product(a.tanh_slope(step.h), dh); break;  // (11)
     case BACKGAUGE_LSTM: {                                                              // (12)
       const LstmCellGradients<M> c =
@@ -206,6 +211,7 @@ RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const
 template <class A, class M>
 RnnStep<M> kept_step(const A& a, backgauge_rnn_mode mode, RnnStep<M> step) {
   step.h = kept(a, std::move(step.h));
+  if (mode == BACKGAUGE_RNN_RELU) step.p = kept(a, std::move(step.p));
   if (mode == BACKGAUGE_LSTM) step.lstm.cs = kept(a, std::move(step.lstm.cs));
   if (mode == BACKGAUGE_GRU) {
     step.r = kept(a, std::move(step.r));

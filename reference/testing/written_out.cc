@@ -106,9 +106,9 @@ WrittenOut::Matrix WrittenOut::tanh_slope(const Matrix& t) const {
   return {slope, Matrix::Factor::kTanhSlope, t.v, {}};
 }
 
-WrittenOut::Matrix WrittenOut::where_positive(const Matrix& h, const Matrix& x) const {
-  if (forms_.choices) return {exact_.where_positive(h.v, x.v)};
-  return {x.v * (h.v > 0).cast<float>()};
+WrittenOut::Matrix WrittenOut::where_positive(const Matrix& p, const Matrix& x) const {
+  if (forms_.choices) return {exact_.where_positive(p.v, x.v)};
+  return {x.v * (p.v > 0).cast<float>()};
 }
 
 WrittenOut::Matrix WrittenOut::blend(const Matrix& z, const Matrix& h, const Matrix& n) const {

@@ -68,7 +68,7 @@ class WrittenOut : public PlaneArithmetic<WrittenOut, WrittenOutMatrix, float> {
   Matrix relu(const Matrix& x) const;
   Matrix sigmoid_slope(const Matrix& s) const;
   Matrix tanh_slope(const Matrix& t) const;
-  Matrix where_positive(const Matrix& h, const Matrix& x) const;
+  Matrix where_positive(const Matrix& p, const Matrix& x) const;
   Matrix blend(const Matrix& z, const Matrix& h, const Matrix& n) const;
   Matrix clip(const Matrix& x, double limit) const { return {exact_.clip(x.v, limit)}; }
   Matrix carried(const Matrix& x) const { return {carries_ ? to_dtype(x.v) : x.v}; }
