@@ -81,7 +81,8 @@ bool is_killed(const backgauge_implementation& implementation, const std::vector
 
 // Bounds of wider numerical contracts may be too wide to conclude anything from a case.
 bool is_coarse(const Variant& variant) {
-  return variant.style.accuracy_class != BACKGAUGE_CLASS_A || variant.style.contract != BACKGAUGE_FP32_STRICT;
+  const Declared& declared = variant.style.declared;
+  return declared.accuracy_class != BACKGAUGE_CLASS_A || declared.numerical_contract != BACKGAUGE_FP32_STRICT;
 }
 
 class CudnnSaboteurs : public testing::TestWithParam<std::string> {};

@@ -31,7 +31,7 @@ LstmElement<Real> misread(const Work<Real>& w, LstmElement<Real> e) {
   if (w.is(Fault::kA11)) std::swap(e.i, e.o);
   if (w.is(Fault::kA16)) e.o = w.sigmoid(e.o);
   if (w.is(Fault::kA24)) e.f = w.sigmoid(std::log(e.f / (1 - e.f)) + 1);
-  if (w.is(Fault::kA25) || w.style().recompute_co) e.co = w.tanh(e.cs);
+  if (w.is(Fault::kA25) || w.style().declared.recomputes_co) e.co = w.tanh(e.cs);
   if (w.is(Fault::kJ5)) e.f += 16 * e.f * std::numeric_limits<Real>::epsilon();
   if (w.is(Fault::kJ10) && w.half() && std::fabs(16 * e.h_grad) > 65504) {
     e.h_grad = std::copysign(std::numeric_limits<Real>::infinity(), e.h_grad);

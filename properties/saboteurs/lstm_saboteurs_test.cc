@@ -121,7 +121,8 @@ TEST(LstmSaboteurs, OfTheSequenceAreKilled) {
 
 // Bounds of wider numerical contracts may be too wide to conclude anything from a case.
 bool is_coarse(const Variant& variant) {
-  return variant.style.accuracy_class != BACKGAUGE_CLASS_A || variant.style.contract != BACKGAUGE_FP32_STRICT;
+  const Declared& declared = variant.style.declared;
+  return declared.accuracy_class != BACKGAUGE_CLASS_A || declared.numerical_contract != BACKGAUGE_FP32_STRICT;
 }
 
 TEST(CorrectLstmVariants, Pass) {

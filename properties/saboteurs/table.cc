@@ -153,14 +153,13 @@ constexpr std::array<Functions, kMostVariants> kFunctions = functions_of(std::ma
 Claims claims_of(const Variant& variant, backgauge_op op) {
   Claims claims(op);
   // An accuracy class only concerns half and bfloat16, and a numerical contract only float32.
-  if (variant.style.accuracy_class != BACKGAUGE_CLASS_A) {
+  const Declared& declared = variant.style.declared;
+  if (declared.accuracy_class != BACKGAUGE_CLASS_A) {
     claims.dtypes = find_op(op)->dtypes & (BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16));
   }
-  if (variant.style.contract != BACKGAUGE_FP32_STRICT) claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
-  claims.accuracy_class = variant.style.accuracy_class;
-  claims.numerical_contract = variant.style.contract;
+  if (declared.numerical_contract != BACKGAUGE_FP32_STRICT) claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_FLOAT32);
+  claims.declare(declared);
   if (variant.style.threads > 0) claims.determinism = BACKGAUGE_BITWISE_PER_THREAD_COUNT;
-  claims.recomputes_co = variant.style.recompute_co && traits_of(op).takes_saved;
   return claims;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/contract/backgauge.h"
+#include "reference/contract/claims.h"
 
 namespace backgauge::saboteurs {
 
@@ -69,15 +69,13 @@ struct Style {
   int time_block = 0;               // > 0: weight gradients in blocks of this many steps
   int threads = 0;                  // > 0: partial sums over this many shares of the batch
   bool flush_subnormals = false;    // results and operands, as FTZ and DAZ do
-  bool recompute_co = false;        // co = tanh(cs)
   bool sigmoid_by_tanh = false;     // 0.5 tanh(x / 2) + 0.5
   bool tanh_by_exp = false;
   bool in_place = false;  // intermediate results are kept in the outputs
   bool written_twice = false;
   bool wide = false;          // computed in double, rounded once
   bool padded_gates = false;  // the gates of a unit are adjacent in memory, rows are padded
-  backgauge_accuracy_class accuracy_class = BACKGAUGE_CLASS_A;
-  backgauge_numerical_contract contract = BACKGAUGE_FP32_STRICT;
+  Declared declared{};        // computed so, and claimed
 };
 
 enum class Kind : std::uint8_t {

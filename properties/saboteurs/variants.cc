@@ -174,34 +174,39 @@ void add_correct_variants(std::vector<Variant>& out) {
   add_correct(out, "threads2", "partial sums over 2 shares of the batch", {.threads = 2});
   add_correct(out, "threads7", "partial sums over 7 shares of the batch", {.threads = 7});
   add_correct(out, "flushed", "subnormals flushed (FTZ and DAZ)", {.flush_subnormals = true});
-  add_correct(out, "recomputed_co", "co recomputed from cs, as claimed", {.recompute_co = true});
+  add_correct(out, "recomputed_co", "co recomputed from cs, as claimed", {.declared = {.recomputes_co = true}});
   add_correct(out, "recomputed_co_by_exp", "co recomputed from cs with exp, as claimed",
-              {.recompute_co = true, .tanh_by_exp = true});
+              {.tanh_by_exp = true, .declared = {.recomputes_co = true}});
   add_correct(out, "sigmoid_by_tanh", "sigmoid as 0.5 tanh(x / 2) + 0.5", {.sigmoid_by_tanh = true});
   add_correct(out, "tanh_by_exp", "tanh computed with exp and expm1", {.tanh_by_exp = true});
   add_correct(out, "in_place", "intermediate results in the memory of outputs", {.in_place = true});
   add_correct(out, "written_twice", "outputs written twice", {.written_twice = true});
   add_correct(out, "in_double", "computed in double, rounded once", {.wide = true});
   add_correct(out, "half_carries", "half: values carried from step to step rounded, class A'",
-              {.accuracy_class = BACKGAUGE_CLASS_A_PRIME});
-  add_correct(out, "half_everywhere", "half: every operation rounded, class B", {.accuracy_class = BACKGAUGE_CLASS_B});
+              {.declared = {.accuracy_class = BACKGAUGE_CLASS_A_PRIME}});
+  add_correct(out, "half_everywhere", "half: every operation rounded, class B",
+              {.declared = {.accuracy_class = BACKGAUGE_CLASS_B}});
   add_correct(out, "half_everywhere_pairwise", "half: every operation rounded, sums as balanced trees, class B",
-              {.order = SumOrder::kPairwise, .accuracy_class = BACKGAUGE_CLASS_B});
+              {.order = SumOrder::kPairwise, .declared = {.accuracy_class = BACKGAUGE_CLASS_B}});
   add_correct(out, "half_carries_lanes8_fma", "half: carried values rounded, fused multiply-add in 8 lanes, class A'",
-              {.order = SumOrder::kLanes8, .fma = true, .accuracy_class = BACKGAUGE_CLASS_A_PRIME});
-  add_correct(
-      out, "half_everywhere_as_factors", "half: every operation rounded, slopes as factors, GRU interpolated, class B",
-      {.through_slope = ThroughSlope::kFactors, .blend = Blend::kInterpolated, .accuracy_class = BACKGAUGE_CLASS_B});
+              {.order = SumOrder::kLanes8, .fma = true, .declared = {.accuracy_class = BACKGAUGE_CLASS_A_PRIME}});
+  add_correct(out, "half_everywhere_as_factors",
+              "half: every operation rounded, slopes as factors, GRU interpolated, class B",
+              {.through_slope = ThroughSlope::kFactors,
+               .blend = Blend::kInterpolated,
+               .declared = {.accuracy_class = BACKGAUGE_CLASS_B}});
   add_correct(out, "half_everywhere_multiplied_out",
               "half: every operation rounded, slopes and blend multiplied out, sums in 8 lanes, class B",
               {.order = SumOrder::kLanes8,
                .through_slope = ThroughSlope::kDifferences,
                .blend = Blend::kMultipliedOut,
-               .accuracy_class = BACKGAUGE_CLASS_B});
-  add_correct(out, "tf32", "operands of matrix products in TF32, as claimed", {.contract = BACKGAUGE_FP32_TF32});
-  add_correct(out, "bf16", "operands of matrix products in bfloat16, as claimed", {.contract = BACKGAUGE_BF16_ACC32});
+               .declared = {.accuracy_class = BACKGAUGE_CLASS_B}});
+  add_correct(out, "tf32", "operands of matrix products in TF32, as claimed",
+              {.declared = {.numerical_contract = BACKGAUGE_FP32_TF32}});
+  add_correct(out, "bf16", "operands of matrix products in bfloat16, as claimed",
+              {.declared = {.numerical_contract = BACKGAUGE_BF16_ACC32}});
   add_correct(out, "fp32_3xtf32", "operands of matrix products split into two TF32 parts, as claimed",
-              {.contract = BACKGAUGE_FP32_3XTF32});
+              {.declared = {.numerical_contract = BACKGAUGE_FP32_3XTF32}});
   add_correct(out, "all_at_once",
               "padded gates, merged sums of 7 shares in 16 lanes, fused multiply-add, factors from the right",
               {.order = SumOrder::kLanes16,

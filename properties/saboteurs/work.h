@@ -43,13 +43,13 @@ class Work {
 
   // The result of one scalar operation: in class B each rounds to the dtype.
   Real rounded(Real v) const {
-    if (narrow_ && style().accuracy_class == BACKGAUGE_CLASS_B) return to_dtype(v);
+    if (narrow_ && style().declared.accuracy_class == BACKGAUGE_CLASS_B) return to_dtype(v);
     return v;
   }
 
   // A value carried from step to step.
   Real carried(Real v) const {
-    if (narrow_ && style().accuracy_class != BACKGAUGE_CLASS_A) return to_dtype(v);
+    if (narrow_ && style().declared.accuracy_class != BACKGAUGE_CLASS_A) return to_dtype(v);
     return is(Fault::kJ3) ? to_half(v) : v;
   }
 
@@ -110,7 +110,8 @@ class Work {
     if (end <= begin) return 0;
     const auto left = [&, first = begin](Index k) { return a(first + k); };
     const auto right = [&, first = begin](Index k) { return b(first + k); };
-    if (style().contract == BACKGAUGE_FP32_3XTF32 && !narrow_) return sign(site) * in_parts(end - begin, left, right);
+    if (style().declared.numerical_contract == BACKGAUGE_FP32_3XTF32 && !narrow_)
+      return sign(site) * in_parts(end - begin, left, right);
     return sign(site) *
            ordered(
                end - begin, [&](Index k) { return operand(left(k)); }, [&](Index k) { return operand(right(k)); });
@@ -178,9 +179,11 @@ class Work {
 
   // An operand of a matrix product, rounded as the numerical contract says.
   Real operand(Real v) const {
-    if (is(Fault::kJ1) || (style().contract == BACKGAUGE_BF16_ACC32 && !narrow_)) return to_significant_bits(v, 8);
-    if (is(Fault::kJ2) || (style().contract == BACKGAUGE_FP32_TF32 && !narrow_)) return to_significant_bits(v, 11);
-    if (style().contract == BACKGAUGE_FP16_ACC32) return to_half(v);
+    if (is(Fault::kJ1) || (style().declared.numerical_contract == BACKGAUGE_BF16_ACC32 && !narrow_))
+      return to_significant_bits(v, 8);
+    if (is(Fault::kJ2) || (style().declared.numerical_contract == BACKGAUGE_FP32_TF32 && !narrow_))
+      return to_significant_bits(v, 11);
+    if (style().declared.numerical_contract == BACKGAUGE_FP16_ACC32) return to_half(v);
     return v;
   }
 

@@ -122,6 +122,12 @@ Declared declared(const Claims& claims, std::int32_t dtype) {
   return {BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_DECLARED, BACKGAUGE_DECLARED)};
 }
 
+void Claims::declare(const Declared& declared) {
+#define BACKGAUGE_DECLARE(property, ...) \
+  if (find_property(#property)->is_of(spec().traits)) property = declared.property;
+  BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_DECLARE, BACKGAUGE_DECLARE)
+}
+
 void Property::set_all(Claims& claims, double value) const {
   set(claims, kEveryDtype, value);
   for (const backgauge_dtype dtype : kFloatDtypes) set(claims, dtype, value);

@@ -52,6 +52,8 @@ class PerDtype {
 #define BACKGAUGE_FLAG_MEMBER(name, ...) PerDtype<bool> name;
 #define BACKGAUGE_LIMIT_MEMBERS(size, ...) PerDtype<std::int64_t> least_##size, greatest_##size, multiple_of_##size;
 
+struct Declared;
+
 // A member for each property. Sets consist of BACKGAUGE_BIT(enumerator).
 struct Claims {
   std::int32_t op;  // backgauge_op
@@ -67,6 +69,9 @@ struct Claims {
 
   const OpSpec& spec() const { return *find_op(op); }
   bool takes(std::int32_t dtype) const;
+
+  // For every dtype; what is not a property of the op keeps its usual value.
+  void declare(const Declared& declared);
 
   bool operator==(const Claims&) const = default;
 };
