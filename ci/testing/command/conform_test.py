@@ -119,7 +119,7 @@ class Package(CommandTest):
         forged("certificate.html: says something else", "certificate.html", lambda text: text.replace("plain", "mine"))
         forged('"waivers" is not', "conformance.json", lambda text: text.replace('"waivers": []', '"waivers": [{}]'))
         forged("states no terms", "conformance.json", lambda text: text.replace('"terms"', '"conditions"'))
-        forged('"terms": they contradict', "conformance.json", lambda text: text.replace('"accuracy_class": "A"', '"accuracy_class": "B"'))
+        forged('"terms": text contradicts the others', "conformance.json", lambda text: text.replace('"accuracy_class": "A"', '"accuracy_class": "B"'))
         forged('"allowances" is not', "conformance.json", lambda text: text.replace('"allowances": ""', '"allowances": "nothing"'))
         forged('"scope" is not', "conformance.json", lambda text: text.replace('"scope": "LSTM', '"scope": "BlockLSTMGradV2 f32, LSTM'))
         forged("--mustpass=9.9", "conformance.json", lambda text: text.replace('"version": "1.0"', '"version": "9.9"'))
