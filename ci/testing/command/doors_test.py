@@ -29,7 +29,15 @@ LINES = [
     ("cudnn_rnn_backprop t4b3i5h4 mode=gru dir=bi layers=2 in=linear dt=f64 data=strat:0x1", []),
     ("cudnn_rnn_backprop t4b3i5h4 mode=lstm dir=uni layers=1 in=linear dt=f32 data=inf:0x4", []),
 ]
-CLASSES = {"--accuracy-class=A'": "2", "--accuracy-class=B": "3"}
+# The words of properties, in the order of their enumerators.
+WORDS = {"accuracy_class": ("A", "A'", "B"), "numerical_contract": ("fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32", "fp32_3xtf32")}
+
+
+def claimed(options):
+    """What the plug-in claims, for options of judge: "accuracy_class=2 recomputes_co=1"."""
+    words = [option.removeprefix("--").partition("=") for option in options]
+    named = [(name.replace("-", "_"), word) for name, _, word in words]
+    return " ".join(f"{name}={1 + WORDS[name].index(word) if word else 1}" for name, word in named)
 
 
 class AnswersTest(CommandTest):
@@ -43,6 +51,7 @@ class AnswersTest(CommandTest):
         self.dtype = numpy.dtype(document["dtype"])
         self.want = {name: array for (role, name), array in arrays.items() if role == "want"}
         self.allowed = {name: array for (role, name), array in arrays.items() if role == "allowed"}
+        self.facts = document["facts"]
         return document["case"]
 
     def variants(self):
@@ -69,12 +78,7 @@ class AnswersTest(CommandTest):
         numpy.savez(files, **outputs)
         for name, array in outputs.items():
             (answers / name).write_bytes(array.tobytes())
-        environment = {"ANSWERS": str(answers)}
-        for option in options:
-            if option == "--recomputes-co":
-                environment["ANSWERS_RECOMPUTES_CO"] = "1"
-            else:
-                environment["ANSWERS_ACCURACY_CLASS"] = CLASSES[option]
+        environment = {"ANSWERS": str(answers), "ANSWERS_CLAIMS": claimed(options)}
         found = {}
         out = self.folder / "out"
         done = self.run_any("verify", "--case", line, "--no-shrink", f"--impl={PLUGIN}", f"--out={out}", environment=environment)
@@ -83,9 +87,11 @@ class AnswersTest(CommandTest):
         found["verify"] = (record["status"], record.get("reason", ""), done.returncode)
         done = self.run_any("repro", line, f"--impl={PLUGIN}", environment=environment)
         self.assertEqual(done.stdout.splitlines()[0], line)
+        self.shown = {"repro": done.stdout}
         found["repro"] = (re.search(r"^answers_from_files \(version 1\): (\w+)$", done.stdout, re.MULTILINE)[1],
                           record.get("reason", "") if record.get("reason", "") in done.stdout else done.stdout, done.returncode)
         done = self.run_any("judge", "--dir", self.case, "--outputs", files, *options)
+        self.shown["judge"] = done.stdout
         found["judge"] = (done.stdout.split()[0],
                           record.get("reason", "") if record.get("reason", "") in done.stdout else done.stdout, done.returncode)
         return found
@@ -138,7 +144,7 @@ class OtherClass(AnswersTest):
         self.assertIn(word, done.stdout)
         self.assertEqual(json.loads((out / "records.jsonl").read_text())["passes_as"], word)
         self.assertIn(word, (out / "junit.xml").read_text())
-        wider = {**environment, "ANSWERS_ACCURACY_CLASS": CLASSES[said[2]]}
+        wider = {**environment, "ANSWERS_CLAIMS": claimed([said[2]])}
         self.expect(0, "repro", line, f"--impl={PLUGIN}", environment=wider)
 
         far[2, 3] = 1000  # wrong in every class

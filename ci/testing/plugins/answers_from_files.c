@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A plug-in that answers every call with the bytes of files: $ANSWERS/<tensor>, in the storage dtype. So the same
- * outputs can be judged as an implementation's and as files. It claims the accuracy class $ANSWERS_ACCURACY_CLASS (1,
- * 2 or 3), and to recompute co if $ANSWERS_RECOMPUTES_CO is set. */
+ * outputs can be judged as an implementation's and as files. $ANSWERS_CLAIMS changes what it claims of each op that has
+ * the property: "accuracy_class=2 recomputes_co=1", with the numbers of backgauge.h. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backgauge.h"
 
@@ -34,12 +35,12 @@ static backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan
     "determinism", BACKGAUGE_BITWISE, 0, 0                                                            \
   }
 
-/* The first entry, which backgauge_entry() may change, is the accuracy class; the last of an LSTM op recomputes_co. */
 static backgauge_claim lstm_claims[] = {
     COMMON_CLAIMS,
     {"dtypes", BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32), 0, 0},
     {"use_peephole", BACKGAUGE_BIT(0) | BACKGAUGE_BIT(1), 0, 0},
     {"recomputes_co", 0, 0, 0},
+    {"recomputes_forward", 0, 0, 0},
 };
 static backgauge_claim rnn_claims[] = {
     COMMON_CLAIMS,
@@ -66,9 +67,20 @@ static const backgauge_implementation table = {.abi = BACKGAUGE_ABI,
                                                .run = answer,
                                                .forward = answer};
 
+static void claim(backgauge_claim* each, int32_t count, const char* name, double value) {
+  for (int32_t k = 0; k < count; ++k) {
+    if (strcmp(each[k].property, name) == 0) each[k].value = value;
+  }
+}
+
 __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(const backgauge_host* host) {
-  const char* accuracy_class = getenv("ANSWERS_ACCURACY_CLASS");
-  if (accuracy_class != NULL) lstm_claims[0].value = rnn_claims[0].value = atoi(accuracy_class);
-  lstm_claims[LSTM_CLAIMS - 1].value = getenv("ANSWERS_RECOMPUTES_CO") != NULL;
+  const char* changes = getenv("ANSWERS_CLAIMS");
+  char name[64];
+  double value = 0;
+  for (int length = 0; changes != NULL && sscanf(changes, " %63[^=]=%lf%n", name, &value, &length) == 2;
+       changes += length) {
+    claim(lstm_claims, LSTM_CLAIMS, name, value);
+    claim(rnn_claims, RNN_CLAIMS, name, value);
+  }
   return host->abi == BACKGAUGE_ABI ? &table : NULL;
 }
