@@ -51,6 +51,7 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
     model.operand_roundoff = model.operand_underflow = model.part_roundoff = 0;
     model.operand_largest = INFINITY;
   }
+  model.relu_slope_at_zero = declared.relu_slope_at_zero;
   if (declared.computes_co()) model.recomputed_co = 2 * storage.unit_roundoff + model.activation_relative();
   return model;
 }

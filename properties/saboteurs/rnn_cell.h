@@ -34,6 +34,8 @@ Real tanh_backward(const Work<Real>& w, Real h, Real dh) {
 // mask: the output of the unit; the gradient passes where it is positive.
 template <class Real>
 Real relu_backward(const Work<Real>& w, Real mask, Real dh) {
+  // The forward gives -0 where the unit is closed, so that the output of one at the kink is known by its sign.
+  if (w.style().declared.relu_slope_at_zero && mask == 0) return std::signbit(mask) ? Real(0) : dh;
   const bool open = w.is(Fault::kF2) ? mask >= 0 : w.is(Fault::kF6) ? mask > 0 && mask < 1 : mask > 0;
   return open ? w.product(Site::k_relu_da, {dh, 1}) : Real(0);
 }
@@ -189,7 +191,9 @@ class RnnCell {
   Real off(Real v) const { return w.is(Fault::kJ9) ? v + Real(0x1p-18) : v; }
   Real tanh(Real v) const { return off(w.tanh(v)); }
   Real sigmoid(Real v) const { return off(w.sigmoid(v)); }
-  static Real relu(Real v) { return v > 0 ? v : v < 0 ? Real(0) : v; }  // a NaN stays
+  Real relu(Real v) const {  // a NaN stays, and -0 becomes 0
+    return v < 0 ? Real(w.style().declared.relu_slope_at_zero ? -0.0 : 0.0) : v + Real(0);
+  }
 
   const Work<Real>& w;
   const RnnNet& net_;

@@ -177,6 +177,8 @@ void add_correct_variants(std::vector<Variant>& out) {
   add_correct(out, "recomputed_co", "co recomputed from cs, as claimed", {.declared = {.recomputes_co = true}});
   add_correct(out, "recomputed_co_by_exp", "co recomputed from cs with exp, as claimed",
               {.tanh_by_exp = true, .declared = {.recomputes_co = true}});
+  add_correct(out, "relu_slope_at_zero", "slope 1 of relu at 0, as claimed",
+              {.declared = {.relu_slope_at_zero = true}});
   add_correct(out, "sigmoid_by_tanh", "sigmoid as 0.5 tanh(x / 2) + 0.5", {.sigmoid_by_tanh = true});
   add_correct(out, "tanh_by_exp", "tanh computed with exp and expm1", {.tanh_by_exp = true});
   add_correct(out, "in_place", "intermediate results in the memory of outputs", {.in_place = true});

@@ -22,6 +22,7 @@ struct RoundingModel {
   double carry_roundoff = 0;  // of what passes from step to step through storage; 0: it does not
   double carry_underflow = 0;
   double carry_largest = std::numeric_limits<double>::infinity();
+  bool relu_slope_at_zero = false;
   double recomputed_co = 0;  // relative deviation of a recomputed co from the saved one; 0: it is not recomputed
 
   // Activations inside an implementation. 4 and 2: bounds.md 3.6.
@@ -29,7 +30,7 @@ struct RoundingModel {
   double sigmoid_absolute() const { return 2 * unit_roundoff; }
 
   // Whether relu has the slope 1, and not 0, at a number: semantics.md 3.4.
-  bool relu_passes(double p) const { return p > 0; }
+  bool relu_passes(double p) const { return p > 0 || (p == 0 && relu_slope_at_zero); }
 
   // For a term of a product of matrices: the number of products that it is computed as, and the relative size of the
   // product that is left out, where operands are in two parts. bounds.md 2.1

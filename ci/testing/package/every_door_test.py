@@ -23,6 +23,7 @@ DECLARATIONS = [
     *(("LSTMBlockCellGrad", "f32", {"numerical_contract": word}) for word in doors_test.WORDS["numerical_contract"]),
     *(("BlockLSTMGradV2", "f32", {"recomputes_co": value}) for value in (False, True)),
     ("LSTMBlockCellGrad", "f32", {"recomputes_co": True}),
+    *(("CudnnRNNBackprop", "f32", {"relu_slope_at_zero": value}) for value in (False, True)),
     ("CudnnRNNBackprop", "f64", {"dropout": False, "rnn_modes": ["gru"], "input_modes": ["linear_input"]}),
 ]
 # Only these change the verdict on outputs; the others say which calls are made, or what is checked besides.
