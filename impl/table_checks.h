@@ -86,19 +86,6 @@ class TableChecks {
     });
   }
 
-  // The whole of `dropout_mask`: copy_mask(call, extents).
-  template <class CopyMask>
-  backgauge_status mask(const backgauge_call* call, std::int32_t gap, const std::uint8_t* keep,
-                        backgauge_message* message, CopyMask copy_mask) const noexcept {
-    return guarded(message, [&] {
-      Extents extents;
-      backgauge_status status = before(false, call, extents, message);
-      if (status == BACKGAUGE_OK) status = before_mask(*call, extents, gap, keep, message);
-      if (status == BACKGAUGE_OK) copy_mask(*call, extents);
-      return status;
-    });
-  }
-
   // Before `run`, or before `forward`: BACKGAUGE_OK if the op may be executed, and then its extents.
   backgauge_status before(bool forward, const backgauge_call* call, Extents& extents, backgauge_message* message) const;
 

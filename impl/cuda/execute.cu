@@ -4,7 +4,7 @@
 #include "impl/cuda/ops.h"
 #include "impl/cuda/rnn_trace.h"
 #include "impl/cuda/widened_call.h"
-#include "impl/table_checks.h"
+#include "impl/storage.h"
 
 namespace backgauge::cuda {
 namespace {
@@ -55,7 +55,6 @@ void prepare_graphs(const backgauge_call& call, const Extents& extents) {
 }
 
 std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extents) {
-  if (!has_reserve_space(call)) return 0;
   const RnnSizes sizes = rnn_sizes(extents, call.attributes);
   return with_storage(call.dtype, [&](auto storage) { return reserve_length<decltype(storage)>(sizes); });
 }

@@ -16,18 +16,7 @@ void execute(const backgauge_call& call, const Extents& extents, Workspace& work
 // Prepares what execute() uses, in addition to the workspace, only for speed. Allocates.
 void prepare_graphs(const backgauge_call& call, const Extents& extents);
 
-// Elements of reserve_space: 0 for ops without it, -1 if too many to count.
+// Elements of reserve_space, of ops that have one; -1 if too many to count.
 std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extents);
-
-// body: called with a value of the storage type of a dtype.
-template <class Body>
-auto with_storage(std::int32_t dtype, Body body) {
-  switch (dtype) {
-    case BACKGAUGE_HALF: return body(Half{});
-    case BACKGAUGE_BFLOAT16: return body(Bfloat16{});
-    case BACKGAUGE_FLOAT32: return body(float{});
-    default: return body(double{});
-  }
-}
 
 }  // namespace backgauge::cuda

@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of the plug-in: checks, selects op and storage type, and turns exceptions into a status.
 #include <algorithm>
-#include <atomic>
 #include <string>
 
-#include "impl/call_error.h"
 #include "impl/cuda/clusters/setting.h"
 #include "impl/cuda/device/backend.h"
 #include "impl/cuda/device/math.h"
 #include "impl/cuda/device_copy.h"
 #include "impl/cuda/execute.h"
 #include "impl/cuda/rnn_trace.h"
-#include "impl/table_checks.h"
+#include "impl/storage.h"
+#include "impl/table_of_ops.h"
 #include "reference/contract/validate.h"
 
 namespace backgauge::cuda {
 namespace {
-
-backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
-                      backgauge_message* message) {
-  Workspace count;
-  const std::int64_t length = reserve_length_of(call, extents);
-  if (length >= 0) execute(call, extents, count);
-  return fill_plan(count, length, plan, message);
-}
 
 // The claims for an op with matrix products.
 Claims claims_with_products(backgauge_op op) {
@@ -38,27 +29,44 @@ Claims claims_with_products(backgauge_op op) {
   return claims;
 }
 
-const TableChecks kChecks({Claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD), claims_with_products(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
-                           claims_with_products(BACKGAUGE_CUDNN_RNN_BACKPROP)},
-                          plan, kBackend.memory_space);
+std::vector<Claims> claims() {
+  return {Claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD), claims_with_products(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
+          claims_with_products(BACKGAUGE_CUDNN_RNN_BACKPROP)};
+}
+
+void copy_mask(const backgauge_call& call, const Extents& extents, std::int32_t gap, std::uint8_t* keep) {
+  const RnnSizes sizes = rnn_sizes(extents, call.attributes);
+  with_storage(call.dtype, [&](auto storage) {
+    using Storage = decltype(storage);
+    const RnnTrace<const Storage> trace(sizes, CudnnRnnBackpropCall<Storage>::bind(call, extents).reserve_space);
+    if (const std::uint8_t* kept = trace.keep(gap)) {
+      read_back(call.stream, keep, kept, sizes.gap());
+    } else {
+      std::fill_n(keep, sizes.gap(), std::uint8_t{1});
+    }
+  });
+}
+
+constexpr TableOps<Workspace> kOps{claims, execute, reserve_length_of, copy_mask, kMemorySpace};
+using DeviceTable = Table<kOps>;
 
 // Whether the call must be run on a copy in device memory.
 bool is_from_host(const backgauge_call* call) {
-  return kBackend.memory_space != BACKGAUGE_HOST && call != nullptr && call->memory_space == BACKGAUGE_HOST &&
+  return kMemorySpace != BACKGAUGE_HOST && call != nullptr && call->memory_space == BACKGAUGE_HOST &&
          validate_shapes(*call).ok();
 }
 
 backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
   return guarded(message, [&] {
     if (is_from_host(call)) {
-      const DeviceCopy copy(*call, kBackend.memory_space);
-      const backgauge_status status = kChecks.prepare(&copy.call(), answer, message);
+      const DeviceCopy copy(*call, kMemorySpace);
+      const backgauge_status status = DeviceTable::checks().prepare(&copy.call(), answer, message);
       if (status != BACKGAUGE_OK) return status;
       answer->workspace_alignment = 1;
       answer->workspace_bytes = 0;
       return BACKGAUGE_OK;
     }
-    const backgauge_status status = kChecks.prepare(call, answer, message);
+    const backgauge_status status = DeviceTable::checks().prepare(call, answer, message);
     if (status != BACKGAUGE_OK) return status;
     prepare_device();
     prepare_graphs(*call, validate_shapes(*call).extents);
@@ -72,25 +80,26 @@ backgauge_status with_checks(const backgauge_call* call, bool forward, backgauge
   return guarded(message, [&] {
     Extents extents;
     if (!is_from_host(call)) {
-      const backgauge_status status = kChecks.before(forward, call, extents, message);
+      const backgauge_status status = DeviceTable::checks().before(forward, call, extents, message);
       return status == BACKGAUGE_OK ? body(*call, extents) : status;
     }
-    DeviceCopy copy(*call, kBackend.memory_space);
+    DeviceCopy copy(*call, kMemorySpace);
     backgauge_plan needed{};
     backgauge_status status = prepare(&copy.call(), &needed, message);
     if (status != BACKGAUGE_OK) return status;
     const Validation validation = validate(*call, needed.reserve_space_length);
     if (!validation.ok()) return fail(message, BACKGAUGE_INVALID_ARGUMENT, validation.refusal);
     copy.fill(needed.workspace_bytes);
-    status = kChecks.before(forward, &copy.call(), extents, message);
+    status = DeviceTable::checks().before(forward, &copy.call(), extents, message);
     if (status == BACKGAUGE_OK) status = body(copy.call(), extents);
     if (status == BACKGAUGE_OK) copy.fetch_outputs();
     return status;
   });
 }
 
-backgauge_status checked_execute(const backgauge_call* call, bool forward, backgauge_message* message) {
-  return with_checks(call, forward, message, [](const backgauge_call& checked, const Extents& extents) {
+template <bool kForward>
+backgauge_status run(const backgauge_call* call, backgauge_message* message) {
+  return with_checks(call, kForward, message, [](const backgauge_call& checked, const Extents& extents) {
     Workspace workspace(checked.workspace);
     execute(checked, extents, workspace);
     workspace.expect_untouched_guards();
@@ -98,32 +107,12 @@ backgauge_status checked_execute(const backgauge_call* call, bool forward, backg
   });
 }
 
-backgauge_status run(const backgauge_call* call, backgauge_message* message) {
-  return checked_execute(call, false, message);
-}
-
-backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
-  return checked_execute(call, true, message);
-}
-
-template <class Storage>
-void copy_mask(const backgauge_call& call, const Extents& extents, std::int64_t gap, std::uint8_t* keep) {
-  const RnnSizes sizes = rnn_sizes(extents, call.attributes);
-  const RnnTrace<const Storage> trace(sizes, CudnnRnnBackpropCall<Storage>::bind(call, extents).reserve_space);
-  if (const std::uint8_t* kept = trace.keep(gap)) {
-    read_back(call.stream, keep, kept, sizes.gap());
-  } else {
-    std::fill_n(keep, sizes.gap(), std::uint8_t{1});
-  }
-}
-
 backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
                               backgauge_message* message) {
   return with_checks(call, false, message, [&](const backgauge_call& checked, const Extents& e) {
     const backgauge_status status = before_mask(checked, e, gap, keep, message);
-    if (status != BACKGAUGE_OK) return status;
-    with_storage(checked.dtype, [&](auto storage) { copy_mask<decltype(storage)>(checked, e, gap, keep); });
-    return BACKGAUGE_OK;
+    if (status == BACKGAUGE_OK) copy_mask(checked, e, gap, keep);
+    return status;
   });
 }
 
@@ -143,20 +132,14 @@ extern "C" __attribute__((visibility("default"))) const backgauge_implementation
     const backgauge_host* host) {
   if (host == nullptr || host->abi != BACKGAUGE_ABI || !why_not().empty()) return nullptr;
   static const std::string version = "1 (" + backend_version() + math_text() + steps_text() + ")";
-  static const backgauge_implementation table = {
-      BACKGAUGE_ABI,
-      sizeof(backgauge_implementation),
-      kBackend.name,
-      version.c_str(),
-      kBackend.description,
-      kBackend.memory_space,
-      kChecks.claims().size(),
-      kChecks.claims().data(),
-      prepare,
-      run,
-      forward,
-      dropout_mask,
-  };
+  static const backgauge_implementation table = [] {
+    backgauge_implementation made = DeviceTable::make(kBackend.name, version.c_str(), kBackend.description);
+    made.prepare = prepare;
+    made.run = run<false>;
+    made.forward = run<true>;
+    made.dropout_mask = dropout_mask;
+    return made;
+  }();
   return &table;
 }
 

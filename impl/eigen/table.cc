@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table, and the choice of the instruction set.
-#include "impl/eigen/eigen.h"
 #include "impl/eigen/ops.h"
-#include "impl/table_checks.h"
+#include "impl/table_of_ops.h"
 
 namespace backgauge {
 namespace eigen {
@@ -27,48 +26,34 @@ Claims claims_of(backgauge_op op) {
   return claims;
 }
 
-const TableChecks& checks() {
-  static const TableChecks all({claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD), claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2)},
-                               nullptr);
-  return all;
+std::vector<Claims> claims() {
+  return {claims_of(BACKGAUGE_LSTM_BLOCK_CELL_GRAD), claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2)};
 }
 
-backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
-  return checks().prepare(call, plan, message);
+using Memory = Workspace<1>;  // none is needed
+
+void execute(const backgauge_call& call, const Extents& extents, Memory& memory) {
+  if (memory.counts_only()) return;
+  const Ops& ops = ops_of_this_machine();
+  const bool half = call.dtype == BACKGAUGE_HALF;
+  if (call.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
+    half ? ops.cell_half(LstmBlockCellGradCall<Half>::bind(call, extents))
+         : ops.cell_float(LstmBlockCellGradCall<float>::bind(call, extents));
+  } else {
+    half ? ops.block_half(BlockLstmGradV2Call<Half>::bind(call, extents))
+         : ops.block_float(BlockLstmGradV2Call<float>::bind(call, extents));
+  }
 }
 
-backgauge_status run(const backgauge_call* call, backgauge_message* message) {
-  return checks().run(false, call, message, [](const backgauge_call& checked, const Extents& extents) {
-    const Ops& ops = ops_of_this_machine();
-    const bool half = checked.dtype == BACKGAUGE_HALF;
-    if (checked.op == BACKGAUGE_LSTM_BLOCK_CELL_GRAD) {
-      half ? ops.cell_half(LstmBlockCellGradCall<Half>::bind(checked, extents))
-           : ops.cell_float(LstmBlockCellGradCall<float>::bind(checked, extents));
-    } else {
-      half ? ops.block_half(BlockLstmGradV2Call<Half>::bind(checked, extents))
-           : ops.block_float(BlockLstmGradV2Call<float>::bind(checked, extents));
-    }
-  });
-}
+constexpr TableOps<Memory> kOps{claims, execute};
 
 }  // namespace
 }  // namespace eigen
 
+// Declared by registry.cc. Never nullptr.
 const backgauge_implementation* eigen_implementation(std::string&) {
-  static const backgauge_implementation table = {
-      BACKGAUGE_ABI,
-      sizeof(backgauge_implementation),
-      "eigen",
-      "1",
-      "TensorFlow's loops for a CPU, on Eigen; the baseline, on one thread",
-      BACKGAUGE_HOST,
-      eigen::checks().claims().size(),
-      eigen::checks().claims().data(),
-      eigen::prepare,
-      eigen::run,
-      nullptr,
-      nullptr,
-  };
+  static const backgauge_implementation table =
+      Table<eigen::kOps>::make("eigen", "1", "TensorFlow's loops for a CPU, on Eigen; the baseline, on one thread");
   return &table;
 }
 

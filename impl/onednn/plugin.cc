@@ -3,15 +3,15 @@
 // its adapters time one by one.
 #include "impl/onednn/library.h"
 #include "impl/onednn/ops.h"
-#include "impl/table_checks.h"
+#include "impl/table_of_ops.h"
 
 namespace backgauge::onednn {
 namespace {
 
-// Returns body(), or throws what guarded() answers with: dnnl::error is a std::exception whose text says what oneDNN
-// could not do.
+// Returns body(). Throws CallError for what oneDNN cannot do.
 template <class Body>
-auto with_status(Body body) {
+auto with_onednn(Body body) {
+  if (const std::string other = other_library(); !other.empty()) throw CallError(BACKGAUGE_UNSUPPORTED, other);
   try {
     return body();
   } catch (const dnnl::error& e) {
@@ -20,24 +20,23 @@ auto with_status(Body body) {
   }
 }
 
-void execute(const backgauge_call& call, const Extents& extents, Workspace& memory, unsigned phases) {
-  switch (call.op) {
-    case BACKGAUGE_BLOCK_LSTM_GRAD_V2:
-      return block_lstm_grad_v2(BlockLstmGradV2Call<float>::bind(call, extents), memory, phases);
-    case BACKGAUGE_CUDNN_RNN: return cudnn_rnn_forward(CudnnRnnCall<float>::bind(call, extents), memory);
-    default: cudnn_rnn_backprop(CudnnRnnBackpropCall<float>::bind(call, extents), memory);
-  }
+void execute_phases(const backgauge_call& call, const Extents& extents, Workspace& memory, unsigned phases) {
+  with_onednn([&] {
+    switch (call.op) {
+      case BACKGAUGE_BLOCK_LSTM_GRAD_V2:
+        return block_lstm_grad_v2(BlockLstmGradV2Call<float>::bind(call, extents), memory, phases);
+      case BACKGAUGE_CUDNN_RNN: return cudnn_rnn_forward(CudnnRnnCall<float>::bind(call, extents), memory);
+      default: return cudnn_rnn_backprop(CudnnRnnBackpropCall<float>::bind(call, extents), memory);
+    }
+  });
 }
 
-backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,
-                      backgauge_message* message) {
-  if (const std::string other = other_library(); !other.empty()) return fail(message, BACKGAUGE_UNSUPPORTED, other);
-  return with_status([&] {
-    Workspace count;
-    execute(call, extents, count, kAllPhases);
-    return fill_plan(count, has_reserve_space(call) ? reserve_length(extents, call.attributes, call.num_threads) : 0,
-                     plan, message);
-  });
+void execute(const backgauge_call& call, const Extents& extents, Workspace& memory) {
+  execute_phases(call, extents, memory, kAllPhases);
+}
+
+std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extents) {
+  return with_onednn([&] { return reserve_length(extents, call.attributes, call.num_threads); });
 }
 
 Claims claims_of(backgauge_op op) {
@@ -51,27 +50,12 @@ Claims claims_of(backgauge_op op) {
   return claims;
 }
 
-const TableChecks kChecks({claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2), claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP)}, plan);
-
-backgauge_status prepare(const backgauge_call* call, backgauge_plan* answer, backgauge_message* message) {
-  return kChecks.prepare(call, answer, message);
+std::vector<Claims> claims() {
+  return {claims_of(BACKGAUGE_BLOCK_LSTM_GRAD_V2), claims_of(BACKGAUGE_CUDNN_RNN_BACKPROP)};
 }
 
-backgauge_status execute_checked(const backgauge_call* call, bool forward, unsigned phases,
-                                 backgauge_message* message) {
-  return kChecks.run(forward, call, message, [=](const backgauge_call& checked, const Extents& extents) {
-    Workspace memory(checked.workspace);
-    with_status([&] { execute(checked, extents, memory, phases); });
-  });
-}
-
-backgauge_status run(const backgauge_call* call, backgauge_message* message) {
-  return execute_checked(call, false, kAllPhases, message);
-}
-
-backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
-  return execute_checked(call, true, kAllPhases, message);
-}
+constexpr TableOps<Workspace> kOps{claims, execute, reserve_length_of};
+using PluginTable = Table<kOps>;
 
 }  // namespace
 }  // namespace backgauge::onednn
@@ -81,20 +65,8 @@ using namespace backgauge::onednn;
 extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(
     const backgauge_host* host) {
   if (host == nullptr || host->abi != BACKGAUGE_ABI) return nullptr;
-  static const backgauge_implementation table = {
-      BACKGAUGE_ABI,
-      sizeof(backgauge_implementation),
-      "onednn",
-      library_version().c_str(),
-      "oneDNN's RNN primitives, with its reorders of weights",
-      BACKGAUGE_HOST,
-      kChecks.claims().size(),
-      kChecks.claims().data(),
-      prepare,
-      run,
-      forward,
-      nullptr,
-  };
+  static const backgauge_implementation table =
+      PluginTable::make("onednn", library_version().c_str(), "oneDNN's RNN primitives, with its reorders of weights");
   return &table;
 }
 
@@ -102,5 +74,8 @@ extern "C" __attribute__((visibility("default"))) const backgauge_implementation
 extern "C" __attribute__((visibility("default"))) backgauge_status backgauge_onednn_phases(const backgauge_call* call,
                                                                                            unsigned phases,
                                                                                            backgauge_message* message) {
-  return execute_checked(call, false, phases, message);
+  return PluginTable::checks().run(false, call, message, [=](const auto& checked, const auto& extents) {
+    Workspace memory(checked.workspace);
+    execute_phases(checked, extents, memory, phases);
+  });
 }

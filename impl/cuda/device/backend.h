@@ -5,14 +5,11 @@
 #include <cstdint>
 #include <string>
 
-#include "reference/contract/backgauge.h"
-
 namespace backgauge::cuda {
 
 struct Backend {
   const char* name;         // of the implementation
   const char* description;  // one line
-  backgauge_memory_space memory_space;
 };
 extern const Backend kBackend;
 

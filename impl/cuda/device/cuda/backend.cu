@@ -16,8 +16,7 @@ std::string version_text(int version) {  // 13010 for 13.1
 
 }  // namespace
 
-const Backend kBackend = {"cuda", "fused pointwise steps, products by cuBLASLt, steps replayed from graphs",
-                          BACKGAUGE_CUDA};
+const Backend kBackend = {"cuda", "fused pointwise steps, products by cuBLASLt, steps replayed from graphs"};
 
 std::string backend_version() {
   int runtime = 0;

@@ -14,6 +14,8 @@
 
 namespace backgauge::cuda {
 
+inline constexpr backgauge_memory_space kMemorySpace = BACKGAUGE_CUDA;
+
 // For cuBLASLt's partial sums: enough for a step with B = 64 and H = 4096 in four parts.
 inline constexpr std::int64_t kProductScratchBytes = 4 << 20;
 // Steps of a graph: enough for the launch to cost little, and few enough to create it quickly.

@@ -5,8 +5,7 @@
 
 namespace backgauge::cuda {
 
-const Backend kBackend = {"cuda-on-host", "the implementation for NVIDIA GPUs, its kernels run by the processor",
-                          BACKGAUGE_HOST};
+const Backend kBackend = {"cuda-on-host", "the implementation for NVIDIA GPUs, its kernels run by the processor"};
 
 std::string backend_version() { return "blocks and threads one by one"; }
 

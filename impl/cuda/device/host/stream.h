@@ -19,6 +19,7 @@
 
 namespace backgauge::cuda {
 
+inline constexpr backgauge_memory_space kMemorySpace = BACKGAUGE_HOST;
 inline constexpr std::int64_t kProductScratchBytes = 256;
 // Steps of a graph: few, so that short sequences have several chunks.
 inline constexpr int kGraphSteps = 4;
