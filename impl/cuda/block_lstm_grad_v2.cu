@@ -163,18 +163,7 @@ class BlockLstmGrad {
 
   StepArguments<S> first_arguments() const {
     StepArguments<S> a{};
-    a.cs_prev = c.cs_prev;
-    a.cs = c.cs;
-    a.i = c.i;
-    a.f = c.f;
-    a.o = c.o;
-    a.ci = c.ci;
-    a.co = c.co;
-    a.cs_grad = c.cs_grad;
-    a.h_grad = c.h_grad;
-    a.wci = c.wci;
-    a.wcf = c.wcf;
-    a.wco = c.wco;
+    static_cast<LstmInputs<S>&>(a) = lstm_inputs<S>(c);
     a.dgates = dgates_;
     a.dh = dh_;
     a.dcs = dcs_;
@@ -187,22 +176,7 @@ class BlockLstmGrad {
   }
 
   LstmTensors<S> cluster_tensors() const {
-    return {c.cs_prev,
-            c.cs,
-            c.i,
-            c.f,
-            c.o,
-            c.ci,
-            c.co,
-            c.cs_grad,
-            c.h_grad,
-            c.wci,
-            c.wcf,
-            c.wco,
-            c.w + c.I * 4 * c.H,
-            dgates_,
-            c.h_prev_grad,
-            c.cs_prev_grad};
+    return {lstm_inputs<S>(c), c.w + c.I * 4 * c.H, dgates_, c.h_prev_grad, c.cs_prev_grad};
   }
 
   // x_grad = dgates W_x^T, for `count` steps from `first` on.

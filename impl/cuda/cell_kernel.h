@@ -10,11 +10,9 @@ namespace backgauge::cuda {
 
 // All that a step reads and writes. Rows of H elements follow each other; those of gates lie 4H apart.
 template <class Storage>
-struct CellTensors {
-  const Storage *cs_prev, *cs, *i, *f, *o, *ci, *co, *cs_grad, *h_grad;  // [B, H]; cs: with peepholes
-  const Storage *wci, *wcf, *wco;                                        // [H], with peepholes
-  Storage *gate_i, *gate_f, *gate_ci, *gate_o;                           // [B, H] of stride 4H
-  Storage* cs_prev_grad;                                                 // [B, H]; where nothing is carried
+struct CellTensors : LstmInputs<Storage> {
+  Storage *gate_i, *gate_f, *gate_ci, *gate_o;  // [B, H] of stride 4H
+  Storage* cs_prev_grad;                        // [B, H]; where nothing is carried
   // What comes from the step after this one and goes to the one before; where it is carried.
   const Compute<Storage>* dh;  // [B, H]
   Compute<Storage>* dcs;       // [B, H], from and to

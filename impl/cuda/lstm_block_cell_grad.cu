@@ -48,26 +48,8 @@ void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& c, Workspace& workspac
 
   Work work(stream, nullptr, 0);
   Queue& queue = work.main();
-  const CellTensors<S> tensors = {c.cs_prev,
-                                  c.cs,
-                                  c.i,
-                                  c.f,
-                                  c.o,
-                                  c.ci,
-                                  c.co,
-                                  c.cs_grad,
-                                  c.h_grad,
-                                  c.wci,
-                                  c.wcf,
-                                  c.wco,
-                                  c.dicfo,
-                                  c.dicfo + 2 * c.H,
-                                  c.dicfo + c.H,
-                                  c.dicfo + 3 * c.H,
-                                  c.cs_prev_grad,
-                                  nullptr,
-                                  nullptr,
-                                  sums};
+  const CellTensors<S> tensors = {lstm_inputs<S>(c), c.dicfo, c.dicfo + 2 * c.H, c.dicfo + c.H, c.dicfo + 3 * c.H,
+                                  c.cs_prev_grad,    nullptr, nullptr,           sums};
   if (is_wide(c)) {
     c.peephole ? launch_cell<S, kVector<S>, true>(c, tensors, each, queue)
                : launch_cell<S, kVector<S>, false>(c, tensors, each, queue);

@@ -6,6 +6,19 @@
 
 namespace backgauge::cuda {
 
+// What steps read, [B, H] each and for all steps [T, B, H]: cs_prev is that of the first step, cs is read with
+// peepholes and by the step after. The weights, with peepholes: [H].
+template <class Storage>
+struct LstmInputs {
+  const Storage *cs_prev, *cs, *i, *f, *o, *ci, *co, *cs_grad, *h_grad, *wci, *wcf, *wco;
+};
+
+// Call: of one of the two LSTM ops.
+template <class Storage, class Call>
+LstmInputs<Storage> lstm_inputs(const Call& c) {
+  return {c.cs_prev, c.cs, c.i, c.f, c.o, c.ci, c.co, c.cs_grad, c.h_grad, c.wci, c.wcf, c.wco};
+}
+
 // The saved values of a step, and its upstream gradients.
 template <class Real>
 struct CellValues {

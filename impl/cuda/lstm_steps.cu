@@ -68,18 +68,8 @@ struct StepOfChunk {
     const StepArguments<S>& a = *arguments;
     const std::int64_t t = a.first - slot, at = t * B * H;
     S* const dgates = a.dgates.data + 4 * at;
-    return {t == 0 ? a.cs_prev : a.cs + (at - B * H),
-            kPeephole ? a.cs + at : nullptr,
-            a.i + at,
-            a.f + at,
-            a.o + at,
-            a.ci + at,
-            a.co + at,
-            a.cs_grad + at,
-            a.h_grad + at,
-            a.wci,
-            a.wcf,
-            a.wco,
+    return {{t == 0 ? a.cs_prev : a.cs + (at - B * H), kPeephole ? a.cs + at : nullptr, a.i + at, a.f + at, a.o + at,
+             a.ci + at, a.co + at, a.cs_grad + at, a.h_grad + at, a.wci, a.wcf, a.wco},
             dgates,
             dgates + H,
             dgates + 2 * H,

@@ -12,12 +12,11 @@
 
 namespace backgauge::cuda {
 
-// In device memory. Step t reads each tensor [T, B, H] at t, and cs also at t - 1.
+// In device memory. Step t reads each input [T, B, H] at t, and cs also at t - 1.
 template <class Storage>
-struct StepArguments {
+struct StepArguments : LstmInputs<Storage> {
   using Real = Compute<Storage>;
 
-  const Storage *cs_prev, *cs, *i, *f, *o, *ci, *co, *cs_grad, *h_grad, *wci, *wcf, *wco;
   Operand<Storage> dgates;  // [S, B, 4H], gates i, f, c, o
   Real *dh, *dcs;           // [B, H], carried from step to step
   Real* sums;               // [S, row blocks, cell_sums(), H]

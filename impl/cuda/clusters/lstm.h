@@ -8,14 +8,12 @@
 
 namespace backgauge::cuda {
 
-// [T, B, H] each unless noted; S steps are done.
+// The inputs are those of T steps, of which S are done.
 template <class Storage>
-struct LstmTensors {
-  const Storage *cs_prev, *cs, *i, *f, *o, *ci, *co, *cs_grad, *h_grad;  // cs_prev: [B, H]
-  const Storage *wci, *wcf, *wco;                                        // [H], with peepholes
-  const Storage* w_h;                                                    // [H, 4H], gates i, f, c, o
-  Operand<Storage> dgates;                                               // [S, B, 4H]
-  Storage *h_prev_grad, *cs_prev_grad;                                   // [B, H]
+struct LstmTensors : LstmInputs<Storage> {
+  const Storage* w_h;                   // [H, 4H], gates i, f, c, o
+  Operand<Storage> dgates;              // [S, B, 4H]
+  Storage *h_prev_grad, *cs_prev_grad;  // [B, H]
 };
 
 template <class Storage>
