@@ -12,7 +12,6 @@
 #include "impl/cuda/dropout.h"
 #include "impl/cuda/ops.h"
 #include "impl/cuda/rnn_backward_step.h"
-#include "impl/cuda/rnn_modes.h"
 #include "impl/cuda/rows.h"
 
 namespace backgauge::cuda {
@@ -204,14 +203,10 @@ class RnnBackprop {
 
   void launch(Queue& queue, const RnnBackwardStep<S>& step) const {
     with_cell(n.mode, [&](auto cell) {
-      using Cell = decltype(cell);
-      if (wide_) {
-        using Kernel = RnnBackwardKernel<Cell, S, kVector<S>>;
+      with_width<S>(wide_, [&](auto width) {
+        using Kernel = RnnBackwardKernel<decltype(cell), S, width>;
         queue.launch(Kernel::blocks(n.B, n.H), Kernel{step, n.B, n.H});
-      } else {
-        using Kernel = RnnBackwardKernel<Cell, S, 1>;
-        queue.launch(Kernel::blocks(n.B, n.H), Kernel{step, n.B, n.H});
-      }
+      });
     });
   }
 

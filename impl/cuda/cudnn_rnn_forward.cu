@@ -7,7 +7,6 @@
 #include "impl/cuda/dropout.h"
 #include "impl/cuda/ops.h"
 #include "impl/cuda/rnn_forward_step.h"
-#include "impl/cuda/rnn_modes.h"
 
 namespace backgauge::cuda {
 namespace {
@@ -140,14 +139,10 @@ class RnnForward {
 
   void launch(Queue& queue, const RnnForwardStep<S>& step) const {
     with_cell(n.mode, [&](auto cell) {
-      using Cell = decltype(cell);
-      if (wide_) {
-        using Kernel = RnnForwardKernel<Cell, S, kVector<S>>;
+      with_width<S>(wide_, [&](auto width) {
+        using Kernel = RnnForwardKernel<decltype(cell), S, width>;
         queue.launch(Kernel::blocks(n.B, n.H), Kernel{step, n.B, n.H});
-      } else {
-        using Kernel = RnnForwardKernel<Cell, S, 1>;
-        queue.launch(Kernel::blocks(n.B, n.H), Kernel{step, n.B, n.H});
-      }
+      });
     });
   }
 

@@ -50,12 +50,10 @@ void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& c, Workspace& workspac
   Queue& queue = work.main();
   const CellTensors<S> tensors = {lstm_inputs<S>(c), c.dicfo, c.dicfo + 2 * c.H, c.dicfo + c.H, c.dicfo + 3 * c.H,
                                   c.cs_prev_grad,    nullptr, nullptr,           sums};
-  if (is_wide(c)) {
-    c.peephole ? launch_cell<S, kVector<S>, true>(c, tensors, each, queue)
-               : launch_cell<S, kVector<S>, false>(c, tensors, each, queue);
-  } else {
-    c.peephole ? launch_cell<S, 1, true>(c, tensors, each, queue) : launch_cell<S, 1, false>(c, tensors, each, queue);
-  }
+  with_width<S>(is_wide(c), [&](auto width) {
+    c.peephole ? launch_cell<S, width, true>(c, tensors, each, queue)
+               : launch_cell<S, width, false>(c, tensors, each, queue);
+  });
   if (c.peephole) {
     totals.template run<S, kSums>(queue, sums, {c.wci_grad, c.wcf_grad, c.wco_grad});
   } else {

@@ -169,13 +169,10 @@ void do_chunk(Queue& queue, const StepShape& shape, int count, StepArguments<S>*
   const std::int64_t step_elements = shape.B * 4 * shape.H;
   queue.launch(1, NextChunkKernel<S>{place, count, step_elements});
   for (int slot = 0; slot < count; ++slot) {
-    if (shape.wide) {
-      shape.peephole ? launch_step<S, kVector<S>, true>(queue, shape, slot, place)
-                     : launch_step<S, kVector<S>, false>(queue, shape, slot, place);
-    } else {
-      shape.peephole ? launch_step<S, 1, true>(queue, shape, slot, place)
-                     : launch_step<S, 1, false>(queue, shape, slot, place);
-    }
+    with_width<S>(shape.wide, [&](auto width) {
+      shape.peephole ? launch_step<S, width, true>(queue, shape, slot, place)
+                     : launch_step<S, width, false>(queue, shape, slot, place);
+    });
     const Product product = step_product<S>(shape);
     const bool split = operands_are_split<S>();
     if (shape.indirect) {

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "impl/cuda/lstm_cell.h"
+#include "reference/contract/backgauge.h"
 
 namespace backgauge::cuda {
 
@@ -123,5 +124,16 @@ struct GruCell {
     d.dh = d.dh * z;
   }
 };
+
+// body: called with the cell of a mode.
+template <class Body>
+void with_cell(std::int32_t rnn_mode, Body body) {
+  switch (rnn_mode) {
+    case BACKGAUGE_RNN_RELU: return body(ReluCell{});
+    case BACKGAUGE_RNN_TANH: return body(TanhCell{});
+    case BACKGAUGE_LSTM: return body(LstmCell{});
+    default: return body(GruCell{});
+  }
+}
 
 }  // namespace backgauge::cuda

@@ -43,13 +43,10 @@ template <class Storage, class Source, class To>
 void make_rows(Queue& queue, const Source& source, const Operand<To>& to, std::int64_t rows, std::int64_t columns,
                bool wide) {
   if (columns == 0) return;
-  if (wide) {
-    using Kernel = RowsKernel<Storage, Source, To, kVector<Storage>>;
+  with_width<Storage>(wide, [&](auto width) {
+    using Kernel = RowsKernel<Storage, Source, To, width>;
     queue.launch(Kernel::blocks(rows, columns), Kernel{source, to, rows, columns});
-  } else {
-    using Kernel = RowsKernel<Storage, Source, To, 1>;
-    queue.launch(Kernel::blocks(rows, columns), Kernel{source, to, rows, columns});
-  }
+  });
 }
 
 template <class Storage, class Source, class To>

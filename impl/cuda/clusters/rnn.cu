@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "impl/cuda/clusters/rnn.h"
-#include "impl/cuda/rnn_modes.h"
 #include "impl/cuda/rnn_trace.h"
 
 namespace backgauge::cuda {

@@ -182,6 +182,12 @@ bool is_aligned(std::int64_t columns, std::size_t element_bytes, const Pointer*.
   return rows && ((reinterpret_cast<std::uintptr_t>(pointers) % kVectorBytes == 0) && ...);
 }
 
+// body: called with the width of accesses, a constant: that of vectors of Storage, or 1.
+template <class Storage, class Body>
+void with_width(bool wide, const Body& body) {
+  wide ? body(std::integral_constant<int, kVector<Storage>>()) : body(std::integral_constant<int, 1>());
+}
+
 inline std::int64_t blocks_for(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
 
 }  // namespace backgauge::cuda
