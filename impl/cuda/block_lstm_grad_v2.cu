@@ -7,8 +7,8 @@
 
 #include "impl/cuda/aligned.h"
 #include "impl/cuda/clusters/lstm.h"
-#include "impl/cuda/clusters/setting.h"
 #include "impl/cuda/column_sums.h"
+#include "impl/cuda/device/settings.h"
 #include "impl/cuda/lstm_steps.h"
 #include "impl/cuda/ops.h"
 
@@ -28,7 +28,7 @@ RecurrenceSizes sizes_of(const Extents& e) { return {e.S, e.B, e.H}; }
 
 template <class S>
 ClusterPlan plan(const Extents& e) {
-  return plan_lstm_clusters<S>(sizes_of(e), e.peephole, cluster_blocks());
+  return plan_lstm_clusters<S>(sizes_of(e), e.peephole, settings().cluster_blocks);
 }
 
 template <class From, class To>

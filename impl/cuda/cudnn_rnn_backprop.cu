@@ -7,8 +7,8 @@
 
 #include "impl/cuda/aligned.h"
 #include "impl/cuda/clusters/rnn.h"
-#include "impl/cuda/clusters/setting.h"
 #include "impl/cuda/column_sums.h"
+#include "impl/cuda/device/settings.h"
 #include "impl/cuda/dropout.h"
 #include "impl/cuda/ops.h"
 #include "impl/cuda/rnn_backward_step.h"
@@ -136,7 +136,7 @@ class RnnBackprop {
     if constexpr (std::is_same_v<S, double>) {
       return {};
     } else {
-      return plan_rnn_clusters<S>(n.mode, sizes(), cluster_blocks());
+      return plan_rnn_clusters<S>(n.mode, sizes(), settings().cluster_blocks);
     }
   }
 

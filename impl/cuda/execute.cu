@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "impl/cuda/device/math.h"
+#include "impl/cuda/device/settings.h"
 #include "impl/cuda/execute.h"
 #include "impl/cuda/ops.h"
 #include "impl/cuda/rnn_trace.h"
@@ -30,7 +30,7 @@ void execute_as(const backgauge_call& call, const Extents& extents, Workspace& w
 // The cell has no products, so its floats are never stored as half.
 bool is_widened(const backgauge_call& call) {
   if (call.dtype == BACKGAUGE_BFLOAT16) return true;  // no op has kernels for it
-  return call.dtype == BACKGAUGE_HALF && call.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD && !math().half_operands;
+  return call.dtype == BACKGAUGE_HALF && call.op != BACKGAUGE_LSTM_BLOCK_CELL_GRAD && !settings().half_operands;
 }
 
 }  // namespace

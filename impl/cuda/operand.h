@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices as operands of products. If float products are three products of TF32 (device/math.h), a float operand is
-// stored in two parts that TF32 can represent: x = high + low, up to 2^-22 of x. reference/arithmetic/bounds.md 2.1.
+// Matrices as operands of products. If float products are three products of TF32 (device/settings.h), a float operand
+// is stored in two parts that TF32 can represent: x = high + low, up to 2^-22 of x. reference/arithmetic/bounds.md 2.1.
 #pragma once
 
 #include <concepts>
 
-#include "impl/cuda/device/math.h"
+#include "impl/cuda/device/settings.h"
 #include "impl/cuda/device/tf32.h"
 #include "impl/cuda/device/work.h"
 #include "impl/cuda/workspace.h"
@@ -28,7 +28,7 @@ struct Operand {
 // Whether operands of this type must be split.
 template <class Storage>
 bool operands_are_split() {
-  return std::is_same_v<Storage, float> && math().floats == FloatProducts::kThreeTf32;
+  return std::is_same_v<Storage, float> && settings().floats == FloatProducts::kThreeTf32;
 }
 
 template <class Storage>

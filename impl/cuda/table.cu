@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "impl/cuda/clusters/setting.h"
 #include "impl/cuda/device/backend.h"
-#include "impl/cuda/device/math.h"
+#include "impl/cuda/device/settings.h"
 #include "impl/cuda/device_copy.h"
 #include "impl/cuda/execute.h"
 #include "impl/cuda/rnn_trace.h"
@@ -19,9 +18,9 @@ namespace {
 // The claims for an op with matrix products.
 Claims claims_with_products(backgauge_op op) {
   Claims claims(op);
-  if (math().floats == FloatProducts::kTf32) claims.numerical_contract = BACKGAUGE_FP32_TF32;
-  if (math().floats == FloatProducts::kThreeTf32) claims.numerical_contract = BACKGAUGE_FP32_3XTF32;
-  if (math().half_operands) {
+  if (settings().floats == FloatProducts::kTf32) claims.numerical_contract = BACKGAUGE_FP32_TF32;
+  if (settings().floats == FloatProducts::kThreeTf32) claims.numerical_contract = BACKGAUGE_FP32_3XTF32;
+  if (settings().half_operands) {
     // Gate gradients of steps are stored as operands of products.
     claims.accuracy_class = BACKGAUGE_CLASS_A_PRIME;
     claims.numerical_contract.set(BACKGAUGE_HALF, BACKGAUGE_FP16_ACC32);
@@ -117,9 +116,7 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
 }
 
 const std::string& why_not() {
-  static const std::string text = !math_refusal().empty()    ? math_refusal()
-                                  : !steps_refusal().empty() ? steps_refusal()
-                                                             : refusal();
+  static const std::string text = settings().refusal.empty() ? refusal() : settings().refusal;
   return text;
 }
 
@@ -131,7 +128,7 @@ using namespace backgauge::cuda;
 extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(
     const backgauge_host* host) {
   if (host == nullptr || host->abi != BACKGAUGE_ABI || !why_not().empty()) return nullptr;
-  static const std::string version = "1 (" + backend_version() + math_text() + steps_text() + ")";
+  static const std::string version = "1 (" + backend_version() + settings_text() + ")";
   static const backgauge_implementation table = [] {
     backgauge_implementation made = DeviceTable::make(kBackend.name, version.c_str(), kBackend.description);
     made.prepare = prepare;

@@ -135,7 +135,7 @@ FAULTS = [
      ("queue.multiply(product, Addresses{a, b_low, result});", "")),
     ("M2", "the lower part of an operand is that of its double", OPERAND,
      ("low[k] = to_tf32(from[k] - high[k]);", "low[k] = to_tf32(2 * from[k] - high[k] - high[k]);")),
-    ("M3", "half calls keep the operands of products in half unasked", EXECUTE, ("!math().half_operands", "false")),
+    ("M3", "half calls keep the operands of products in half unasked", EXECUTE, ("!settings().half_operands", "false")),
     ("M4", "the second half of each tensor of a half call is not widened", WIDENED,
      ("op, tensor, extents) : 0);", "op, tensor, extents) / 2 : 0);")),
     ("M5", "a copy of reserve_space is not copied back", WIDENED,

@@ -20,7 +20,7 @@ inline constexpr Type kType = std::is_same_v<Storage, Half>    ? Type::kHalf
 inline std::int64_t bytes_of(Type type) { return type == Type::kHalf ? 2 : type == Type::kFloat ? 4 : 8; }
 
 // Sums are float, or double for doubles; a half or float result is rounded once. Both operands have one type; the
-// result has the same, or float for half operands. Float operands are read unchanged, or rounded to TF32 (math.h).
+// result has the same, or float for half operands. Float operands are read unchanged, or rounded to TF32 (settings.h).
 struct Product {
   std::int64_t rows = 0, columns = 0, depth = 0;
   Type operands = Type::kFloat, result = Type::kFloat;

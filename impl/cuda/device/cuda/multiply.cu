@@ -12,7 +12,7 @@
 
 #include "impl/cuda/device/backend.h"
 #include "impl/cuda/device/cuda/multiply.h"
-#include "impl/cuda/device/math.h"
+#include "impl/cuda/device/settings.h"
 
 namespace backgauge::cuda {
 namespace {
@@ -44,7 +44,7 @@ cudaDataType_t data_type(Type type) {
 
 cublasComputeType_t compute_type(Type operands) {
   if (operands == Type::kDouble) return CUBLAS_COMPUTE_64F;
-  return operands == Type::kFloat && math().takes_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  return operands == Type::kFloat && settings().takes_tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
 // The layout in memory: `rows` rows of `columns` elements, row-major.

@@ -6,7 +6,7 @@
 
 #include "impl/call_error.h"
 #include "impl/cuda/device/kernel.h"
-#include "impl/cuda/device/math.h"
+#include "impl/cuda/device/settings.h"
 #include "impl/cuda/device/tf32.h"
 
 namespace backgauge::cuda {
@@ -29,7 +29,7 @@ std::vector<Compute<Storage>> widened(const void* data, std::int64_t rows, std::
     }
   }
   if constexpr (std::is_same_v<Storage, float>) {
-    if (math().takes_tf32()) std::ranges::transform(out, out.begin(), to_tf32);
+    if (settings().takes_tf32()) std::ranges::transform(out, out.begin(), to_tf32);
   }
   return out;
 }
