@@ -30,7 +30,7 @@ RNN_STEP = "impl/cuda/rnn_backward_step.h"
 TRACE = "impl/cuda/rnn_trace.h"
 OPERAND = "impl/cuda/operand.h"
 EXECUTE = "impl/cuda/execute.cu"
-WIDENED = "impl/cuda/widened_call.cu"
+WIDENED = "impl/cuda/widened_call.h"
 CLUSTER = "impl/cuda/clusters/kernel.h"
 WEIGHTS = "impl/cuda/clusters/weights.h"
 PLAN = "impl/cuda/clusters/plan.h"
@@ -139,8 +139,7 @@ FAULTS = [
     ("M4", "the second half of each tensor of a half call is not widened", WIDENED,
      ("op, tensor, extents) : 0);", "op, tensor, extents) / 2 : 0);")),
     ("M5", "a copy of reserve_space is not copied back", WIDENED,
-     ("queue.copy(to, from, reserve_bytes_);\n    } else {\n      original_.dtype == BACKGAUGE_HALF ? round",
-      "} else {\n      original_.dtype == BACKGAUGE_HALF ? round")),
+     ("queue.copy(to[k].data, from[k].data, reserve_bytes_);", "if (to != original_.outputs) queue.copy(to[k].data, from[k].data, reserve_bytes_);")),
     ("G1", "there is one buffer of parts", CLUSTER, ("static_cast<int>(step & 1) * parts(sizes)", "static_cast<int>(step & 0) * parts(sizes)")),
     ("G2", "the product of a warp does not wait for the gates of the others", CLUSTER, ("kStepPhases = 2", "kStepPhases = 1"),
      ("    } else {\n      // The values", "    }\n    {\n      // The values")),
