@@ -16,34 +16,29 @@ class WidenedParams {
 
   void widen(const void* params, void* wide) const {
     check(cudaMemsetAsync(wide, 0, bytes(), stream_), "cudaMemsetAsync");
-    for_each_piece([&](std::int64_t narrow, std::int64_t at, std::int64_t count) {
-      copy(static_cast<std::byte*>(wide) + bytes_of(at), static_cast<const std::byte*>(params) + bytes_of(narrow),
-           count);
-    });
+    copy(params, ours_, wide, theirs_);
   }
 
-  void narrow(const void* wide, void* params) const {
-    for_each_piece([&](std::int64_t narrow, std::int64_t at, std::int64_t count) {
-      copy(static_cast<std::byte*>(params) + bytes_of(narrow), static_cast<const std::byte*>(wide) + bytes_of(at),
-           count);
-    });
-  }
+  void narrow(const void* wide, void* params) const { copy(wide, theirs_, params, ours_); }
 
  private:
-  std::size_t bytes_of(std::int64_t count) const { return static_cast<std::size_t>(count) * element_; }
-
-  void copy(void* to, const void* from, std::int64_t count) const {
-    check(cudaMemcpyAsync(to, from, bytes_of(count), cudaMemcpyDeviceToDevice, stream_), "cudaMemcpyAsync");
-  }
-
   // R of layer 0 in every direction, and all that comes after layer 0, which is the same in both.
-  template <class Piece>
-  void for_each_piece(Piece piece) const {
+  void copy(const void* from, const RnnParams& from_layout, void* to, const RnnParams& to_layout) const {
+    const auto copy_piece = [&](std::int64_t from_at, std::int64_t to_at, std::int64_t count) {
+      check(cudaMemcpyAsync(static_cast<std::byte*>(to) + bytes_of(to_at),
+                            static_cast<const std::byte*>(from) + bytes_of(from_at), bytes_of(count),
+                            cudaMemcpyDeviceToDevice, stream_),
+            "cudaMemcpyAsync");
+    };
     const std::int64_t recurrent = ours_.gates * ours_.hidden_size * ours_.hidden_size;
-    for (std::int64_t d = 0; d < ours_.directions; ++d) piece(ours_.R(0, d, 0), theirs_.R(0, d, 0), recurrent);
+    for (std::int64_t d = 0; d < ours_.directions; ++d) {
+      copy_piece(from_layout.R(0, d, 0), to_layout.R(0, d, 0), recurrent);
+    }
     const auto rest = [](const RnnParams& p) { return p.layers > 1 ? p.W(1, 0, 0) : p.matrices(); };
-    piece(rest(ours_), rest(theirs_), ours_.size() - rest(ours_));
+    copy_piece(rest(from_layout), rest(to_layout), ours_.size() - rest(ours_));
   }
+
+  std::size_t bytes_of(std::int64_t count) const { return static_cast<std::size_t>(count) * element_; }
 
   RnnParams ours_, theirs_;
   std::size_t element_;

@@ -9,8 +9,35 @@
 #include "impl/cudnn/probe/facts.h"
 #include "impl/device_absence.h"
 
+namespace {
+
+using namespace backgauge::cudnn;
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+// {"schema": "backgauge.cudnn-probe/1", "version": ..., "facts": [{"question", "subject", "answer"}, ...]}
+std::string to_json(const std::vector<Fact>& facts) {
+  std::string out =
+      "{\"schema\": \"backgauge.cudnn-probe/1\", \"version\": " + quoted(library_version()) + ", \"facts\": [";
+  const char* separator = "\n";
+  for (const Fact& fact : facts) {
+    out += separator + std::string("{\"question\": ") + quoted(fact.question) +
+           ", \"subject\": " + quoted(fact.subject) + ", \"answer\": " + quoted(fact.answer) + "}";
+    separator = ",\n";
+  }
+  return out + "\n]}\n";
+}
+
+}  // namespace
+
 int main(int count, char** arguments) {
-  using namespace backgauge::cudnn;
   std::string json;
   for (int k = 1; k < count; ++k) {
     constexpr char kJson[] = "--json=";
@@ -25,12 +52,12 @@ int main(int count, char** arguments) {
     return 3;
   }
   std::printf("cuDNN %s\n", library_version().c_str());
-  const Facts facts = probe_all([](const Fact& fact) {
-    std::printf("%-3s %-58s %s\n", fact.question.c_str(), fact.subject.c_str(), fact.answer.c_str());
-    std::fflush(stdout);
-  });
+  Findings findings;
+  for (const auto probe : {probe_layout, probe_reserve, probe_refusals, probe_variants, probe_dropout, probe_repeats}) {
+    probe(findings);
+  }
   if (json.empty()) return 0;
   std::ofstream file(json);
-  file << to_json(facts);
+  file << to_json(findings.facts);
   return file.flush() ? 0 : 2;
 }

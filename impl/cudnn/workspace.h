@@ -25,21 +25,51 @@ class Staging {
   cudaStream_t stream() const { return static_cast<cudaStream_t>(call_.stream); }
 
   const void* input(const char* name) { return changed_input(name); }
-  void* changed_input(const char* name);  // one that cuDNN writes; in the copy, where there is one
-  void* output(const char* name);         // in finish() it has its values
-
-  void finish();
+  // One that cuDNN writes; in the copy, where there is one.
+  void* changed_input(const char* name) {
+    return place(backgauge_find(call_.inputs, call_.num_inputs, name),
+                 [this](const backgauge_tensor& tensor, void* to) { copy(to, tensor.data, bytes_of(tensor)); });
+  }
+  // In finish() it has its values.
+  void* output(const char* name) {
+    return place(backgauge_find(call_.outputs, call_.num_outputs, name),
+                 [this](const backgauge_tensor& tensor, void* from) {
+                   back_.push_back({&tensor, from});
+                 });
+  }
+  void finish() const {
+    for (const auto& [tensor, from] : back_) copy(tensor->data, from, bytes_of(*tensor));
+  }
 
  private:
-  struct Copy {
-    void* to;
+  static std::size_t bytes_of(const backgauge_tensor& tensor) {
+    return static_cast<std::size_t>(backgauge_elements(&tensor)) * backgauge_dtype_bytes(tensor.dtype);
+  }
+  static bool is_aligned(const void* data) {
+    return reinterpret_cast<std::uintptr_t>(data) % Workspace::kAlignment == 0;
+  }
+  void copy(void* to, const void* from, std::size_t bytes) const {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()), "cudaMemcpyAsync");
+  }
+
+  // Where cuDNN finds the tensor: use(tensor, copy) is called if that is a copy.
+  template <class Use>
+  void* place(const backgauge_tensor* tensor, const Use& use) {
+    if (tensor == nullptr) return nullptr;
+    if (!memory_.counts_only() && is_aligned(tensor->data)) return tensor->data;
+    void* memory = memory_.take_bytes(bytes_of(*tensor));
+    if (!memory_.counts_only() && bytes_of(*tensor) > 0) use(*tensor, memory);
+    return memory;
+  }
+
+  struct Copied {
+    const backgauge_tensor* tensor;
     const void* from;
-    std::size_t bytes;
   };
 
   const backgauge_call& call_;
   Workspace& memory_;
-  std::vector<Copy> back_;
+  std::vector<Copied> back_;
 };
 
 }  // namespace backgauge::cudnn

@@ -58,8 +58,7 @@ std::string compare(const std::vector<bool>& a, const std::vector<bool>& b) {
 void probe_dropout(Findings& findings) {
   findings.ask("6", "dropout 1: numbers of the forward and the backward that are not finite", [] {
     Trial t(dropping_shape(BACKGAUGE_RNN_RELU, BACKGAUGE_FLOAT32, 1));
-    t.forward();
-    t.backward();
+    t.run();
     std::size_t odd = 0;
     for (const DeviceMemory* memory : {&t.y, &t.dx, &t.dw}) {
       for (const double value : values_of(*memory, BACKGAUGE_FLOAT32)) odd += std::isfinite(value) ? 0 : 1;

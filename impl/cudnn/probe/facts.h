@@ -3,6 +3,7 @@
 // another.
 #pragma once
 
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,28 +17,23 @@ struct Fact {
   std::string subject;
   std::string answer;
 };
-using Facts = std::vector<Fact>;
 
-using Tell = std::function<void(const Fact&)>;
-
-// All facts in order; each is reported as soon as it is known.
-Facts probe_all(const Tell& tell);
-
-// {"schema": "backgauge.cudnn-probe/1", "version": ..., "facts": [{"question", "subject", "answer"}, ...]}
-std::string to_json(const Facts& facts);
-
-// Collects facts.
+// Collects facts, and prints each as soon as it is known.
 class Findings {
  public:
-  explicit Findings(Tell tell) : tell_(std::move(tell)) {}
-
   // The answer is what `body` returns, or the text of the CallError it throws.
-  void ask(const std::string& question, const std::string& subject, const std::function<std::string()>& body);
+  void ask(const std::string& question, const std::string& subject, const std::function<std::string()>& body) {
+    Fact& fact = facts.emplace_back(Fact{question, subject, ""});
+    try {
+      fact.answer = body();
+    } catch (const CallError& failure) {
+      fact.answer = failure.what();
+    }
+    std::printf("%-3s %-58s %s\n", question.c_str(), subject.c_str(), fact.answer.c_str());
+    std::fflush(stdout);
+  }
 
-  Facts facts;
-
- private:
-  Tell tell_;
+  std::vector<Fact> facts;
 };
 
 void probe_layout(Findings& findings);    // 1

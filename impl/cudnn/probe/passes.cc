@@ -67,8 +67,7 @@ void probe_reserve(Findings& findings) {
   }
   findings.ask("3", "CUDNN_WGRAD_MODE_SET over stale dw, against ADD over zeros", [] {
     Trial t(trial_shape(BACKGAUGE_LSTM, BACKGAUGE_FLOAT32));
-    t.forward();
-    t.backward();
+    t.run();
     const Bytes added = bytes_of(t.dw);
     t.forward();
     t.backward_data();
@@ -78,8 +77,7 @@ void probe_reserve(Findings& findings) {
   });
   findings.ask("3", "ADD a second time, against twice the first (largest difference)", [] {
     Trial t(trial_shape(BACKGAUGE_LSTM, BACKGAUGE_FLOAT32));
-    t.forward();
-    t.backward();
+    t.run();
     const std::vector<double> once = values_of(t.dw, BACKGAUGE_FLOAT32);
     t.forward();
     t.backward_data();
@@ -105,8 +103,7 @@ void probe_repeats(Findings& findings) {
         Trial t(shape);
         std::set<std::string> y, dx, dw;
         for (int run = 0; run < kRuns; ++run) {
-          t.forward();
-          t.backward();
+          t.run();
           y.insert(as_string(bytes_of(t.y)));
           dx.insert(as_string(bytes_of(t.dx)));
           dw.insert(as_string(bytes_of(t.dw)));

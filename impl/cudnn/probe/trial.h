@@ -38,6 +38,10 @@ class Trial {
     backward_data();
     backward_weights();
   }
+  void run() {
+    forward();
+    backward();
+  }
 
   const NetworkShape shape;
   NetworkSizes sizes;  // the sizes that cuDNN gets

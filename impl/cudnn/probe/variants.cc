@@ -21,10 +21,7 @@ std::string compare(const std::function<void(Trial&)>& change) {
   const NetworkShape shape = trial_shape(BACKGAUGE_LSTM, BACKGAUGE_FLOAT32);
   Trial usual(shape), other(shape);
   change(other);
-  for (Trial* trial : {&usual, &other}) {
-    trial->forward();
-    trial->backward();
-  }
+  for (Trial* trial : {&usual, &other}) trial->run();
   return difference(usual, other) + " (bytes that differ)";
 }
 
@@ -45,10 +42,7 @@ std::string errors_of(std::int32_t mode, std::int32_t dtype, cudnnMathType_t mat
   exact.dtype = BACKGAUGE_FLOAT64;
   Trial trial(shape), truth(exact, dtype);
   trial.variant.math = math;
-  for (Trial* each : {&trial, &truth}) {
-    each->forward();
-    each->backward();
-  }
+  for (Trial* each : {&trial, &truth}) each->run();
   char text[80];
   std::snprintf(text, sizeof text, "y %.2g, dx %.2g, dw %.2g of the largest",
                 largest_error(values_of(trial.y, dtype), values_of(truth.y, BACKGAUGE_FLOAT64)),
@@ -61,8 +55,7 @@ std::string errors_of(std::int32_t mode, std::int32_t dtype, cudnnMathType_t mat
 std::string unequal_biases(std::int32_t mode) {
   const NetworkShape shape = trial_shape(mode, BACKGAUGE_FLOAT32);
   Trial t(shape);
-  t.forward();
-  t.backward();
+  t.run();
   const RnnParams params = shape.params();
   const std::vector<double> dw = values_of(t.dw, BACKGAUGE_FLOAT32);
   std::string out;
@@ -118,8 +111,7 @@ void probe_variants(Findings& findings) {
     const NetworkShape shape = trial_shape(BACKGAUGE_RNN_RELU, BACKGAUGE_FLOAT32);
     Trial t(shape);
     check(cudaMemset(t.weights.data(), 0, t.weights.bytes()), "cudaMemset");
-    t.forward();
-    t.backward();
+    t.run();
     const std::vector<double> dw = values_of(t.dw, BACKGAUGE_FLOAT32);
     double largest = 0;
     for (const double value : dw) largest = std::max(largest, std::fabs(value));
@@ -132,10 +124,7 @@ void probe_variants(Findings& findings) {
       check(cudaMemset(memory->data(), 0, memory->bytes()), "cudaMemset");
     }
     absent.has_states = false;
-    for (Trial* trial : {&zeros, &absent}) {
-      trial->forward();
-      trial->backward();
-    }
+    for (Trial* trial : {&zeros, &absent}) trial->run();
     return difference(zeros, absent) + " (bytes that differ)";
   });
 }
