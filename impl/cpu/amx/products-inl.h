@@ -26,17 +26,32 @@ struct AmxUse {
   bool any() const { return serial || inputs || weights; }
 };
 
+// Only floats are split. Machines with AMX have vectors of at least half a tile.
+template <class T>
+concept InTiles = std::is_same_v<T, float> && kPanel<float>
+% amx::kSide == 0;
+
+// Without tiles: no product uses them, and nothing is done.
 template <class T>
 class AmxProducts {
-  static constexpr std::int64_t P = kPanel<float>, L = kLanes<float>;
-
  public:
-  // Machines with AMX have vectors of at least half a tile.
-  static constexpr bool kCompiled = std::is_same_v<T, float> && P % amx::kSide == 0;
+  explicit AmxProducts(auto&&...) {}
+  static constexpr AmxUse use() { return {}; }
+  static amx::ConfiguredTiles configured() { return amx::ConfiguredTiles(Products::kVectors); }
+  static void clear_steps(const Member&) {}
+  static void pack_step(std::int64_t, std::int64_t) {}
+  static void pack_weights(auto&&...) {}
+  static void pack_gradients(const Member&) {}
+  static void multiply_step(auto&&...) {}
+  static void multiply_weights(auto&&...) {}
+  static void multiply_inputs(auto&&...) {}
+};
 
- private:
+template <InTiles T>
+class AmxProducts<T> {
+  static constexpr std::int64_t P = kPanel<float>, L = kLanes<float>;
   static constexpr std::int64_t kSide = amx::kSide, kDeep = amx::kDeep, kChunk = amx::kChunk, kSums = amx::kSums;
-  static constexpr std::int64_t kBlocksOfPanel = kCompiled ? P / kSide : 1;
+  static constexpr std::int64_t kBlocksOfPanel = P / kSide;
   // Rows and columns of blocks whose sums stay in L2, and chunks of a piece of the depth. Sums take 512 KiB, a piece of
   // both operands 384 KiB, and so does the next one, which is prefetched: 1.25 of the 2 MiB of L2. Two pairs of blocks
   // in a piece of four chunks just fit into the 48 KiB of L1.
@@ -378,13 +393,9 @@ class AmxProducts {
 
   static AmxUse use_of(std::int64_t depth, std::int64_t columns, std::int64_t rows, std::int64_t batch,
                        std::int64_t widest) {
-    if constexpr (!kCompiled) {
-      return {};
-    } else {
-      return {amx::pays(products(), {batch, columns, depth, true}),
-              amx::pays(products(), {widest + columns, depth, rows, false}),
-              amx::pays(products(), {rows, widest, depth, false})};
-    }
+    return {amx::pays(products(), {batch, columns, depth, true}),
+            amx::pays(products(), {widest + columns, depth, rows, false}),
+            amx::pays(products(), {rows, widest, depth, false})};
   }
 
   const StepPanels<T>& gradients_;

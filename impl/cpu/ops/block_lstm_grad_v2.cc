@@ -9,6 +9,7 @@
 // clang-format on
 
 #include "impl/cpu/amx/products-inl.h"
+#include "impl/cpu/kernels/elements-inl.h"
 #include "impl/cpu/kernels/gradients-inl.h"
 #include "impl/cpu/machine/caches.h"
 #include "impl/cpu/ops/choose_path.h"
@@ -65,10 +66,8 @@ class BlockLstmGrad {
   // Packs `rows` rows of w as weights with that many columns.
   void pack(const Member& member, const S* w, std::int64_t rows, bool in_tiles) const {
     const std::int64_t G = 4 * c.H;
-    if constexpr (Amx::kCompiled) {
-      if (in_tiles) {
-        return amx_.pack_weights(member, rows, 1, G, [=, this](std::int64_t gate) { return w + gate * c.H; });
-      }
+    if (in_tiles) {
+      return amx_.pack_weights(member, rows, 1, G, [=, this](std::int64_t gate) { return w + gate * c.H; });
     }
     const Range range = member.share(blocks(rows, P));
     for (std::int64_t panel = range.begin; panel < range.end; ++panel) {
@@ -85,9 +84,7 @@ class BlockLstmGrad {
     std::fill_n(sums_ + own.begin * 7 * P, (own.end - own.begin) * 7 * P, T(0));
     const StateProduct<T> product(dgates_, weights_, c.B, wide_panels<T>(c.H));
     for (std::int64_t panel = own.begin; panel < own.end; ++panel) pointwise<kPeephole>(panel, c.S - 1);
-    if constexpr (Amx::kCompiled) {
-      if (amx_.use().serial) return go_back_in_tiles<kPeephole>(member, own);
-    }
+    if (amx_.use().serial) return go_back_in_tiles<kPeephole>(member, own);
     for (std::int64_t t = c.S - 1; t > 0; --t) {
       member.wait();
       product.run(
@@ -201,30 +198,18 @@ class BlockLstmGrad {
     }
   }
 
-  // Writes `rows` rows of a panel in the workspace to columns of an output.
-  void store_rows(const T* from, std::int64_t rows, std::int64_t panel, S* to) const {
-    const Tag<T> d;
-    for (std::int64_t row = 0; row < rows; ++row, from += P, to += c.H) {
-      for (std::int64_t lane = 0; lane < P; lane += L) {
-        const std::int64_t column = panel * P + lane;
-        if (column + L <= c.H) {
-          store(d, load(d, from + lane), to + column);
-        } else if (column < c.H) {
-          store_part(d, load(d, from + lane), to + column, c.H - column);
-        }
-      }
-    }
-  }
-
   // Called once the state before the first step is complete.
   void store_panel(std::int64_t panel) const {
-    store_rows(dh_ + panel * c.B * P, c.B, panel, c.h_prev_grad);
-    store_rows(dcs_ + panel * c.B * P, c.B, panel, c.cs_prev_grad);
+    const auto store_rows = [=, this](const T* from, std::int64_t rows, S* to) HWY_ATTR {
+      store_columns(from, rows, std::min(P, c.H - panel * P), to + panel * P, c.H);
+    };
+    store_rows(dh_ + panel * c.B * P, c.B, c.h_prev_grad);
+    store_rows(dcs_ + panel * c.B * P, c.B, c.cs_prev_grad);
     const T* sums = sums_ + panel * 7 * P;
-    store_rows(sums, 4, panel, c.b_grad);
-    store_rows(sums + 4 * P, 1, panel, c.wci_grad);
-    store_rows(sums + 5 * P, 1, panel, c.wcf_grad);
-    store_rows(sums + 6 * P, 1, panel, c.wco_grad);
+    store_rows(sums, 4, c.b_grad);
+    store_rows(sums + 4 * P, 1, c.wci_grad);
+    store_rows(sums + 5 * P, 1, c.wcf_grad);
+    store_rows(sums + 6 * P, 1, c.wco_grad);
   }
 
   // w_grad = [x, h before]^T dgates.
@@ -241,14 +226,12 @@ class BlockLstmGrad {
     };
     const auto output_of_states = [=](std::int64_t row, std::int64_t chunk) { return output(I + row, chunk); };
     const Rows<S> x{c.x, I, rows}, h_first{c.h_prev, H, B}, h{c.h, H, rows - B};
-    if constexpr (Amx::kCompiled) {
-      if (amx_.use().inputs) {
-        member.wait();  // until no member needs W_h any more
-        amx_.pack_gradients(member);
-        member.wait();
-        amx_.multiply_inputs(member, I, x, x, 0, dgates_.chunks(), output);
-        return amx_.multiply_inputs(member, H, h_first, h, 0, dgates_.chunks(), output_of_states);
-      }
+    if (amx_.use().inputs) {
+      member.wait();  // until no member needs W_h any more
+      amx_.pack_gradients(member);
+      member.wait();
+      amx_.multiply_inputs(member, I, x, x, 0, dgates_.chunks(), output);
+      return amx_.multiply_inputs(member, H, h_first, h, 0, dgates_.chunks(), output_of_states);
     }
     multiply_inputs<S, T>(member, {std::min(range.begin, I), std::min(range.end, I)}, x, {c.x, I, 0}, dgates_, 0,
                           dgates_.chunks(), scratch_, output);
@@ -258,27 +241,20 @@ class BlockLstmGrad {
 
   // x_grad = dgates W_x^T, and zeros from step S on.
   void input_gradient(const Member& member) const {
-    const Range zeros = member.share((c.T - c.S) * c.B * c.I);
-    std::fill_n(c.x_grad + c.S * c.B * c.I + zeros.begin, zeros.end - zeros.begin, S(0.0f));
+    fill_zero(member, (c.T - c.S) * c.B * c.I, c.x_grad + c.S * c.B * c.I);
     const auto output = [=, this](std::int64_t row, std::int64_t panel) {
       return Output<T, S>{c.x_grad + row * c.I + panel * P, c.I, std::min(P, c.I - panel * P)};
     };
-    if constexpr (Amx::kCompiled) {
-      if (amx_.use().weights) return amx_.multiply_weights(member, 0, c.I, output);
-    }
+    if (amx_.use().weights) return amx_.multiply_weights(member, 0, c.I, output);
     multiply_weights(member, dgates_, 0, weights_, c.I, scratch_, output);
   }
 
   void clear(const Member& member) const {
-    const auto zero = [&](S* to, std::int64_t count) {
-      const Range range = member.share(count);
-      std::fill_n(to + range.begin, range.end - range.begin, S(0.0f));
-    };
-    zero(c.x_grad, c.T * c.B * c.I);
-    zero(c.w_grad, (c.I + c.H) * 4 * c.H);
-    zero(c.b_grad, 4 * c.H);
-    for (S* state : {c.cs_prev_grad, c.h_prev_grad}) zero(state, c.B * c.H);
-    for (S* sum : {c.wci_grad, c.wcf_grad, c.wco_grad}) zero(sum, c.H);
+    fill_zero(member, c.T * c.B * c.I, c.x_grad);
+    fill_zero(member, (c.I + c.H) * 4 * c.H, c.w_grad);
+    fill_zero(member, 4 * c.H, c.b_grad);
+    for (S* state : {c.cs_prev_grad, c.h_prev_grad}) fill_zero(member, c.B * c.H, state);
+    for (S* sum : {c.wci_grad, c.wcf_grad, c.wco_grad}) fill_zero(member, c.H, sum);
   }
 
   const BlockLstmGradV2Call<S>& c;

@@ -134,9 +134,7 @@ class RnnBackprop {
     const auto of_gate = [=, this](std::int64_t gate) {
       return c.params + params_.R(layer, direction, recurrent_gate(gate));
     };
-    if constexpr (Amx::kCompiled) {
-      if (amx_.use().serial) return amx_.pack_weights(member, n.H, n.H, 1, of_gate);
-    }
+    if (amx_.use().serial) return amx_.pack_weights(member, n.H, n.H, 1, of_gate);
     const Weights<T> R{weights_, n.G, n.H};
     const Range own = member.share(panels_);
     for (std::int64_t panel = own.begin; panel < own.end; ++panel) {
@@ -189,9 +187,7 @@ class RnnBackprop {
     const Range own = member.share(panels_);
     const StateProduct<T> product(gates_, Weights<T>{weights_, n.G, n.H}, n.B, wide_panels<T>(n.H));
     const auto multiply = [&](std::int64_t t, bool backwards, auto reads, auto done) HWY_ATTR {
-      if constexpr (Amx::kCompiled) {
-        if (amx_.use().serial) return amx_.multiply_step(member, t, own, backwards, dh_, gru(), reads, done);
-      }
+      if (amx_.use().serial) return amx_.multiply_step(member, t, own, backwards, dh_, gru(), reads, done);
       product.run(gates_.step(t), own, backwards, dh_, gru(), reads, done);
     };
     for (std::int64_t step = 0; step < n.T; ++step) {
@@ -215,9 +211,7 @@ class RnnBackprop {
   // Also packs the operand of the product of the step, if that is computed in tiles.
   void pointwise_of(std::int64_t panel, const RnnStep<T>& s, std::int64_t t) const {
     pointwise(panel, s);
-    if constexpr (Amx::kCompiled) {
-      if (amx_.use().serial) amx_.pack_step(t, panel);
-    }
+    if (amx_.use().serial) amx_.pack_step(t, panel);
   }
 
   // Called once the state before the first step is complete.
@@ -243,12 +237,10 @@ class RnnBackprop {
     const auto output = [=](std::int64_t row, std::int64_t panel) {
       return Output<T, T>{dx + row * width + panel * P, width, std::min(P, width - panel * P), direction > 0};
     };
-    if constexpr (Amx::kCompiled) {
-      if (amx_.use().weights) {
-        amx_.pack_weights(member, width, width, 1, [=, this](std::int64_t gate) { return w + gate * n.H * width; });
-        member.wait();
-        return amx_.multiply_weights(member, first_input_gate(), width, output);
-      }
+    if (amx_.use().weights) {
+      amx_.pack_weights(member, width, width, 1, [=, this](std::int64_t gate) { return w + gate * n.H * width; });
+      member.wait();
+      return amx_.multiply_weights(member, first_input_gate(), width, output);
     }
     const Weights<T> W{weights_, n.G, n.H};
     const Range own = member.share(blocks(width, P));
@@ -318,14 +310,12 @@ class RnnBackprop {
     const Rows<T>&h_begin = direction == 0 ? first : others, &h_rest = direction == 0 ? others : first;
     const Rows<T> all_x{x, width, rows}, no_more{x, width, 0};
     const std::int64_t chunks = n.G * panels_;
-    if constexpr (Amx::kCompiled) {
-      if (amx_.use().inputs) {
-        member.wait();  // until no member needs R any more
-        amx_.pack_gradients(member);
-        member.wait();
-        amx_.multiply_inputs(member, width, all_x, no_more, first_input_gate(), chunks, output_of_inputs);
-        return amx_.multiply_inputs(member, H, h_begin, h_rest, 0, chunks, output_of_states);
-      }
+    if (amx_.use().inputs) {
+      member.wait();  // until no member needs R any more
+      amx_.pack_gradients(member);
+      member.wait();
+      amx_.multiply_inputs(member, width, all_x, no_more, first_input_gate(), chunks, output_of_inputs);
+      return amx_.multiply_inputs(member, H, h_begin, h_rest, 0, chunks, output_of_states);
     }
     multiply_inputs<T, T>(member, inputs, all_x, no_more, gates_, first_input_gate(), chunks, scratch_,
                           output_of_inputs);

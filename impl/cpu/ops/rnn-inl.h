@@ -155,21 +155,6 @@ void rnn_gru(const RnnStep<T>& step, std::int64_t panel, T* dh, T* sums) {
   });
 }
 
-// Copies the used columns of `rows` rows of a panel to rows of `stride`.
-template <class T, class S>
-void store_columns(const T* from, std::int64_t rows, std::int64_t columns, S* to, std::int64_t stride) {
-  const Tag<T> d;
-  for (std::int64_t row = 0; row < rows; ++row, from += kPanel<T>, to += stride) {
-    for (std::int64_t lane = 0; lane < columns; lane += kLanes<T>) {
-      if (lane + kLanes<T> <= columns) {
-        store(d, load(d, from + lane), to + lane);
-      } else {
-        store_part(d, load(d, from + lane), to + lane, columns - lane);
-      }
-    }
-  }
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace backgauge::cpu
 HWY_AFTER_NAMESPACE();
