@@ -187,13 +187,10 @@ class BlockLstmGrad {
              {.rows = count * c.B,
               .columns = c.I,
               .depth = 4 * c.H,
-              .operands = kType<S>,
-              .result = kType<S>,
               .b_transposed = true,
               .a_stride = 4 * c.H,
               .b_stride = 4 * c.H,
-              .result_stride = c.I,
-              .aligned = is_aligned(0, kBytes, dgates.data, w.data, x_grad)},
+              .result_stride = c.I},
              dgates, w, x_grad);
   }
 
@@ -206,14 +203,11 @@ class BlockLstmGrad {
              {.rows = columns,
               .columns = 4 * c.H,
               .depth = rows,
-              .operands = kType<S>,
-              .result = kType<Result>,
               .a_transposed = true,
               .added = added,
               .a_stride = columns,
               .b_stride = 4 * c.H,
-              .result_stride = 4 * c.H,
-              .aligned = is_aligned(0, kBytes, from.data, dgates.data, to)},
+              .result_stride = 4 * c.H},
              from, dgates, to);
   }
 

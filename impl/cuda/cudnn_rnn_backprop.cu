@@ -230,13 +230,10 @@ class RnnBackprop {
              {.rows = n.B,
               .columns = n.H,
               .depth = n.G * n.H,
-              .operands = kType<S>,
-              .result = kType<Real>,
               .added = gru(),
               .a_stride = gradients_ * n.H,
               .b_stride = n.H,
-              .result_stride = n.H,
-              .aligned = is_aligned(0, kBytes, dgates.data, R.data, dh)},
+              .result_stride = n.H},
              dgates, R, dh);
   }
 
@@ -273,13 +270,10 @@ class RnnBackprop {
                {.rows = n.rows(),
                 .columns = width,
                 .depth = n.G * n.H,
-                .operands = kType<S>,
-                .result = kType<Result>,
                 .added = d > 0,
                 .a_stride = gradients_ * n.H,
                 .b_stride = width,
-                .result_stride = width,
-                .aligned = is_aligned(0, kBytes, da.data, W.data, dx)},
+                .result_stride = width},
                da, W, dx);
     }
   }
@@ -311,13 +305,10 @@ class RnnBackprop {
              {.rows = gates * n.H,
               .columns = width,
               .depth = n.rows(),
-              .operands = kType<S>,
-              .result = kType<S>,
               .a_transposed = true,
               .a_stride = gradients_ * n.H,
               .b_stride = width,
-              .result_stride = width,
-              .aligned = is_aligned(0, kBytes, gate_gradients.data, from.data, to)},
+              .result_stride = width},
              gate_gradients, from, to);
   }
 

@@ -90,13 +90,10 @@ class RnnForward {
              {.rows = rows,
               .columns = GH,
               .depth = width,
-              .operands = kType<S>,
-              .result = kType<Real>,
               .b_transposed = true,
               .a_stride = stride,
               .b_stride = width,
-              .result_stride = GH,
-              .aligned = is_aligned(0, kBytes, from.data, weights.data, result)},
+              .result_stride = GH},
              from, weights, result);
   }
 

@@ -67,9 +67,13 @@ void multiply_parts(Queue& queue, Product product, bool split, Left a, Left a_lo
   queue.multiply(product, Addresses{a, b, result});
 }
 
-template <class Storage>
-void multiply(Queue& queue, const Product& product, const Operand<const Storage>& a, const Operand<const Storage>& b,
-              void* result) {
+// product: its sizes. The types and the alignment are those of the matrices.
+template <class Storage, class Result>
+void multiply(Queue& queue, Product product, const Operand<const Storage>& a, const Operand<const Storage>& b,
+              Result* result) {
+  product.operands = kType<Storage>;
+  product.result = kType<Result>;
+  product.aligned = is_aligned(0, sizeof(Storage), a.data, b.data, result);
   multiply_parts<Matrices>(queue, product, a.low != 0, a.data, a.lower(), b.data, b.lower(), result);
 }
 
