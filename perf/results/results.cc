@@ -2,6 +2,7 @@
 #include "perf/results/results.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "perf/meter/statistics.h"
@@ -11,6 +12,14 @@ double Entry::seconds() const {
   std::vector<double> all;
   for (const Sample& sample : samples) all.push_back(sample.seconds);
   return median(std::move(all));
+}
+
+std::vector<double> Entry::known(double Sample::*number) const {
+  std::vector<double> out;
+  for (const Sample& sample : samples) {
+    if (std::isfinite(sample.*number)) out.push_back(sample.*number);
+  }
+  return out;
 }
 
 std::string_view Entry::word() const {

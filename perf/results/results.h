@@ -50,8 +50,9 @@ struct Entry {
   bool timed() const { return !samples.empty() && doubt.empty(); }
   std::string_view word() const;  // the word of the verdict, IMPLAUSIBLE or UNJUDGED
   const std::string& reason() const { return doubt.empty() ? verdict.reason : doubt; }
-  double seconds() const;           // median
-  double error_over_bound() const;  // largest of all outputs; NaN if they were not judged
+  double seconds() const;                                   // median
+  std::vector<double> known(double Sample::*number) const;  // that of each sample where it is known
+  double error_over_bound() const;                          // largest of all outputs; NaN if they were not judged
 };
 
 struct WorkloadResult {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/results/samples.h"
 
-#include "perf/results/json_line.h"
+#include <nlohmann/json.hpp>
 
 namespace backgauge {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Bytes that are not UTF-8 are replaced: implementations write what they like into their messages.
+std::string json_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json verdict_of(const WorkloadResult& result, const Entry& entry) {
   Json tensors = Json::object();
@@ -55,6 +58,26 @@ std::string samples_of(const WorkloadResult& result) {
                         {"instructions", sample.instructions},
                         {"cycles", sample.cycles}});
     }
+  }
+  return out;
+}
+
+std::string counts_head(const std::map<std::string, std::string>& context) {
+  return json_line({{"schema", "backgauge.counts/1"}, {"context", context}});
+}
+
+std::string counts_of(const WorkloadResult& result, const std::string& counter) {
+  std::string out;
+  for (const Entry& entry : result.entries) {
+    out += json_line({{"workload", to_string(result.workload.c)},
+                      {"suite", result.workload.suite},
+                      {"implementation", entry.implementation},
+                      {"version", entry.version},
+                      {"verdict", entry.word()},
+                      {"reason", entry.reason()},
+                      {"counter", counter},
+                      {"instructions", entry.known(&Sample::instructions)},
+                      {"cycles", entry.known(&Sample::cycles)}});
   }
   return out;
 }

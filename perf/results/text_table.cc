@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "perf/meter/statistics.h"
 #include "perf/results/ratio.h"
 
 namespace backgauge {
@@ -33,6 +34,10 @@ std::string ratio_text(const Entry& base, const Entry& entry, int threads) {
 
 std::string error_text(const Entry& entry) {
   return entry.unjudged ? "unjudged" : fmt::format("{:.3f}", entry.error_over_bound());
+}
+
+std::string digits(const std::vector<double>& counts) {
+  return counts.empty() ? "-" : fmt::format("{:.0f}", median(counts));
 }
 
 }  // namespace
@@ -78,6 +83,28 @@ std::string workload_text(const WorkloadResult& result) {
     if (entry.empty_call > 0) {
       out += fmt::format("  {:<{}} {:>10} of it for an empty call\n", "", width, time_text(entry.empty_call));
     }
+  }
+  return out;
+}
+
+std::string counts_text(const WorkloadResult& result) {
+  std::string out = fmt::format("\n{}\n", to_string(result.workload.c));
+  std::size_t width = 14;
+  for (const Entry& entry : result.entries) width = std::max(width, entry.implementation.size());
+  out += fmt::format("  {:<{}} {:>16} {:>9} {:>16} {:>8}\n", "", width, "instructions", "spread", "cycles", "ratio");
+  double first = 0;
+  for (const Entry& entry : result.entries) {
+    const std::vector<double> counts = entry.known(&Sample::instructions);
+    if (counts.empty()) {
+      const std::string why = entry.timed() ? "nothing counted" : entry.reason();
+      out += fmt::format("  {:<{}} {}{}{}\n", entry.implementation, width, entry.timed() ? "SKIPPED" : entry.word(),
+                         why.empty() ? "" : ": ", why);
+      continue;
+    }
+    const auto [least, most] = std::ranges::minmax(counts);
+    if (first == 0) first = median(counts);
+    out += fmt::format("  {:<{}} {:>16} {:>7.3f} % {:>16} {:>8.4f}\n", entry.implementation, width, digits(counts),
+                       100 * (most / least - 1), digits(entry.known(&Sample::cycles)), median(counts) / first);
   }
   return out;
 }

@@ -126,7 +126,6 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
     mine.entries.clear();
     all(Status::kSkipped, error.what());
   }
-  for (const auto& contestant : contestants) contestant->drop();
 }
 
 std::vector<Bench::TimedContestant> Bench::judge_all(WorkloadInputs& workload_inputs,
@@ -140,10 +139,7 @@ std::vector<Bench::TimedContestant> Bench::judge_all(WorkloadInputs& workload_in
     tell(fmt::format("{} {} on {}", contestant->name(), options_.unjudged ? "prepared" : "judged",
                      result.workload.name()));
     entry.verdict = judge(*contestant, workload_inputs, entry);
-    if (!entry.unjudged && !may_be_timed(entry.verdict)) {
-      contestant->drop();
-      continue;
-    }
+    if (!entry.unjudged && !may_be_timed(entry.verdict)) continue;
     try {
       TimedContestant timed{contestant.get(), &entry};
       launch(workload_inputs, timed, 0);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A contestant: an implementation that is timed. For each workload, the order of calls is judge (or refuse, in a run
-// that judges nothing), launch (once or several times; not if it did not pass), drop. Each launch is a process of its
-// own.
+// that judges nothing), launch (once or several times; not if it did not pass). Each launch is a process of its own.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "perf/call/session.h"
+#include "properties/case/draw/inputs.h"
 #include "properties/case/line/case.h"
 #include "properties/case/line/filled.h"
 #include "properties/judge/compare/expected_outputs.h"
@@ -25,7 +27,11 @@ struct WorkloadInputs {
   LoadOptions options;
 
   // Throws std::runtime_error if the inputs cannot be made.
-  WorkloadInputs(const Case& c, const LoadOptions& options);
+  WorkloadInputs(const Case& line, const LoadOptions& load)
+      : c(line), filled(fill(line)), expected(filled.facts), options(load) {
+    if (!filled.error.empty()) throw std::runtime_error(filled.error);
+    if (c.data != DataProfile::kGolden) c.checksum = filled.checksum;
+  }
 };
 
 // A contestant with the workload in memory. It starts running; while it is paused only resume() may be called.
@@ -69,18 +75,31 @@ class Contestant {
   // Whether it computes on this machine's CPU, so that the CPU's limits apply.
   virtual bool on_cpu() const { return true; }
 
-  // `workload_inputs` must live until drop().
+  // `workload_inputs` must outlive the launches.
   virtual Verdict judge(WorkloadInputs& workload_inputs) = 0;
 
   // In place of judge(), where results are not judged: why it cannot compute the workload, as the verdict SKIPPED or
-  // BROKEN, or nullopt. `workload_inputs` must live until drop().
+  // BROKEN, or nullopt.
   virtual std::optional<Verdict> refuse(WorkloadInputs& workload_inputs) = 0;
 
   // Prepares the workload in a process that has not had it before. Throws ContestantError.
   virtual std::unique_ptr<Launch> launch(WorkloadInputs& workload_inputs) = 0;
+};
 
-  // Frees the workload, if it has one. Its launches must have been destroyed.
-  virtual void drop() {}
+// One that is not on this machine, such as a framework that is not installed: SKIPPED on every workload, with the
+// reason.
+class AbsentContestant : public Contestant {
+ public:
+  AbsentContestant(std::string name, std::string reason) : name_(std::move(name)), reason_(std::move(reason)) {}
+
+  const std::string& name() const override { return name_; }
+  const std::string& version() const override { return version_; }
+  Verdict judge(WorkloadInputs&) override { return {Status::kSkipped, "absent: " + reason_, {}}; }
+  std::optional<Verdict> refuse(WorkloadInputs& workload_inputs) override { return judge(workload_inputs); }
+  std::unique_ptr<Launch> launch(WorkloadInputs&) override { throw ContestantError(reason_); }
+
+ private:
+  std::string name_, reason_, version_;
 };
 
 }  // namespace backgauge

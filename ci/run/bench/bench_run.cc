@@ -20,7 +20,6 @@
 #include "perf/machine/machine.h"
 #include "perf/meter/meter.h"
 #include "perf/results/context.h"
-#include "perf/results/counts.h"
 #include "perf/results/samples.h"
 #include "perf/results/text_table.h"
 

@@ -10,7 +10,6 @@
 #include "ci/run/implementation/adapters.h"
 #include "ci/run/implementation/load_implementation.h"
 #include "perf/run/abi_contestant.h"
-#include "perf/run/absent_contestant.h"
 
 namespace backgauge::cli {
 namespace {

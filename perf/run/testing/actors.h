@@ -35,7 +35,6 @@ class Actor : public Contestant {
     return refusal;
   }
   std::unique_ptr<Launch> launch(WorkloadInputs&) override;
-  void drop() override { asked.push_back("drop " + name_); }
 
   std::vector<double> luck;
   std::size_t launches = 0;

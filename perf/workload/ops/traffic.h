@@ -22,6 +22,12 @@ inline std::int64_t all_rows(const TensorSpec&) { return kAll; }
 
 // The bytes that are read and written according to the op's table. reserve_space is not counted, because its layout is
 // private to an implementation.
-double minimal_bytes(const Case& c, const Extents& e);
+inline double minimal_bytes(const Case& c, const Extents& e) {
+  const auto rows_read = [&e](const TensorSpec& input) {
+    return input.is_int64 || input.name == "reserve_space" ? 0 : input.rows(e);
+  };
+  const OpSpec& op = spec_of(c.op);
+  return (elements(op.inputs, e, rows_read) + elements(op.outputs, e, all_rows)) * bytes_of_an_element(c);
+}
 
 }  // namespace backgauge
