@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reference/semantics.md 2.3, expression by expression: each reads its operands from memory and writes its result
-// there, as TensorFlow's do.
+// The plug-in: reference/semantics.md 2.3, expression by expression. Each reads its operands from memory and writes its
+// result there, as TensorFlow's do.
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
 
@@ -8,11 +8,15 @@
 #include <memory>
 #include <string>
 
-#include "impl/cublas/ops.h"
+#include "impl/device_absence.h"
+#include "impl/table_of_ops.h"
 #include "reference/contract/call.h"
 
 namespace backgauge::cublas {
 namespace {
+
+// Aligned to what cudaMalloc gives.
+using Workspace = backgauge::Workspace<256>;
 
 constexpr int kThreads = 256;
 constexpr std::size_t kProductBytes = std::size_t{32} << 20;  // what cuBLAS asks for on the newest devices
@@ -185,8 +189,7 @@ struct Loop {
   void* product_;
 };
 
-}  // namespace
-
+// If the memory only counts, only the memory is taken, and the call has no addresses.
 void block_lstm_grad_v2(const backgauge_call& call, const Extents& extents, Workspace& memory) {
   const auto execute = [&](auto loop) {
     if (!memory.counts_only()) loop.run();
@@ -195,4 +198,32 @@ void block_lstm_grad_v2(const backgauge_call& call, const Extents& extents, Work
                                       : execute(Loop<float>(call, extents, memory));
 }
 
+std::vector<Claims> claims() {
+  Claims claims(BACKGAUGE_BLOCK_LSTM_GRAD_V2);
+  claims.accuracy_class = BACKGAUGE_CLASS_B;
+  claims.determinism = BACKGAUGE_NOT_DETERMINISTIC;  // cuBLAS chooses kernels by alignment, too
+  return {claims};
+}
+
+constexpr TableOps<Workspace> kOps{.claims = claims, .execute = block_lstm_grad_v2, .memory_space = BACKGAUGE_CUDA};
+
+const std::string& absence() {
+  static const std::string text = device_absence();
+  return text;
+}
+
+}  // namespace
 }  // namespace backgauge::cublas
+
+using namespace backgauge::cublas;
+
+extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(
+    const backgauge_host* host) {
+  if (host == nullptr || host->abi != BACKGAUGE_ABI || !absence().empty()) return nullptr;
+  static const backgauge_implementation table =
+      backgauge::Table<kOps>::make("cublas", BACKGAUGE_CUBLAS_VERSION,
+                                   "TensorFlow's loop for a GPU: a kernel for each expression, two products a step");
+  return &table;
+}
+
+extern "C" __attribute__((visibility("default"))) const char* backgauge_refusal() { return absence().c_str(); }
