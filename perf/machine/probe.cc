@@ -84,18 +84,17 @@ class Buffers {
   std::vector<std::unique_ptr<std::byte, decltype(&std::free)>> memory_;
 };
 
-// Repeats `pass` for the time of a trial, at least once; returns GB/s.
+// Repeats `pass` on every thread for this time, at least once. Returns what it does, in units of 10^9 a second.
 template <class Pass>
-double trial(int threads, const Pass& pass) {
-  return rate_of(threads,
-                 [&](int thread) {
-                   double bytes = 0;
-                   const Clock::time_point end = Clock::now() + kTrial;
-                   do bytes += pass(thread);
-                   while (Clock::now() < end);
-                   return bytes;
-                 }) /
-         kGiga;
+double repeated(int threads, std::chrono::microseconds duration, const Pass& pass) {
+  const auto body = [&](int thread) {
+    double done = 0;
+    const Clock::time_point end = Clock::now() + duration;
+    do done += pass(thread);
+    while (Clock::now() < end);
+    return done;
+  };
+  return rate_of(threads, body) / kGiga;
 }
 
 struct ReadAndCopy {
@@ -109,20 +108,20 @@ ReadAndCopy bandwidth(int threads, std::size_t bytes) {
   const Buffers buffers(threads, half);
   const std::size_t passes = std::max<std::size_t>(kBetweenLooks / (2 * half), 1);
   const auto all = static_cast<double>(2 * half * passes);
-  const auto repeated = [&](const auto& loop) {
+  const auto best = [&](const auto& loop) {
     return best_of([&] {
-      return trial(threads, [&](int thread) {
+      return repeated(threads, kTrial, [&](int thread) {
         for (std::size_t pass = 0; pass < passes; ++pass) loop(thread);
         return all;
       });
     });
   };
   ReadAndCopy out;
-  out.read = repeated([&](int thread) { read_loop(buffers.first(thread), 2 * half); });
-  out.copy = repeated([&](int thread) { copy_loop(buffers.first(thread), buffers.second(thread), half); });
+  out.read = best([&](int thread) { read_loop(buffers.first(thread), 2 * half); });
+  out.copy = best([&](int thread) { copy_loop(buffers.first(thread), buffers.second(thread), half); });
   // Non-temporal stores pay off if neither half stays in a cache; a copy may use either kind.
-  out.copy = std::max(out.copy,
-                      repeated([&](int thread) { stream_loop(buffers.first(thread), buffers.second(thread), half); }));
+  out.copy =
+      std::max(out.copy, best([&](int thread) { stream_loop(buffers.first(thread), buffers.second(thread), half); }));
   return out;
 }
 
@@ -159,15 +158,7 @@ Limits probe_limits(const Machine& machine, int threads) {
 
 double fma_rate(backgauge_dtype dtype, int threads, std::chrono::microseconds duration) {
   const auto loop = dtype == BACKGAUGE_FLOAT64 ? fma_loop_f64 : fma_loop_f32;
-  return rate_of(threads,
-                 [&](int) {
-                   double flops = 0;
-                   const Clock::time_point end = Clock::now() + duration;
-                   do flops += loop(kSteps);
-                   while (Clock::now() < end);
-                   return flops;
-                 }) /
-         kGiga;
+  return repeated(threads, duration, [&](int) { return loop(kSteps); });
 }
 
 }  // namespace backgauge

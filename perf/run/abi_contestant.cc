@@ -30,15 +30,6 @@ Verdict judged(Runner& runner, const WorkloadInputs& workload_inputs, const Prob
   return judge_case(runner, problem, workload_inputs.filled.facts, options);
 }
 
-// The largest change of a value when it is stored: relative, or half the smallest distance between neighbouring values.
-struct Spacing {
-  double relative = 0, least = 0;
-};
-Spacing spacing_of(backgauge_dtype dtype) {
-  const FloatFormat format = float_format(dtype);
-  return {format.unit_roundoff, format.least_positive};
-}
-
 // Each watched call is prepared, which takes longer than a short call itself.
 constexpr std::int64_t kMostWatched = 2000;
 
@@ -154,10 +145,11 @@ class TableLaunch : public Launch {
     runner_.end_case();
     // A deterministic implementation repeats the judged bits; with any other, both answers may have errors.
     std::vector<std::vector<double>> errors;
-    Spacing spacing;
+    double relative = 0, least = 0;  // the largest change of a value when it is stored
     if (!session.repeats()) {
       errors = mask_free_reference(problem, expected, declared_here(), workload_inputs_.c.seed).gradient_errors;
-      spacing = spacing_of(problem.dtype);
+      relative = float_format(problem.dtype).unit_roundoff;
+      least = float_format(problem.dtype).least_positive;
     } else {
       for (const Output& output : seen.outputs) errors.emplace_back(output.values.size(), 0.0);
     }
@@ -169,8 +161,7 @@ class TableLaunch : public Launch {
       }
       for (std::size_t k = 0; k < output.values.size(); ++k) {
         const double here = given->values[k], there = output.values[k];
-        const double apart =
-            2 * errors[place][k] + spacing.relative * (std::fabs(here) + std::fabs(there)) + spacing.least;
+        const double apart = 2 * errors[place][k] + relative * (std::fabs(here) + std::fabs(there)) + least;
         if (here == there || (std::isnan(here) && std::isnan(there)) || std::fabs(here - there) <= apart) continue;
         return failed(
             fmt::format("{}[{}]: got {}, but the same call gave the judge {}; dropout masks are not available",

@@ -17,4 +17,7 @@ struct Entry {
 };
 BACKGAUGE_OP_ENTRIES
 
+// The signs of the two LSTM ops.
+SignPatterns lstm_signs(const Problem& problem, std::uint64_t seed);
+
 }  // namespace backgauge::workload_ops

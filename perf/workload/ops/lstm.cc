@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/workload/ops/lstm.h"
+#include "perf/workload/ops/entry.h"
 
 namespace backgauge::workload_ops {
 namespace {
