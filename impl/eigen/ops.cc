@@ -3,10 +3,97 @@
 // multiplies twice, and adds to w_grad in memory.
 #include "impl/eigen/ops.h"
 
-#include "impl/eigen/cell.h"
+// Units compiled for different instruction sets must not share Eigen's inline functions, of which the linker keeps one
+// each: every set has a namespace Eigen of its own.
+#define BACKGAUGE_JOIN_(a, b) a##b
+#define BACKGAUGE_JOIN(a, b) BACKGAUGE_JOIN_(a, b)
+#define Eigen BACKGAUGE_JOIN(Eigen_, BACKGAUGE_EIGEN_SET)
+#include <Eigen/Core>
 
 namespace backgauge::eigen::BACKGAUGE_EIGEN_SET {
 namespace {
+
+using Index = Eigen::Index;
+
+// What is stored, as Eigen computes in it: half is rounded after every operation, as TensorFlow does on a CPU.
+template <class Storage>
+struct ComputedAs {
+  using Type = float;
+};
+template <>
+struct ComputedAs<Half> {
+  using Type = Eigen::half;
+};
+
+template <class Scalar>
+using Array = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class Scalar>
+using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class Scalar>
+using Row = Eigen::Array<Scalar, 1, Eigen::Dynamic>;
+
+template <class Storage>
+using Scalar = typename ComputedAs<Storage>::Type;
+
+// Views: [rows, columns], dense.
+template <class Storage>
+auto array(Storage* data, Index rows, Index columns) {
+  return Eigen::Map<Array<Scalar<Storage>>>(reinterpret_cast<Scalar<Storage>*>(data), rows, columns);
+}
+template <class Storage>
+auto array(const Storage* data, Index rows, Index columns) {
+  return Eigen::Map<const Array<Scalar<Storage>>>(reinterpret_cast<const Scalar<Storage>*>(data), rows, columns);
+}
+template <class Storage>
+auto row(Storage* data, Index columns) {
+  return Eigen::Map<Row<Scalar<Storage>>>(reinterpret_cast<Scalar<Storage>*>(data), columns);
+}
+template <class Storage>
+auto row(const Storage* data, Index columns) {
+  return Eigen::Map<const Row<Scalar<Storage>>>(reinterpret_cast<const Scalar<Storage>*>(data), columns);
+}
+
+// sums[j] += terms[k, j] over all rows k, in their order. (Eigen 3.4 has no colwise().sum() of half.)
+template <class Sums, class Terms>
+void add_rows(Sums&& sums, const Terms& terms) {
+  for (Index k = 0; k < terms.rows(); ++k) sums += terms.row(k);
+}
+
+// One LSTM step backward, reference/semantics.md 1.3, with a pass over memory for every line of it: gradients of the
+// gates, [B, H] each. They keep their memory from step to step.
+template <class Storage>
+struct CellGradients {
+  Array<Scalar<Storage>> o, cs, ci, f, i;
+
+  // All tensors [B, H], the peephole weights [H] and read with peepholes only; cs_grad and h_grad are all that arrives.
+  struct Step {
+    Index B, H;
+    const Storage *cs_prev, *i, *f, *o, *ci, *co, *wci, *wcf, *wco;
+    bool peephole;
+  };
+  template <class Arrived>
+  void compute(const Step& s, const Arrived& cs_grad, const Arrived& h_grad) {
+    const Scalar<Storage> one(1.0f);
+    const auto gate_i = array(s.i, s.B, s.H), gate_f = array(s.f, s.B, s.H), gate_o = array(s.o, s.B, s.H);
+    const auto gate_ci = array(s.ci, s.B, s.H), gate_co = array(s.co, s.B, s.H), cs_prev = array(s.cs_prev, s.B, s.H);
+    o = gate_o * (one - gate_o) * h_grad * gate_co;
+    cs = (one - gate_co * gate_co) * h_grad * gate_o + cs_grad;
+    if (s.peephole) cs += o.rowwise() * row(s.wco, s.H);
+    ci = (one - gate_ci * gate_ci) * cs * gate_i;
+    f = gate_f * (one - gate_f) * cs * cs_prev;
+    i = gate_i * (one - gate_i) * cs * gate_ci;
+  }
+
+  // With respect to cs_prev, into an array that may have been cs_grad.
+  template <class Out>
+  void to_cs_prev(const Step& s, Out&& cs_prev_grad) const {
+    cs_prev_grad = cs * array(s.f, s.B, s.H);
+    if (s.peephole) {
+      cs_prev_grad += i.rowwise() * row(s.wci, s.H);
+      cs_prev_grad += f.rowwise() * row(s.wcf, s.H);
+    }
+  }
+};
 
 template <class S>
 void lstm_block_cell_grad(const LstmBlockCellGradCall<S>& c) {
