@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "impl/cpu/amx/emulated.h"
 #include "impl/cpu/amx/kernel.h"
 #include "impl/cpu/kernels/vectors-inl.h"
 #include "impl/cpu/machine/path.h"

@@ -139,4 +139,7 @@ void multiply_blocks(const BlockProduct& p) {
   }
 }
 
+// Without AMX. Only for BACKGAUGE_CPU=amx-emulated, never chosen automatically.
+void multiply_emulated(const BlockProduct& product);
+
 }  // namespace backgauge::cpu::amx

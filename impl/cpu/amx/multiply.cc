@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "impl/cpu/amx/emulated.h"
 #include "impl/cpu/amx/kernel.h"
 #include "impl/cpu/kernels/blocks.h"
 

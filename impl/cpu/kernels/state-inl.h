@@ -12,8 +12,8 @@
 // clang-format on
 
 #include "impl/cpu/kernels/blocks.h"
+#include "impl/cpu/kernels/pack-inl.h"
 #include "impl/cpu/kernels/prefetch_queue.h"
-#include "impl/cpu/kernels/product-inl.h"
 #include "impl/cpu/kernels/step_panels.h"
 #include "impl/cpu/machine/threads.h"
 

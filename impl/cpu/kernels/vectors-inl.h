@@ -14,9 +14,11 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "impl/cpu/kernels/scalar.h"
+#include "impl/cpu/machine/threads.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {
@@ -151,6 +153,19 @@ HWY_INLINE void convert(const From* from, std::int64_t count, To* to) {
   const std::int64_t whole = count / kLanes<T> * kLanes<T>;
   for (std::int64_t k = 0; k < whole; k += kLanes<T>) store(d, load(d, from + k), to + k);
   for (std::int64_t k = whole; k < count; ++k) to[k] = To(wide(from[k]));
+}
+
+// A member's part of an array.
+template <class From, class To>
+void convert(const Member& member, const From* from, std::int64_t count, To* to) {
+  const Range own = member.share(count);
+  convert(from + own.begin, own.end - own.begin, to + own.begin);
+}
+
+template <class To>
+void fill_zero(const Member& member, std::int64_t count, To* to) {
+  const Range own = member.share(count);
+  std::fill_n(to + own.begin, own.end - own.begin, To(0.0f));
 }
 
 }  // namespace HWY_NAMESPACE

@@ -9,11 +9,10 @@
 // clang-format on
 
 #include "impl/cpu/amx/products-inl.h"
-#include "impl/cpu/kernels/elements-inl.h"
 #include "impl/cpu/kernels/gradients-inl.h"
 #include "impl/cpu/machine/caches.h"
-#include "impl/cpu/ops/choose_path.h"
 #include "impl/cpu/ops/lstm-inl.h"
+#include "impl/cpu/ops/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {

@@ -9,9 +9,8 @@
 // clang-format on
 
 #include "impl/cpu/amx/products-inl.h"
-#include "impl/cpu/kernels/elements-inl.h"
 #include "impl/cpu/kernels/gradients-inl.h"
-#include "impl/cpu/ops/choose_path.h"
+#include "impl/cpu/ops/ops.h"
 #include "impl/cpu/ops/rnn-inl.h"
 #include "impl/cpu/ops/rnn_trace.h"
 

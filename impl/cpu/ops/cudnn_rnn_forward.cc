@@ -8,9 +8,8 @@
 #include <hwy/foreach_target.h>
 // clang-format on
 
-#include "impl/cpu/kernels/elements-inl.h"
 #include "impl/cpu/kernels/gradients-inl.h"
-#include "impl/cpu/ops/choose_path.h"
+#include "impl/cpu/ops/ops.h"
 #include "impl/cpu/ops/rnn_forward-inl.h"
 #include "impl/cpu/ops/rnn_trace.h"
 #include "impl/dropout_philox.h"

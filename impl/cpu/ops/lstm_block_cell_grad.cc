@@ -13,10 +13,9 @@
 #include <cstring>
 
 #include "impl/cpu/kernels/blocks.h"
-#include "impl/cpu/kernels/elements-inl.h"
 #include "impl/cpu/machine/caches.h"
-#include "impl/cpu/ops/choose_path.h"
 #include "impl/cpu/ops/lstm-inl.h"
+#include "impl/cpu/ops/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace backgauge::cpu {

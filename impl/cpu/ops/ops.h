@@ -5,6 +5,7 @@
 
 #include "impl/cpu/kernels/scalar.h"
 #include "impl/cpu/kernels/workspace.h"
+#include "impl/cpu/machine/path.h"
 #include "reference/contract/call.h"
 
 namespace backgauge::cpu {
@@ -22,3 +23,19 @@ template <class Storage>
 void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Storage>& call, Workspace& workspace);
 
 }  // namespace backgauge::cpu
+
+// Defines `op` for calls of type Call<Half> and Call<float>: calls the function of the same name that was
+// compiled for the instruction set of this process.
+#define BACKGAUGE_OP_ON_PATH(op, Call)                 \
+  template <class S>                                   \
+  void op(const Call<S>& call, Workspace& workspace) { \
+    BACKGAUGE_ON_PATH(op(call, workspace));            \
+  }                                                    \
+  template void op(const Call<Half>&, Workspace&);     \
+  template void op(const Call<float>&, Workspace&);
+
+// The same for every storage type.
+#define BACKGAUGE_OP_ON_PATH_OF_EVERY_TYPE(op, Call)   \
+  BACKGAUGE_OP_ON_PATH(op, Call)                       \
+  template void op(const Call<Bfloat16>&, Workspace&); \
+  template void op(const Call<double>&, Workspace&);
