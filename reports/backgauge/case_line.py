@@ -53,6 +53,11 @@ class CaseLine:
         return " ".join(filter(None, [self.dims, self.shown_settings]))
 
     @property
+    def name(self):
+        """The case as people call it: LSTMBlockCellGrad B3 I5 H7 peep=1 f32."""
+        return f"{OP_NAMES.get(self.op, self.op)} {self.label} {self.dtype}"
+
+    @property
     def family(self):
         """What rows of one chart share: op, dtype."""
         return (self.op, self.dtype)

@@ -3,7 +3,7 @@
 
 import json
 
-from ..case_line import OP_NAMES, parse_case_line
+from ..case_line import parse_case_line
 from ..markdown import escaped, markdown_table
 from ..quantities import ratio_text, seconds_text
 from .comparison import MEAN
@@ -32,8 +32,7 @@ def name_of(row):
     """A workload as people call it, or the geometric mean of how many."""
     if row.workload == MEAN:
         return f"geometric mean of {row.count}"
-    case = parse_case_line(row.workload)
-    return f"{OP_NAMES.get(case.op, case.op)} {case.label} {case.dtype}"
+    return parse_case_line(row.workload).name
 
 
 def _cells(row):

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..case_line import OP_NAMES, parse_case_line
+from ..case_line import parse_case_line
 from .commits import ordered
 from .machine import MachineClass, class_of
 from .point import CPU, WALL, Point
@@ -23,8 +23,7 @@ class Key:
 
     @property
     def case_text(self):
-        case = parse_case_line(self.workload)
-        return f"{OP_NAMES.get(case.op, case.op)} {case.label} {case.dtype}"
+        return parse_case_line(self.workload).name
 
     @property
     def setting_text(self):

@@ -5,7 +5,6 @@ import csv
 import io
 import math
 
-from ..case_line import OP_NAMES
 from ..quantities import percent_text, ratio_text, seconds_text, three_digits
 from ..run import UNJUDGED
 from ..table import groups
@@ -41,10 +40,6 @@ COLUMNS = (
     ("samples", True, lambda row: (_samples(row), row.samples)),
     ("verdict", False, lambda row: (verdict_text(row), row.verdict)),
 )
-
-
-def workload_name(row):
-    return f"{OP_NAMES.get(row.case.op, row.case.op)} {row.case.label} {row.case.dtype}"
 
 
 def time_text(row):

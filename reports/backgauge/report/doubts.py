@@ -4,7 +4,6 @@
 import datetime
 from dataclasses import dataclass
 
-from ..case_line import OP_NAMES
 from ..quantities import counted, percent_text
 from ..run import UNJUDGED
 from ..table import LEAST_NOISE
@@ -105,4 +104,4 @@ def _old(material, now):
 
 
 def _named(row):
-    return f"{row.implementation}: {OP_NAMES.get(row.case.op, row.case.op)} {row.case.label} {row.case.dtype}"
+    return f"{row.implementation}: {row.case.name}"

@@ -49,7 +49,7 @@ def _workload(workload, rows, material):
     said += [f"{ratio_text(ratio, max(row.uncertainty for row in rows))} x best peer" for ratio in ratios.values()]
     words = [row.verdict for row in rows if not row.has_time]
     said += [f"{words.count(word)} {word}" for word in dict.fromkeys(words)]
-    return {"anchor": cells.anchor(workload), "workload": workload, "name": cells.workload_name(rows[0]), "said": ", ".join(said),
+    return {"anchor": cells.anchor(workload), "workload": workload, "name": rows[0].case.name, "said": ", ".join(said),
             "is_wrong": any(row.verdict in ("FAILED", "BROKEN") for row in rows), "rows": [_table_row(row) for row in rows]}
 
 

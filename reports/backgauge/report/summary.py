@@ -48,13 +48,13 @@ def _notes(charts):
 
 
 def _unjudged(material):
-    lines = [f"- {row.implementation}: {cells.workload_name(row)}: {cells.time_text(row)}"
+    lines = [f"- {row.implementation}: {row.case.name}: {cells.time_text(row)}"
              for row in material.table.rows if row.has_time and not row.is_comparable]
     return ["Timed without judging the results (UNJUDGED), and compared with nothing:\n\n" + "\n".join(lines)] if lines else []
 
 
 def _not_timed(material):
-    lines = [f"- {row.implementation}: {cells.workload_name(row)}: {escaped(cells.verdict_text(row))}"
+    lines = [f"- {row.implementation}: {row.case.name}: {escaped(cells.verdict_text(row))}"
              for row in material.table.rows if not row.has_time]
     return ["Not timed:\n\n" + "\n".join(lines)] if lines else []
 
