@@ -65,9 +65,5 @@ def _turns(options, bench_options, folder):
     return timing.Turns((timing.bench_command(),), tuple(names), bench_options, folder)
 
 
-def entry():
-    errors.run_command(main)
-
-
 if __name__ == "__main__":
-    entry()
+    errors.run_command(main)

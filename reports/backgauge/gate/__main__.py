@@ -135,9 +135,5 @@ def _count(options, bench_options, evidence):
     evidence.counts = counts.rows_of(base, head, control, policy.min_effect)
 
 
-def entry():
-    errors.run_command(main)
-
-
 if __name__ == "__main__":
-    entry()
+    errors.run_command(main)

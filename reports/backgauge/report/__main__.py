@@ -50,9 +50,5 @@ def _write(out, options, material, charts, now):
     return written
 
 
-def entry():
-    errors.run_command(main)
-
-
 if __name__ == "__main__":
-    entry()
+    errors.run_command(main)
