@@ -51,7 +51,7 @@ class HowOftenTest(FolderTest):
         return Comparison(Side(runs[0], "a"), Side(runs[1], "a"), False, Rule())
 
     def share(self, verdict, comparisons):
-        counts = Counter(row.verdict for comparison in comparisons for row in comparison.rows())
+        counts = Counter(row.verdict for comparison in comparisons for row in comparison.rows_and_mean()[0])
         return counts[verdict] / counts.total()
 
     def test_the_same_code_is_hardly_ever_slower(self):
@@ -77,7 +77,7 @@ class HowOftenTest(FolderTest):
             path = self.write("run.json", GRID, shares={"a": 0.9, "b": 0.9}, rounds=ROUNDS, seed=seed, noise=BUSY,
                               slower={("b", line): 1.05})
             run = read_run(path)
-            rows = Comparison(Side(run, "a"), Side(run, "b"), True, Rule()).rows()
+            rows = Comparison(Side(run, "a"), Side(run, "b"), True, Rule()).rows_and_mean()[0]
             found += [row.workload for row in rows if row.verdict == SLOWER] == [line]
         self.assertGreaterEqual(found / 40, 0.95)
 
@@ -133,7 +133,7 @@ class BlocksTest(FolderTest):
 
     def test_a_call_that_waits_is_compared_by_the_clock(self):
         for options, clock in (({}, "CPU time"), ({"waits": 1}, "time"), ({"context": {"threads": 2}}, "time")):
-            row, = self.compared(1, 1.0, lines=GRID[:1], **options).rows()
+            row, = self.compared(1, 1.0, lines=GRID[:1], **options).rows_and_mean()[0]
             self.assertEqual(row.estimates[0].way, clock)
 
     def test_two_percent_are_found_in_the_mean(self):
@@ -144,13 +144,13 @@ class BlocksTest(FolderTest):
     def test_noise_of_base_against_itself_raises_the_effect(self):
         # Blocks differ so much that base alone would differ from itself by more than head does.
         noisy = {"noise": Noise(0.01, 0.01, 0, 0, offset=0.1), "blocks": 8}
-        row, = self.compared(1, 1.05, lines=GRID[:1], **noisy).rows()
+        row, = self.compared(1, 1.05, lines=GRID[:1], **noisy).rows_and_mean()[0]
         self.assertEqual(row.verdict, UNCLEAR)
         self.assertGreater(row.noise, 0.05)
         self.assertRegex(row.reason, "base differs from itself by")
 
     def test_base_counts_as_the_mean_of_both(self):
-        row, = self.compared(1, 1.02, control=1.01, lines=GRID[:1], noise=Noise(0, 0, 0, 0, 0)).rows()
+        row, = self.compared(1, 1.02, control=1.01, lines=GRID[:1], noise=Noise(0, 0, 0, 0, 0)).rows_and_mean()[0]
         self.assertAlmostEqual(row.ratio, 1.02 / 1.01**0.5)
 
     def test_disturbed_rounds_of_both_bases_do_not_make_head_faster(self):
@@ -159,7 +159,7 @@ class BlocksTest(FolderTest):
         for place, name in enumerate(BASE_TWICE):
             pair = run.pairs[GRID[0], name]
             pair.samples = [replace(sample, cpu_seconds=sample.cpu_seconds * (1.3 if sample.round % 3 == place else 1)) for sample in pair.samples]
-        row, = Comparison(Side(run, "cpu"), Side(run, "onednn"), True, Rule(), Side(run, "cpu#2")).rows()
+        row, = Comparison(Side(run, "cpu"), Side(run, "onednn"), True, Rule(), Side(run, "cpu#2")).rows_and_mean()[0]
         self.assertAlmostEqual(row.ratio, 1)
 
     def test_the_least_certain_workloads_get_more_blocks(self):
@@ -171,11 +171,11 @@ class BlocksTest(FolderTest):
 
     def test_what_would_settle_it_is_said(self):
         comparison = replace(self.compared(1, 1.0, lines=GRID[:1], noise=Noise(0.08, 0, 0, 0, 0.02)), seconds_per_block=1.0)
-        row, = comparison.rows()
+        row, = comparison.rows_and_mean()[0]
         self.assertRegex(row.reason, r"about \d+ (s|min) more would settle it")
-        row, = replace(comparison, seconds_per_block=1000.0).rows()
+        row, = replace(comparison, seconds_per_block=1000.0).rows_and_mean()[0]
         self.assertIn("a quieter machine would settle it (here about", row.reason)
-        row, = self.compared(1, 1.0305, lines=GRID[:1], rule=Rule(alpha=1e-6), noise=Noise(0.01, 0, 0, 0, 0)).rows()
+        row, = self.compared(1, 1.0305, lines=GRID[:1], rule=Rule(alpha=1e-6), noise=Noise(0.01, 0, 0, 0, 0)).rows_and_mean()[0]
         self.assertIn("at the threshold itself", row.reason)
 
     def test_later_looks_cost_certainty(self):

@@ -56,12 +56,8 @@ class Comparison:
     seconds_per_block: float = float("nan")  # what one more block of one workload takes
     rule_of: Callable[[str], Rule] | None = None  # for a workload that has a rule of its own
 
-    def rows(self) -> list[Row]:
-        """A row for every workload of either side, in base's order."""
-        return self.rows_and_mean()[0]
-
     def rows_and_mean(self) -> tuple[list[Row], Row]:
-        """The rows, and the row of the geometric mean of those that have an estimate."""
+        """A row for every workload of either side, in base's order; and the row of the geometric mean of those that have an estimate."""
         base_pairs, head_pairs = self.base.pairs(), self.head.pairs()
         control_pairs = self.control.pairs() if self.control else {}
         rows = [_row(workload, base_pairs.get(workload), head_pairs.get(workload), control_pairs.get(workload), self)
