@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from .. import errors
 from ..case_line import workload_key
 from ..compare import verdict as times
-from ..compare.comparison import MEAN
 from ..compare.text import name_of
 from ..quantities import counted, seconds_text
 from . import counts
@@ -135,6 +134,3 @@ def _green(evidence):
     if evidence.counts:
         parts.append("instructions: " + ", ".join(f"{number} {word}" for word, number in words if number))
     return "; ".join(parts)
-
-
-__all__ = ["MEAN", "Decision", "Evidence", "Finding", "decide"]

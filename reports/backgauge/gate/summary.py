@@ -6,7 +6,6 @@ import math
 
 from ..compare import text
 from ..markdown import escaped, markdown_table
-from . import counts
 
 SCHEMA = "backgauge.gate/1"
 
@@ -67,6 +66,3 @@ def as_json(decision, evidence, policy):
 def _count(row):
     known = {} if math.isnan(row.ratio) else {"ratio": row.ratio, "spread": row.spread}
     return {"workload": row.workload, "verdict": row.verdict, "reason": row.reason, "counter": row.counter, **known}
-
-
-__all__ = ["as_json", "counts", "markdown"]
