@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of GitHub's Markdown."""
+"""Tables: as text for a terminal, and as GitHub's Markdown."""
 
 
 def escaped(text):
     """Text from a run, escaped so that it is not markup."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
+
+
+def text_table(head, lines, numbers):
+    """On input cells as text; `numbers`: the right-aligned columns."""
+    widths = [max(map(len, column)) for column in zip(head, *lines)]
+    return "\n".join("  ".join(cell.rjust(widths[k]) if k in numbers else cell.ljust(widths[k])
+                               for k, cell in enumerate(line)).rstrip() for line in [head, *lines])
 
 
 def markdown_table(head, lines, numbers=None):

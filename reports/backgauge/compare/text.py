@@ -4,7 +4,7 @@
 import json
 
 from ..case_line import parse_case_line
-from ..markdown import escaped, markdown_table
+from ..markdown import escaped, markdown_table, text_table
 from ..quantities import ratio_text, seconds_text
 from .comparison import MEAN
 from .verdict import FASTER, SAME, SLOWER, UNCLEAR
@@ -36,38 +36,26 @@ def name_of(row):
 
 
 def _cells(row):
-    name = name_of(row)
-    if row.workload == MEAN and row.estimates:
-        estimate = row.estimates[0]
-        return [row.verdict, name, "", "", ratio_text(estimate.ratio), _interval(estimate.low, estimate.high),
-                f"{max(row.adjusted):.1g}", row.reason]
     if not row.estimates:
-        return [row.verdict, name, "-", "-", "-", "-", "-", row.reason]
+        return [row.verdict, name_of(row), "-", "-", "-", "-", "-", row.reason]
     estimate = row.estimates[0]
-    return [row.verdict, name, *map(seconds_text, row.seconds), ratio_text(estimate.ratio),
-            _interval(estimate.low, estimate.high), f"{max(row.adjusted):.1g}", row.reason]
-
-
-def _interval(low, high):
-    return f"{ratio_text(low)} .. {ratio_text(high)}"
+    seconds = ["", ""] if row.workload == MEAN else map(seconds_text, row.seconds)
+    return [row.verdict, name_of(row), *seconds, ratio_text(estimate.ratio),
+            f"{ratio_text(estimate.low)} .. {ratio_text(estimate.high)}", f"{max(row.adjusted):.1g}", row.reason]
 
 
 _HEAD = ["verdict", "workload", "base", "head", "head/base", "interval", "p", "reason"]
 _NUMBERS = range(2, 7)  # which of them
 
 
-def _table(rows, mean):
-    """Head, rows and the row of the geometric mean as lists of cells."""
-    ordered = sorted(rows, key=lambda row: _ORDER.index(row.verdict))
-    return [_HEAD, *map(_cells, [*ordered, mean])]
+def _lines(rows, mean):
+    """The rows and the row of the geometric mean as lists of cells."""
+    return [_cells(row) for row in (*sorted(rows, key=lambda row: _ORDER.index(row.verdict)), mean)]
 
 
 def plain(comparison, rows, mean):
-    table = _table(rows, mean)
-    widths = [max(len(line[k]) for line in table) for k in range(len(_HEAD))]
-    lines = ["  ".join(cell.rjust(widths[k]) if k in _NUMBERS else cell.ljust(widths[k])
-                       for k, cell in enumerate(line)).rstrip() for line in table]
-    return "\n".join([f"backgauge compare: {heading(comparison)}", "", *lines, "", summary(rows, mean)])
+    table = text_table(_HEAD, _lines(rows, mean), _NUMBERS)
+    return "\n".join([f"backgauge compare: {heading(comparison)}", "", table, "", summary(rows, mean)])
 
 
 def markdown(comparison, rows, mean):
@@ -76,8 +64,7 @@ def markdown(comparison, rows, mean):
 
 def markdown_rows(rows, mean):
     """The table alone."""
-    head, *lines = _table(rows, mean)
-    return markdown_table(head, lines, _NUMBERS)
+    return markdown_table(_HEAD, _lines(rows, mean), _NUMBERS)
 
 
 def machine(comparison, rows, mean):

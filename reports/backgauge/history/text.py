@@ -4,7 +4,7 @@
 import json
 import math
 
-from ..markdown import markdown_table
+from ..markdown import markdown_table, text_table
 
 _UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
@@ -15,9 +15,7 @@ def render(head, lines, numbers, form):
         return json.dumps([dict(zip(head, line)) for line in lines], indent=1)
     if form == "markdown":
         return markdown_table(head, lines, numbers)
-    widths = [max(len(line[k]) for line in [head, *lines]) for k in range(len(head))]
-    return "\n".join("  ".join(cell.rjust(widths[k]) if k in numbers else cell.ljust(widths[k])
-                               for k, cell in enumerate(line)).rstrip() for line in [head, *lines])
+    return text_table(head, lines, numbers)
 
 
 def day(time):
