@@ -6,14 +6,14 @@ An `uncertainty` is relative. A number ends with the digit in which its uncertai
 
 import math
 
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}  # of time, in seconds
+
 
 def seconds_text(seconds, uncertainty=0.0):
     if math.isnan(seconds):
         return "-"
-    for unit, scale in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= scale:
-            return f"{three_digits(seconds / scale, uncertainty)} {unit}"
-    return f"{three_digits(seconds / 1e-9, uncertainty)} ns"
+    unit = next((unit for unit, size in UNITS.items() if seconds >= size), "ns")
+    return f"{three_digits(seconds / UNITS[unit], uncertainty)} {unit}"
 
 
 def _certain(value, uncertainty, most):

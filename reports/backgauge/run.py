@@ -14,11 +14,11 @@ import numpy as np
 
 from .case_line import CaseLine, parse_case_line, workload_key
 from .errors import CommandError
+from .quantities import UNITS
 from .reading import amount, explained, number, parse_object, positive, read_text, table, words
 
 SAMPLES_SCHEMA = "backgauge.samples/1"
 UNJUDGED = "UNJUDGED"  # timed by bench --unjudged: nothing is known of its results
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 @dataclass(frozen=True)
@@ -204,9 +204,9 @@ def _line_of(entry, key):
 
 def _unit_of(entry):
     unit = words(entry, "time_unit")
-    if unit not in _SECONDS:
-        raise ValueError(f"time_unit: expected one of {', '.join(_SECONDS)}, got {unit}")
-    return _SECONDS[unit]
+    if unit not in UNITS:
+        raise ValueError(f"time_unit: expected one of {', '.join(reversed(UNITS))}, got {unit}")
+    return UNITS[unit]
 
 
 def _said_of(message):

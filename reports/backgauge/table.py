@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .case_line import CaseLine
+from .quantities import counted
 from .run import UNJUDGED, Pair, Run
 
 LEAST_NOISE = 0.02  # the same code differs by this much between two processes: kLeastNoise in perf/results/results.h
@@ -22,8 +23,7 @@ class Setting:
 
     @property
     def text(self):
-        threads = "1 thread" if self.threads == 1 else f"{self.threads} threads"
-        return ", ".join(filter(None, [self.cpu_model, threads, self.cache_mode and f"{self.cache_mode} caches"]))
+        return ", ".join(filter(None, [self.cpu_model, counted(self.threads, "thread"), self.cache_mode and f"{self.cache_mode} caches"]))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from ..case_line import OP_NAMES, parse_case_line
 from ..errors import CommandError
+from ..quantities import UNITS
 from ..reading import read_text
 
 FORBID, COUNTS, ALLOW = "forbid", "counts", "allow"
@@ -94,7 +95,6 @@ def read_policy(path):
 _WORDS = {"unclear": (ALLOW, COUNTS, FORBID), "missing": (ALLOW, FORBID), "new": (ALLOW, FORBID),
           "decides": ("unclear", ALWAYS, NEVER), "tier": ("smoke", "ci", "full"),
           "op": tuple(OP_NAMES.values())}
-_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 def _section(path, where, kind, found):
@@ -120,7 +120,7 @@ def _value(key, value):
     if key == "budget":
         number, _, unit = str(value).partition(" ")
         try:
-            seconds = float(number) * _UNITS[unit]
+            seconds = float(number) * UNITS[unit]
         except (ValueError, KeyError):
             seconds = 0.0
         if not 0 < seconds < float("inf"):

@@ -5,8 +5,7 @@ import json
 import math
 
 from ..markdown import markdown_table, text_table
-
-_UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+from ..quantities import UNITS
 
 
 def render(head, lines, numbers, form):
@@ -26,8 +25,8 @@ def rounded_seconds(seconds, error):
     """Seconds with the digits that an error of the given size leaves: 1.34 ms of 1.3417 ms with an error of 0.02 ms."""
     if not math.isfinite(seconds) or seconds <= 0:
         return "-"
-    unit = next((name for name, size in _UNITS.items() if seconds >= size), "ns")
-    value, error = seconds / _UNITS[unit], error / _UNITS[unit]
+    unit = next((unit for unit, size in UNITS.items() if seconds >= size), "ns")
+    value, error = seconds / UNITS[unit], error / UNITS[unit]
     # Two digits of the error, so that rounding adds less than a twentieth to it.
     digits = 3 if not error > 0 else max(0, 1 - math.floor(math.log10(error)))
     return f"{value:.{min(digits, 3)}f} {unit}"

@@ -2,6 +2,7 @@
 """The Markdown summary, for a pull request or a README."""
 
 from ..markdown import escaped, markdown_table
+from ..quantities import counted
 from . import cells, doubts, headline, page
 from .charts import growth, threads
 from .charts.chart import families
@@ -61,5 +62,4 @@ def _not_timed(material):
 
 def _details(family, subject):
     head, lines = cells.shape_table(family, subject)
-    name = f"{family.title}: {len(lines)} shape{'s' if len(lines) > 1 else ''}"
-    return f"<details><summary>{name}</summary>\n\n{markdown_table(head, lines)}\n\n</details>"
+    return f"<details><summary>{family.title}: {counted(len(lines), 'shape')}</summary>\n\n{markdown_table(head, lines)}\n\n</details>"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ...case_line import OP_NAMES
+from ...quantities import counted
 from ...records import TensorRatio
 from ...run import Run
 from ...table import Row, Table, groups, implementations_of
@@ -66,8 +67,7 @@ class Family:
 
     @property
     def title(self):
-        threads = "1 thread" if self.setting.threads == 1 else f"{self.setting.threads} threads"
-        return ", ".join(filter(None, [f"{OP_NAMES.get(self.op, self.op)} {self.dtype}", self.suite, threads]))
+        return ", ".join(filter(None, [f"{OP_NAMES.get(self.op, self.op)} {self.dtype}", self.suite, counted(self.setting.threads, "thread")]))
 
     def file_name(self, chart):
         setting = f"{self.setting.threads}t-{self.setting.cache_mode}-{self.setting.machine_id[:6]}"
