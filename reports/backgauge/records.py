@@ -38,7 +38,7 @@ def _is_records(path):
 
 def _by_op(worst):
     """Tensors of an op stay in the order of the file, which is that of the contract."""
-    return sorted(worst.items(), key=lambda item: item[0][:3])
+    return [TensorRatio(*key, *entry) for key, entry in sorted(worst.items(), key=lambda item: item[0][:3])]
 
 
 def read_tensor_ratios(path):
@@ -48,7 +48,7 @@ def read_tensor_ratios(path):
             _add_record(worst, parse_object(line))
         except (ValueError, KeyError) as error:
             raise CommandError(f"{path}:{number}: not a record of backgauge verify: {explained(error)}") from error
-    return [TensorRatio(*key, *entry) for key, entry in _by_op(worst)]
+    return _by_op(worst)
 
 
 def _add_record(worst, record):
@@ -59,10 +59,12 @@ def _add_record(worst, record):
         seen = {"max_ratio": None} | table(tensors, tensor)
         # A ratio that JSON cannot hold is infinite: a wrong non-finite value.
         ratio = math.inf if seen["max_ratio"] in _NO_NUMBER else amount(seen, "max_ratio")
-        key = (name, case.op, case.dtype, tensor)
-        old = worst.get(key, (-1.0, "", 0))
-        top = (ratio, line) if ratio > old[0] else old[:2]
-        worst[key] = (*top, old[2] + 1)
+        _add(worst, (name, case.op, case.dtype, tensor), ratio, line)
+
+
+def _add(worst, key, ratio, workload):
+    old = worst.get(key, (-1.0, "", 0))
+    worst[key] = (*((ratio, workload) if ratio > old[0] else old[:2]), old[2] + 1)
 
 
 def ratios_of_rows(rows):
@@ -70,8 +72,5 @@ def ratios_of_rows(rows):
     worst = {}
     for row in rows:
         for tensor, ratio in row.tensors.items():
-            key = (row.implementation, row.case.op, row.case.dtype, tensor)
-            old = worst.get(key, (-1.0, "", 0))
-            top = (float(ratio), row.workload) if float(ratio) > old[0] else old[:2]
-            worst[key] = (*top, old[2] + 1)
-    return [TensorRatio(*key, *entry) for key, entry in _by_op(worst)]
+            _add(worst, (row.implementation, row.case.op, row.case.dtype, tensor), float(ratio), row.workload)
+    return _by_op(worst)
