@@ -2,6 +2,7 @@
 """The cases of a campaign: the whole tiers of consecutive seeds. A million of them are the same cases everywhere: what each seed
 has is a function of tier, ops and seed, and the first seed, and the last, are not cut."""
 
+import contextlib
 import json
 
 from ..errors import SELF_CHECK, CommandError
@@ -30,12 +31,11 @@ class Planner:
         self._process.close()
 
 
-class _explained:
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
-        if isinstance(error, judges.Refused):
-            raise CommandError(str(error), error.code) from error
-        if isinstance(error, judges.Died):
-            raise CommandError(f"backgauge batches: {error}", SELF_CHECK) from error
+@contextlib.contextmanager
+def _explained():
+    try:
+        yield
+    except judges.Refused as error:
+        raise CommandError(str(error), error.code) from error
+    except judges.Died as error:
+        raise CommandError(f"backgauge batches: {error}", SELF_CHECK) from error

@@ -5,6 +5,8 @@ The column `text` has the file as a folder would hold it, and it alone is read b
 not even keys that this version does not know. All other columns are made from it, for SQL.
 """
 
+import contextlib
+
 import numpy as np
 
 from ..errors import CommandError
@@ -42,7 +44,7 @@ class Database:
 
     def add(self, file):
         insert = library(f"sqlalchemy.dialects.{'postgresql' if self.is_postgresql else 'sqlite'}", "--database").insert
-        with self._errors(), self.engine.begin() as connection:
+        with self._explained(), self.engine.begin() as connection:
             self._prepare(connection)
             added = insert(self.run).values(_run_row(file)).on_conflict_do_nothing().returning(self.run.c.file)
             is_new = connection.execute(added).first() is not None
@@ -52,7 +54,7 @@ class Database:
         return f"{self.where}: {file.name}", is_new
 
     def files(self):
-        with self._errors(), self.engine.begin() as connection:
+        with self._explained(), self.engine.begin() as connection:
             self._prepare(connection)
             found = connection.execute(self.sql.select(self.run.c.file, self.run.c.text)).all()
         for name, text in found:
@@ -72,21 +74,12 @@ class Database:
         if version != VERSION:
             raise CommandError(f"{self.where}: its tables have version {version}, this backgauge knows version {VERSION}")
 
-    def _errors(self):
-        return _Explained(self.sql, self.where)
-
-
-class _Explained:
-    """Errors of the database as one line."""
-
-    def __init__(self, sql, where):
-        self.error, self.where = sql.exc.SQLAlchemyError, where
-
-    def __enter__(self):
-        pass
-
-    def __exit__(self, kind, error, trace):
-        if isinstance(error, self.error):
+    @contextlib.contextmanager
+    def _explained(self):
+        """Errors of the database as one line."""
+        try:
+            yield
+        except self.sql.exc.SQLAlchemyError as error:
             text = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
             raise CommandError(f"{self.where}: {text.splitlines()[0]}") from error
 
