@@ -57,9 +57,8 @@ def _path(points):
 def trend(series, aligned, changes):
     values = aligned.values
     # Outliers must not press all other runs into a line: they are drawn at the edge, and the table has their true time.
-    low, high = _range(list(np.percentile(values, [1, 99])) + [np.median(part) for part in _levels(aligned)])
-    failures = list(series.failures)
-    runs = sorted([*((point, value) for point, value in zip(series.points, values)), *((point, math.nan) for point in failures)],
+    low, high = _range(list(np.percentile(values, [1, 99])) + [level for *_, level in _spans(aligned)])
+    runs = sorted([*((point, value) for point, value in zip(series.points, values)), *((point, math.nan) for point in series.failures)],
                   key=lambda run: run[0].place)
     places = {point.place: 100 * (k + 0.5) / len(runs) for k, (point, _) in enumerate(runs)}
     machines = list(dict.fromkeys(point.machine_id for point, _ in runs))
@@ -97,11 +96,6 @@ def trend(series, aligned, changes):
 def _time(point, clock):
     low, middle, high = np.percentile(point.times(clock), [25, 50, 75])
     return rounded_seconds(middle, (high - low) / 2), f"{100 * (low / middle - 1):+.1f} .. {100 * (high / middle - 1):+.1f} %"
-
-
-def _levels(aligned):
-    bounds = aligned.analysis.bounds
-    return [aligned.values[start:stop] for start, stop in zip(bounds, bounds[1:]) if stop > start]
 
 
 def _spans(aligned):
