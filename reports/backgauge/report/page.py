@@ -10,8 +10,7 @@ from .. import quantities
 from ..quantities import ratio_text
 from ..table import groups
 from . import cells, doubts, headline, look, pictures
-
-_LEVELS = (("L1", "l1"), ("L2", "l2"), ("L3", "l3"), ("memory", "memory"))
+from .charts.chart import LEVELS
 
 
 def html(material, charts, title, now):
@@ -74,9 +73,9 @@ def facts(run):
              ("work convention", _word(run, "work_convention")),
              ("A/A noise", "" if math.isnan(noise) else f"{100 * noise:.1f} %"),
              ("FMA limit", rate("fma_gflops_f32", "GFLOP/s")), ("FMA limit, double", rate("fma_gflops_f64", "GFLOP/s"))]
-    found += [(f"read from {name}", rate(f"read_gbps_{key}", "GB/s")) for name, key in _LEVELS]
+    found += [(f"read from {name}", rate(f"read_gbps_{key}", "GB/s")) for name, key in LEVELS]
     found += [(f"copy from {name}" if key == "memory" else f"copy in {name}", rate(f"copy_gbps_{key}", "GB/s"))
-              for name, key in _LEVELS]
+              for name, key in LEVELS]
     return [(name, value) for name, value in found if value]
 
 

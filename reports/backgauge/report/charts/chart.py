@@ -13,6 +13,9 @@ from ...run import Run
 from ...table import Row, Table, groups, implementations_of
 from ...verification import VerifiedRun
 
+# What holds the data of a call, and what the context of a run calls it.
+LEVELS = (("L1", "l1"), ("L2", "l2"), ("L3", "l3"), ("memory", "memory"))
+
 
 @dataclass(frozen=True)
 class Chart:

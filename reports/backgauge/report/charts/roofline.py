@@ -8,11 +8,10 @@ a call, under the copy bandwidth of the cache level that holds them.
 
 from ...table import groups
 from .. import look
-from .chart import Chart, Family, finite, medians_text
+from .chart import LEVELS, Chart, Family, finite, medians_text
 from .scales import few_decades, plain_numbers
 
 SECTION = "Roofline"
-_LEVELS = (("L1", "l1"), ("L2", "l2"), ("L3", "l3"), ("memory", "memory"))
 _MARGIN = 1.5  # a factor on every side of the points
 
 
@@ -82,7 +81,7 @@ def _over_bytes(material, family):
 
 
 def _bandwidths(material, family, kind):
-    found = [(name, material.table.number(family.setting, f"{kind}_gbps_{key}")) for name, key in _LEVELS]
+    found = [(name, material.table.number(family.setting, f"{kind}_gbps_{key}")) for name, key in LEVELS]
     return [(name, value) for name, value in found if finite(value)]
 
 
