@@ -15,6 +15,7 @@
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
 #include "ci/run/implementation/candidate.h"
+#include "ci/run/implementation/python.h"
 #include "ci/version.h"
 #include "impl/registry.h"
 #include "perf/machine/machine.h"
@@ -38,6 +39,15 @@ std::string version_text() {
                      build.type, fmt::join(names, ", "));
 }
 
+void add_python_subcommand(backgauge::cli::CommandLine& line, const std::string& name, const std::string& help,
+                           const std::vector<std::string>& libraries) {
+  backgauge::cli::Subcommand command = line.subcommand(name, help);
+  command.pass_everything_on();
+  command.action([command, name, libraries]() -> int {
+    backgauge::cli::become_python("backgauge." + name, libraries, command.unknown_options());
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -56,8 +66,10 @@ int main(int argc, char** argv) {
       "backgauge: checks implementations of LSTMBlockCellGrad, BlockLSTMGradV2 and CudnnRNNBackprop, and times them",
       version_text());
 #define BACKGAUGE_SUBCOMMAND(name) add_##name(line);
+#define BACKGAUGE_PYTHON_SUBCOMMAND(name, help, ...) add_python_subcommand(line, #name, help, {__VA_ARGS__});
 #include "ci/command/subcommands.inc"
 #undef BACKGAUGE_SUBCOMMAND
+#undef BACKGAUGE_PYTHON_SUBCOMMAND
   line.footer(kCaseLineHelp + std::string(" `backgauge SUBCOMMAND --help`\nshows the options."));
   try {
     return line.run(argc, argv);

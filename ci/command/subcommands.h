@@ -7,7 +7,9 @@
 namespace backgauge::cli {
 
 #define BACKGAUGE_SUBCOMMAND(name) void add_##name(CommandLine& line);
+#define BACKGAUGE_PYTHON_SUBCOMMAND(...)
 #include "ci/command/subcommands.inc"
 #undef BACKGAUGE_SUBCOMMAND
+#undef BACKGAUGE_PYTHON_SUBCOMMAND
 
 }  // namespace backgauge::cli
