@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <thread>
 
 #include "ci/options/command_error.h"
@@ -53,10 +52,7 @@ std::vector<backgauge_op> parse_ops(const std::string& list) {
 
 Check whole_number() {
   return {[](const std::string& text) {
-    std::uint64_t number = 0;
-    const char* end = text.data() + text.size();
-    const auto [stopped, problem] = std::from_chars(text.data(), end, number);
-    return problem == std::errc() && stopped == end ? std::string() : text + ": expected a whole number";
+    return number_in<std::uint64_t>(text) ? std::string() : text + ": expected a whole number";
   }};
 }
 
@@ -66,10 +62,8 @@ Check whole_number_or_none() {
 
 Check whole_number_between(int least, int most) {
   return {[least, most](const std::string& text) {
-            int number = 0;
-            const char* end = text.data() + text.size();
-            const auto [stopped, problem] = std::from_chars(text.data(), end, number);
-            const bool fits = problem == std::errc() && stopped == end && number >= least && number <= most;
+            const std::optional<int> number = number_in<int>(text);
+            const bool fits = number && *number >= least && *number <= most;
             return fits ? std::string() : fmt::format("{}: expected a whole number from {} to {}", text, least, most);
           },
           fmt::format("{}..{}", least, most)};
@@ -77,10 +71,8 @@ Check whole_number_between(int least, int most) {
 
 Check number_from(double least, double most) {
   return {[least, most](const std::string& text) {
-    double number = 0;
-    const char* end = text.data() + text.size();
-    const auto [stopped, problem] = std::from_chars(text.data(), end, number);
-    const bool fits = problem == std::errc() && stopped == end && number >= least && number <= most;
+    const std::optional<double> number = number_in<double>(text);
+    const bool fits = number && *number >= least && *number <= most;
     return fits ? std::string() : fmt::format("{}: expected a number from {:g} to {:g}", text, least, most);
   }};
 }
@@ -97,17 +89,16 @@ Check one_of(std::vector<std::string> words) {
 Check memory_size() {
   return {[](std::string& text) {
             constexpr std::string_view kUnits = "KMGT";
-            std::uint64_t number = 0;
-            const char* end = text.data() + text.size();
-            const auto [stopped, problem] = std::from_chars(text.data(), end, number);
-            const std::string unit(stopped, end);
+            const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+            const std::optional<std::uint64_t> number = number_in<std::uint64_t>(text.substr(0, digits));
+            const std::string unit = text.substr(digits);
             const std::size_t power = unit.empty() ? 0 : kUnits.find(unit[0]) + 1;  // npos + 1 is 0
             const bool known = unit.empty() || (power > 0 && (unit.size() == 1 || unit.substr(1) == "B"));
             const std::size_t shift = 10 * power;
-            if (problem != std::errc() || !known || number >> (63 - shift) != 0) {
+            if (!number || !known || *number >> (63 - shift) != 0) {
               return text + ": expected a number of bytes like 512M or 2G";
             }
-            text = std::to_string(number << shift);
+            text = std::to_string(*number << shift);
             return std::string();
           },
           "SIZE"};
@@ -116,16 +107,15 @@ Check memory_size() {
 Option add_duration(Subcommand& command, const std::string& name, std::chrono::seconds& duration,
                     const std::string& help) {
   const auto parse = [&duration, name](const std::string& text) {
-    const std::string unit = text.empty() ? "" : text.substr(text.size() - 1);
-    const std::int64_t seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-    std::int64_t number = 0;
-    const char* end = text.data() + text.size() - 1;
-    const auto [stopped, problem] = std::from_chars(text.data(), std::max(end, text.data()), number);
+    const char unit = text.empty() ? '\0' : text.back();
+    const std::int64_t seconds = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
+    const auto number =
+        number_in<std::int64_t>(std::string_view(text).substr(0, std::max<std::size_t>(text.size(), 1) - 1));
     constexpr std::int64_t kLongest = 1'000'000;  // hours: above a century
-    if (seconds == 0 || problem != std::errc() || stopped != end || number < 1 || number > kLongest) {
+    if (seconds == 0 || !number || *number < 1 || *number > kLongest) {
       throw CommandError{kUsage, fmt::format("{}={}: expected a time like 90s, 5m or 2h", name, text)};
     }
-    duration = std::chrono::seconds(number * seconds);
+    duration = std::chrono::seconds(*number * seconds);
   };
   return command.option(name, parse, help);
 }

@@ -2,8 +2,11 @@
 // Options that several subcommands share: lists of ops, implementations, case lines.
 #pragma once
 
+#include <charconv>
 #include <chrono>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ci/options/command_line.h"
@@ -29,6 +32,15 @@ std::vector<backgauge_op> parse_ops(const std::string& list);
 
 // What the help calls the value of --tier.
 inline constexpr char kTierSet[] = "{smoke,ci,full}";
+
+// The number that is the whole text.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stopped, problem] = std::from_chars(text.data(), end, number);
+  return problem == std::errc() && stopped == end ? std::optional(number) : std::nullopt;
+}
 
 // For options that count: only digits, and at most 64 bits (CLI11 itself reads -1 as 2^64 - 1).
 Check whole_number();

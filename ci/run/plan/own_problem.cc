@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <ranges>
 #include <set>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ci/options/cli_options.h"
 #include "ci/run/plan/refuse.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/case/stored/saved_co.h"
@@ -24,13 +24,8 @@ namespace {
 
 template <class Number>
 Number number_of(const std::string& name, const std::string& value) {
-  Number number{};
-  const char* const end = value.data() + value.size();
-  const auto [stop, trouble] = std::from_chars(value.data(), end, number);
-  if (trouble != std::errc() || stop != end) {
-    refuse("{}: expected a {}, got {}", name, std::is_integral_v<Number> ? "whole number" : "number", value);
-  }
-  return number;
+  if (const std::optional<Number> number = number_in<Number>(value)) return *number;
+  refuse("{}: expected a {}, got {}", name, std::is_integral_v<Number> ? "whole number" : "number", value);
 }
 
 std::int32_t truth_of(const std::string& name, const std::string& value) {

@@ -4,27 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 
+#include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
 
 namespace backgauge::cli {
 namespace {
 
-std::optional<std::size_t> number(std::string_view text) {
-  std::size_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // An empty variable counts as not set.
 std::optional<std::size_t> variable(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return std::nullopt;
-  const std::optional<std::size_t> value = number(text);
+  const auto value = number_in<std::size_t>(text);
   if (!value) throw CommandError{kUsage, fmt::format("{}={}: expected a whole number", name, text)};
   return value;
 }
@@ -64,8 +57,9 @@ std::string Shard::text() const { return fmt::format("{}/{}", index, count); }
 Shard chosen_shard(const std::string& flag) {
   if (!flag.empty()) {
     const std::size_t slash = std::min(flag.find('/'), flag.size());
-    const std::size_t index = number(std::string_view(flag).substr(0, slash)).value_or(0);
-    const std::size_t count = number(std::string_view(flag).substr(std::min(slash + 1, flag.size()))).value_or(0);
+    const std::size_t index = number_in<std::size_t>(std::string_view(flag).substr(0, slash)).value_or(0);
+    const std::size_t count =
+        number_in<std::size_t>(std::string_view(flag).substr(std::min(slash + 1, flag.size()))).value_or(0);
     if (index < 1 || index > count) {
       throw CommandError{kUsage, fmt::format("--shard={}: expected i/n, i from 1 to n", flag)};
     }
