@@ -26,8 +26,7 @@ bool has_name(const DeclaredOption& option, const std::string& name) {
 // What may follow the option. Implementations are not a fixed list: files of any name are possible too.
 Words values_of(const DeclaredOption& option) {
   if (!has_name(option, "--impl")) return option.words;
-  Words names = registry_names();
-  for (const Words& more : {foreign_names(), device_names()}) names.insert(names.end(), more.begin(), more.end());
+  Words names = all_names();
   for (const Adapter& adapter : adapters()) names.push_back(adapter.name);
   return names;
 }

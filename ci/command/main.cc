@@ -31,12 +31,8 @@ std::string shown(std::string_view text) {
 // The version of this build, and the implementations that it contains.
 std::string version_text() {
   const backgauge::Build build = backgauge::this_build();
-  std::vector<std::string> names = backgauge::registry_names();
-  for (const auto& more : {backgauge::foreign_names(), backgauge::device_names()}) {
-    names.insert(names.end(), more.begin(), more.end());
-  }
   return fmt::format("backgauge {}\ncommit {}, {}, {}\nwith {}", backgauge::cli::kVersion, build.commit, build.compiler,
-                     build.type, fmt::join(names, ", "));
+                     build.type, fmt::join(backgauge::all_names(), ", "));
 }
 
 void add_python_subcommand(backgauge::cli::CommandLine& line, const std::string& name, const std::string& help,
