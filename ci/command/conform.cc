@@ -5,13 +5,11 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <thread>
 
 #include "ci/command/subcommands.h"
 #include "ci/conform/mustpass_choice.h"
@@ -24,6 +22,7 @@
 #include "ci/run/outcome/waivers.h"
 #include "ci/run/plan/run_plan.h"
 #include "ci/run/process/crash_report.h"
+#include "ci/run/process/in_parallel.h"
 #include "ci/run/process/interrupt.h"
 #include "ci/run/process/progress.h"
 #include "ci/version.h"
@@ -41,7 +40,7 @@ using Json = nlohmann::ordered_json;
 struct ConformArguments {
   std::string impl, ops, mustpass{mustpass_releases().back().version}, out, check, draft, waivers;
   std::vector<std::string> dtypes;
-  int workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 64u));
+  int workers = one_job_per_core();
   int threads = 1;
   std::uint64_t sample = 50, sample_seed = 0;  // 0: a random one
   Signer signer{};
@@ -258,17 +257,9 @@ int draft(const ConformArguments& options) {
     }
   }
   require_new_folder(options.draft);
-  std::atomic<std::size_t> next{0};
-  {
-    std::vector<std::jthread> threads;
-    for (int k = 0; k < options.workers; ++k) {
-      threads.emplace_back([&] {
-        for (std::size_t mine = next++; mine < places.size(); mine = next++) {
-          places[mine].draft = draft_mustpass_list(places[mine].op, places[mine].dtype, options.mustpass);
-        }
-      });
-    }
-  }
+  in_parallel(places.size(), options.workers, [&](std::size_t turn, std::size_t) {
+    places[turn].draft = draft_mustpass_list(places[turn].op, places[turn].dtype, options.mustpass);
+  });
   std::map<std::string, std::string> files;
   for (const Place& place : places) {
     const std::string name = mustpass_file_name(place.op, place.dtype);
@@ -322,9 +313,7 @@ void add_conform(CommandLine& line) {
   signers.needs(signer);
   signer.needs(signers);
   command.option("--draft", options->draft, "write the lists of a new version to this new folder instead");
-  command.option("-j,--jobs", options->workers, "number of cases judged in parallel")
-      .check(whole_number_between(1, 1024))
-      .envname("BACKGAUGE_JOBS");
+  add_jobs_option(command, options->workers);
   command.footer(
       "A certificate and a badge are written if every line of every list passed. With a waiver they say so.\n"
       "Exit codes: 0 conforms; 1 does not, or the package was edited; 2 wrong usage; 3 the implementation cannot be\n"
