@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "ci/run/outcome/op_determinism.h"
 #include "ci/run/outcome/summary.h"
 #include "properties/campaign/calls/crowd.h"
 #include "properties/campaign/calls/thread_counts.h"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ci/run/outcome/op_determinism.h"
+#include "ci/run/outcome/summary.h"
 #include "properties/judge/runner/runner.h"
 #include "reference/contract/backgauge.h"
 

@@ -31,6 +31,15 @@ std::string pairs_text(backgauge_op op, const std::vector<Case>& judged, std::ve
   return text;
 }
 
+// One line, and a second one if it is not bitwise.
+std::string text_of(const OpDeterminism& op) {
+  std::string out = fmt::format("  {:<21} {:<21} claimed {}, {} cases, {} runs{}\n", find_op(op.op)->word,
+                                determinism_word(op.measured), determinism_word(std::int32_t{op.claimed}), op.cases,
+                                op.runs, op.overclaimed() ? ": FAILED" : "");
+  if (!op.difference.empty()) out += "    " + op.difference + "\n";
+  return out;
+}
+
 }  // namespace
 
 void Summary::Worst::add(const Verdict& verdict) {
@@ -188,7 +197,7 @@ std::string Summary::behaviour(bool all) const {
   }
   std::string measured;
   for (const OpDeterminism& op : determinism_) {
-    if (all || op.overclaimed()) measured += op.text();
+    if (all || op.overclaimed()) measured += text_of(op);
   }
   if (!measured.empty()) out += "\nmeasured determinism\n" + measured;
   return out + check_troubles_;

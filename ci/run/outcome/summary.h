@@ -11,17 +11,28 @@
 #include <vector>
 
 #include "ci/run/implementation/terms.h"
-#include "ci/run/outcome/op_determinism.h"
 #include "properties/campaign/calls/crowd.h"
 #include "properties/campaign/calls/thread_counts.h"
 #include "properties/campaign/calls/walk.h"
 #include "properties/case/line/case.h"
+#include "properties/judge/determinism.h"
 #include "properties/judge/record/record.h"
 
 namespace backgauge::cli {
 
 // "dicfo  [3, 28]  worst error/allowed 0.301  resolution 1.1e+06", in columns.
 std::string tensor_line(const TensorReport& tensor);
+
+// The determinism of an implementation of one op: what it claims, and what was measured (determinism_check.h).
+struct OpDeterminism {
+  backgauge_op op;
+  backgauge_determinism claimed;
+  Determinism measured = Determinism::kBitwise;  // the lowest level over its cases
+  std::string difference;                        // the difference that decided, with its case line; "" if bitwise
+  int cases = 0, runs = 0;
+
+  bool overclaimed() const { return overclaims(claimed, measured); }
+};
 
 class Summary {
  public:
