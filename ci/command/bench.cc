@@ -12,7 +12,6 @@
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
 #include "ci/run/bench/bench_run.h"
-#include "ci/run/bench/bench_workloads.h"
 #include "perf/machine/machine.h"
 
 namespace backgauge::cli {

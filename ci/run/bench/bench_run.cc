@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "ci/options/command_error.h"
-#include "ci/run/bench/bench_workloads.h"
 #include "ci/run/implementation/contestants.h"
 #include "ci/run/plan/preflight.h"
 #include "ci/run/process/crash_report.h"

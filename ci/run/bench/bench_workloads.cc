@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ci/run/bench/bench_workloads.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -9,6 +7,7 @@
 
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
+#include "ci/run/bench/bench_run.h"
 #include "perf/workload/ranges.h"
 
 namespace backgauge::cli {
