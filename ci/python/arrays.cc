@@ -61,14 +61,6 @@ nb::object memory_of(const backgauge_tensor& tensor, Access access) {
   return access == Access::kRead ? as_array.template operator()<nb::ro>() : as_array.template operator()<>();
 }
 
-std::map<std::string, UserArray> arrays_of(const nb::object& given) {
-  std::map<std::string, UserArray> out;
-  for (const auto& [name, pair] : nb::cast<nb::dict>(given)) {
-    out[nb::cast<std::string>(name)] = {nb::cast<std::string>(pair[0]), nb::cast<Values>(pair[1])};
-  }
-  return out;
-}
-
 nb::tuple owned_array(const Tensor& tensor, backgauge_dtype dtype) {
   const nb::str word(dtype_word(dtype).data());
   if (dtype == BACKGAUGE_INT64) return nb::make_tuple(word, static_cast<std::int64_t>(tensor.values.at(0)));

@@ -4,17 +4,10 @@
 
 #include <nanobind/nanobind.h>
 
-#include <map>
-#include <string>
-
-#include "ci/python/user_problem.h"
 #include "reference/contract/call.h"
 #include "reference/oracle.h"
 
 namespace backgauge::python {
-
-// A dict of name to (word of the dtype, values in float64).
-std::map<std::string, UserArray> arrays_of(const nanobind::object& given);
 
 // The memory of a tensor of a call as an array of NumPy, which does not own it; bfloat16 as uint16.
 enum class Access { kRead, kWrite };
@@ -26,6 +19,13 @@ nanobind::tuple owned_array(const Tensor& tensor, backgauge_dtype dtype);
 
 // Masks of all gaps, uint8 [L-1, T, B, D*H]; None if there are none.
 nanobind::object masks_of(const Problem& problem);
+
+// What `compute` returns, which runs without the GIL of the caller.
+template <class Compute>
+decltype(auto) without_gil(Compute compute) {
+  const nanobind::gil_scoped_release released;
+  return compute();
+}
 
 // [(name, values, allowed), ...]; both in float64.
 nanobind::list listed(const std::vector<Wanted>& wanted);

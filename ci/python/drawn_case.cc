@@ -107,12 +107,8 @@ nb::object DrawnCase::dropout_keep() const { return masks_of(filled_.problem); }
 nb::dict DrawnCase::forward() {
   nb::dict out;
   if (!traits_of(case_.op).forward) return out;
-  const std::vector<Wanted>* wanted = nullptr;
-  {
-    const nb::gil_scoped_release released;
-    wanted = &expected_.forward(filled_.problem, declared());
-  }
-  for (const Wanted& each : *wanted) {
+  const auto forward = [&]() -> const auto& { return expected_.forward(filled_.problem, declared()); };
+  for (const Wanted& each : without_gil(forward)) {
     out[each.name.c_str()] = owned_array({each.name, each.shape, {each.value.begin(), each.value.end()}}, case_.dtype);
   }
   return out;
@@ -121,12 +117,7 @@ nb::dict DrawnCase::forward() {
 const std::vector<Wanted>& DrawnCase::wanted() { return expected_.gradient(filled_.problem, declared()); }
 
 nb::list DrawnCase::oracle() {
-  const std::vector<Wanted>* wanted_ones = nullptr;
-  {
-    const nb::gil_scoped_release released;
-    wanted_ones = &wanted();
-  }
-  return listed(*wanted_ones);
+  return listed(without_gil([&]() -> const auto& { return wanted(); }));
 }
 
 nb::tuple DrawnCase::judge(const nb::dict& outputs) {

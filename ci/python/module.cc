@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 
@@ -11,13 +12,14 @@
 #include "ci/python/drawn_case.h"
 #include "ci/python/python_error.h"
 #include "ci/python/python_implementation.h"
-#include "ci/python/saved_problem.h"
 #include "ci/python/user_problem.h"
 #include "ci/python/verdict.h"
 #include "ci/python/words.h"
+#include "ci/run/judge/judged_folder.h"
 #include "ci/run/plan/own_problem.h"
 #include "ci/run/plan/refuse.h"
 #include "perf/call/session_server.h"
+#include "properties/case/stored/bundle.h"
 #include "properties/judge/worker/worker_main.h"
 #include "properties/judge/worker/worker_process.h"
 
@@ -51,15 +53,12 @@ namespace {
   worker_main(arguments, open_table);
 }
 
-// What both functions are asked about: an object with the attributes op, inputs, attributes, dropout_keep,
-// independent_roundings and claims. Arrays are pairs of a dtype's word and of values in float64.
+// What both functions are asked about: an object as problem_of() takes it, with the attribute claims.
 struct Question {
   explicit Question(const nb::object& given)
       : claims(claims_in_words("", cli::gradient_named(nb::cast<std::string>(given.attr("op"))),
                                nb::cast<nb::dict>(given.attr("claims")))),
-        filled(problem_of({nb::cast<std::string>(given.attr("op")), arrays_of(given.attr("inputs")),
-                           nb::cast<nb::dict>(given.attr("attributes")), given.attr("dropout_keep"),
-                           nb::cast<bool>(given.attr("independent_roundings"))})),
+        filled(problem_of(given)),
         expected(filled.facts) {}
 
   Declared declared() const { return backgauge::declared(claims, filled.problem.dtype); }
@@ -72,12 +71,9 @@ struct Question {
 // [(name, values, allowed), ...] of the outputs.
 nb::list oracle_of(const nb::object& problem) {
   Question question(problem);
-  const std::vector<Wanted>* wanted = nullptr;
-  {
-    const nb::gil_scoped_release released;
-    wanted = &question.expected.gradient(question.filled.problem, question.declared());
-  }
-  return listed(*wanted);
+  return listed(without_gil([&]() -> const auto& {
+    return question.expected.gradient(question.filled.problem, question.declared());
+  }));
 }
 
 // (word of the verdict, lines that explain it).
@@ -86,9 +82,22 @@ nb::tuple judge(const nb::object& problem, const nb::dict& outputs) {
   return verdict_on(arrays_of(outputs), question.expected, question.filled.problem, question.claims);
 }
 
-// Raises ValueError if the files cannot be written.
+// Writes the folder of `backgauge oracle --inputs`, and the outputs to outputs/ in it. Raises ValueError if that fails.
 void save(const nb::object& problem, const nb::dict& outputs, const std::string& folder) {
-  save_problem(folder, Question(problem).filled, arrays_of(outputs));
+  Question question(problem);
+  const std::vector<Wanted> wanted = question.expected.all(question.filled.problem, Declared{});
+  std::string error;
+  if (!write_bundle(folder, cli::line_of(question.filled), question.filled, wanted, error, cli::oracle_build())) {
+    cli::refuse("save: {}", error);
+  }
+  const std::filesystem::path place = std::filesystem::path(folder) / "outputs";
+  std::error_code trouble;
+  std::filesystem::remove_all(place, trouble);  // those of an earlier failure
+  std::filesystem::create_directories(place, trouble);
+  for (const GivenTensor& output : outputs_of(arrays_of(outputs))) {
+    const NpyArray array{npy_type(output.dtype), output.shape, output.values};
+    if (!write_npy(place / (output.name + ".npy"), array, error)) cli::refuse("save: {}", error);
+  }
 }
 
 }  // namespace

@@ -19,18 +19,27 @@ Shape shape_of(const Array& values) {
 
 }  // namespace
 
-Filled problem_of(const UserProblem& given) {
+std::map<std::string, UserArray> arrays_of(const nb::object& given) {
+  std::map<std::string, UserArray> out;
+  for (const auto& [name, pair] : nb::cast<nb::dict>(given)) {
+    out[nb::cast<std::string>(name)] = {nb::cast<std::string>(pair[0]), nb::cast<Values>(pair[1])};
+  }
+  return out;
+}
+
+Filled problem_of(const nb::object& given) {
   cli::OwnProblem own;
-  own.op = given.op;
-  own.independent_roundings = given.independent_roundings;
-  for (const auto& [name, array] : given.inputs) {
+  own.op = nb::cast<std::string>(given.attr("op"));
+  own.independent_roundings = nb::cast<bool>(given.attr("independent_roundings"));
+  const std::map<std::string, UserArray> inputs = arrays_of(given.attr("inputs"));
+  for (const auto& [name, array] : inputs) {
     own.inputs[name] = {array.dtype, shape_of(array.values), {array.values.data(), array.values.size()}};
   }
-  for (const auto& [name, value] : given.attributes) {
+  for (const auto& [name, value] : nb::cast<nb::dict>(given.attr("attributes"))) {
     own.attributes[nb::cast<std::string>(name)] = nb::cast<std::string>(nb::str(value));
   }
-  if (!given.keep.is_none()) {
-    const auto masks = nb::cast<nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>>(given.keep);
+  if (const nb::object keep = given.attr("dropout_keep"); !keep.is_none()) {
+    const auto masks = nb::cast<nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>>(keep);
     own.keep_shape = shape_of(masks);
     own.keep.assign(masks.data(), masks.data() + masks.size());
   }

@@ -21,16 +21,17 @@ struct UserArray {
   Values values;
 };
 
-struct UserProblem {
-  std::string op;  // TensorFlow's name
-  std::map<std::string, UserArray> inputs;
-  nanobind::dict attributes;  // TensorFlow's names and words; those left out have TensorFlow's defaults
-  nanobind::object keep;      // masks, uint8 [L-1, T, B, D*H]; None if no element may be dropped
-  bool independent_roundings;
-};
+// A dict of name to (word of the dtype, values in float64).
+std::map<std::string, UserArray> arrays_of(const nanobind::object& given);
 
-// The problem of ci/run/plan/own_problem.h. Throws std::invalid_argument.
-Filled problem_of(const UserProblem& given);
+// The problem of ci/run/plan/own_problem.h. On input an object with the attributes
+//   op                     TensorFlow's name
+//   inputs                 as arrays_of() takes them
+//   attributes             dict of TensorFlow's names and words; those left out have TensorFlow's defaults
+//   dropout_keep           masks, uint8 [L-1, T, B, D*H]; None if no element may be dropped
+//   independent_roundings  bool
+// Throws std::invalid_argument.
+Filled problem_of(const nanobind::object& given);
 
 // The outputs of a problem.
 std::vector<GivenTensor> outputs_of(const std::map<std::string, UserArray>& outputs);
