@@ -2,6 +2,7 @@
 // backgauge doctor: what this installation consists of, what works on this machine, and why the rest does not.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -32,21 +33,6 @@ Json missing(const std::string& name, const std::string& reason) {
   return {{"name", name}, {"works", false}, {"reason", printable(reason, kShownOfReason)}};
 }
 
-Json opened(const std::string& name) {
-  try {
-    const Candidate candidate(name);
-    return working(name, printable(candidate.table().version, kShownOfName));
-  } catch (const CommandError& error) {
-    return missing(name, error.text);
-  }
-}
-
-Json implementations() {
-  Json out = Json::array();
-  for (const std::string& name : all_names()) out.push_back(opened(name));
-  return out;
-}
-
 template <class Find>
 Json found(const std::string& name, Find find) {
   try {
@@ -56,20 +42,26 @@ Json found(const std::string& name, Find find) {
   }
 }
 
+Json opened(const std::string& name) {
+  return found(name, [&] { return printable(Candidate(name).table().version, kShownOfName); });
+}
+
+Json implementations() {
+  Json out = Json::array();
+  for (const std::string& name : all_names()) out.push_back(opened(name));
+  return out;
+}
+
 Json python() {
   return {found("implementations in Python", [] { return python_worker("").program; }), found("report, compare", [] {
             return find_python({"numpy", "scipy", "matplotlib", "jinja2"});
           })};
 }
 
-Json data_files() {
+Json data_file(const std::string& name, std::filesystem::path (*place)(std::string& error)) {
   std::string error;
-  const std::string goldens = golden_directory(error).string();
-  Json out{goldens.empty() ? missing("golden vectors", error) : working("golden vectors", goldens)};
-  error.clear();
-  const std::string regressions = regressions_file(error).string();
-  out.push_back(regressions.empty() ? missing("regressions", error) : working("regressions", regressions));
-  return out;
+  const std::string path = place(error).string();
+  return path.empty() ? missing(name, error) : working(name, path);
 }
 
 Json working_adapters() {
@@ -91,7 +83,7 @@ Json findings() {
           {"cores", machine.cores},
           {"implementations", implementations()},
           {"python", python()},
-          {"data", data_files()},
+          {"data", {data_file("golden vectors", golden_directory), data_file("regressions", regressions_file)}},
           {"adapters", working_adapters()}};
 }
 
