@@ -315,8 +315,8 @@ void add_verify(CommandLine& line) {
     options->fail_fast = given.empty() ? 1 : std::stoull(given);
   };
   command
-      .option("--fail-fast", take_failures,
-              "stop after this many failures; --fail-fast alone stops after 1 (default: never stop)")
+      .option_for("--fail-fast", take_failures,
+                  "stop after this many failures; --fail-fast alone stops after 1 (default: never stop)")
       .value_name("UINT")
       .optional_value()
       .check(whole_number_or_none());

@@ -117,7 +117,7 @@ Option add_duration(Subcommand& command, const std::string& name, std::chrono::s
     }
     duration = std::chrono::seconds(*number * seconds);
   };
-  return command.option(name, parse, help);
+  return command.option_for(name, parse, help);
 }
 
 void add_implementation_options(Subcommand& command, std::string& impl, int& threads) {
@@ -147,7 +147,7 @@ void add_regression_option(Subcommand& command, std::string& file) {
     file = given.empty() ? regressions_file(error).string() : given;
     if (file.empty()) throw CommandError{kUsage, "--add-regression: " + error};
   };
-  command.option("--add-regression", take, "append the shrunk case lines of failures to this file of regressions")
+  command.option_for("--add-regression", take, "append the shrunk case lines of failures to this file of regressions")
       .value_name("FILE")
       .optional_value();
 }

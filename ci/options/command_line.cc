@@ -143,32 +143,19 @@ Option& Option::required() {
   return *this;
 }
 
-Option Subcommand::option(const std::string& name, std::string& value, const std::string& help) {
+template <class Value>
+Option Subcommand::option(const std::string& name, Value& value, const std::string& help) {
   return Option(*app_->add_option(name, value, help));
 }
+template Option Subcommand::option(const std::string&, std::string&, const std::string&);
+template Option Subcommand::option(const std::string&, int&, const std::string&);
+template Option Subcommand::option(const std::string&, std::uint64_t&, const std::string&);
+template Option Subcommand::option(const std::string&, double&, const std::string&);
+template Option Subcommand::option(const std::string&, std::vector<std::string>&, const std::string&);
+template Option Subcommand::option(const std::string&, std::vector<std::uint64_t>&, const std::string&);
 
-Option Subcommand::option(const std::string& name, int& value, const std::string& help) {
-  return Option(*app_->add_option(name, value, help));
-}
-
-Option Subcommand::option(const std::string& name, std::uint64_t& value, const std::string& help) {
-  return Option(*app_->add_option(name, value, help));
-}
-
-Option Subcommand::option(const std::string& name, double& value, const std::string& help) {
-  return Option(*app_->add_option(name, value, help));
-}
-
-Option Subcommand::option(const std::string& name, std::vector<std::string>& values, const std::string& help) {
-  return Option(*app_->add_option(name, values, help));
-}
-
-Option Subcommand::option(const std::string& name, std::vector<std::uint64_t>& values, const std::string& help) {
-  return Option(*app_->add_option(name, values, help));
-}
-
-Option Subcommand::option(const std::string& name, std::function<void(const std::string&)> take,
-                          const std::string& help) {
+Option Subcommand::option_for(const std::string& name, std::function<void(const std::string&)> take,
+                              const std::string& help) {
   const auto take_first = [take = std::move(take)](const CLI::results_t& given) {
     take(given.front());
     return true;

@@ -47,15 +47,11 @@ class Subcommand {
  public:
   Subcommand(CLI::App& app, std::function<int()>& chosen) : app_(&app), chosen_(&chosen) {}
 
-  Option option(const std::string& name, std::string& value, const std::string& help);
-  Option option(const std::string& name, int& value, const std::string& help);
-  Option option(const std::string& name, std::uint64_t& value, const std::string& help);
-  Option option(const std::string& name, double& value, const std::string& help);
-  // Given once for each value.
-  Option option(const std::string& name, std::vector<std::string>& values, const std::string& help);
-  Option option(const std::string& name, std::vector<std::uint64_t>& values, const std::string& help);
+  // Value: std::string, int, std::uint64_t or double; or a vector of the first or third, given once for each value.
+  template <class Value>
+  Option option(const std::string& name, Value& value, const std::string& help);
   // Passes the text on; what `take` throws ends the parsing.
-  Option option(const std::string& name, std::function<void(const std::string&)> take, const std::string& help);
+  Option option_for(const std::string& name, std::function<void(const std::string&)> take, const std::string& help);
 
   Option flag(const std::string& name, bool& value, const std::string& help);
   Option flag(const std::string& name, int& count, const std::string& help);  // may be repeated

@@ -97,9 +97,9 @@ void add_isolation_options(Subcommand& command, IsolationOptions& options) {
     options.untrusted = given.empty() ? Untrusted::kYes : Untrusted::kAsFarAsPossible;
   };
   command
-      .option("--untrusted", take_untrusted,
-              std::string("confine it: it may compute, and read its own folder and libraries; ") + kAsFarAsPossible +
-                  ": also where this machine lacks some of the protections")
+      .option_for("--untrusted", take_untrusted,
+                  std::string("confine it: it may compute, and read its own folder and libraries; ") +
+                      kAsFarAsPossible + ": also where this machine lacks some of the protections")
       .value_name("TEXT")
       .optional_value()
       .check({[](const std::string& text) {
