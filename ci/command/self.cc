@@ -126,9 +126,7 @@ int try_correct_ones(const SelfArguments& options) {
   CorrectTrial trial;
   {
     Progress progress(0);
-    asked.progress = [&progress](const std::string& phase, std::size_t done, std::size_t total) {
-      progress.show_phase(phase, done, total);
-    };
+    asked.progress = progress.phases();
     trial = try_correct(asked);
   }
   fmt::print("{}", options.json ? correct_json(trial) : correct_text(trial));
@@ -150,11 +148,7 @@ int try_mustpass_lists(const SelfArguments& options) {
   }
   Progress progress(0);
   const std::vector<ListStrength> strength =
-      strength_of(lists, {.workers = options.workers,
-                          .only = options.only,
-                          .progress = [&progress](const std::string& phase, std::size_t done, std::size_t total) {
-                            progress.show_phase(phase, done, total);
-                          }});
+      strength_of(lists, {.workers = options.workers, .only = options.only, .progress = progress.phases()});
   progress.clear();
   fmt::print("{}", strength_text(strength));
   return interrupted() ? kInterrupted : kGood;
@@ -176,9 +170,7 @@ int self(const SelfArguments& options) {
                    .workers = options.workers,
                    .ops = parse_ops(options.ops),
                    .only = options.only,
-                   .progress = [&progress](const std::string& phase, std::size_t done, std::size_t total) {
-                     progress.show_phase(phase, done, total);
-                   }});
+                   .progress = progress.phases()});
   }
   fmt::print("{}", options.json ? proof_json(proof) : proof_text(proof));
   if (proof.interrupted) return kInterrupted;

@@ -95,9 +95,7 @@ class BenchRun {
     out.untrusted = options_.isolation.untrusted != IsolationOptions::Untrusted::kNo;
     if (options_.max_time.count() > 0) out.deadline = std::chrono::steady_clock::now() + options_.max_time;
     out.stop = interrupted;
-    out.progress = [&progress](const std::string& phase, std::size_t done, std::size_t total) {
-      progress.show_phase(phase, done, total);
-    };
+    out.progress = progress.phases();
     out.ended = [this, &progress](const BenchResult& result, const WorkloadResult& workload) {
       progress.clear();
       const bool counting = options_.counting();

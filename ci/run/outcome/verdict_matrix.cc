@@ -16,47 +16,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Cell {
-  std::array<std::size_t, 5> counts{};  // per Status, without those that are waived
-  std::size_t waived = 0;
+std::string state_of(const VerdictCounts& cell) {
+  if (cell.failed() > 0) return "failed";
+  if (cell.waived > 0) return "waived";
+  if (cell[Status::kMistrusted] > 0) return "mistrusted";
+  if (cell[Status::kPassed] > 0) return "passed";
+  return cell[Status::kSkipped] > 0 ? "skipped" : "none";
+}
 
-  std::size_t count(Status status) const { return counts[static_cast<std::size_t>(status)]; }
+std::string text_of(const VerdictCounts& cell) {
+  const std::size_t passed = cell[Status::kPassed];
+  const std::size_t all = passed + cell.waived + cell.failed() + cell[Status::kMistrusted];
+  if (all == 0) return cell[Status::kSkipped] > 0 ? "skipped" : "-";
+  return passed == all ? std::to_string(all) : fmt::format("{}/{}", passed, all);
+}
 
-  void add(const Record& record) {
-    if (record.waived) {
-      ++waived;
-    } else {
-      ++counts[static_cast<std::size_t>(record.verdict.status)];
-    }
-  }
-
-  std::string state() const {
-    if (count(Status::kFailed) + count(Status::kBroken) > 0) return "failed";
-    if (waived > 0) return "waived";
-    if (count(Status::kMistrusted) > 0) return "mistrusted";
-    if (count(Status::kPassed) > 0) return "passed";
-    return count(Status::kSkipped) > 0 ? "skipped" : "none";
-  }
-
-  std::string text() const {
-    const std::size_t passed = count(Status::kPassed);
-    const std::size_t all =
-        passed + waived + count(Status::kFailed) + count(Status::kBroken) + count(Status::kMistrusted);
-    if (all == 0) return count(Status::kSkipped) > 0 ? "skipped" : "-";
-    return passed == all ? std::to_string(all) : fmt::format("{}/{}", passed, all);
-  }
-
-  Json json() const {
-    return {{"state", state()},
-            {"text", text()},
-            {"passed", count(Status::kPassed)},
-            {"failed", count(Status::kFailed)},
-            {"waived", waived},
-            {"mistrusted", count(Status::kMistrusted)},
-            {"skipped", count(Status::kSkipped)},
-            {"broken", count(Status::kBroken)}};
-  }
-};
+Json cell_json(const VerdictCounts& cell) {
+  Json out{{"state", state_of(cell)}, {"text", text_of(cell)}};
+  out.update(to_json(cell));
+  return out;
+}
 
 bool is_generated(const Case& c) { return c.data != DataProfile::kMalformed && c.data != DataProfile::kGolden; }
 
@@ -64,7 +43,7 @@ bool is_generated(const Case& c) { return c.data != DataProfile::kMalformed && c
 struct Table {
   std::vector<std::string> columns;
   std::vector<std::string> rows;
-  std::map<std::pair<std::size_t, std::size_t>, Cell> cells;
+  std::map<std::pair<std::size_t, std::size_t>, VerdictCounts> cells;
 
   Json json(backgauge_op op) const {
     Json out{{"op", find_op(op)->word}, {"columns", columns}, {"rows", Json::array()}};
@@ -74,7 +53,7 @@ struct Table {
       for (std::size_t column = 0; column < columns.size(); ++column) {
         const auto found = cells.find({row, column});
         any = any || found != cells.end();
-        line["cells"].push_back((found == cells.end() ? Cell{} : found->second).json());
+        line["cells"].push_back(cell_json(found == cells.end() ? VerdictCounts{} : found->second));
       }
       if (any) out["rows"].push_back(std::move(line));
     }
@@ -150,8 +129,17 @@ Json of_each_op(const std::vector<JudgedCase>& cases, Table (*table)(backgauge_o
 
 }  // namespace
 
+Json to_json(const VerdictCounts& counts) {
+  return {{"passed", counts[Status::kPassed]},
+          {"failed", counts[Status::kFailed]},
+          {"waived", counts.waived},
+          {"mistrusted", counts[Status::kMistrusted]},
+          {"skipped", counts[Status::kSkipped]},
+          {"broken", counts[Status::kBroken]}};
+}
+
 Json overview(const std::vector<JudgedCase>& cases) {
-  std::map<std::pair<backgauge_op, backgauge_dtype>, std::array<Cell, 3>> rows;
+  std::map<std::pair<backgauge_op, backgauge_dtype>, std::array<VerdictCounts, 3>> rows;
   for (const JudgedCase& judged : cases) {
     const std::size_t column = judged.c.data == DataProfile::kGolden ? 0 : is_generated(judged.c) ? 1 : 2;
     rows[{judged.c.op, judged.c.dtype}][column].add(*judged.record);
@@ -160,9 +148,9 @@ Json overview(const std::vector<JudgedCase>& cases) {
   for (const auto& [key, cells] : rows) {
     out.push_back({{"op", find_op(key.first)->word},
                    {"dtype", dtype_word(key.second)},
-                   {"golden", cells[0].json()},
-                   {"generated", cells[1].json()},
-                   {"malformed", cells[2].json()}});
+                   {"golden", cell_json(cells[0])},
+                   {"generated", cell_json(cells[1])},
+                   {"malformed", cell_json(cells[2])}});
   }
   return out;
 }

@@ -2,6 +2,8 @@
 // Counts of verdicts in tables: op x dtype, and for each op dtype x mode x feature and data profile x dtype.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
@@ -9,6 +11,16 @@
 #include "properties/judge/record/record.h"
 
 namespace backgauge::cli {
+
+struct VerdictCounts {
+  std::array<std::size_t, 5> of{};  // per Status, without those that are waived
+  std::size_t waived = 0;
+
+  void add(const Record& record) { ++(record.waived ? waived : of[static_cast<std::size_t>(record.verdict.status)]); }
+  std::size_t operator[](Status status) const { return of[static_cast<std::size_t>(status)]; }
+  std::size_t failed() const { return (*this)[Status::kFailed] + (*this)[Status::kBroken]; }
+};
+nlohmann::ordered_json to_json(const VerdictCounts& counts);  // {passed, failed, waived, mistrusted, skipped, broken}
 
 struct JudgedCase {
   Case c;

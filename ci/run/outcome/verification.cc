@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "ci/options/cli_options.h"
@@ -23,23 +22,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kVerificationSchema = "backgauge.verification/1";
 
-struct Counts {
-  std::map<Status, std::size_t> of;
-  std::size_t waived = 0, not_run = 0;
-
-  std::size_t operator[](Status status) const { return of.contains(status) ? of.at(status) : 0; }
-  std::size_t failed() const { return (*this)[Status::kFailed] + (*this)[Status::kBroken]; }
+struct Counts : VerdictCounts {
+  std::size_t not_run = 0;
 };
 
 Counts counts_of(const Verification& run) {
   Counts counts;
-  for (const auto& [index, record] : run.records) {
-    if (record.waived) {
-      ++counts.waived;
-    } else {
-      ++counts.of[record.verdict.status];
-    }
-  }
+  for (const auto& [index, record] : run.records) counts.add(record);
   counts.not_run = run.planned - std::min(run.planned, run.records.size());
   return counts;
 }
@@ -203,14 +192,9 @@ Json to_json(const Verification& run) {
       {"word", word_of(run, counts)}, {"exit_code", run.exit_code}, {"text", sentence(run, kinds, counts)}};
   out["run"] = run_json(run.head);
   out["terms"] = to_json(run.summary.terms());
-  out["counts"] = {{"planned", run.planned},
-                   {"passed", counts[Status::kPassed]},
-                   {"failed", counts[Status::kFailed]},
-                   {"waived", counts.waived},
-                   {"mistrusted", counts[Status::kMistrusted]},
-                   {"skipped", counts[Status::kSkipped]},
-                   {"broken", counts[Status::kBroken]},
-                   {"not_run", counts.not_run}};
+  out["counts"]["planned"] = run.planned;
+  out["counts"].update(to_json(counts));
+  out["counts"]["not_run"] = counts.not_run;
   out["kinds"] = Json::array();
   for (const Kind& kind : kinds) out["kinds"].push_back(kind_json(kind, run.impl_given));
   out["waived"] = waived(run);

@@ -35,7 +35,8 @@ class Progress {
 
   // For a run in phases. May be called from any thread.
   void show_phase(const std::string& phase, std::size_t done, std::size_t total);
-  void clear();  // before something else is printed
+  auto phases() { return std::bind_front(&Progress::show_phase, this); }  // the same, to be passed on
+  void clear();                                                           // before something else is printed
 
  private:
   bool is_due();
