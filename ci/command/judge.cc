@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "ci/run/process/interrupt.h"
 #include "ci/run/process/progress.h"
 #include "ci/version.h"
+#include "properties/case/files/npy.h"
 #include "properties/judge/compare/verdict_text.h"
 #include "properties/judge/record/junit.h"
 
@@ -79,10 +79,8 @@ void print_failure(const JudgedFolder& judged, const CasePlace& place) {
 }
 
 void write_junit(const std::string& file, const std::vector<Record>& records) {
-  std::ofstream out(file, std::ios::binary);
-  out << junit(records, {.hostname = {}, .timestamp = {}, .properties = {{"version", kVersion}}});
-  out.close();
-  if (!out) throw CommandError{kSelfCheck, fmt::format("--junit={}: cannot be written", file)};
+  const std::string text = junit(records, {.hostname = {}, .timestamp = {}, .properties = {{"version", kVersion}}});
+  if (std::string why; !write_file(file, text, why)) throw CommandError{kSelfCheck, "--junit=" + why};
 }
 
 int judge_all_of(const JudgeArguments& options) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "ci/command/subcommands.h"
 #include "ci/conform/mustpass.h"
@@ -21,6 +19,7 @@
 #include "properties/campaign/measure/calibration.h"
 #include "properties/campaign/plan/campaign.h"
 #include "properties/case/draw/inputs.h"
+#include "properties/case/files/npy.h"
 #include "properties/judge/compare/expected_outputs.h"
 #include "properties/saboteurs/variant.h"
 #include "reference/contract/op_spec.h"
@@ -47,16 +46,14 @@ void replace_section(const std::filesystem::path& path, const std::string& name,
                      const std::string& section) {
   const std::string begin_mark = fmt::format("<!-- {}: written by backgauge self {} -->\n", name, how),
                     end_mark = fmt::format("<!-- end of {} -->", name);
-  std::ifstream in(path);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text, error;
+  read_file(path, text, error);
   const std::size_t begin = text.find(begin_mark), end = text.find(end_mark);
   if (begin == std::string::npos || end == std::string::npos || end < begin) {
     throw CommandError{kUsage, fmt::format("{}: expected the markers {}… {}", path.string(), begin_mark, end_mark)};
   }
   text.replace(begin + begin_mark.size(), end - begin - begin_mark.size(), section);
-  std::ofstream out(path);
-  out << text;
-  if (!out.flush()) throw CommandError{kUsage, path.string() + ": cannot be written"};
+  if (!write_file(path, text, error)) throw CommandError{kUsage, error};
 }
 
 // The error of the oracle itself, on some cases.

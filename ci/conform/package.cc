@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "ci/conform/certificate.h"
-#include "ci/conform/package_names.h"
 #include "ci/conform/sha256.h"
 #include "ci/options/command_error.h"
 #include "ci/version.h"
@@ -213,10 +211,7 @@ void write_package(const fs::path& folder, const PackageFiles& files) {
   for (const auto& [name, text] : files) {
     const fs::path path = folder / name;
     fs::create_directories(path.parent_path(), error);
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) throw CommandError{kSelfCheck, fmt::format("{}: cannot be written", path.string())};
+    if (std::string why; !write_file(path, text, why)) throw CommandError{kSelfCheck, why};
   }
 }
 
