@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <sstream>
 
-#include "ci/conform/package_names.h"
 #include "ci/conform/sha256.h"
 #include "ci/options/command_error.h"
 #include "properties/case/files/data_files.h"

@@ -12,6 +12,9 @@
 
 namespace backgauge::cli {
 
+// Names of files in a folder of lists, and in a package.
+inline constexpr const char *kSums = "SHA256SUMS", *kSignature = "SHA256SUMS.sig";
+
 struct MustpassRelease {
   std::string_view version;
   std::string_view digest;  // SHA-256 of its file SHA256SUMS, which has those of the lists

@@ -10,7 +10,6 @@
 #include <system_error>
 #include <vector>
 
-#include "ci/conform/package_names.h"
 #include "properties/judge/worker/child_process.h"
 
 namespace backgauge::cli {
