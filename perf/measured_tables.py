@@ -4,6 +4,7 @@
 import numpy as np
 from backgauge.case_line import parse_case_line
 from backgauge.quantities import counted, percent_text, seconds_text, three_digits
+from backgauge.report.charts.ratio import geometric_mean
 
 
 def tables(run):
@@ -25,14 +26,10 @@ def tables(run):
             else:
                 cells.append("-")
         lines.append(_row(cells))
-    for word, of in (("geometric mean", _geometric_mean), ("least", lambda values: min(values, default=float("nan")))):
+    for word, of in (("geometric mean", geometric_mean), ("least", lambda values: min(values, default=float("nan")))):
         lines.append(_row([f"**{word}**", "", "", percent_text(of(shares)), "",
                            *(three_digits(of(ratios[name])) for name in others)]))
     return lines + _footnotes(run, names)
-
-
-def _geometric_mean(values):
-    return float(np.exp(np.mean(np.log(values)))) if values else float("nan")
 
 
 def _own(pair, rate, shares):
