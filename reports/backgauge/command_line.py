@@ -17,19 +17,14 @@ class Parser(argparse.ArgumentParser):
         raise CommandError(f"{self.prog.removeprefix('backgauge ')}: {message}\nRun with --help for more information.")
 
 
-def share(text):
-    """0.03, of 3% or 0.03; above 0 and below 1."""
-    value = number(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected a share such as 5% or 0.05, below 100%")
-    return value
-
-
-def probability(text):
-    value = number(text)
-    if not 0 < value < 0.5:
-        raise argparse.ArgumentTypeError(f"{text}: expected a probability below 0.5")
-    return value
+def checked(parse, holds, expected):
+    """The type of an option: what parse(text) returns, which must hold. Otherwise the error says what was expected."""
+    def value_of(text):
+        value = parse(text)
+        if not holds(value):
+            raise argparse.ArgumentTypeError(f"{text}: expected {expected}")
+        return value
+    return value_of
 
 
 def duration(text):
@@ -40,14 +35,15 @@ def duration(text):
     return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
-def positive(text):
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text}: expected a whole number above 0")
-    return int(text)
-
-
 def number(text):
     try:
         return float(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text}: expected a number") from error
+
+
+# 0.03, of 3% or 0.03; above 0 and below 1.
+share = checked(lambda text: number(text.removesuffix("%")) / (100 if text.endswith("%") else 1), lambda value: 0 < value < 1,
+                "a share such as 5% or 0.05, below 100%")
+probability = checked(number, lambda value: 0 < value < 0.5, "a probability below 0.5")
+positive = checked(lambda text: int(text) if text.isdecimal() else 0, bool, "a whole number above 0")

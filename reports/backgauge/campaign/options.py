@@ -5,7 +5,7 @@ import argparse
 import os
 import re
 
-from ..command_line import Parser, positive
+from ..command_line import Parser, checked, positive
 
 _DESCRIPTION = """\
 Judges a tier, or several of them with other seeds, on all cores of this machine or of a Dask cluster. The folder of each seed
@@ -84,22 +84,10 @@ def _set(name):
     return os.environ.get(f"BACKGAUGE_{name}", "")
 
 
-def _address(text):
-    if not re.fullmatch(r"(tcp|tls|ucx|ws|wss)://\S+:\d+", text):
-        raise argparse.ArgumentTypeError(f"{text}: expected an address such as tcp://HOST:8786")
-    return text
-
-
-def _tier(text):
-    if text not in ("smoke", "ci", "full"):
-        raise argparse.ArgumentTypeError(f"{text}: expected smoke, ci or full")
-    return text
-
-
-def _seed(text):
-    if not text.isdecimal() or int(text) >= _MOST_SEEDS:
-        raise argparse.ArgumentTypeError(f"{text}: expected a whole number below 2^64")
-    return int(text)
+_address = checked(str, re.compile(r"(tcp|tls|ucx|ws|wss)://\S+:\d+").fullmatch, "an address such as tcp://HOST:8786")
+_tier = checked(str, ("smoke", "ci", "full").__contains__, "smoke, ci or full")
+_seed = checked(lambda text: int(text) if text.isdecimal() else _MOST_SEEDS, lambda seed: seed < _MOST_SEEDS,
+                "a whole number below 2^64")
 
 
 def _cases(text):

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line of `backgauge history`."""
 
-import argparse
 import os
 
-from ..command_line import Parser, duration, number, probability, share
+from ..command_line import Parser, checked, duration, number, probability, share
 from ..compare.timing import OWN
 from ..errors import CommandError
 
@@ -139,13 +138,5 @@ def _rule(parser):
     parser.add_argument("--days", type=_days, default=7, help="a change is new for this many days (default: 7)")
 
 
-def _rate(text):
-    if not 0 < number(text) <= 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected a number above 0, at most 1")
-    return float(text)
-
-
-def _days(text):
-    if not 0 < number(text) < 1e6:
-        raise argparse.ArgumentTypeError(f"{text}: expected a number of days above 0")
-    return float(text)
+_rate = checked(number, lambda rate: 0 < rate <= 1, "a number above 0, at most 1")
+_days = checked(number, lambda days: 0 < days < 1e6, "a number of days above 0")
