@@ -1,9 +1,6 @@
-"use strict";
 for (const table of document.querySelectorAll("table.folded")) {
-  const heads = [...table.tHead.rows[0].cells];
   const bodies = () => [...table.tBodies];
   const rows = (body) => [...body.rows].slice(1);
-  const order = (row, column) => row.cells[column].dataset.order;
   const open = (body, is) => {
     body.classList.toggle("closed", !is);
     body.querySelector("button").setAttribute("aria-expanded", String(is));
@@ -23,22 +20,11 @@ for (const table of document.querySelectorAll("table.folded")) {
     bodies().forEach((body) => open(body, is));
   });
 
-  heads.forEach((head, column) => head.addEventListener("click", () => {
-    const ascending = head.getAttribute("aria-sort") !== "ascending";
-    const isNumber = head.classList.contains("number");
-    // What has no value stands last, either way.
-    const compare = (one, other) => {
-      if (one === "" || other === "") return (one === "") - (other === "");
-      const difference = isNumber ? one - other : one.localeCompare(other);
-      return ascending ? difference : -difference;
-    };
-    const byColumn = (one, other) => compare(order(one, column), order(other, column));
-    bodies().forEach((body) => body.append(...rows(body).sort(byColumn)));
+  sortable(table, (compare) => {
+    bodies().forEach((body) => body.append(...rows(body).sort(compare)));
     // A workload stands where its first row does.
-    table.append(...bodies().sort((one, other) => byColumn(rows(one)[0], rows(other)[0])));
-    heads.forEach((each) => each.removeAttribute("aria-sort"));
-    head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
-  }));
+    table.append(...bodies().sort((one, other) => compare(rows(one)[0], rows(other)[0])));
+  });
 
   const filter = document.querySelector("input[type=search]");
   filter.addEventListener("input", () => {

@@ -1,19 +1,6 @@
-"use strict";
 for (const table of document.querySelectorAll("table.sortable")) {
-  const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, column) => head.addEventListener("click", () => {
-    const ascending = head.getAttribute("aria-sort") !== "ascending", isNumber = head.classList.contains("number");
-    const order = (row) => row.cells[column].dataset.order;
-    // What has no value stands last, either way.
-    const compare = (one, other) => {
-      if (order(one) === "" || order(other) === "") return (order(one) === "") - (order(other) === "");
-      const difference = isNumber ? order(one) - order(other) : order(one).localeCompare(order(other));
-      return ascending ? difference : -difference;
-    };
-    body.append(...[...body.rows].sort(compare));
-    heads.forEach((each) => each.removeAttribute("aria-sort"));
-    head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
-  }));
+  const body = table.tBodies[0];
+  sortable(table, (compare) => body.append(...[...body.rows].sort(compare)));
   const filter = document.querySelector("input[type=search]");
   filter.addEventListener("input", () => {
     const words = filter.value.toLowerCase().split(/\s+/);
