@@ -144,10 +144,8 @@ void print_result(const Conformance& conformance) {
 
 int exit_code_of(const Conformance& conformance) {
   if (conformance.conforms()) return kGood;
-  const auto any = [&](std::size_t ListResult::*count) {
-    return std::ranges::any_of(conformance.lists, [count](const ListResult& list) { return list.*count > 0; });
-  };
-  return any(&ListResult::failed) || any(&ListResult::broken) ? kFailed : kInconclusive;
+  const auto failed = [](const ListResult& list) { return list.counts.failed() > 0; };
+  return std::ranges::any_of(conformance.lists, failed) ? kFailed : kInconclusive;
 }
 
 int conform(const ConformArguments& options) {

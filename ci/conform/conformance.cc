@@ -15,20 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void count(ListResult& list, const Record& record) {
-  if (record.waived) {
-    ++list.waived;
-    return;
-  }
-  switch (record.verdict.status) {
-    case Status::kPassed: ++list.passed; break;
-    case Status::kFailed: ++list.failed; break;
-    case Status::kMistrusted: ++list.mistrusted; break;
-    case Status::kSkipped: ++list.skipped; break;
-    case Status::kBroken: ++list.broken; break;
-  }
-}
-
 void name(std::vector<NamedWaiver>& waivers, const Record& record) {
   const std::string kind = record.op + " " + failure_of(record.verdict);
   auto found = std::ranges::find_if(waivers, [&](const NamedWaiver& each) {
@@ -68,12 +54,6 @@ bool Conformance::conforms() const {
   return !lists.empty() && obstacles.empty() && std::ranges::all_of(lists, &ListResult::conforms);
 }
 
-std::size_t Conformance::waived() const {
-  std::size_t out = 0;
-  for (const ListResult& list : lists) out += list.waived;
-  return out;
-}
-
 Conformance conformance_of(const std::vector<MustpassList>& lists, const std::vector<Record>& records) {
   Conformance out;
   std::map<std::string, const Record*> by_line;
@@ -95,7 +75,7 @@ Conformance conformance_of(const std::vector<MustpassList>& lists, const std::ve
         continue;
       }
       const Record& record = *found->second;
-      count(result, record);
+      result.counts.add(record);
       if (record.waived) name(out.waivers, record);
       if (first.empty() && stands_in_the_way(record)) first = obstacle(record);
       by_line.erase(found);
@@ -116,12 +96,12 @@ Json to_json(const Conformance& conformance) {
                             {"sha256", list.sha256},
                             {"conforms", list.conforms()},
                             {"lines", list.lines},
-                            {"passed", list.passed},
-                            {"waived", list.waived},
-                            {"failed", list.failed},
-                            {"broken", list.broken},
-                            {"mistrusted", list.mistrusted},
-                            {"skipped", list.skipped},
+                            {"passed", list.counts[Status::kPassed]},
+                            {"waived", list.counts.waived},
+                            {"failed", list.counts[Status::kFailed]},
+                            {"broken", list.counts[Status::kBroken]},
+                            {"mistrusted", list.counts[Status::kMistrusted]},
+                            {"skipped", list.counts[Status::kSkipped]},
                             {"missing", list.missing}});
   }
   for (const NamedWaiver& each : conformance.waivers) {
@@ -136,10 +116,14 @@ Json to_json(const Conformance& conformance) {
 }
 
 std::string text_of(const ListResult& list) {
-  std::string out = fmt::format("{} {}: {} of {} passed", list.op, list.dtype, list.passed, list.lines);
-  const std::pair<std::size_t, const char*> others[] = {{list.waived, "waived"},   {list.failed, "failed"},
-                                                        {list.broken, "broken"},   {list.mistrusted, "mistrusted"},
-                                                        {list.skipped, "skipped"}, {list.missing, "missing"}};
+  const VerdictCounts& counts = list.counts;
+  std::string out = fmt::format("{} {}: {} of {} passed", list.op, list.dtype, counts[Status::kPassed], list.lines);
+  const std::pair<std::size_t, const char*> others[] = {{counts.waived, "waived"},
+                                                        {counts[Status::kFailed], "failed"},
+                                                        {counts[Status::kBroken], "broken"},
+                                                        {counts[Status::kMistrusted], "mistrusted"},
+                                                        {counts[Status::kSkipped], "skipped"},
+                                                        {list.missing, "missing"}};
   for (const auto& [number, word] : others) {
     if (number > 0) out += fmt::format(", {} {}", number, word);
   }

@@ -8,6 +8,7 @@
 
 #include "ci/conform/mustpass.h"
 #include "ci/run/implementation/terms.h"
+#include "ci/run/outcome/verdict_matrix.h"
 #include "properties/judge/record/record.h"
 
 namespace backgauge::cli {
@@ -21,10 +22,11 @@ struct NamedWaiver {
 
 struct ListResult {
   std::string op, dtype, file, sha256;
-  std::size_t lines = 0, passed = 0, waived = 0, failed = 0, mistrusted = 0, skipped = 0, broken = 0, missing = 0;
+  std::size_t lines = 0, missing = 0;
+  VerdictCounts counts{};
 
   // Every line passed, or its failure is waived.
-  bool conforms() const { return lines > 0 && passed > 0 && passed + waived == lines; }
+  bool conforms() const { return counts[Status::kPassed] > 0 && counts[Status::kPassed] + counts.waived == lines; }
 };
 
 struct Conformance {
@@ -33,7 +35,6 @@ struct Conformance {
   std::vector<std::string> obstacles;  // of each list, the first line that did not pass: "cudnn… : FAILED: …"
 
   bool conforms() const;
-  std::size_t waived() const;
 };
 
 // Each line counts once; a record of another line, or a second one of the same, is an obstacle.

@@ -62,11 +62,8 @@ void Summary::add(const Case& c, const Record& record) {
   of_other_class_ += record.redraws > kMostRedrawsOfClass && record.verdict.status != Status::kMistrusted;
   by_identity_ += record.verdict.note.starts_with(kMasksUnavailable);
   with_state_ += record.verdict.note.starts_with(kMasksWithState);
-  if (record.waived) {
-    add_waived(record);
-  } else {
-    ++counts_[static_cast<std::size_t>(status)];
-  }
+  counts_.add(record);
+  if (record.waived) add_waived(record);
   broken_harness_ += is_harness(record.verdict);
   const bool well_formed = c.data != DataProfile::kMalformed;
   if (status == Status::kSkipped) {
@@ -94,7 +91,6 @@ void Summary::add_waived(const Record& record) {
   });
   if (found == waived_.end()) found = waived_.insert(found, {text, *record.waived, 0});
   ++found->records;
-  ++waived_records_;
 }
 
 void Summary::add_producer(const Record& record) {
@@ -107,6 +103,7 @@ void Summary::add_producer(const Record& record) {
 void Summary::add_checks(const std::vector<Record>& failed) {
   for (const Record& record : failed) {
     if (record.waived) {
+      counts_.add(record);
       add_waived(record);
       continue;
     }
@@ -220,7 +217,7 @@ std::string Summary::left_out() const {
                        each.kind, each.waived.reason, each.waived.url);
   }
   if (!first_mistrusted_.empty()) {
-    out += fmt::format("mistrusted {}; the first: {}\n", count(Status::kMistrusted), first_mistrusted_);
+    out += fmt::format("mistrusted {}; the first: {}\n", counts_[Status::kMistrusted], first_mistrusted_);
   }
   if (by_identity_ > 0) {
     out += fmt::format("{} judged by the adjoint identity: no dropout masks are available\n",
@@ -239,8 +236,8 @@ std::string Summary::left_out() const {
 }
 
 std::string Summary::nothing_judged() const {
-  return waived_records_ == 0 ? "nothing was judged: every case was skipped\n"
-                              : "nothing passed: every case was skipped or is waived\n";
+  return counts_.waived == 0 ? "nothing was judged: every case was skipped\n"
+                             : "nothing passed: every case was skipped or is waived\n";
 }
 
 std::string Summary::text(const Detail& detail) const {
@@ -255,11 +252,11 @@ std::string Summary::text(const Detail& detail) const {
   const std::string what = behaviour(all), why = left_out();
   out += what;
   if (!why.empty()) out += (out.empty() ? "" : "\n") + why;
-  const std::string waived = waived_records_ == 0 ? "" : fmt::format(" {} waived,", waived_records_);
+  const std::string waived = counts_.waived == 0 ? "" : fmt::format(" {} waived,", counts_.waived);
   out +=
       fmt::format("{}summary: {} passed, {} failed,{} {} mistrusted, {} skipped, {} broken; worst passing ratio {}\n",
-                  out.empty() ? "" : "\n", count(Status::kPassed), count(Status::kFailed), waived,
-                  count(Status::kMistrusted), count(Status::kSkipped), count(Status::kBroken), worst_.text());
+                  out.empty() ? "" : "\n", counts_[Status::kPassed], counts_[Status::kFailed], waived,
+                  counts_[Status::kMistrusted], counts_[Status::kSkipped], counts_[Status::kBroken], worst_.text());
   if (judged() == 0 && failed() == 0) out += nothing_judged();
   if (producers_failed_ > 0)
     out += fmt::format("{} recorded golden outputs contradict the oracle\n", producers_failed_);
@@ -270,7 +267,7 @@ int Summary::exit_code(bool strict, bool complete, bool part) const {
   if (broken_harness_ > 0 || broken_checks_ > 0 || producers_failed_ > 0) return kSelfCheck;
   if (failed() > 0 || checks_failed_ > 0) return kFailed;
   if (judged() == 0 && !part) return kInconclusive;
-  const bool mistrusted = count(Status::kMistrusted) > 0 || (crowd_ && crowd_->worst.status == Status::kMistrusted);
+  const bool mistrusted = counts_[Status::kMistrusted] > 0 || (crowd_ && crowd_->worst.status == Status::kMistrusted);
   if (strict && (mistrusted || !complete)) return kInconclusive;
   return kGood;
 }

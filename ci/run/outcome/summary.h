@@ -2,7 +2,6 @@
 // The summary of a run: counts, worst ratios per op and dtype, coverage, and the exit code.
 #pragma once
 
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "ci/run/implementation/terms.h"
+#include "ci/run/outcome/verdict_matrix.h"
 #include "properties/campaign/calls/crowd.h"
 #include "properties/campaign/calls/thread_counts.h"
 #include "properties/campaign/calls/walk.h"
@@ -64,7 +64,7 @@ class Summary {
   // The exit code of properties/README.md. `complete`: no planned case was left out; `part`: other shards have the
   // rest.
   int exit_code(bool strict, bool complete, bool part = false) const;
-  std::size_t failed() const { return count(Status::kFailed) + count(Status::kBroken); }
+  std::size_t failed() const { return counts_.failed(); }
 
  private:
   struct Worst {
@@ -88,8 +88,9 @@ class Summary {
     std::size_t records = 0;
   };
   void add_waived(const Record& record);
-  std::size_t count(Status status) const { return counts_[static_cast<std::size_t>(status)]; }
-  std::size_t judged() const { return count(Status::kPassed) + count(Status::kFailed) + count(Status::kMistrusted); }
+  std::size_t judged() const {
+    return counts_[Status::kPassed] + counts_[Status::kFailed] + counts_[Status::kMistrusted];
+  }
   bool keeps_state() const { return walk_ && !walk_->failure.empty(); }
   std::string table() const;
   std::string coverage(bool verbose) const;
@@ -100,9 +101,8 @@ class Summary {
   std::set<backgauge_op> ops_;  // of all cases
   std::map<std::pair<backgauge_op, backgauge_dtype>, Row> rows_;
   std::vector<Case> cases_, skipped_cases_;  // cases_: judged, neither SKIPPED nor BROKEN; malformed calls in neither
-  std::array<std::size_t, 5> counts_{};      // per Status, without those that are waived
+  VerdictCounts counts_;                     // waived: also checks
   std::vector<WaivedKind> waived_;
-  std::size_t waived_records_ = 0;
   std::size_t checks_failed_ = 0, broken_checks_ = 0;
   std::string check_troubles_;
   std::size_t broken_harness_ = 0, producers_failed_ = 0, redrawn_ = 0, of_other_class_ = 0, by_identity_ = 0,
