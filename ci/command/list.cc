@@ -123,9 +123,7 @@ Json implementation_json(const backgauge_implementation& implementation, bool ca
 }
 
 std::string joined(const Json& words) {
-  std::string out;
-  for (const auto& word : words) out += (out.empty() ? "" : ",") + word.get<std::string>();
-  return out;
+  return fmt::format("{}", fmt::join(words.get<std::vector<std::string>>(), ","));
 }
 
 std::string tensor_text(const Json& tensor) {
