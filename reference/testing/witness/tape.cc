@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations: each records its value, its partial derivatives, and the magnitudes of both.
-#include "reference/witness/tape.h"
+#include "reference/testing/witness/tape.h"
 
 #include <cmath>
 #include <limits>

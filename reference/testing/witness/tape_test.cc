@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operation of the tape against its derivative in closed form, and what magnitudes promise.
-#include "reference/witness/tape.h"
+#include "reference/testing/witness/tape.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The witness where everything has one element: results worked out by hand.
-#include "reference/witness/witness.h"
+#include "reference/testing/witness/witness.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 // value. The clip of cs is such a node, with slope 1.
 #include <optional>
 
-#include "reference/witness/graph.h"
+#include "reference/testing/witness/graph.h"
 
 namespace backgauge {
 namespace {

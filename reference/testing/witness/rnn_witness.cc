@@ -6,7 +6,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "reference/witness/graph.h"
+#include "reference/testing/witness/graph.h"
 
 namespace backgauge {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "reference/oracle.h"
 #include "reference/testing/random_problem.h"
-#include "reference/witness/witness.h"
+#include "reference/testing/witness/witness.h"
 
 namespace backgauge {
 namespace {

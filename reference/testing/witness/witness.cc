@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the op to its graph.
-#include "reference/witness/witness.h"
+#include "reference/testing/witness/witness.h"
 
-#include "reference/witness/graph.h"
+#include "reference/testing/witness/graph.h"
 
 namespace backgauge {
 

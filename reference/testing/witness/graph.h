@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "reference/witness/tape.h"
-#include "reference/witness/witness.h"
+#include "reference/testing/witness/tape.h"
+#include "reference/testing/witness/witness.h"
 
 namespace backgauge {
 
