@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implementations that are wrong only for values with a certain structure, or for a size used in training: every tier
 // contains such a case, and the judge detects the error.
-#include "properties/saboteurs/occasions.h"
+#include "properties/saboteurs/testing/occasions.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one symbol that the plug-in of a correct variant, BACKGAUGE_VARIANT, exports.
-#include "properties/saboteurs/plugins/table.h"
+#include "properties/saboteurs/testing/plugins/table.h"
 
 extern "C" __attribute__((visibility("default"))) const backgauge_implementation* backgauge_entry(
     const backgauge_host* host) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/saboteurs/occasions.h"
+#include "properties/saboteurs/testing/occasions.h"
 
 #include <algorithm>
 #include <array>

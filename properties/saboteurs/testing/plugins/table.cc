@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/saboteurs/plugins/table.h"
+#include "properties/saboteurs/testing/plugins/table.h"
 
 #include "properties/saboteurs/variant.h"
 
