@@ -43,12 +43,8 @@ Verdict judge_case(Runner& runner, const Problem& problem, const DataFacts& fact
     verdict = harness_error(error);
   }
   try {
-    const Runner::CaseEnd end = runner.end_case();
-    RunResult late;
-    late.status = BACKGAUGE_OK;
-    late.violations = end.violations;
-    late.broken = end.broken;
-    if (auto more = verdict_of_failed_run(late); more && verdict.status != Status::kFailed) return *more;
+    const auto late = verdict_of_failed_run(runner.end_case());
+    if (late && verdict.status != Status::kFailed) return *late;
   } catch (const std::exception& error) {
     if (verdict.status != Status::kFailed) return harness_error(error);
   }

@@ -130,7 +130,7 @@ TEST(Run, CallsMaySpanMoreThanTwoToTheThirtyOneElements) {
   for (const auto& [c, elements] : {std::pair{block, "2147483652"}, std::pair{cell, "23170"}}) {
     const Filled filled = fill(c);
     ASSERT_EQ(filled.error, "");
-    const RunResult result = run(table, filled.problem, {}, {});
+    const RunResult result = InProcessRunner(table).run(filled.problem, {}, {});
     EXPECT_EQ(result.status, BACKGAUGE_OK);
     EXPECT_EQ(result.violations,
               std::vector<std::string>{std::string("changed the input cs_grad (element 17 of ") + elements + ")"});
@@ -237,9 +237,10 @@ TEST(Judge, ARunWithoutAnswerIsBrokenByTheImplementation) {
       }
       return result;
     }
-    CaseEnd end_case() override {
-      InProcessRunner::end_case();
-      return {{}, broken_run == 0 ? "exit: status 0 after run" : ""};
+    RunResult end_case() override {
+      RunResult end = InProcessRunner::end_case();
+      if (broken_run == 0) end.broken = "exit: status 0 after run";
+      return end;
     }
     int broken_run = 0;
 

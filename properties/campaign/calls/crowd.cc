@@ -83,7 +83,7 @@ CrowdVerdict judge_at_once(Runner& runner, const std::vector<Case>& cases, std::
   std::vector<TogetherCall> calls;
   for (const Called& one : called) calls.push_back(call_of(one, num_threads));
   const Together together = runner.run_together(calls);
-  const Runner::CaseEnd end = runner.end_case();
+  const RunResult end = runner.end_case();
 
   CrowdVerdict out{{Status::kPassed, "", {}}, together.calls, together.overlapped};
   const auto at_once = [&](std::uint64_t thread, const std::string& what) {

@@ -113,7 +113,7 @@ class Walker {
       failure = compare(station.session.gradient(options_of(station)), station.session, station.gradient);
     }
     station.session.forget_forward();
-    const Runner::CaseEnd end = runner_.end_case();
+    const RunResult end = runner_.end_case();
     if (failure.empty() && !end.violations.empty()) failure = end.violations.front();
     return failure.empty() ? end.broken : failure;
   }

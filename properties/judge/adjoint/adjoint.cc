@@ -276,10 +276,6 @@ std::string changed(const RunResult& first, const RunResult& second, const MaskF
   return "";
 }
 
-std::string slope_text(const Slope& slope) {
-  return slope.gradient + " along " + (slope.part.empty() ? slope.input : slope.part);
-}
-
 Verdict judge_along(const Slopes& slopes, const Problem& problem, const std::vector<Output>& gradient,
                     const MaskFreeReference& reference, RoundingErrors roundings, const Declared& declared,
                     std::vector<TensorReport> forward_reports) {

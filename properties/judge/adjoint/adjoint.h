@@ -30,9 +30,6 @@ AlongSlope along(const Slope& slope, const Problem& problem, const std::vector<O
 std::string changed(const RunResult& first, const RunResult& second, const MaskFreeReference& reference, bool bitwise,
                     backgauge_dtype dtype);
 
-// The name of a slope: "params_backprop along R".
-std::string slope_text(const Slope& slope);
-
 // The verdict on the outputs of a run of the gradient. Its reports follow `forward_reports`, and its note says how it
 // was judged.
 Verdict judge_along(const Slopes& slopes, const Problem& problem, const std::vector<Output>& gradient,

@@ -209,12 +209,7 @@ Slopes measure_slopes(Runner& runner, const Problem& problem, const std::vector<
     for (const long double other : kinks ? std::vector{size / 2} : std::vector{size / 2, size * 2}) {
       if (result.failure = walker.walk(slope, signs, other); result.failure) return result;
     }
-    const Runner::CaseEnd end = runner.end_case();
-    RunResult late;
-    late.status = BACKGAUGE_OK;
-    late.violations = end.violations;
-    late.broken = end.broken;
-    if (result.failure = verdict_of_failed_run(late); result.failure) return result;
+    if (result.failure = verdict_of_failed_run(runner.end_case()); result.failure) return result;
   }
   return result;
 }

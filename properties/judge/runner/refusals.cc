@@ -148,7 +148,7 @@ Verdict judge_refusal(Runner& runner, const Malformed& which) {
   Verdict verdict;
   try {
     verdict = judged(runner, which);
-    const Runner::CaseEnd end = runner.end_case();
+    const RunResult end = runner.end_case();
     if (verdict.status == Status::kPassed && !end.violations.empty()) return failed(end.violations.front());
     if (verdict.status == Status::kPassed && !end.broken.empty()) {
       return {Status::kBroken, fmt::format("{}, in malformed call {}", end.broken, malformed_description(which)), {}};

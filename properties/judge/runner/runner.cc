@@ -90,10 +90,11 @@ ThreadUse InProcessRunner::thread_use(const Problem& problem, std::span<const Ra
   return use;
 }
 
-Runner::CaseEnd InProcessRunner::end_case() {
+RunResult InProcessRunner::end_case() {
   if (threads_grew_ && waits.fetch_add(1) < kMostWaits) std::this_thread::sleep_for(kWaitForThreads);
   threads_grew_ = false;
-  CaseEnd end;
+  RunResult end;
+  end.status = BACKGAUGE_OK;
   if (refusal_frame_ != nullptr) {
     end.violations = refusal_frame_->late_violations();
     if (!end.violations.empty()) refusal_frame_.reset();
@@ -109,16 +110,6 @@ Runner::CaseEnd InProcessRunner::end_case() {
   }
   memories_.clear();
   return end;
-}
-
-RunResult run(const backgauge_implementation& implementation, const Problem& problem, std::span<const RawTensor> raw,
-              const RunOptions& options) {
-  return InProcessRunner(implementation).run(problem, raw, options);
-}
-
-DropoutMasks dropout_masks(const backgauge_implementation& implementation, const Problem& problem,
-                           std::span<const RawTensor> raw, const RunOptions& options) {
-  return InProcessRunner(implementation).dropout_masks(problem, raw, options);
 }
 
 }  // namespace backgauge

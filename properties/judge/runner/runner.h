@@ -34,7 +34,9 @@ class Runner {
   // Between two cases: the next call is made by a new process. False if the runner has no processes.
   virtual bool renew() { return false; }
 
-  // As run() below, and for the masks as call/run.h says.
+  // A call of a problem, and of tensors that join its inputs at their places in the op's table, or replace them. The
+  // problem may be one that the contract refuses. For the masks: as call/run.h says. Throws std::bad_alloc where the
+  // arena cannot be had, std::invalid_argument for an op that has no table.
   virtual RunResult run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) = 0;
   virtual DropoutMasks dropout_masks(const Problem& problem, std::span<const RawTensor> raw,
                                      const RunOptions& options) = 0;
@@ -48,13 +50,9 @@ class Runner {
   // Makes a malformed call of an op that is claimed. On output its answer; writes are violations.
   virtual RunResult refuse(const Malformed& which) = 0;
 
-  // The memory of all calls is kept until the case ends. On output what changed in it after its call had returned, and
-  // how the process ended if it did.
-  struct CaseEnd {
-    std::vector<std::string> violations;
-    std::string broken;  // as in RunResult
-  };
-  virtual CaseEnd end_case() = 0;
+  // The memory of all calls is kept until the case ends. On output OK, with what changed in it after its call had
+  // returned as violations, and in `broken` how the process ended if it did.
+  virtual RunResult end_case() = 0;
 
   // An op is not called again after too many timeouts: `broken` then begins with kNotRun. This resets the count.
   virtual void forget_timeouts() {}
@@ -75,7 +73,7 @@ class InProcessRunner : public Runner {
   Together run_together(const std::vector<TogetherCall>& calls) override;
   ThreadUse thread_use(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
   RunResult refuse(const Malformed& which) override;
-  CaseEnd end_case() override;
+  RunResult end_case() override;
 
  private:
   const backgauge_implementation& implementation_;
@@ -85,14 +83,5 @@ class InProcessRunner : public Runner {
   std::unique_ptr<RefusalFrame> refusal_frame_;  // from a malformed call until the next other call
   bool threads_grew_ = false;                    // in a call of this case
 };
-
-// The calls of an InProcessRunner that is made for one call: of a problem, and tensors that join its inputs at their
-// places in the op's table, or replace them. The problem may be one that the contract refuses. The implementation is
-// one in host memory. Throws std::bad_alloc where the arena cannot be had, std::invalid_argument for an op that has no
-// table.
-RunResult run(const backgauge_implementation& implementation, const Problem& problem, std::span<const RawTensor> raw,
-              const RunOptions& options);
-DropoutMasks dropout_masks(const backgauge_implementation& implementation, const Problem& problem,
-                           std::span<const RawTensor> raw, const RunOptions& options);
 
 }  // namespace backgauge

@@ -32,7 +32,7 @@ Problem cell_problem() {
 }
 
 RunResult run_cell(const ScriptedImplementation& scripted, const RunOptions& options = {}) {
-  return run(scripted.table, cell_problem(), {}, options);
+  return InProcessRunner(scripted.table).run(cell_problem(), {}, options);
 }
 
 TEST(Run, GivesStatusValuesAndBytes) {
@@ -205,7 +205,7 @@ TEST(Run, ReserveSpaceStaysBytes) {
   c.T = 2;
   c.B = c.I = c.H = 3;
   ScriptedImplementation scripted;
-  const RunResult result = run(scripted.table, forward_problem(fill(c).problem), {}, {});
+  const RunResult result = InProcessRunner(scripted.table).run(forward_problem(fill(c).problem), {}, {});
   EXPECT_EQ(result.function, "forward");
   EXPECT_EQ(result.reserve_length, 1);
   ASSERT_EQ(result.outputs.back().raw.name, "reserve_space");

@@ -47,7 +47,7 @@ TEST(Wire, ARequestArrivesAsItWasSent) {
 TEST(Wire, AnAnswerIsTakenAsItFitsTheProblem) {
   const Problem problem = cell_problem();
   testing::ScriptedImplementation scripted;
-  const RunResult result = run(scripted.table, problem, {}, {});
+  const RunResult result = InProcessRunner(scripted.table).run(problem, {}, {});
   const auto there_and_back = [&](const RunResult& sent) { return run_result_from(to_wire(sent).bytes(), problem); };
   const std::optional<RunResult> same = there_and_back(result);
   ASSERT_TRUE(same);
@@ -73,7 +73,7 @@ TEST(Wire, AnAnswerIsTakenAsItFitsTheProblem) {
 TEST(Wire, NoByteOfAnAnswerIsTrusted) {
   const Problem problem = cell_problem();
   testing::ScriptedImplementation scripted;
-  const std::vector<std::byte> answer = bytes_of(to_wire(run(scripted.table, problem, {}, {})));
+  const std::vector<std::byte> answer = bytes_of(to_wire(InProcessRunner(scripted.table).run(problem, {}, {})));
   int refused = 0;
   for (std::size_t k = 0; k < answer.size(); ++k) {
     EXPECT_FALSE(run_result_from(std::span(answer).first(k), problem));

@@ -183,8 +183,9 @@ RunResult WorkerRunner::refuse(const Malformed& which) {
   return call<RunResult>(MessageKind::kRefuse, which.op, to_wire(which), refusal_from);
 }
 
-Runner::CaseEnd WorkerRunner::end_case() {
-  CaseEnd end;
+RunResult WorkerRunner::end_case() {
+  RunResult end;
+  end.status = BACKGAUGE_OK;
   if (case_began_ && process_ != nullptr) {
     const Answer answer = ask(MessageKind::kEndCase, {});
     std::optional<std::vector<std::string>> texts;

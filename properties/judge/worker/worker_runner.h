@@ -53,7 +53,7 @@ class WorkerRunner : public Runner {
   Together run_together(const std::vector<TogetherCall>& calls) override;
   ThreadUse thread_use(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
   RunResult refuse(const Malformed& which) override;
-  CaseEnd end_case() override;
+  RunResult end_case() override;
   void forget_timeouts() override { options_.patience->renew(); }
 
  private:
