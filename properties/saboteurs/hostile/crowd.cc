@@ -10,9 +10,6 @@
 namespace backgauge::saboteurs {
 namespace {
 
-using Call = const backgauge_call*;
-using Message = backgauge_message*;
-
 constexpr std::size_t kScratch = std::size_t{1} << 18;
 
 // Packs the inputs into `scratch`, which concurrent calls may share, does other work, then computes from the copies.
@@ -68,15 +65,11 @@ void share_work(std::size_t threads, std::int32_t repeats) {
 constexpr std::int32_t kShare = 300000;  // a millisecond or more
 
 backgauge_status too_many_threads(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status == BACKGAUGE_OK) share_work(32, kShare);
-  return status;
+  return after_right(call, message, [] { share_work(32, kShare); });
 }
 
 backgauge_status as_many_threads_as_given(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status == BACKGAUGE_OK) share_work(static_cast<std::size_t>(call->num_threads), kShare);
-  return status;
+  return after_right(call, message, [=] { share_work(static_cast<std::size_t>(call->num_threads), kShare); });
 }
 
 // Sixteen threads that every call wakes, and that have nothing to do.

@@ -13,9 +13,6 @@
 namespace backgauge::saboteurs {
 namespace {
 
-using Call = const backgauge_call*;
-using Message = backgauge_message*;
-
 volatile int turns = 0;
 int* volatile nowhere = nullptr;
 

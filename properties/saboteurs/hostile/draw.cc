@@ -8,9 +8,6 @@
 namespace backgauge::saboteurs {
 namespace {
 
-using Call = const backgauge_call*;
-using Message = backgauge_message*;
-
 backgauge_status forward_with(Call call, std::int64_t seed, std::int64_t seed2, Message message) {
   backgauge_call other = *call;
   other.attributes.seed = seed;

@@ -68,7 +68,7 @@ bool is_forward(const backgauge_call& call) {
   return spec != nullptr && spec->traits.gradient;
 }
 
-backgauge_status right(const backgauge_call* call, backgauge_message* message) {
+backgauge_status right(Call call, Message message) {
   return (is_forward(*call) ? within->forward : within->run)(call, message);
 }
 
@@ -94,6 +94,12 @@ void set_element(const backgauge_tensor& tensor, std::int64_t index, double valu
     case BACKGAUGE_FLOAT32: static_cast<float*>(tensor.data)[index] = static_cast<float>(value); break;
     default: static_cast<double*>(tensor.data)[index] = value; break;
   }
+}
+
+backgauge_status with_more(Call call, Message message, double more) {
+  return with_outputs(call, message, [more](const backgauge_tensor& tensor, unsigned char*) {
+    set_element(tensor, 0, element(tensor, 0) + more);
+  });
 }
 
 void spoil(const backgauge_call& call) {

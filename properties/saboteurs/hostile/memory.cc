@@ -11,25 +11,22 @@
 namespace backgauge::saboteurs {
 namespace {
 
-using Call = const backgauge_call*;
-using Message = backgauge_message*;
-
 backgauge_status right_at_first(Call call, Message message) {
   static std::atomic<int> calls{0};
-  const backgauge_status status = right(call, message);
   constexpr int kGood = 16;
-  if (status == BACKGAUGE_OK && ++calls > kGood) spoil(*call);
-  return status;
+  return after_right(call, message, [=] {
+    if (++calls > kGood) spoil(*call);
+  });
 }
 
 // Two calls, so that a judge that runs each case twice sees nothing in the first case of a shape.
 backgauge_status right_at_first_per_shape(Call call, Message message) {
   static std::mutex mutex;
   static std::map<std::uint64_t, int> calls;
-  const backgauge_status status = right(call, message);
-  const std::lock_guard lock(mutex);
-  if (status == BACKGAUGE_OK && ++calls[shape_key(*call)] > 2) spoil(*call);
-  return status;
+  return after_right(call, message, [=] {
+    const std::lock_guard lock(mutex);
+    if (++calls[shape_key(*call)] > 2) spoil(*call);
+  });
 }
 
 // Returns the outputs stored under the key of a call, if there are any, and stores them otherwise.
@@ -37,13 +34,12 @@ template <class Key>
 backgauge_status from_cache(Key key_of, Call call, Message message) {
   static std::mutex mutex;
   static std::map<std::uint64_t, std::vector<std::vector<unsigned char>>> kept;
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  const std::lock_guard lock(mutex);
-  const auto [place, is_new] = kept.try_emplace(key_of(*call));
-  if (is_new) place->second = outputs_of(*call);
-  give(*call, place->second);
-  return status;
+  return after_right(call, message, [&] {
+    const std::lock_guard lock(mutex);
+    const auto [place, is_new] = kept.try_emplace(key_of(*call));
+    if (is_new) place->second = outputs_of(*call);
+    give(*call, place->second);
+  });
 }
 
 backgauge_status caches_by_shape(Call call, Message message) {
@@ -64,34 +60,24 @@ backgauge_status caches_by_pointer(Call call, Message message) {
 backgauge_status gives_the_last_answer(Call call, Message message) {
   static std::mutex mutex;
   static std::map<std::uint64_t, std::vector<std::vector<unsigned char>>> last;
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  const std::lock_guard lock(mutex);
-  std::vector<std::vector<unsigned char>>& kept = last[shape_key(*call)];
-  std::vector<std::vector<unsigned char>> now = outputs_of(*call);
-  give(*call, kept);
-  kept = std::move(now);
-  return status;
+  return after_right(call, message, [=] {
+    const std::lock_guard lock(mutex);
+    std::vector<std::vector<unsigned char>>& kept = last[shape_key(*call)];
+    std::vector<std::vector<unsigned char>> now = outputs_of(*call);
+    give(*call, kept);
+    kept = std::move(now);
+  });
 }
 
 // `join` combines the old contents of an element and its correct value.
 template <class Join>
 backgauge_status over_what_was_there(Join join, Call call, Message message) {
-  std::vector<std::vector<double>> before;
+  std::vector<double> before;  // of all outputs
   for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char*) {
-    before.emplace_back();
-    for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) before.back().push_back(element(tensor, k));
+    for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) before.push_back(element(tensor, k));
   });
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  std::size_t output = 0;
-  for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char*) {
-    for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) {
-      set_element(tensor, k, join(before[output][static_cast<std::size_t>(k)], element(tensor, k)));
-    }
-    ++output;
-  });
-  return status;
+  return with_elements(call, message,
+                       [&, k = std::size_t{0}](double value) mutable { return join(before[k++], value); });
 }
 
 backgauge_status accumulates(Call call, Message message) {
@@ -121,22 +107,12 @@ float first_of_workspace(const backgauge_call& call) {
 // 0 * NaN is not 0.
 backgauge_status multiplies_workspace_by_zero(Call call, Message message) {
   const float zero = 0 * first_of_workspace(*call);
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char*) {
-    set_element(tensor, 0, element(tensor, 0) + static_cast<double>(zero));
-  });
-  return status;
+  return with_more(call, message, static_cast<double>(zero));
 }
 
 backgauge_status drops_nan_of_workspace(Call call, Message message) {
   const float there = first_of_workspace(*call);
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK || std::isnan(there)) return status;
-  for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char*) {
-    set_element(tensor, 0, element(tensor, 0) + static_cast<double>(there));
-  });
-  return status;
+  return std::isnan(there) ? right(call, message) : with_more(call, message, static_cast<double>(there));
 }
 
 }  // namespace

@@ -11,11 +11,22 @@
 
 namespace backgauge::saboteurs {
 
+using Call = const backgauge_call*;
+using Message = backgauge_message*;
+
 // The correct implementation that every misbehaviour starts from.
 const backgauge_implementation& correct();
 
 // Calls run or forward of `correct`, according to the op, and returns its status.
-backgauge_status right(const backgauge_call* call, backgauge_message* message);
+backgauge_status right(Call call, Message message);
+
+// The same, and `act` if the call has succeeded.
+template <class Act>
+backgauge_status after_right(Call call, Message message, Act act) {
+  const backgauge_status status = right(call, message);
+  if (status == BACKGAUGE_OK) act();
+  return status;
+}
 
 struct Misbehaviour {
   const char* id;
@@ -56,8 +67,33 @@ void for_outputs(const backgauge_call& call, Act act) {
   }
 }
 
+// Changes a byte, and restores it.
+inline void restore_a_byte(void* data) {
+  auto* byte = static_cast<volatile unsigned char*>(data);
+  const unsigned char before = *byte;
+  *byte = static_cast<unsigned char>(~before);
+  *byte = before;
+}
+
 double element(const backgauge_tensor& tensor, std::int64_t index);
 void set_element(const backgauge_tensor& tensor, std::int64_t index, double value);
+
+// right(), and then `act` for every output, as above.
+template <class Act>
+backgauge_status with_outputs(Call call, Message message, Act act) {
+  return after_right(call, message, [&] { for_outputs(*call, act); });
+}
+
+// right() with change(value) in place of every value.
+template <class Change>
+backgauge_status with_elements(Call call, Message message, Change change) {
+  return with_outputs(call, message, [&](const backgauge_tensor& tensor, unsigned char*) {
+    for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) set_element(tensor, k, change(element(tensor, k)));
+  });
+}
+
+// right() with `more` added to the first element of every output.
+backgauge_status with_more(Call call, Message message, double more);
 
 // Makes the first element of every output wrong, beyond any bound.
 void spoil(const backgauge_call& call);

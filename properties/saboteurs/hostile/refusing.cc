@@ -10,9 +10,6 @@
 namespace backgauge::saboteurs {
 namespace {
 
-using Call = const backgauge_call*;
-using Message = backgauge_message*;
-
 // Refuses the call, then runs `misbehaviour`.
 template <class Act>
 backgauge_status once_refused(Call call, Message message, Act misbehaviour) {
@@ -72,11 +69,7 @@ backgauge_status restores_a_name(Call call, Message message) {
 backgauge_status restores_inputs_of_a_refusal(Call call, Message message) {
   return once_refused(call, message, [call] {
     for (std::int32_t k = 0; has_inputs(call) && k < call->num_inputs; ++k) {
-      auto* byte = static_cast<volatile unsigned char*>(call->inputs[k].data);
-      if (byte == nullptr) continue;
-      const unsigned char before = *byte;
-      *byte = static_cast<unsigned char>(~before);
-      *byte = before;
+      if (call->inputs[k].data != nullptr) restore_a_byte(call->inputs[k].data);
     }
   });
 }

@@ -7,9 +7,6 @@
 namespace backgauge::saboteurs {
 namespace {
 
-using Call = const backgauge_call*;
-using Message = backgauge_message*;
-
 // Clears the screen and forges a line; then a C1 control character, a byte that is not UTF-8, and half a character.
 constexpr const char kEvil[] = "\x1b[2J\rsummary: all passed\n<&\"']]>\xc2\x9b\xff\xe2\x82";
 
@@ -33,9 +30,7 @@ backgauge_status prints_escapes(Call call, Message message) {
 }
 
 backgauge_status wrong(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status == BACKGAUGE_OK) spoil(*call);
-  return status;
+  return after_right(call, message, [=] { spoil(*call); });
 }
 
 }  // namespace

@@ -14,46 +14,27 @@
 namespace backgauge::saboteurs {
 namespace {
 
-using Call = const backgauge_call*;
-using Message = backgauge_message*;
-
 backgauge_status zeros(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  for_outputs(*call,
-              [](const backgauge_tensor& tensor, unsigned char* bytes) { std::memset(bytes, 0, bytes_of(tensor)); });
-  return status;
+  return with_elements(call, message, [](double) { return 0.0; });
 }
 
 // Malformed calls are refused, so that nothing else gives it away.
 backgauge_status writes_nothing(Call call, Message message) {
   const std::vector<std::vector<unsigned char>> before = outputs_of(*call);
-  const backgauge_status status = right(call, message);
-  if (status == BACKGAUGE_OK) give(*call, before);
-  return status;
+  return after_right(call, message, [&] { give(*call, before); });
 }
 
 backgauge_status writes_all_but_one(Call call, Message message) {
   const std::vector<std::vector<unsigned char>> before = outputs_of(*call);
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
   std::size_t k = 0;
-  for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char* bytes) {
+  return with_outputs(call, message, [&](const backgauge_tensor& tensor, unsigned char* bytes) {
     const std::size_t unit = backgauge_dtype_bytes(tensor.dtype), last = bytes_of(tensor) - unit;
     std::memcpy(bytes + last, before[k++].data() + last, unit);
   });
-  return status;
 }
 
 backgauge_status nan_everywhere(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  for_outputs(*call, [](const backgauge_tensor& tensor, unsigned char*) {
-    for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) {
-      set_element(tensor, k, std::numeric_limits<double>::quiet_NaN());
-    }
-  });
-  return status;
+  return with_elements(call, message, [](double) { return std::numeric_limits<double>::quiet_NaN(); });
 }
 
 backgauge_status nan_in_one_element(Call call, Message message) {
@@ -68,32 +49,26 @@ backgauge_status nan_in_one_element(Call call, Message message) {
 // Small enough to look like rounding, and too large to be rounding.
 backgauge_status noise(Call call, Message message) {
   static std::atomic<std::uint64_t> state{1};
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  const double unit = float_format(static_cast<backgauge_dtype>(call->dtype)).unit_roundoff;
-  for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char*) {
-    for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) {
-      const std::uint64_t random = state.fetch_add(0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
-      const double share = static_cast<double>(random >> 11) * 0x1p-52 - 1;  // -1 .. 1
-      set_element(tensor, k, element(tensor, k) * (1 + 256 * unit * share));
-    }
+  return with_elements(call, message, [&](double value) {
+    const double unit = float_format(static_cast<backgauge_dtype>(call->dtype)).unit_roundoff;
+    const std::uint64_t random = state.fetch_add(0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    const double share = static_cast<double>(random >> 11) * 0x1p-52 - 1;  // -1 .. 1
+    return value * (1 + 256 * unit * share);
   });
-  return status;
 }
 
 backgauge_status wrong_with_threads(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status == BACKGAUGE_OK && call->num_threads > 1) spoil(*call);
-  return status;
+  return after_right(call, message, [=] {
+    if (call->num_threads > 1) spoil(*call);
+  });
 }
 
 // Like an implementation that tunes itself by the clock when it is loaded: every element has one of two last bits,
 // drawn once per process. Only for float32, where that is within the allowed error.
 backgauge_status bits_of_the_process(Call call, Message message) {
   static const auto drawn = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK || call->dtype != BACKGAUGE_FLOAT32) return status;
-  for_outputs(*call, [](const backgauge_tensor& tensor, unsigned char* bytes) {
+  if (call->dtype != BACKGAUGE_FLOAT32) return right(call, message);
+  return with_outputs(call, message, [](const backgauge_tensor& tensor, unsigned char* bytes) {
     for (std::int64_t k = 0; k < backgauge_elements(&tensor); ++k) {
       float value;
       std::memcpy(&value, bytes + k * 4, sizeof value);
@@ -102,14 +77,11 @@ backgauge_status bits_of_the_process(Call call, Message message) {
       std::memcpy(bytes + k * 4, &value, sizeof value);
     }
   });
-  return status;
 }
 
 // Two threads add to the same element without synchronisation.
 backgauge_status races(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  for_outputs(*call, [](const backgauge_tensor& tensor, unsigned char*) {
+  return with_outputs(call, message, [](const backgauge_tensor& tensor, unsigned char*) {
     const double sum = element(tensor, 0);
     std::atomic<double> shared{0};
     const auto add_half = [&] {
@@ -124,14 +96,10 @@ backgauge_status races(Call call, Message message) {
     other.join();
     set_element(tensor, 0, shared.load());
   });
-  return status;
 }
 
 backgauge_status reads_the_expected_result(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  for_outputs(*call, [](const backgauge_tensor& tensor, unsigned char*) { take_from_memory(tensor); });
-  return status;
+  return with_outputs(call, message, [](const backgauge_tensor& tensor, unsigned char*) { take_from_memory(tensor); });
 }
 
 backgauge_status refuses(Call, Message message) {

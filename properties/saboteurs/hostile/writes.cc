@@ -11,30 +11,21 @@
 namespace backgauge::saboteurs {
 namespace {
 
-using Call = const backgauge_call*;
-using Message = backgauge_message*;
-
 backgauge_status changes_an_input(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  for (std::int32_t k = 0; k < call->num_inputs; ++k) {
-    if (bytes_of(call->inputs[k]) > 0) *static_cast<unsigned char*>(call->inputs[k].data) ^= 1u;
-  }
-  return status;
+  return after_right(call, message, [=] {
+    for (std::int32_t k = 0; k < call->num_inputs; ++k) {
+      if (bytes_of(call->inputs[k]) > 0) *static_cast<unsigned char*>(call->inputs[k].data) ^= 1u;
+    }
+  });
 }
 
 // Uses inputs as scratch, and restores them.
 backgauge_status restores_inputs(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  for (std::int32_t k = 0; k < call->num_inputs; ++k) {
-    if (bytes_of(call->inputs[k]) == 0) continue;
-    auto* byte = static_cast<volatile unsigned char*>(call->inputs[k].data);
-    const unsigned char before = *byte;
-    *byte = static_cast<unsigned char>(~before);
-    *byte = before;
-  }
-  return status;
+  return after_right(call, message, [=] {
+    for (std::int32_t k = 0; k < call->num_inputs; ++k) {
+      if (bytes_of(call->inputs[k]) > 0) restore_a_byte(call->inputs[k].data);
+    }
+  });
 }
 
 backgauge_status changes_reserve_space(Call call, Message message) {
@@ -47,17 +38,12 @@ backgauge_status changes_reserve_space(Call call, Message message) {
 }
 
 backgauge_status writes_past_the_end(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  for_outputs(*call, [](const backgauge_tensor& tensor, unsigned char* bytes) { bytes[bytes_of(tensor)] = 0; });
-  return status;
+  return with_outputs(call, message,
+                      [](const backgauge_tensor& tensor, unsigned char* bytes) { bytes[bytes_of(tensor)] = 0; });
 }
 
 backgauge_status writes_before_the_beginning(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  for_outputs(*call, [](const backgauge_tensor&, unsigned char* bytes) { *(bytes - 1) = 0; });
-  return status;
+  return with_outputs(call, message, [](const backgauge_tensor&, unsigned char* bytes) { *(bytes - 1) = 0; });
 }
 
 backgauge_status reads_past_the_end(Call call, Message message) {
@@ -66,12 +52,7 @@ backgauge_status reads_past_the_end(Call call, Message message) {
     const backgauge_tensor& input = call->inputs[k];
     if (input.dtype == call->dtype && bytes_of(input) > 0) beyond += 0 * element(input, backgauge_elements(&input));
   }
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  for_outputs(*call, [&](const backgauge_tensor& tensor, unsigned char*) {
-    set_element(tensor, 0, element(tensor, 0) + beyond);
-  });
-  return status;
+  return with_more(call, message, beyond);
 }
 
 // Leaves the state of the calling thread changed.
@@ -84,15 +65,12 @@ backgauge_status right_but_for(Call call, Message message) {
 
 // The thread waits long enough for the call to have returned, but not for the outputs to be freed.
 backgauge_status late_write(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  for_outputs(*call, [](const backgauge_tensor&, unsigned char* bytes) {
+  return with_outputs(call, message, [](const backgauge_tensor&, unsigned char* bytes) {
     std::thread([bytes] {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       *bytes ^= 0x10u;
     }).detach();
   });
-  return status;
 }
 
 backgauge_status overruns_the_message(Call call, Message message) {
@@ -122,19 +100,16 @@ backgauge_status changes_the_call(Call call, Message message) {
 
 // Changes a shape, as if to view a tensor as a matrix.
 backgauge_status changes_a_shape(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status != BACKGAUGE_OK) return status;
-  volatile std::int64_t* shape = const_cast<backgauge_tensor*>(call->inputs)->shape;
-  const std::int64_t first = shape[0];
-  shape[0] = shape[1];
-  shape[0] = first;
-  return status;
+  return after_right(call, message, [=] {
+    volatile std::int64_t* shape = const_cast<backgauge_tensor*>(call->inputs)->shape;
+    const std::int64_t first = shape[0];
+    shape[0] = shape[1];
+    shape[0] = first;
+  });
 }
 
 backgauge_status changes_a_name(Call call, Message message) {
-  const backgauge_status status = right(call, message);
-  if (status == BACKGAUGE_OK) const_cast<char*>(call->inputs[0].name)[0] ^= 0x20;
-  return status;
+  return after_right(call, message, [=] { const_cast<char*>(call->inputs[0].name)[0] ^= 0x20; });
 }
 
 backgauge_status prepare_leaves_rounding(Call call, backgauge_plan* plan, Message message) {
