@@ -102,10 +102,7 @@ void send_report(int socket, int descriptor) {
 
 Descriptor receive_report(int socket) {
   Parcel parcel;
-  ssize_t received = -1;
-  do {
-    received = recvmsg(socket, &parcel.message, MSG_CMSG_CLOEXEC);
-  } while (received < 0 && errno == EINTR);
+  const auto received = TEMP_FAILURE_RETRY(recvmsg(socket, &parcel.message, MSG_CMSG_CLOEXEC));
   const cmsghdr* const head = received == 1 ? CMSG_FIRSTHDR(&parcel.message) : nullptr;
   if (head == nullptr || head->cmsg_type != SCM_RIGHTS) return Descriptor();
   int descriptor = -1;
@@ -115,11 +112,7 @@ Descriptor receive_report(int socket) {
 
 void wait_to_go_on(int socket) {
   char byte = 0;
-  ssize_t received = -1;
-  do {
-    received = recv(socket, &byte, sizeof byte, 0);
-  } while (received < 0 && errno == EINTR);
-  if (received != 1) _exit(0);  // the judge is gone
+  if (TEMP_FAILURE_RETRY(recv(socket, &byte, sizeof byte, 0)) != 1) _exit(0);  // the judge is gone
 }
 
 }  // namespace

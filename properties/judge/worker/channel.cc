@@ -103,20 +103,12 @@ bool Channel::send(std::uint32_t kind, std::uint32_t turn, std::span<const std::
   map(bytes.size());
   if (!bytes.empty()) std::memcpy(mapping_, bytes.data(), bytes.size());
   const Note note{kind, turn, bytes.size()};
-  ssize_t sent = -1;
-  do {
-    sent = ::send(socket_.get(), &note, sizeof note, MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  return sent == sizeof note;
+  return TEMP_FAILURE_RETRY(::send(socket_.get(), &note, sizeof note, MSG_NOSIGNAL)) == sizeof note;
 }
 
 std::optional<Channel::Message> Channel::receive() {
   Note note{};
-  ssize_t received = -1;
-  do {
-    received = recv(socket_.get(), &note, sizeof note, 0);
-  } while (received < 0 && errno == EINTR);
-  if (received != sizeof note) return std::nullopt;
+  if (TEMP_FAILURE_RETRY(recv(socket_.get(), &note, sizeof note, 0)) != sizeof note) return std::nullopt;
   const std::size_t available = file_bytes(memory_.get());
   if (available < kStateBytes || note.size > available - kStateBytes) return std::nullopt;
   map(note.size);
