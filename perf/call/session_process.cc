@@ -43,7 +43,7 @@ SessionProcess::SessionProcess(const std::string& implementation, const Problem&
   if (options.watched && process_.block() == nullptr) fail("is not confined, and cannot be watched");
   if (options.watched) process_.block()->map(output_block_bytes(problem));
   ask(Kind::kOptions, bytes_of(options));
-  loaded_ = parsed<Loaded>(ask(Kind::kLoad, to_wire(problem, {}, {}).bytes()).bytes);
+  loaded_ = parsed<Loaded>(ask(Kind::kLoad, to_wire(Request{problem, {}, {}}).bytes()).bytes);
 }
 
 void SessionProcess::turn(std::uint64_t seed) { ask(Kind::kTurn, bytes_of(seed)); }

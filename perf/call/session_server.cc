@@ -62,7 +62,7 @@ std::vector<std::byte> answer(Server& server, SessionMessage kind, std::span<con
   switch (kind) {
     case SessionMessage::kOptions: server.options = parsed<LoadOptions>(bytes); return {};
     case SessionMessage::kLoad: {
-      const std::optional<Request> request = request_from(bytes);
+      const std::optional<Request> request = from_wire<Request>(bytes);
       if (!request) break;
       server.call.emplace(server.implementation, request->problem, server.options,
                           server.options.watched ? server.block->map() : std::span<std::byte>(), server.parts);

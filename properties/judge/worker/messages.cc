@@ -9,94 +9,7 @@
 
 namespace backgauge {
 
-template <class Archive, Is<RawTensor> V>
-void fields(Archive& archive, V& tensor) {
-  archive(tensor.name, tensor.shape, tensor.bytes);
-}
-
-template <class Archive, Is<Tensor> V>
-void fields(Archive& archive, V& tensor) {
-  archive(tensor.name, tensor.shape, tensor.values);
-}
-
-// The values are not sent, because they follow from the bytes.
-template <class Archive, Is<Output> V>
-void fields(Archive& archive, V& output) {
-  archive(output.raw, output.unwritten);
-}
-
-// Problem and RunOptions begin with a field that is not trivial, on which Reader relies.
-template <class Archive, Is<Problem> V>
-void fields(Archive& archive, V& problem) {
-  archive(problem.inputs, problem.keep, problem.op, problem.dtype, problem.attributes, problem.extents);
-}
-
-template <class Archive, Is<RunOptions> V>
-void fields(Archive& archive, V& options) {
-  archive(options.changed_inputs, options.shared_outputs, options.num_threads, options.placement,
-          options.workspace_fill, options.finite_outputs);
-}
-
-template <class Archive, Is<Introduction> V>
-void fields(Archive& archive, V& i) {
-  archive(i.name, i.version, i.description, i.memory_space, i.functions, i.claims);
-}
-
-// A worker that reports `broken` is believed: only its own implementation gains or loses by that.
-template <class Archive, Is<RunResult> V>
-void fields(Archive& archive, V& result) {
-  auto status = static_cast<std::int32_t>(result.status);
-  archive(result.function, result.message, result.outputs, result.violations, result.broken, status,
-          result.reserve_length);
-  if constexpr (!std::is_const_v<V>) {
-    if (status < BACKGAUGE_OK || status > BACKGAUGE_INTERNAL) return archive.fail();
-    result.status = static_cast<backgauge_status>(status);
-  }
-}
-
-template <class Archive, Is<TogetherCall> V>
-void fields(Archive& archive, V& call) {
-  archive(call.problem, call.options, call.repeats);
-}
-
-template <class Archive, Is<Together::Stray> V>
-void fields(Archive& archive, V& stray) {
-  archive(stray.outputs, stray.keep, stray.thread, stray.forward);
-}
-
-// `broken`: as above.
-template <class Archive, Is<Together> V>
-void fields(Archive& archive, V& together) {
-  archive(together.fault, together.strays, together.thread, together.calls, together.overlapped, together.fewest,
-          together.enough);
-}
-
-template <class Archive, Is<ThreadUse> V>
-void fields(Archive& archive, V& use) {
-  archive(use.unmeasured, use.fault, use.busy, use.samples);
-}
-
-template <class Archive, Is<DropoutMasks> V>
-void fields(Archive& archive, V& masks) {
-  archive(masks.result, masks.keep);
-}
-
 namespace {
-
-template <class... V>
-Writer written(const V&... values) {
-  Writer writer;
-  writer(values...);
-  return writer;
-}
-
-template <class T>
-std::optional<T> read_message(std::span<const std::byte> bytes) {
-  Reader reader(bytes);
-  T value;
-  reader(value);
-  return reader.ok() ? std::optional<T>(std::move(value)) : std::nullopt;
-}
 
 void make_printable(RunResult& result) {
   result.function = printable(result.function, kShownOfName);
@@ -217,20 +130,8 @@ backgauge_implementation table_of(const Introduction& i, const ClaimArrays& clai
   return table;
 }
 
-Writer to_wire(const Introduction& introduction) { return written(introduction); }
-Writer to_wire(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) {
-  return written(problem, std::vector<RawTensor>(raw.begin(), raw.end()), options);
-}
-Writer to_wire(const std::vector<TogetherCall>& calls) { return written(calls); }
-Writer to_wire(const Together& together) { return written(together); }
-Writer to_wire(const ThreadUse& use) { return written(use); }
-Writer to_wire(const Malformed& which) { return written(which); }
-Writer to_wire(const RunResult& result) { return written(result); }
-Writer to_wire(const DropoutMasks& masks) { return written(masks); }
-Writer to_wire(const std::vector<std::string>& texts) { return written(texts); }
-
 std::optional<Introduction> introduction_from(std::span<const std::byte> bytes) {
-  std::optional<Introduction> introduction = read_message<Introduction>(bytes);
+  std::optional<Introduction> introduction = from_wire<Introduction>(bytes);
   if (!introduction || !are_legal(introduction->claims)) return std::nullopt;
   introduction->name = printable(introduction->name, kShownOfName);
   introduction->version = printable(introduction->version, kShownOfName);
@@ -238,53 +139,40 @@ std::optional<Introduction> introduction_from(std::span<const std::byte> bytes) 
   return introduction;
 }
 
-std::optional<Request> request_from(std::span<const std::byte> bytes) {
-  Reader reader(bytes);
-  Request request;
-  reader(request.problem, request.raw, request.options);
-  return reader.ok() ? std::optional<Request>(std::move(request)) : std::nullopt;
-}
-
-std::optional<std::vector<TogetherCall>> together_calls_from(std::span<const std::byte> bytes) {
-  return read_message<std::vector<TogetherCall>>(bytes);
-}
-
 std::optional<Together> together_from(std::span<const std::byte> bytes, const std::vector<TogetherCall>& calls) {
-  std::optional<Together> together = read_message<Together>(bytes);
+  std::optional<Together> together = from_wire<Together>(bytes);
   if (together) together->fault = printable(together->fault);
   return together && complete(*together, calls) ? std::move(together) : std::nullopt;
 }
 
 std::optional<ThreadUse> thread_use_from(std::span<const std::byte> bytes) {
-  std::optional<ThreadUse> use = read_message<ThreadUse>(bytes);
+  std::optional<ThreadUse> use = from_wire<ThreadUse>(bytes);
   if (!use) return use;
   use->fault = printable(use->fault);
   use->unmeasured = printable(use->unmeasured);
   return use;
 }
 
-std::optional<Malformed> malformed_from(std::span<const std::byte> bytes) { return read_message<Malformed>(bytes); }
-
-std::optional<RunResult> refusal_from(std::span<const std::byte> bytes) {
-  std::optional<RunResult> result = read_message<RunResult>(bytes);
+std::optional<RunResult> result_without_outputs_from(std::span<const std::byte> bytes) {
+  std::optional<RunResult> result = from_wire<RunResult>(bytes);
   if (result) make_printable(*result);
   return result && result->outputs.empty() ? std::move(result) : std::nullopt;
 }
 
 std::optional<RunResult> run_result_from(std::span<const std::byte> bytes, const Problem& problem) {
-  std::optional<RunResult> result = read_message<RunResult>(bytes);
+  std::optional<RunResult> result = from_wire<RunResult>(bytes);
   if (result) make_printable(*result);
   return result && complete(*result, problem) ? std::move(result) : std::nullopt;
 }
 
 std::optional<DropoutMasks> dropout_masks_from(std::span<const std::byte> bytes, const Problem& problem) {
-  std::optional<DropoutMasks> masks = read_message<DropoutMasks>(bytes);
+  std::optional<DropoutMasks> masks = from_wire<DropoutMasks>(bytes);
   if (masks) make_printable(masks->result);
   return masks && complete(*masks, problem.extents) ? std::move(masks) : std::nullopt;
 }
 
 std::optional<std::vector<std::string>> texts_from(std::span<const std::byte> bytes) {
-  std::optional<std::vector<std::string>> texts = read_message<std::vector<std::string>>(bytes);
+  std::optional<std::vector<std::string>> texts = from_wire<std::vector<std::string>>(bytes);
   if (texts) std::ranges::transform(*texts, texts->begin(), [](const std::string& text) { return printable(text); });
   return texts;
 }

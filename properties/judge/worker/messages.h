@@ -23,7 +23,7 @@ enum class MessageKind : std::uint32_t {
   kTogether,      // judge: TogetherCalls; reply: Together
   kThreadUse,     // judge: Request; reply: ThreadUse
   kRefuse,        // judge: Malformed; reply: RunResult without outputs
-  kEndCase,       // judge: nothing; reply: violations
+  kEndCase,       // judge: nothing; reply: the same
   kNoMemory,      // worker: no memory for the arena
   kError          // worker: an error in the worker itself, one text
 };
@@ -49,25 +49,90 @@ struct Request {
   RunOptions options;
 };
 
-// Each type as bytes, and back. nullopt if bytes cannot be decoded, or if a reply does not match the problem. All texts
-// from a worker are made printable.
-Writer to_wire(const Introduction& introduction);
-Writer to_wire(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options);
-Writer to_wire(const std::vector<TogetherCall>& calls);
-Writer to_wire(const Together& together);
-Writer to_wire(const ThreadUse& use);
-Writer to_wire(const Malformed& which);
-Writer to_wire(const RunResult& result);
-Writer to_wire(const DropoutMasks& masks);
-Writer to_wire(const std::vector<std::string>& texts);
+// Their fields on the wire.
+template <class Archive, Is<RawTensor> V>
+void fields(Archive& archive, V& tensor) {
+  archive(tensor.name, tensor.shape, tensor.bytes);
+}
 
+template <class Archive, Is<Tensor> V>
+void fields(Archive& archive, V& tensor) {
+  archive(tensor.name, tensor.shape, tensor.values);
+}
+
+// The values are not sent, because they follow from the bytes.
+template <class Archive, Is<Output> V>
+void fields(Archive& archive, V& output) {
+  archive(output.raw, output.unwritten);
+}
+
+// Problem and RunOptions begin with a field that is not trivial, on which Reader relies.
+template <class Archive, Is<Problem> V>
+void fields(Archive& archive, V& problem) {
+  archive(problem.inputs, problem.keep, problem.op, problem.dtype, problem.attributes, problem.extents);
+}
+
+template <class Archive, Is<RunOptions> V>
+void fields(Archive& archive, V& options) {
+  archive(options.changed_inputs, options.shared_outputs, options.num_threads, options.placement,
+          options.workspace_fill, options.finite_outputs);
+}
+
+template <class Archive, Is<Introduction> V>
+void fields(Archive& archive, V& i) {
+  archive(i.name, i.version, i.description, i.memory_space, i.functions, i.claims);
+}
+
+// A worker that reports `broken` is believed: only its own implementation gains or loses by that.
+template <class Archive, Is<RunResult> V>
+void fields(Archive& archive, V& result) {
+  auto status = static_cast<std::int32_t>(result.status);
+  archive(result.function, result.message, result.outputs, result.violations, result.broken, status,
+          result.reserve_length);
+  if constexpr (!std::is_const_v<V>) {
+    if (status < BACKGAUGE_OK || status > BACKGAUGE_INTERNAL) return archive.fail();
+    result.status = static_cast<backgauge_status>(status);
+  }
+}
+
+template <class Archive, Is<TogetherCall> V>
+void fields(Archive& archive, V& call) {
+  archive(call.problem, call.options, call.repeats);
+}
+
+template <class Archive, Is<Together::Stray> V>
+void fields(Archive& archive, V& stray) {
+  archive(stray.outputs, stray.keep, stray.thread, stray.forward);
+}
+
+// `broken`: as above.
+template <class Archive, Is<Together> V>
+void fields(Archive& archive, V& together) {
+  archive(together.fault, together.strays, together.thread, together.calls, together.overlapped, together.fewest,
+          together.enough);
+}
+
+template <class Archive, Is<ThreadUse> V>
+void fields(Archive& archive, V& use) {
+  archive(use.unmeasured, use.fault, use.busy, use.samples);
+}
+
+template <class Archive, Is<DropoutMasks> V>
+void fields(Archive& archive, V& masks) {
+  archive(masks.result, masks.keep);
+}
+
+template <class Archive, Is<Request> V>
+void fields(Archive& archive, V& request) {
+  archive(request.problem, request.raw, request.options);
+}
+
+// What a worker has sent; nullopt if the bytes cannot be decoded, or do not match the problem. All texts are made
+// printable.
 std::optional<Introduction> introduction_from(std::span<const std::byte> bytes);
-std::optional<Request> request_from(std::span<const std::byte> bytes);
-std::optional<std::vector<TogetherCall>> together_calls_from(std::span<const std::byte> bytes);
 std::optional<Together> together_from(std::span<const std::byte> bytes, const std::vector<TogetherCall>& calls);
 std::optional<ThreadUse> thread_use_from(std::span<const std::byte> bytes);
-std::optional<Malformed> malformed_from(std::span<const std::byte> bytes);
-std::optional<RunResult> refusal_from(std::span<const std::byte> bytes);
+std::optional<RunResult> result_without_outputs_from(std::span<const std::byte> bytes);
 std::optional<RunResult> run_result_from(std::span<const std::byte> bytes, const Problem& problem);
 std::optional<DropoutMasks> dropout_masks_from(std::span<const std::byte> bytes, const Problem& problem);
 std::optional<std::vector<std::string>> texts_from(std::span<const std::byte> bytes);

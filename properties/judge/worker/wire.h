@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace backgauge {
@@ -48,6 +50,10 @@ class Writer {
   }
   template <class T>
   void put(const std::vector<T>& values) {
+    put(std::span<const T>(values));
+  }
+  template <class T>
+  void put(std::span<const T> values) {
     put(static_cast<std::uint64_t>(values.size()));
     if constexpr (std::is_trivially_copyable_v<T>) {
       append(values.data(), values.size() * sizeof(T));
@@ -111,5 +117,20 @@ class Reader {
   std::span<const std::byte> rest_;
   bool ok_ = true;
 };
+
+// Values one after the other, and one value back; nullopt if it cannot be decoded.
+template <class... V>
+Writer to_wire(const V&... values) {
+  Writer writer;
+  writer(values...);
+  return writer;
+}
+template <class T>
+std::optional<T> from_wire(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  T value;
+  reader(value);
+  return reader.ok() ? std::optional<T>(std::move(value)) : std::nullopt;
+}
 
 }  // namespace backgauge

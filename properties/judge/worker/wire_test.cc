@@ -27,7 +27,7 @@ TEST(Wire, ARequestArrivesAsItWasSent) {
   options.changed_inputs = {"reserve_space"};
   options.shared_outputs = {"cs_prev_grad", "wci_grad"};
   const std::vector<RawTensor> raw{{"x", {2, 1}, {std::byte{1}, std::byte{2}}}};
-  const std::optional<Request> request = request_from(to_wire(problem, raw, options).bytes());
+  const std::optional<Request> request = from_wire<Request>(to_wire(problem, raw, options).bytes());
   ASSERT_TRUE(request);
   EXPECT_EQ(request->problem.op, problem.op);
   EXPECT_EQ(request->problem.extents.H, 1);

@@ -132,29 +132,25 @@ class Server {
   }
 
  private:
-  Writer answer_to(MessageKind kind, std::span<const std::byte> bytes) {
-    if (kind == MessageKind::kEndCase) return to_wire(runner_.end_case().violations);
-    if (kind == MessageKind::kTogether) {
-      const std::optional<std::vector<TogetherCall>> calls = together_calls_from(bytes);
-      if (!calls) throw std::runtime_error("worker: a request that cannot be decoded");
-      return to_wire(runner_.run_together(*calls));
-    }
-    if (kind == MessageKind::kRefuse) {
-      const std::optional<Malformed> which = malformed_from(bytes);
-      if (!which) throw std::runtime_error("worker: a request that cannot be decoded");
-      return to_wire(runner_.refuse(*which));
-    }
-    const std::optional<Request> request = request_from(bytes);
+  template <class T>
+  static T decoded(std::span<const std::byte> bytes) {
+    std::optional<T> request = from_wire<T>(bytes);
     if (!request) throw std::runtime_error("worker: a request that cannot be decoded");
-    if (kind == MessageKind::kThreadUse) {
-      return to_wire(runner_.thread_use(request->problem, request->raw, request->options));
-    }
+    return *std::move(request);
+  }
+
+  Writer answer_to(MessageKind kind, std::span<const std::byte> bytes) {
+    if (kind == MessageKind::kEndCase) return to_wire(runner_.end_case());
+    if (kind == MessageKind::kTogether) return to_wire(runner_.run_together(decoded<std::vector<TogetherCall>>(bytes)));
+    if (kind == MessageKind::kRefuse) return to_wire(runner_.refuse(decoded<Malformed>(bytes)));
+    const auto [problem, raw, options] = decoded<Request>(bytes);
+    if (kind == MessageKind::kThreadUse) return to_wire(runner_.thread_use(problem, raw, options));
     if (kind == MessageKind::kDropoutMasks) {
-      DropoutMasks masks = runner_.dropout_masks(request->problem, request->raw, request->options);
+      DropoutMasks masks = runner_.dropout_masks(problem, raw, options);
       masks.result.outputs.clear();
       return to_wire(masks);
     }
-    return to_wire(runner_.run(request->problem, request->raw, request->options));
+    return to_wire(runner_.run(problem, raw, options));
   }
 
   Channel& channel_;

@@ -41,6 +41,12 @@ double seconds(std::chrono::duration<double> time) { return time.count(); }
 RunResult& result_of(RunResult& result) { return result; }
 RunResult& result_of(DropoutMasks& masks) { return masks.result; }
 
+template <class Result>
+std::string& broken_of(Result& result) {
+  return result.broken;
+}
+std::string& broken_of(DropoutMasks& masks) { return masks.result.broken; }
+
 // How often the state of the worker is checked: at most and at least.
 constexpr std::chrono::milliseconds kLeastPoll{1}, kAnswerPoll{50};
 
@@ -111,30 +117,31 @@ void WorkerRunner::start() {
   table_ = table_of(introduction_, claims_);
 }
 
-// Makes a call of `op`. On output the reply as decoded by `read`, or why there is none.
+// The reply as decoded by `read`, or a result that says why there is none; then the worker has been ended.
+template <class Read>
+auto WorkerRunner::decoded(const Answer& answer, Read read) {
+  decltype(read({})) result;
+  if (answer.message) result = read(answer.message->bytes);
+  if (!result) broken_of(result.emplace()) = answer.message ? end_worker(nonsense()) : answer.broken;
+  return *std::move(result);
+}
+
+// Makes a call of `op`.
 template <class Result, class Read>
 Result WorkerRunner::call(MessageKind kind, backgauge_op op, const Writer& request, Read read) {
-  Result none;
   if (options_.patience->is_lost(op)) {
-    result_of(none).broken = fmt::format("{}: {} calls of {} have not returned within {:g} s each", kNotRun,
-                                         Patience::kMostTimeouts, find_op(op)->word, seconds(options_.timeout));
+    Result none;
+    broken_of(none) = fmt::format("{}: {} calls of {} have not returned within {:g} s each", kNotRun,
+                                  Patience::kMostTimeouts, find_op(op)->word, seconds(options_.timeout));
     return none;
   }
   const Answer answer = ask(kind, request.bytes());
   if (answer.timed_out) options_.patience->lose(op);
-  if (!answer.message) {
-    result_of(none).broken = answer.broken;
-    return none;
-  }
-  std::optional<Result> got = read(answer.message->bytes);
-  if (!got) {
-    result_of(none).broken = end_worker(nonsense());
-    return none;
-  }
-  RunResult& result = result_of(*got);
-  const std::string misbehaved = misbehaviour(result);
-  if (result.broken.empty()) result.broken = misbehaved;
-  return *std::move(got);
+  Result got = decoded(answer, read);
+  if (process_ == nullptr) return got;
+  const std::string misbehaved = misbehaviour(result_of(got));
+  if (broken_of(got).empty()) broken_of(got) = misbehaved;
+  return got;
 }
 
 RunResult WorkerRunner::run(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) {
@@ -153,50 +160,31 @@ Together WorkerRunner::run_together(const std::vector<TogetherCall>& calls) {
   std::int32_t threads = 0;
   for (const TogetherCall& call : calls) threads += call.options.num_threads;
   most_threads_ = std::max(most_threads_, threads);
-  const Answer answer = ask(MessageKind::kTogether, to_wire(calls).bytes());
-  std::optional<Together> together;
-  if (answer.message) together = together_from(answer.message->bytes, calls);
-  if (!together) {
-    together.emplace();
-    together->broken = answer.message ? end_worker(nonsense()) : answer.broken;
-    return *together;
-  }
+  Together together = decoded(ask(MessageKind::kTogether, to_wire(calls).bytes()),
+                              [&](std::span<const std::byte> bytes) { return together_from(bytes, calls); });
+  if (process_ == nullptr) return together;
   RunResult result;
   result.function = "concurrent calls";
-  together->broken = misbehaviour(result);
-  return *together;
+  together.broken = misbehaviour(result);
+  return together;
 }
 
 ThreadUse WorkerRunner::thread_use(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) {
   most_threads_ = std::max(most_threads_, options.num_threads);
-  const Answer answer = ask(MessageKind::kThreadUse, to_wire(problem, raw, options).bytes());
-  std::optional<ThreadUse> use;
-  if (answer.message) use = thread_use_from(answer.message->bytes);
-  if (!use) {
-    use.emplace();
-    use->broken = answer.message ? end_worker(nonsense()) : answer.broken;
-  }
-  return *use;
+  return decoded(ask(MessageKind::kThreadUse, to_wire(problem, raw, options).bytes()), thread_use_from);
 }
 
 RunResult WorkerRunner::refuse(const Malformed& which) {
-  return call<RunResult>(MessageKind::kRefuse, which.op, to_wire(which), refusal_from);
+  return call<RunResult>(MessageKind::kRefuse, which.op, to_wire(which), result_without_outputs_from);
 }
 
 RunResult WorkerRunner::end_case() {
   RunResult end;
-  end.status = BACKGAUGE_OK;
   if (case_began_ && process_ != nullptr) {
-    const Answer answer = ask(MessageKind::kEndCase, {});
-    std::optional<std::vector<std::string>> texts;
-    if (answer.message) texts = texts_from(answer.message->bytes);
-    if (texts) {
-      end.violations = std::move(*texts);
-      end.broken = printed();
-    } else {
-      end.broken = answer.message ? end_worker(nonsense()) : answer.broken;
-    }
+    end = decoded(ask(MessageKind::kEndCase, {}), result_without_outputs_from);
+    if (process_ != nullptr) end.broken = printed();
   }
+  end.status = BACKGAUGE_OK;
   case_began_ = false;
   return end;
 }

@@ -70,6 +70,8 @@ class WorkerRunner : public Runner {
   void end_process();
   template <class Result, class Read>
   Result call(MessageKind kind, backgauge_op op, const Writer& request, Read read);
+  template <class Read>
+  auto decoded(const Answer& answer, Read read);
   Answer ask(MessageKind kind, std::span<const std::byte> bytes);
   Answer hear();
   std::string lateness(Seconds limit, Seconds passed, Seconds elapsed) const;
