@@ -6,53 +6,35 @@
 namespace backgauge {
 namespace {
 
-// Compares runs of the gradient with the first one.
-class RunsComparison {
- public:
-  RunsComparison(const CaseSession& session, const CaseRuns& runs, ExpectedOutputs& expected)
-      : session_(session),
-        runs_(runs),
-        declared_(session.declared()),
-        wanted_(expected.gradient(session.problem(), declared_)) {}
-
-  Verdict verdict() const {
-    Verdict verdict = against_expected(runs_.first);
-    if (verdict.status == Status::kFailed) return verdict;
-    if (auto again = verdict_of_failed_run(runs_.second)) return *again;
-    if (auto again = against_first(runs_.second, session_.repeats() ? "not repeatable" : "second run")) return *again;
-    if (!runs_.shared) return verdict;
-    if (auto shared = verdict_of_failed_run(*runs_.shared)) {
-      shared->reason = runs_.sharing + ": " + shared->reason;
-      return *shared;
-    }
-    if (auto shared = against_first(*runs_.shared, runs_.sharing)) return *shared;
-    return verdict;
-  }
-
- private:
-  Verdict against_expected(const RunResult& run) const {
-    return conclude(compare_outputs(run.outputs, wanted_, session_.problem(), declared_));
-  }
-
-  // What is wrong with another run of the same problem: it must be equal to the first bit for bit or, if that is not
-  // claimed, within bounds.
-  std::optional<Verdict> against_first(const RunResult& other, const std::string& how) const {
-    const std::string difference = first_difference(runs_.first.outputs, other.outputs);
-    if (difference.empty()) return std::nullopt;
-    if (session_.repeats()) return failed(how + ": " + difference);
-    Verdict verdict = against_expected(other);
-    if (verdict.status != Status::kFailed) return std::nullopt;
-    verdict.reason = how + ": " + verdict.reason;
-    return verdict;
-  }
-
-  const CaseSession& session_;
-  const CaseRuns& runs_;
-  const Declared declared_;
-  const std::vector<Wanted>& wanted_;
-};
+// What is wrong with another run of the same problem: it must be equal to the first bit for bit or, if that is not
+// claimed, within bounds.
+std::optional<Verdict> against_first(const RunResult& first, const RunResult& other, const std::string& how,
+                                     bool repeats, const JudgeRun& judged) {
+  const std::string difference = first_difference(first.outputs, other.outputs);
+  if (difference.empty()) return std::nullopt;
+  if (repeats) return failed(how + ": " + difference);
+  Verdict verdict = judged(other);
+  if (verdict.status != Status::kFailed) return std::nullopt;
+  verdict.reason = how + ": " + verdict.reason;
+  return verdict;
+}
 
 }  // namespace
+
+Verdict judge_gradients(const CaseRuns& runs, bool repeats, const JudgeRun& judged) {
+  Verdict verdict = judged(runs.first);
+  if (verdict.status == Status::kFailed) return verdict;
+  const std::string again = repeats ? "not repeatable" : "second run";
+  if (auto wrong = verdict_of_failed_run(runs.second)) return *wrong;
+  if (auto wrong = against_first(runs.first, runs.second, again, repeats, judged)) return *wrong;
+  if (!runs.shared) return verdict;
+  if (auto wrong = verdict_of_failed_run(*runs.shared)) {
+    wrong->reason = runs.sharing + ": " + wrong->reason;
+    return *wrong;
+  }
+  if (auto wrong = against_first(runs.first, *runs.shared, runs.sharing, repeats, judged)) return *wrong;
+  return verdict;
+}
 
 Verdict compare_runs(CaseSession& session, const CaseRuns& runs, ExpectedOutputs& expected) {
   Verdict verdict{Status::kPassed, "", {}};
@@ -63,7 +45,11 @@ Verdict compare_runs(CaseSession& session, const CaseRuns& runs, ExpectedOutputs
     if (verdict.status == Status::kFailed) return verdict;
   }
   if (runs.failure) return *runs.failure;
-  Verdict gradient = RunsComparison(session, runs, expected).verdict();
+  const Declared declared = session.declared();
+  const std::vector<Wanted>& wanted = expected.gradient(session.problem(), declared);
+  Verdict gradient = judge_gradients(runs, session.repeats(), [&](const RunResult& run) {
+    return conclude(compare_outputs(run.outputs, wanted, session.problem(), declared));
+  });
   if (!session.has_forward() || gradient.tensors.empty()) return gradient;  // without tensors the reason says why
   verdict.tensors.insert(verdict.tensors.end(), gradient.tensors.begin(), gradient.tensors.end());
   verdict = conclude(std::move(verdict.tensors));

@@ -3,6 +3,7 @@
 
 #include "properties/judge/adjoint/adjoint.h"
 #include "properties/judge/compare/run_verdicts.h"
+#include "properties/judge/compare_runs.h"
 
 namespace backgauge {
 
@@ -28,32 +29,13 @@ Verdict compare_runs_without_masks(CaseSession& session, const CaseRuns& runs, E
   }
   const std::vector<TensorReport> forward_reports =
       compare_outputs(runs.forward.outputs, known.forward, session.forward_problem(), declared);
-  const auto judged = [&](const RunResult& result) {
-    return judge_along(slopes, problem, result.outputs, known, expected.rounding_errors(), declared, forward_reports);
-  };
-  Verdict verdict = judged(runs.first);
-  if (verdict.status == Status::kFailed) return verdict;
-  for (const RunResult* other : {&runs.second, runs.shared ? &*runs.shared : nullptr}) {
-    if (other == nullptr) continue;
-    const std::string how = other != &runs.second ? runs.sharing : repeats ? "not repeatable" : "second run";
-    if (auto wrong = verdict_of_failed_run(*other)) {
-      if (other != &runs.second) wrong->reason = how + ": " + wrong->reason;
-      return *wrong;
-    }
-    const std::string difference = first_difference(runs.first.outputs, other->outputs);
-    if (difference.empty()) continue;
-    if (repeats) return failed(how + ": " + difference);
-    Verdict more = judged(*other);
-    if (more.status != Status::kFailed) continue;
-    more.reason = how + ": " + more.reason;
-    return more;
-  }
-  if (!known.in_range) {
-    return {Status::kSkipped,
-            "masks not available, and the adjoint identity does not apply: values are not finite or near overflow",
-            {}};
-  }
-  return verdict;
+  Verdict verdict = judge_gradients(runs, repeats, [&](const RunResult& run) {
+    return judge_along(slopes, problem, run.outputs, known, expected.rounding_errors(), declared, forward_reports);
+  });
+  if (known.in_range || verdict.status == Status::kFailed || verdict.status == Status::kBroken) return verdict;
+  return {Status::kSkipped,
+          "masks not available, and the adjoint identity does not apply: values are not finite or near overflow",
+          {}};
 }
 
 }  // namespace backgauge
