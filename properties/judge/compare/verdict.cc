@@ -10,8 +10,8 @@
 namespace backgauge {
 namespace {
 
-constexpr Status kStatuses[] = {Status::kPassed, Status::kFailed, Status::kMistrusted, Status::kSkipped,
-                                Status::kBroken};
+// In the order of Status.
+constexpr std::string_view kWords[] = {"PASSED", "FAILED", "MISTRUSTED", "SKIPPED", "BROKEN"};
 
 // A reason without numbers and without text from the implementation.
 std::string without_details(const std::string& reason) {
@@ -25,22 +25,12 @@ std::string without_details(const std::string& reason) {
 
 }  // namespace
 
-std::string_view verdict_word(Status status) {
-  switch (status) {
-    case Status::kPassed: return "PASSED";
-    case Status::kFailed: return "FAILED";
-    case Status::kMistrusted: return "MISTRUSTED";
-    case Status::kSkipped: return "SKIPPED";
-    case Status::kBroken: return "BROKEN";
-  }
-  return "BROKEN";
-}
+std::string_view verdict_word(Status status) { return kWords[static_cast<int>(status)]; }
 
 std::optional<Status> parse_status(std::string_view word) {
-  for (const Status status : kStatuses) {
-    if (verdict_word(status) == word) return status;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find(kWords, word);
+  if (found == std::end(kWords)) return std::nullopt;
+  return static_cast<Status>(found - std::begin(kWords));
 }
 
 std::string failure_of(const Verdict& verdict) {
