@@ -66,6 +66,13 @@ bool counts_bytes(const Block& block) { return block.in_bytes || block.role == B
 
 std::size_t counted_unit(const Block& block) { return counts_bytes(block) ? 1 : block.unit; }
 
+Violation violation_at(const std::byte* at, Violation::Kind kind, Access access, const Block& block,
+                       const std::byte* data) {
+  const std::size_t unit = counted_unit(block);
+  const auto elements = static_cast<std::int64_t>(block.size / unit);
+  return {kind, access, block.name, element_at(at, data, unit), elements, false, counts_bytes(block)};
+}
+
 // Keeps the one nearest to the block.
 void add(Violation violation, std::vector<Violation>& found) {
   for (Violation& other : found) {
@@ -285,13 +292,10 @@ void Arena::add_hit(const GuardHit& hit, std::vector<Violation>& found) const {
   const Block& block = blocks_[k];
   const Place& place = places_[k];
   const std::byte* data = place.data == nullptr ? place.pages : place.data;
-  const std::size_t unit = counted_unit(block);
   const Violation::Kind kind = address < data                 ? Violation::Kind::kBeforeBeginning
                                : address >= data + block.size ? Violation::Kind::kPastEnd
                                                               : Violation::Kind::kWroteInput;
-  add({kind, hit.access, block.name, element_at(address, data, unit), static_cast<std::int64_t>(block.size / unit),
-       false, counts_bytes(block)},
-      found);
+  add(violation_at(address, kind, hit.access, block, data), found);
 }
 
 void Arena::check_canary(std::size_t k, std::vector<Violation>& found) const {
@@ -300,11 +304,7 @@ void Arena::check_canary(std::size_t k, std::vector<Violation>& found) const {
   if (block.size == 0) return;
   const std::byte *data = place.our_data(), *end = data + block.size;
   const auto report = [&](const std::byte* at, Violation::Kind kind) {
-    if (at == nullptr) return;
-    const std::size_t unit = counted_unit(block);
-    add({kind, Access::kWrite, block.name, element_at(at, data, unit), static_cast<std::int64_t>(block.size / unit),
-         false, counts_bytes(block)},
-        found);
+    if (at != nullptr) add(violation_at(at, kind, Access::kWrite, block, data), found);
   };
   report(last_difference(canary_of(block), place.ours, data, data), Violation::Kind::kBeforeBeginning);
   report(first_difference(canary_of(block), end, place.ours + place.pages_size, end), Violation::Kind::kPastEnd);
@@ -316,11 +316,9 @@ void Arena::check_unchanged(std::size_t k, std::span<const std::byte> then, std:
   const std::byte* data = places_[k].our_data();
   if (then.empty() || std::memcmp(data, then.data(), then.size()) == 0) return;
   const std::byte* now = std::mismatch(data, data + then.size(), then.data()).first;
-  const std::size_t unit = counted_unit(block);
-  add({block.role == Block::Role::kOutput ? Violation::Kind::kChangedOutput : Violation::Kind::kChangedInput,
-       Access::kWrite, block.name, element_at(now, data, unit), static_cast<std::int64_t>(block.size / unit), false,
-       counts_bytes(block)},
-      found);
+  const bool is_output = block.role == Block::Role::kOutput;
+  const Violation::Kind kind = is_output ? Violation::Kind::kChangedOutput : Violation::Kind::kChangedInput;
+  add(violation_at(now, kind, Access::kWrite, block, data), found);
 }
 
 bool Arena::unwritten(std::size_t block, std::size_t element) const {
