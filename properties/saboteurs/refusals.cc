@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "properties/saboteurs/ops.h"
+#include "properties/saboteurs/tensors.h"
 #include "reference/contract/rnn_params.h"
 #include "reference/contract/validate.h"
 
@@ -102,11 +103,6 @@ class Copy {
   std::vector<backgauge_tensor> inputs_, outputs_;
   std::vector<Pair> pairs_;
 };
-
-bool is_saved(std::string_view name) {
-  constexpr std::string_view kSaved[] = {"i", "f", "o", "ci", "co", "cs", "h"};
-  return std::ranges::find(kSaved, name) != std::end(kSaved);
-}
 
 bool leaves_rank_unchecked(Fault fault, std::string_view name) {
   switch (fault) {

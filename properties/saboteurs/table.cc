@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "properties/saboteurs/flush.h"
+#include "properties/saboteurs/float_control.h"
 #include "properties/saboteurs/ops.h"
 #include "reference/contract/claims.h"
 #include "reference/contract/validate.h"
@@ -24,6 +24,24 @@ State& state_of(std::size_t n) {
   static const auto states = std::make_unique<std::array<State, kMostVariants>>();
   return (*states)[n];
 }
+
+// Turns on the processor's flushing of subnormal numbers for the lifetime of an object.
+class FlushSubnormals {
+ public:
+  // forget: the flags stay set afterwards, as a fault.
+  FlushSubnormals(bool on, bool forget) : before_(float_control()), restore_(!forget) {
+    if (on || forget) set_float_control(before_ | kFlushSubnormals);
+  }
+  ~FlushSubnormals() {
+    if (restore_) set_float_control(before_);
+  }
+  FlushSubnormals(const FlushSubnormals&) = delete;
+  FlushSubnormals& operator=(const FlushSubnormals&) = delete;
+
+ private:
+  std::uint64_t before_;
+  bool restore_;
+};
 
 backgauge_status fail(backgauge_message* message, backgauge_status status, const std::string& text) {
   if (message != nullptr) {
@@ -120,21 +138,9 @@ backgauge_status reveal_variant(std::size_t n, const backgauge_call* call, std::
 }
 
 // The functions of variant N; they differ only in the number.
-template <std::size_t N>
-backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) {
-  return prepare_variant(N, call, plan, message);
-}
-template <std::size_t N>
-backgauge_status run(const backgauge_call* call, backgauge_message* message) {
-  return run_variant(N, call, message);
-}
-template <std::size_t N>
-backgauge_status forward(const backgauge_call* call, backgauge_message* message) {
-  return forward_variant(N, call, message);
-}
-template <std::size_t N>
-backgauge_status reveal(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep, backgauge_message* message) {
-  return reveal_variant(N, call, gap, keep, message);
+template <auto function, std::size_t N, class... Arguments>
+backgauge_status of_variant(Arguments... arguments) {
+  return function(N, arguments...);
 }
 
 struct Functions {
@@ -146,7 +152,8 @@ struct Functions {
 
 template <std::size_t... N>
 constexpr std::array<Functions, sizeof...(N)> functions_of(std::index_sequence<N...>) {
-  return {{{prepare<N>, run<N>, forward<N>, reveal<N>}...}};
+  return {{{of_variant<prepare_variant, N>, of_variant<run_variant, N>, of_variant<forward_variant, N>,
+            of_variant<reveal_variant, N>}...}};
 }
 constexpr std::array<Functions, kMostVariants> kFunctions = functions_of(std::make_index_sequence<kMostVariants>());
 
