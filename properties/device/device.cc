@@ -39,24 +39,21 @@ Memory::Memory(std::size_t bytes, std::size_t alignment) : size_(bytes) {
 
 Memory::~Memory() { runtime().cudaFree(allocation_); }
 
-void Memory::write(std::span<const std::byte> from, const Stream& stream) const {
-  if (size_ == 0) return;
-  check(runtime().cudaMemcpyAsync(data_, from.data(), size_, kToDevice, stream.get()), "cudaMemcpyAsync");
+void Memory::transfer(void* to, const void* from, int kind, const Stream& stream) const {
+  if (size_ > 0) check(runtime().cudaMemcpyAsync(to, from, size_, kind, stream.get()), "cudaMemcpyAsync");
 }
 
-void Memory::read(std::span<std::byte> to, const Stream& stream) const {
-  if (size_ == 0) return;
-  check(runtime().cudaMemcpyAsync(to.data(), data_, size_, kToHost, stream.get()), "cudaMemcpyAsync");
+void Memory::write(std::span<const std::byte> from, const Stream& stream) const {
+  transfer(data_, from.data(), kToDevice, stream);
 }
+
+void Memory::read(std::span<std::byte> to, const Stream& stream) const { transfer(to.data(), data_, kToHost, stream); }
+
+void Memory::copy(const Memory& from, const Stream& stream) const { transfer(data_, from.data_, kWithin, stream); }
 
 void Memory::fill(std::byte value, const Stream& stream) const {
   if (size_ == 0) return;
   check(runtime().cudaMemsetAsync(data_, std::to_integer<int>(value), size_, stream.get()), "cudaMemsetAsync");
-}
-
-void Memory::copy(const Memory& from, const Stream& stream) const {
-  if (size_ == 0) return;
-  check(runtime().cudaMemcpyAsync(data_, from.data_, size_, kWithin, stream.get()), "cudaMemcpyAsync");
 }
 
 Stopwatch::Stopwatch() {

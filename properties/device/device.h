@@ -46,6 +46,8 @@ class Memory {
   void copy(const Memory& from, const Stream& stream) const;  // of the same size
 
  private:
+  void transfer(void* to, const void* from, int kind, const Stream& stream) const;
+
   void* allocation_ = nullptr;
   std::byte* data_ = nullptr;
   std::size_t size_;
