@@ -5,5 +5,6 @@
 namespace backgauge {
 
 template std::vector<Evaluated<Exact<double>::Matrix>> evaluate(const Exact<double>&, const Problem&);
+template std::vector<Evaluated<Exact<long double>::Matrix>> evaluate(const Exact<long double>&, const Problem&);
 
 }  // namespace backgauge

@@ -15,7 +15,7 @@
 
 namespace backgauge {
 
-// Instantiated in evaluate_<arithmetic>.cc, one each, because they take long to compile.
+// Instantiated in evaluate_*.cc, because they take long to compile.
 extern template std::vector<Evaluated<Exact<double>::Matrix>> evaluate(const Exact<double>&, const Problem&);
 extern template std::vector<Evaluated<Exact<long double>::Matrix>> evaluate(const Exact<long double>&, const Problem&);
 extern template std::vector<Evaluated<Bound<double>::Matrix>> evaluate(const Bound<double>&, const Problem&);

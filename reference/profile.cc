@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "reference/arithmetic/product_work.h"
+#include "reference/arithmetic/dense_product.h"
 #include "reference/deviation.h"
 #include "reference/rounding_model.h"
 

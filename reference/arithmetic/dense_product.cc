@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "reference/arithmetic/dense_product_scratch.h"
-#include "reference/arithmetic/product_work.h"
 
 namespace backgauge {
 

@@ -25,6 +25,12 @@ void dense_product(const Product<V>& product);
 extern template void dense_product(const Product<double>&);
 extern template void dense_product(const Product<float>&);
 
+// Operations (a product and a sum are two) of all products that this process has made so far.
+struct ProductWork {
+  double double_flops, float_flops;
+};
+ProductWork product_work();
+
 // While one lives, the thread that made it divides its largest products among all cores. The bits are the same. For
 // times when nothing else runs.
 class ProductsOnAllCores {
