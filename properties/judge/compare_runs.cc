@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/judge/compare_runs.h"
 
+#include <functional>
+
+#include "properties/judge/adjoint/adjoint.h"
 #include "properties/judge/compare/run_verdicts.h"
 
 namespace backgauge {
 namespace {
+
+using JudgeRun = std::function<Verdict(const RunResult&)>;
 
 // What is wrong with another run of the same problem: it must be equal to the first bit for bit or, if that is not
 // claimed, within bounds.
@@ -19,8 +24,7 @@ std::optional<Verdict> against_first(const RunResult& first, const RunResult& ot
   return verdict;
 }
 
-}  // namespace
-
+// The verdict on all runs of the gradient, of which `judged` judges one. `repeats`: they must be equal bit for bit.
 Verdict judge_gradients(const CaseRuns& runs, bool repeats, const JudgeRun& judged) {
   Verdict verdict = judged(runs.first);
   if (verdict.status == Status::kFailed) return verdict;
@@ -35,6 +39,8 @@ Verdict judge_gradients(const CaseRuns& runs, bool repeats, const JudgeRun& judg
   if (auto wrong = against_first(runs.first, *runs.shared, runs.sharing, repeats, judged)) return *wrong;
   return verdict;
 }
+
+}  // namespace
 
 Verdict compare_runs(CaseSession& session, const CaseRuns& runs, ExpectedOutputs& expected) {
   Verdict verdict{Status::kPassed, "", {}};
@@ -57,6 +63,37 @@ Verdict compare_runs(CaseSession& session, const CaseRuns& runs, ExpectedOutputs
     verdict.note = std::string(kMasksWithState) + (verdict.note.empty() ? "" : "; ") + verdict.note;
   }
   return verdict;
+}
+
+Verdict compare_runs_without_masks(CaseSession& session, const CaseRuns& runs, ExpectedOutputs& expected,
+                                   std::uint64_t seed) {
+  if (runs.failure) return *runs.failure;
+  const Problem& problem = session.problem();
+  const Declared declared = session.declared();
+  RunOptions elsewhere = runs.options;
+  elsewhere.placement = runs.options.placement.opposite();
+  const RunResult again = session.repeat_forward(elsewhere);
+  if (auto verdict = verdict_of_failed_run(again)) return *verdict;
+  const MaskFreeReference known = mask_free_reference(problem, expected, declared, seed);
+  Slopes slopes;
+  if (known.in_range) {
+    slopes = measure_slopes(session.runner(), problem, runs.forward.outputs, declared, runs.options, seed);
+  }
+  if (slopes.failure) return *slopes.failure;
+
+  const bool repeats = session.repeats();
+  if (const std::string change = changed(runs.forward, again, known, repeats, problem.dtype); !change.empty()) {
+    return failed("masks that are not available must be the same in every forward of the same call: " + change);
+  }
+  const std::vector<TensorReport> forward_reports =
+      compare_outputs(runs.forward.outputs, known.forward, session.forward_problem(), declared);
+  Verdict verdict = judge_gradients(runs, repeats, [&](const RunResult& run) {
+    return judge_along(slopes, problem, run.outputs, known, expected.rounding_errors(), declared, forward_reports);
+  });
+  if (known.in_range || verdict.status == Status::kFailed || verdict.status == Status::kBroken) return verdict;
+  return {Status::kSkipped,
+          "masks not available, and the adjoint identity does not apply: values are not finite or near overflow",
+          {}};
 }
 
 }  // namespace backgauge

@@ -2,7 +2,7 @@
 // The verdict on the calls of one case: their outputs against the expected ones, and against each other.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 
 #include "properties/judge/case_runs.h"
 #include "properties/judge/compare/expected_outputs.h"
@@ -13,8 +13,10 @@ namespace backgauge {
 // are available.
 Verdict compare_runs(CaseSession& session, const CaseRuns& runs, ExpectedOutputs& expected);
 
-// The verdict on all runs of the gradient, of which `judged` judges one. `repeats`: they must be equal bit for bit.
-using JudgeRun = std::function<Verdict(const RunResult&)>;
-Verdict judge_gradients(const CaseRuns& runs, bool repeats, const JudgeRun& judged);
+// The same of a case whose dropout masks are not available: by the checks that need no mask, and by the adjoint
+// identity (README.md). Calls the forward again, with these and with other inputs. `seed`: of directions and of masks
+// that are drawn here.
+Verdict compare_runs_without_masks(CaseSession& session, const CaseRuns& runs, ExpectedOutputs& expected,
+                                   std::uint64_t seed);
 
 }  // namespace backgauge

@@ -8,7 +8,6 @@
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "properties/judge/compare_runs.h"
-#include "properties/judge/compare_without_masks.h"
 
 namespace backgauge {
 namespace {
