@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Imitates a patient cheat: computes the first elements of an output, and searches the memory for an array that begins
 // like them.
-#include "properties/saboteurs/hostile/memory_search.h"
-
 #include <sys/uio.h>
 #include <unistd.h>
 

@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "properties/saboteurs/hostile/memory_search.h"
 #include "properties/saboteurs/hostile/misbehaviour.h"
 #include "reference/contract/dtypes.h"
 
