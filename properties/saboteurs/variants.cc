@@ -38,19 +38,11 @@ void add_catalogue(std::vector<Variant>& out) {
 }
 
 enum class SiteKind { sum, product, sigmoid_slope, tanh_slope, dot, index };
-enum class Where { cell, lstm, block, rnn, gru, tanh };
 
-std::uint32_t ops_of(Where where) {
-  switch (where) {
-    case Where::cell: return CELL | BLOCK | RNN;
-    case Where::lstm: return CELL | BLOCK;
-    case Where::block: return BLOCK;
-    case Where::rnn:
-    case Where::gru:
-    case Where::tanh: return RNN;
-  }
-  return 0;
-}
+// The words of sites.inc for the ops that a site belongs to.
+namespace where {
+constexpr std::uint32_t cell = CELL | BLOCK | RNN, lstm = CELL | BLOCK, block = BLOCK, rnn = RNN, gru = RNN, tanh = RNN;
+}  // namespace where
 
 struct Rule {
   Change change;
@@ -104,12 +96,12 @@ void add_operator_faults(std::vector<Variant>& out) {
     const char* name;
     SiteKind kind;
     int operands;
-    Where where;
+    std::uint32_t ops;
     const char* what;
   };
   constexpr Row kRows[] = {
-#define BACKGAUGE_SITE(name, kind, operands, where, what) \
-  {Site::k_##name, #name, SiteKind::kind, operands, Where::where, what},
+#define BACKGAUGE_SITE(name, kind, operands, place, what) \
+  {Site::k_##name, #name, SiteKind::kind, operands, where::place, what},
 #include "properties/saboteurs/sites.inc"
 #undef BACKGAUGE_SITE
   };
@@ -117,7 +109,7 @@ void add_operator_faults(std::vector<Variant>& out) {
     for (const Rule& rule : rules_of(row.kind)) {
       for (int operand = 0; operand < (rule.each_operand ? row.operands : 1); ++operand) {
         for (const auto& [bit, op] : kOps) {
-          if ((ops_of(row.where) & bit) == 0) continue;
+          if ((row.ops & bit) == 0) continue;
           const std::string number = rule.each_operand ? std::to_string(operand + 1) : "";
           Variant variant{.id = id_for(std::string(row.name) + "_" + rule.word + number, bit),
                           .group = "operator",
@@ -133,91 +125,106 @@ void add_operator_faults(std::vector<Variant>& out) {
   }
 }
 
-void add_correct(std::vector<Variant>& out, std::string id, std::string what, const Style& style) {
-  Variant variant{.id = std::move(id),
-                  .group = "correct",
-                  .what = std::move(what),
-                  .op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD,
-                  .kind = Kind::kCorrect};
-  variant.style = style;
-  out.push_back(std::move(variant));
-}
-
 void add_correct_variants(std::vector<Variant>& out) {
-  add_correct(out, "forward_sums", "sums from the first term to the last", {});
-  add_correct(out, "reverse_sums", "sums from the last term to the first", {.order = SumOrder::kReverse});
-  add_correct(out, "pairwise_sums", "sums as balanced trees", {.order = SumOrder::kPairwise});
-  add_correct(out, "lanes8", "sums in 8 lanes", {.order = SumOrder::kLanes8});
-  add_correct(out, "lanes16", "sums in 16 lanes", {.order = SumOrder::kLanes16});
-  add_correct(out, "shuffled_sums", "sums in a shuffled order", {.order = SumOrder::kShuffled});
-  add_correct(out, "kahan_sums", "compensated sums", {.order = SumOrder::kKahan});
-  add_correct(out, "double_sums", "sums in double", {.order = SumOrder::kWide});
-  add_correct(out, "fma", "fused multiply-add", {.fma = true});
-  add_correct(out, "lanes8_fma", "fused multiply-add in 8 lanes", {.order = SumOrder::kLanes8, .fma = true});
-  add_correct(out, "sigmoid_difference", "slope of a sigmoid as s - s s", {.sigmoid_slope = SigmoidSlope::kDifference});
-  add_correct(out, "tanh_product", "slope of tanh as (1 - t)(1 + t)", {.tanh_slope = TanhSlope::kProduct});
-  add_correct(out, "tanh_fma", "slope of tanh as fma(-t, t, 1)", {.tanh_slope = TanhSlope::kFusedMultiplyAdd});
-  add_correct(out, "slopes_as_factors", "gradient through an activation as g (1 - s) s and (g + g t)(1 - t)",
-              {.through_slope = ThroughSlope::kFactors});
-  add_correct(out, "slopes_multiplied_out", "gradient through an activation as g s - g s s and g - g t t",
-              {.through_slope = ThroughSlope::kDifferences});
-  add_correct(out, "blend_interpolated", "GRU: h as n + z (h_prev - n), gradient of n as dh - dh z",
-              {.blend = Blend::kInterpolated});
-  add_correct(out, "blend_multiplied_out", "GRU: gradients of n and z as dh - dh z and dh h_prev - dh n",
-              {.blend = Blend::kMultipliedOut});
-  add_correct(out, "factors_from_the_right", "short sums and products evaluated from the right",
-              {.factors_from_the_right = true});
-  add_correct(out, "merged_weight_sums", "weight gradients as one sum over steps and examples",
-              {.merged_weight_sums = true});
-  add_correct(out, "time_blocks", "weight gradients summed in blocks of 2 steps", {.time_block = 2});
-  add_correct(out, "padded_gates", "gates of a unit adjacent in memory, rows padded", {.padded_gates = true});
-  add_correct(out, "threads2", "partial sums over 2 shares of the batch", {.threads = 2});
-  add_correct(out, "threads7", "partial sums over 7 shares of the batch", {.threads = 7});
-  add_correct(out, "flushed", "subnormals flushed (FTZ and DAZ)", {.flush_subnormals = true});
-  add_correct(out, "recomputed_co", "co recomputed from cs, as claimed", {.declared = {.recomputes_co = true}});
-  add_correct(out, "recomputed_co_by_exp", "co recomputed from cs with exp, as claimed",
-              {.tanh_by_exp = true, .declared = {.recomputes_co = true}});
-  add_correct(out, "relu_slope_at_zero", "slope 1 of relu at 0, as claimed",
-              {.declared = {.relu_slope_at_zero = true}});
-  add_correct(out, "sigmoid_by_tanh", "sigmoid as 0.5 tanh(x / 2) + 0.5", {.sigmoid_by_tanh = true});
-  add_correct(out, "tanh_by_exp", "tanh computed with exp and expm1", {.tanh_by_exp = true});
-  add_correct(out, "in_place", "intermediate results in the memory of outputs", {.in_place = true});
-  add_correct(out, "written_twice", "outputs written twice", {.written_twice = true});
-  add_correct(out, "in_double", "computed in double, rounded once", {.wide = true});
-  add_correct(out, "half_carries", "half: values carried from step to step rounded, class A'",
-              {.declared = {.accuracy_class = BACKGAUGE_CLASS_A_PRIME}});
-  add_correct(out, "half_everywhere", "half: every operation rounded, class B",
-              {.declared = {.accuracy_class = BACKGAUGE_CLASS_B}});
-  add_correct(out, "half_everywhere_pairwise", "half: every operation rounded, sums as balanced trees, class B",
-              {.order = SumOrder::kPairwise, .declared = {.accuracy_class = BACKGAUGE_CLASS_B}});
-  add_correct(out, "half_carries_lanes8_fma", "half: carried values rounded, fused multiply-add in 8 lanes, class A'",
-              {.order = SumOrder::kLanes8, .fma = true, .declared = {.accuracy_class = BACKGAUGE_CLASS_A_PRIME}});
-  add_correct(out, "half_everywhere_as_factors",
-              "half: every operation rounded, slopes as factors, GRU interpolated, class B",
-              {.through_slope = ThroughSlope::kFactors,
-               .blend = Blend::kInterpolated,
-               .declared = {.accuracy_class = BACKGAUGE_CLASS_B}});
-  add_correct(out, "half_everywhere_multiplied_out",
-              "half: every operation rounded, slopes and blend multiplied out, sums in 8 lanes, class B",
-              {.order = SumOrder::kLanes8,
-               .through_slope = ThroughSlope::kDifferences,
-               .blend = Blend::kMultipliedOut,
-               .declared = {.accuracy_class = BACKGAUGE_CLASS_B}});
-  add_correct(out, "tf32", "operands of matrix products in TF32, as claimed",
-              {.declared = {.numerical_contract = BACKGAUGE_FP32_TF32}});
-  add_correct(out, "bf16", "operands of matrix products in bfloat16, as claimed",
-              {.declared = {.numerical_contract = BACKGAUGE_BF16_ACC32}});
-  add_correct(out, "fp32_3xtf32", "operands of matrix products split into two TF32 parts, as claimed",
-              {.declared = {.numerical_contract = BACKGAUGE_FP32_3XTF32}});
-  add_correct(out, "all_at_once",
-              "padded gates, merged sums of 7 shares in 16 lanes, fused multiply-add, factors from the right",
-              {.order = SumOrder::kLanes16,
-               .fma = true,
-               .tanh_slope = TanhSlope::kFusedMultiplyAdd,
-               .factors_from_the_right = true,
-               .merged_weight_sums = true,
-               .threads = 7,
-               .padded_gates = true});
+  struct Row {
+    const char* id;
+    const char* what;
+    Style style;
+  };
+  const Row rows[] = {
+      {"forward_sums", "sums from the first term to the last", {}},
+      {"reverse_sums", "sums from the last term to the first", {.order = SumOrder::kReverse}},
+      {"pairwise_sums", "sums as balanced trees", {.order = SumOrder::kPairwise}},
+      {"lanes8", "sums in 8 lanes", {.order = SumOrder::kLanes8}},
+      {"lanes16", "sums in 16 lanes", {.order = SumOrder::kLanes16}},
+      {"shuffled_sums", "sums in a shuffled order", {.order = SumOrder::kShuffled}},
+      {"kahan_sums", "compensated sums", {.order = SumOrder::kKahan}},
+      {"double_sums", "sums in double", {.order = SumOrder::kWide}},
+      {"fma", "fused multiply-add", {.fma = true}},
+      {"lanes8_fma", "fused multiply-add in 8 lanes", {.order = SumOrder::kLanes8, .fma = true}},
+      {"sigmoid_difference", "slope of a sigmoid as s - s s", {.sigmoid_slope = SigmoidSlope::kDifference}},
+      {"tanh_product", "slope of tanh as (1 - t)(1 + t)", {.tanh_slope = TanhSlope::kProduct}},
+      {"tanh_fma", "slope of tanh as fma(-t, t, 1)", {.tanh_slope = TanhSlope::kFusedMultiplyAdd}},
+      {"slopes_as_factors",
+       "gradient through an activation as g (1 - s) s and (g + g t)(1 - t)",
+       {.through_slope = ThroughSlope::kFactors}},
+      {"slopes_multiplied_out",
+       "gradient through an activation as g s - g s s and g - g t t",
+       {.through_slope = ThroughSlope::kDifferences}},
+      {"blend_interpolated",
+       "GRU: h as n + z (h_prev - n), gradient of n as dh - dh z",
+       {.blend = Blend::kInterpolated}},
+      {"blend_multiplied_out",
+       "GRU: gradients of n and z as dh - dh z and dh h_prev - dh n",
+       {.blend = Blend::kMultipliedOut}},
+      {"factors_from_the_right", "short sums and products evaluated from the right", {.factors_from_the_right = true}},
+      {"merged_weight_sums", "weight gradients as one sum over steps and examples", {.merged_weight_sums = true}},
+      {"time_blocks", "weight gradients summed in blocks of 2 steps", {.time_block = 2}},
+      {"padded_gates", "gates of a unit adjacent in memory, rows padded", {.padded_gates = true}},
+      {"threads2", "partial sums over 2 shares of the batch", {.threads = 2}},
+      {"threads7", "partial sums over 7 shares of the batch", {.threads = 7}},
+      {"flushed", "subnormals flushed (FTZ and DAZ)", {.flush_subnormals = true}},
+      {"recomputed_co", "co recomputed from cs, as claimed", {.declared = {.recomputes_co = true}}},
+      {"recomputed_co_by_exp",
+       "co recomputed from cs with exp, as claimed",
+       {.tanh_by_exp = true, .declared = {.recomputes_co = true}}},
+      {"relu_slope_at_zero", "slope 1 of relu at 0, as claimed", {.declared = {.relu_slope_at_zero = true}}},
+      {"sigmoid_by_tanh", "sigmoid as 0.5 tanh(x / 2) + 0.5", {.sigmoid_by_tanh = true}},
+      {"tanh_by_exp", "tanh computed with exp and expm1", {.tanh_by_exp = true}},
+      {"in_place", "intermediate results in the memory of outputs", {.in_place = true}},
+      {"written_twice", "outputs written twice", {.written_twice = true}},
+      {"in_double", "computed in double, rounded once", {.wide = true}},
+      {"half_carries",
+       "half: values carried from step to step rounded, class A'",
+       {.declared = {.accuracy_class = BACKGAUGE_CLASS_A_PRIME}}},
+      {"half_everywhere",
+       "half: every operation rounded, class B",
+       {.declared = {.accuracy_class = BACKGAUGE_CLASS_B}}},
+      {"half_everywhere_pairwise",
+       "half: every operation rounded, sums as balanced trees, class B",
+       {.order = SumOrder::kPairwise, .declared = {.accuracy_class = BACKGAUGE_CLASS_B}}},
+      {"half_carries_lanes8_fma",
+       "half: carried values rounded, fused multiply-add in 8 lanes, class A'",
+       {.order = SumOrder::kLanes8, .fma = true, .declared = {.accuracy_class = BACKGAUGE_CLASS_A_PRIME}}},
+      {"half_everywhere_as_factors",
+       "half: every operation rounded, slopes as factors, GRU interpolated, class B",
+       {.through_slope = ThroughSlope::kFactors,
+        .blend = Blend::kInterpolated,
+        .declared = {.accuracy_class = BACKGAUGE_CLASS_B}}},
+      {"half_everywhere_multiplied_out",
+       "half: every operation rounded, slopes and blend multiplied out, sums in 8 lanes, class B",
+       {.order = SumOrder::kLanes8,
+        .through_slope = ThroughSlope::kDifferences,
+        .blend = Blend::kMultipliedOut,
+        .declared = {.accuracy_class = BACKGAUGE_CLASS_B}}},
+      {"tf32",
+       "operands of matrix products in TF32, as claimed",
+       {.declared = {.numerical_contract = BACKGAUGE_FP32_TF32}}},
+      {"bf16",
+       "operands of matrix products in bfloat16, as claimed",
+       {.declared = {.numerical_contract = BACKGAUGE_BF16_ACC32}}},
+      {"fp32_3xtf32",
+       "operands of matrix products split into two TF32 parts, as claimed",
+       {.declared = {.numerical_contract = BACKGAUGE_FP32_3XTF32}}},
+      {"all_at_once",
+       "padded gates, merged sums of 7 shares in 16 lanes, fused multiply-add, factors from the right",
+       {.order = SumOrder::kLanes16,
+        .fma = true,
+        .tanh_slope = TanhSlope::kFusedMultiplyAdd,
+        .factors_from_the_right = true,
+        .merged_weight_sums = true,
+        .threads = 7,
+        .padded_gates = true}},
+  };
+  for (const Row& row : rows) {
+    Variant variant{.id = row.id,
+                    .group = "correct",
+                    .what = row.what,
+                    .op = BACKGAUGE_LSTM_BLOCK_CELL_GRAD,
+                    .kind = Kind::kCorrect};
+    variant.style = row.style;
+    out.push_back(std::move(variant));
+  }
 }
 
 }  // namespace
