@@ -32,9 +32,9 @@ class WrongOutputs {
 
  private:
   void add(const std::string& text, const auto& value_of) const {
-    Explanation explanation{text, Values64(want_.size())};
-    for (std::size_t k = 0; k < want_.size(); ++k) explanation.values[k] = value_of(k);
-    consider_(explanation);
+    Values64 values;
+    for (std::size_t k = 0; k < want_.size(); ++k) values.push_back(value_of(k));
+    consider_(text, values);
   }
 
   void factors() const {
@@ -91,9 +91,7 @@ class WrongOutputs {
 void for_each_other_output(const std::vector<Wanted>& all, std::size_t which, const Consider& consider) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (k == which || all[k].shape != all[which].shape) continue;
-    Explanation other{"it holds the values of " + all[k].name, {}};
-    for (const long double value : all[k].value) other.values.push_back(static_cast<double>(value));
-    consider(other);
+    consider("it holds the values of " + all[k].name, {all[k].value.begin(), all[k].value.end()});
   }
 }
 
@@ -130,8 +128,8 @@ std::string hint(const Problem& problem, const std::vector<Wanted>& wanted, std:
                  std::span<const double> got) {
   if (got.size() != wanted[which].value.size()) return "";
   Matches matches;
-  const Consider consider = [&](const Explanation& explanation) {
-    matches.add(explanation.text, explain(wanted[which], got, explanation.values));
+  const Consider consider = [&](const std::string& text, const Values64& values) {
+    matches.add(text, explain(wanted[which], got, values));
   };
   WrongOutputs(problem, wanted[which], consider).for_each();
   for_each_wrong_part(problem, wanted[which], consider);

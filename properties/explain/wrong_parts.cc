@@ -15,11 +15,11 @@ class WrongParts {
 
   void operator()(const std::string& name, const auto& is_selected) const {
     for (const WrongFactor& wrong : kWrongFactors) {
-      Explanation out{fmt::format("the part '{}' {}", name, wrong.text), Values64(wanted_.value.size())};
-      for (std::size_t k = 0; k < out.values.size(); ++k) {
-        out.values[k] = static_cast<double>(wanted_.value[k]) * (is_selected(k) ? wrong.factor : 1);
+      Values64 values(wanted_.value.size());
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        values[k] = static_cast<double>(wanted_.value[k]) * (is_selected(k) ? wrong.factor : 1);
       }
-      consider_(out);
+      consider_(fmt::format("the part '{}' {}", name, wrong.text), values);
     }
   }
 

@@ -13,12 +13,8 @@ namespace backgauge {
 
 using Values64 = std::vector<double>;
 
-// A known error, and the values of an output that has it.
-struct Explanation {
-  std::string text;
-  Values64 values;  // one per element of the output
-};
-using Consider = std::function<void(const Explanation&)>;
+// Takes a known error, and the values of all elements of an output that has it.
+using Consider = std::function<void(const std::string& text, const Values64& values)>;
 
 // What a part of an output, or a term of a sum, is multiplied by through a simple error.
 struct WrongFactor {
