@@ -3,14 +3,15 @@
 // not the equations.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "properties/saboteurs/variant.h"
-#include "reference/contract/narrow.h"
+#include "reference/contract/storage.h"
 
 namespace backgauge::saboteurs {
 
@@ -120,57 +121,24 @@ class Tensors {
   }
 
   Real load(const backgauge_tensor& tensor, const std::byte* data, std::size_t k) const {
-    const std::byte* at = data + k * bytes(tensor);
-    if (tensor.dtype == BACKGAUGE_HALF) {
-      std::uint16_t bits;
-      std::memcpy(&bits, at, sizeof bits);
-      return static_cast<Real>(backgauge_half_to_float(bits));
-    }
-    if (tensor.dtype == BACKGAUGE_BFLOAT16) {
-      return flushed(static_cast<Real>(backgauge_bfloat16_to_float(load_as<std::uint16_t>(at))));
-    }
-    if (tensor.dtype == BACKGAUGE_FLOAT64) return flushed(static_cast<Real>(load_as<double>(at)));
-    return flushed(static_cast<Real>(load_as<float>(at)));
+    double value = 0;
+    decode(static_cast<backgauge_dtype>(tensor.dtype), data + k * bytes(tensor), {&value, 1});
+    return flushed(static_cast<Real>(value));
   }
 
-  template <class Stored>
-  static Stored load_as(const std::byte* at) {
-    Stored value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
+  void store(const backgauge_tensor& tensor, std::byte* data, std::size_t k, Real result) const {
+    double value = static_cast<double>(flushed(result));
+    const bool half = tensor.dtype == BACKGAUGE_HALF, bfloat16 = tensor.dtype == BACKGAUGE_BFLOAT16;
+    if (variant_.fault == Fault::kJ11 && half && std::fabs(value) < 0x1p-14) value = 0;  // the least normal number
+    if (variant_.fault == Fault::kJ12 && bfloat16) value = truncated(value);
+    if (variant_.fault == Fault::kJ13 && bfloat16) value = round_to(BACKGAUGE_HALF, value);
+    encode(static_cast<backgauge_dtype>(tensor.dtype), {&value, 1}, data + k * bytes(tensor));
   }
 
-  void store(const backgauge_tensor& tensor, std::byte* data, std::size_t k, Real value) const {
-    std::byte* at = data + k * bytes(tensor);
-    value = flushed(value);
-    if (tensor.dtype == BACKGAUGE_HALF) {
-      const double least_normal = 0x1p-14;
-      if (variant_.fault == Fault::kJ11 && std::fabs(static_cast<double>(value)) < least_normal) value = 0;
-      const Half half = narrowed<Half>(static_cast<double>(value));
-      std::memcpy(at, &half.bits, sizeof half.bits);
-    } else if (tensor.dtype == BACKGAUGE_BFLOAT16) {
-      store_as<std::uint16_t>(at, bfloat16_bits(value));
-    } else if (tensor.dtype == BACKGAUGE_FLOAT64) {
-      store_as<double>(at, value);
-    } else {
-      store_as<float>(at, value);
-    }
-  }
-
-  std::uint16_t bfloat16_bits(Real value) const {
-    if (variant_.fault == Fault::kJ12) {
-      const auto single = static_cast<float>(value);
-      return static_cast<std::uint16_t>(load_as<std::uint32_t>(reinterpret_cast<const std::byte*>(&single)) >> 16);
-    }
-    auto rounded = static_cast<double>(value);
-    if (variant_.fault == Fault::kJ13) rounded = static_cast<double>(narrowed<Half>(rounded));
-    return narrowed<Bfloat16>(rounded).bits;
-  }
-
-  template <class Stored>
-  static void store_as(std::byte* at, auto value) {
-    const Stored stored = static_cast<Stored>(value);
-    std::memcpy(at, &stored, sizeof stored);
+  // Without the digits that bfloat16 lacks.
+  static double truncated(double value) {
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value)) & 0xffff0000u;
+    return static_cast<double>(std::bit_cast<float>(bits));
   }
 
   const Variant& variant_;

@@ -5,6 +5,7 @@
 
 #include "properties/saboteurs/hostile/misbehaviour.h"
 #include "reference/contract/op_spec.h"
+#include "reference/contract/storage.h"
 
 namespace backgauge::saboteurs {
 namespace {
@@ -19,6 +20,10 @@ ClaimArrays changed_claims(void (*change)(Claims&)) {
     change(all.back());
   }
   return ClaimArrays(all);
+}
+
+std::byte* place_of(const backgauge_tensor& tensor, std::int64_t index) {
+  return static_cast<std::byte*>(tensor.data) + static_cast<std::size_t>(index) * backgauge_dtype_bytes(tensor.dtype);
 }
 
 std::vector<Hostile> make_all(bool twins) {
@@ -73,27 +78,13 @@ backgauge_status right(Call call, Message message) {
 }
 
 double element(const backgauge_tensor& tensor, std::int64_t index) {
-  switch (tensor.dtype) {
-    case BACKGAUGE_HALF:
-      return static_cast<double>(backgauge_half_to_float(static_cast<const std::uint16_t*>(tensor.data)[index]));
-    case BACKGAUGE_BFLOAT16:
-      return static_cast<double>(backgauge_bfloat16_to_float(static_cast<const std::uint16_t*>(tensor.data)[index]));
-    case BACKGAUGE_FLOAT32: return static_cast<double>(static_cast<const float*>(tensor.data)[index]);
-    default: return static_cast<const double*>(tensor.data)[index];
-  }
+  double value = 0;
+  decode(static_cast<backgauge_dtype>(tensor.dtype), place_of(tensor, index), {&value, 1});
+  return value;
 }
 
 void set_element(const backgauge_tensor& tensor, std::int64_t index, double value) {
-  switch (tensor.dtype) {
-    case BACKGAUGE_HALF:
-      static_cast<std::uint16_t*>(tensor.data)[index] = backgauge_float_to_half(static_cast<float>(value));
-      break;
-    case BACKGAUGE_BFLOAT16:
-      static_cast<std::uint16_t*>(tensor.data)[index] = backgauge_float_to_bfloat16(static_cast<float>(value));
-      break;
-    case BACKGAUGE_FLOAT32: static_cast<float*>(tensor.data)[index] = static_cast<float>(value); break;
-    default: static_cast<double*>(tensor.data)[index] = value; break;
-  }
+  encode(static_cast<backgauge_dtype>(tensor.dtype), {&value, 1}, place_of(tensor, index));
 }
 
 backgauge_status with_more(Call call, Message message, double more) {
