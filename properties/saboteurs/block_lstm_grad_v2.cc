@@ -28,30 +28,7 @@ Index steps_taken(const Context& context) {
 template <class Real>
 class BlockLstm {
  public:
-  explicit BlockLstm(const Context& context)
-      : context_(context),
-        work_(context.variant, context.call.dtype),
-        tensors_(context.variant, context.call),
-        T_(context.extents.T),
-        B_(context.extents.B),
-        I_(context.extents.I),
-        H_(context.extents.H),
-        S_(steps_taken(context)),
-        use_peephole_(has_peepholes(context)),
-        examples_(examples_computed(context, B_)),
-        gates_(work_, H_),
-        lstm_(work_, tensors_, H_),
-        x_(tensors_.read("x")),
-        w_(tensors_.read("w")),
-        cs_prev_(tensors_.read("cs_prev")),
-        h_prev_(tensors_.read("h_prev")),
-        h_(tensors_.read("h")),
-        cs_grad_(tensors_.read("cs_grad")),
-        h_grad_(read_h_grad<Real>(context, tensors_)),
-        dgates_(S_ * B_ * gates_.stride()),
-        x_grad_(T_ * B_ * I_),
-        cs_carry_(B_ * H_),
-        h_carry_(B_ * H_) {}
+  explicit BlockLstm(const Context& context) : context_(context) {}
 
   void compute() {
     if (work_.is(Fault::kH16) && B_ < context_.call.num_threads) return;
@@ -246,18 +223,24 @@ class BlockLstm {
                                     peephole_gradient(Site::k_wco_grad, 3)});
   }
 
+  using Values = std::vector<Real>;
+
   const Context& context_;
-  const Work<Real> work_;
-  const Tensors<Real> tensors_;
-  const Index T_, B_, I_, H_, S_;
-  const bool use_peephole_;
-  const Index examples_;
-  const Gates<Real> gates_;
-  const LstmTensors<Real> lstm_;
-  const std::vector<Real> x_, w_, cs_prev_, h_prev_, h_, cs_grad_, h_grad_;
-  std::vector<Real> dgates_;              // for every row
-  std::vector<Real> x_grad_;              // for every row
-  std::vector<Real> cs_carry_, h_carry_;  // dcs' and dh' of the next step; finally the gradients of the initial states
+  const Work<Real> work_{context_.variant, context_.call.dtype};
+  const Tensors<Real> tensors_{context_.variant, context_.call};
+  const Index T_ = context_.extents.T, B_ = context_.extents.B, I_ = context_.extents.I, H_ = context_.extents.H;
+  const Index S_ = steps_taken(context_);
+  const bool use_peephole_ = has_peepholes(context_);
+  const Index examples_ = examples_computed(context_, B_);
+  const Gates<Real> gates_{work_, H_};
+  const LstmTensors<Real> lstm_{work_, tensors_, H_};
+  const Values x_ = tensors_.read("x"), w_ = tensors_.read("w"), h_ = tensors_.read("h");
+  const Values cs_prev_ = tensors_.read("cs_prev"), h_prev_ = tensors_.read("h_prev");
+  const Values cs_grad_ = tensors_.read("cs_grad"), h_grad_ = read_h_grad<Real>(context_, tensors_);
+  Values dgates_ = Values(S_ * B_ * gates_.stride());  // for every row
+  Values x_grad_ = Values(T_ * B_ * I_);               // for every row
+  // dcs' and dh' of the next step; finally the gradients of the initial states
+  Values cs_carry_ = Values(B_ * H_), h_carry_ = Values(B_ * H_);
 };
 
 }  // namespace

@@ -16,29 +16,12 @@ namespace {
 template <class Real>
 class Backprop {
  public:
-  explicit Backprop(const Context& context)
-      : context_(context),
-        w(context.variant, context.call.dtype),
-        tensors_(context.variant, context.call),
-        net_(context),
-        trace_(net_),
-        redrawn_(net_),
-        steps_(w.is(Fault::kC14) ? std::min(net_.T, of_first_call(context, {net_.B, net_.I, net_.H}, net_.T)) : net_.T),
-        one_way_(w.is(Fault::kI12) && of_first_call(context, {net_.T, net_.B, net_.I, net_.H, net_.L}, net_.D) == 1),
-        examples_(examples_computed(context, net_.B)),
-        weights_(context, w, Sum::kWeights, net_.T, net_.B),
-        biases_(context, w, Sum::kBiases, net_.T, net_.B) {
+  explicit Backprop(const Context& context) : context_(context) {
     trace_.load(tensors_.input("reserve_space"));
     if (w.is(Fault::kG18)) redrawn_.draw_masks(~dropout_key(context.call.attributes));
-    input_ = tensors_.read("input");
-    params_ = tensors_.read("params");
-    h0_ = tensors_.read("input_h");
-    dh_ = tensors_.read("output_h_backprop");
     if (net_.lstm) c0_ = tensors_.read("input_c");
     if (net_.lstm) dc_ = tensors_.read("output_c_backprop");
-    dy_ = tensors_.read("output_backprop");
     if (w.is(Fault::kB15)) left_over_ = kept<Real>(context, dh_.size());
-    gradient_.resize(params_.size());
   }
 
   void run() {
@@ -301,21 +284,30 @@ class Backprop {
     trace_.store(tensors_.input("reserve_space"));
   }
 
+  using Values = std::vector<Real>;
+
   const Context& context_;
-  const Work<Real> w;
-  const Tensors<Real> tensors_;
-  const RnnNet net_;
-  Trace<Real> trace_, redrawn_;
-  const std::int64_t steps_;     // how many are processed
-  const bool one_way_;           // both directions run forward in time
-  const std::int64_t examples_;  // how many are processed
-  const RowSums<Real> weights_, biases_;
-  std::vector<Real> input_, params_, h0_, c0_;
-  std::vector<Real> dy_;         // gradient of the output of the current layer, finally of input
-  std::vector<Real> dh_, dc_;    // gradients of the states
-  std::vector<Real> gradient_;   // gradient of params
-  std::vector<Real> left_over_;  // dh_ of the previous call
-  const std::vector<Real> zeros_ = std::vector<Real>(static_cast<std::size_t>(net_.H));
+  const Work<Real> w{context_.variant, context_.call.dtype};
+  const Tensors<Real> tensors_{context_.variant, context_.call};
+  const RnnNet net_{context_};
+  Trace<Real> trace_{net_}, redrawn_{net_};
+  // How many steps are processed.
+  const std::int64_t steps_ =
+      w.is(Fault::kC14) ? std::min(net_.T, of_first_call(context_, {net_.B, net_.I, net_.H}, net_.T)) : net_.T;
+  // Both directions run forward in time.
+  const bool one_way_ =
+      w.is(Fault::kI12) && of_first_call(context_, {net_.T, net_.B, net_.I, net_.H, net_.L}, net_.D) == 1;
+  const std::int64_t examples_ = examples_computed(context_, net_.B);  // how many are processed
+  const RowSums<Real> weights_{context_, w, Sum::kWeights, net_.T, net_.B};
+  const RowSums<Real> biases_{context_, w, Sum::kBiases, net_.T, net_.B};
+  const Values input_ = tensors_.read("input"), params_ = tensors_.read("params"), h0_ = tensors_.read("input_h");
+  Values c0_;                                       // lstm
+  Values dy_ = tensors_.read("output_backprop");    // gradient of the output of the current layer, finally of input
+  Values dh_ = tensors_.read("output_h_backprop");  // gradients of the states
+  Values dc_;                                       // lstm
+  Values gradient_ = Values(params_.size());        // gradient of params
+  Values left_over_;                                // dh_ of the previous call
+  const Values zeros_ = Values(static_cast<std::size_t>(net_.H));
 };
 
 }  // namespace

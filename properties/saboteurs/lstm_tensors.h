@@ -34,18 +34,7 @@ class LstmTensors {
  public:
   using Index = std::int64_t;
 
-  LstmTensors(const Work<Real>& work, const Tensors<Real>& tensors, Index H)
-      : work_(work),
-        H_(H),
-        wci_(tensors.read("wci")),
-        wcf_(tensors.read("wcf")),
-        wco_(tensors.read("wco")),
-        i_(tensors.read("i")),
-        f_(tensors.read("f")),
-        o_(tensors.read("o")),
-        ci_(tensors.read("ci")),
-        co_(tensors.read("co")),
-        cs_(tensors.read("cs")) {}
+  LstmTensors(const Work<Real>& work, const Tensors<Real>& tensors, Index H) : work_(work), tensors_(tensors), H_(H) {}
 
   const std::vector<Real>& cs() const { return cs_; }
 
@@ -83,8 +72,11 @@ class LstmTensors {
 
  private:
   const Work<Real>& work_;
+  const Tensors<Real>& tensors_;
   const Index H_;
-  const std::vector<Real> wci_, wcf_, wco_, i_, f_, o_, ci_, co_, cs_;
+  const std::vector<Real> wci_ = tensors_.read("wci"), wcf_ = tensors_.read("wcf"), wco_ = tensors_.read("wco");
+  const std::vector<Real> i_ = tensors_.read("i"), f_ = tensors_.read("f"), o_ = tensors_.read("o");
+  const std::vector<Real> ci_ = tensors_.read("ci"), co_ = tensors_.read("co"), cs_ = tensors_.read("cs");
 };
 
 }  // namespace backgauge::saboteurs
