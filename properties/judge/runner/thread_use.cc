@@ -2,7 +2,6 @@
 #include "properties/judge/runner/thread_use.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "properties/judge/compare/run_verdicts.h"
+#include "properties/judge/runner/threads.h"
 
 namespace backgauge {
 namespace {
@@ -40,15 +39,6 @@ struct Look {
 using Threads = std::map<pid_t, Look>;
 constexpr pid_t kNobody = 0;
 
-std::string read_small(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return "";
-  char text[512];
-  const ssize_t count = read(file, text, sizeof text);
-  close(file);
-  return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : "";
-}
-
 pid_t own_number() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 // All threads of this process except one.
@@ -61,10 +51,10 @@ Threads look_around(pid_t but) {
     const std::string_view name = entry->d_name;
     if (std::from_chars(name.data(), name.data() + name.size(), thread).ec != std::errc() || thread == but) continue;
     const std::string task = "/proc/self/task/" + std::string(name);
-    const std::string stat = read_small(task + "/stat"), times = read_small(task + "/schedstat");
-    const std::size_t end_of_name = stat.rfind(')');
-    if (end_of_name == std::string::npos || end_of_name + 2 >= stat.size()) continue;
-    Look look{.running = stat[end_of_name + 2] == 'R'};
+    const char state = thread_state(task);
+    if (state == '\0') continue;
+    const std::string times = kernel_text(task + "/schedstat");
+    Look look{.running = state == 'R'};
     std::from_chars(times.data(), times.data() + times.size(), look.ticks);
     out.emplace(thread, look);
   }

@@ -12,6 +12,8 @@
 #include <string>
 #include <system_error>
 
+#include "properties/judge/runner/threads.h"
+
 namespace backgauge {
 namespace {
 
@@ -28,12 +30,7 @@ int running_threads_except(pid_t process, const std::string& left_out) {
   int running = 0;
   std::error_code ended;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task", ended)) {
-    if (thread.path().filename() == left_out) continue;
-    std::ifstream file(thread.path() / "stat");
-    std::string stat;
-    std::getline(file, stat);
-    const std::size_t name = stat.rfind(") ");
-    if (name != std::string::npos && stat.compare(name, 3, ") R") == 0) ++running;
+    if (thread.path().filename() != left_out && thread_state(thread.path()) == 'R') ++running;
   }
   return running;
 }

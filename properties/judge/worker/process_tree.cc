@@ -2,7 +2,6 @@
 #include "properties/judge/worker/process_tree.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -22,6 +21,7 @@
 #include <set>
 #include <string_view>
 
+#include "properties/judge/runner/threads.h"
 #include "properties/judge/sandbox/descriptor.h"
 
 namespace backgauge {
@@ -62,13 +62,7 @@ void sleep_between_rounds() {
 }
 
 std::string content_of(pid_t process, const char* file) {
-  const Descriptor descriptor(open(fmt::format("/proc/{}/{}", process, file).c_str(), O_RDONLY | O_CLOEXEC));
-  std::string content;
-  char block[4096];
-  for (ssize_t got = 0; (got = read(descriptor.get(), block, sizeof block)) > 0;) {
-    content.append(block, static_cast<std::size_t>(got));
-  }
-  return content;
+  return kernel_text(fmt::format("/proc/{}/{}", process, file));
 }
 
 bool bears(pid_t process, const std::string& mark) {
