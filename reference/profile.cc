@@ -9,7 +9,6 @@
 #include <fstream>
 #include <string>
 
-#include "reference/arithmetic/dense_product.h"
 #include "reference/deviation.h"
 #include "reference/rounding_model.h"
 
@@ -79,7 +78,7 @@ double best_rate() {
 
 }  // namespace
 
-ProductLimit measured_product_limit() { return {best_rate<double>(), best_rate<float>()}; }
+ProductWork measured_product_limit() { return {best_rate<double>(), best_rate<float>()}; }
 
 std::vector<Phase> profile_oracle(const Problem& problem, const Declared& declared) {
   const RoundingModel model = rounding_model(problem, declared);
@@ -101,7 +100,7 @@ std::optional<double> growth_of_peak(const std::function<void()>& work) {
   return peak_bytes() - before;
 }
 
-double share_of_limit(const Phase& phase, const ProductLimit& limit) {
+double share_of_limit(const Phase& phase, const ProductWork& limit) {
   if (!(phase.cpu > 0)) return 0;
   return (phase.double_flops / limit.double_flops + phase.float_flops / limit.float_flops) / phase.cpu;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "reference/arithmetic/dense_product.h"
 #include "reference/oracle.h"
 
 namespace backgauge {
@@ -19,11 +20,8 @@ struct Phase {
   double peak_bytes = 0;   // largest resident set of the process meanwhile, inputs and earlier results included
 };
 
-// The limit of one core: matrix products that stay in its caches, the best of some tries.
-struct ProductLimit {
-  double double_flops = 0, float_flops = 0;  // per second
-};
-ProductLimit measured_product_limit();
+// The limit of one core, per second: matrix products that stay in its caches, the best of some tries.
+ProductWork measured_product_limit();
 
 // Value, bound, variance, noise, each once, and the whole oracle for random values. problem: as `oracle` takes it.
 std::vector<Phase> profile_oracle(const Problem& problem, const Declared& declared);
@@ -33,6 +31,6 @@ std::vector<Phase> profile_oracle(const Problem& problem, const Declared& declar
 std::optional<double> growth_of_peak(const std::function<void()>& work);
 
 // The share of the limit at which the products of a phase would run if it did nothing else: 0 .. 1.
-double share_of_limit(const Phase& phase, const ProductLimit& limit);
+double share_of_limit(const Phase& phase, const ProductWork& limit);
 
 }  // namespace backgauge

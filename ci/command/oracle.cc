@@ -29,7 +29,7 @@ struct OracleArguments {
 };
 
 void print_profile(const Problem& problem) {
-  const ProductLimit limit = measured_product_limit();
+  const ProductWork limit = measured_product_limit();
   constexpr double kGiga = 1e9, kMega = 1e6;
   fmt::print("measured limit of one core: {:.1f} GFLOP/s in double, {:.1f} in float\n\n", limit.double_flops / kGiga,
              limit.float_flops / kGiga);
