@@ -19,7 +19,7 @@ class Agreement {
   // shapes differ.
   void expect(const Wanted& got, const Wanted& expected);
 
-  // Broken if an expectation was not met, with the reason; inconclusive if an output is vacuous (resolution.h) or
+  // Broken if an expectation was not met, with the reason; inconclusive if an output is vacuous (compare.h) or
   // nothing was compared.
   Finding finding() const;
 

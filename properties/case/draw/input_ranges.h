@@ -30,7 +30,7 @@ struct InputRange {
   double poison;
   // Sparse data: about how many terms a sum of products with weights has, and from how many steps and rows a sum over
   // steps and rows has terms that are not 0. Where every operation is rounded to the dtype, the resolution must be 4
-  // (judge/compare/resolution.cc). In half, with 32 steps of one row it was 1 to 6 at 64 steps of 128 rows and 1024
+  // (judge/compare/compare.cc). In half, with 32 steps of one row it was 1 to 6 at 64 steps of 128 rows and 1024
   // steps of 2. n terms lose up to n^1.5 u of their sum, so that bfloat16, with 8 times the u, gets a fourth of them.
   std::int64_t sparse_terms, sparse_steps, sparse_rows;
 };

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Gradients are sums over up to four gates, and of four equal terms one is a quarter of the result (resolution.cc).
+// Gradients are sums over up to four gates, and of four equal terms one is a quarter of the result (compare.cc).
 constexpr double kLeastResolution = 4;
 
 // The number of mask draws that measure the error of an estimate. If the effects of masks add up, the root mean square

@@ -25,6 +25,19 @@ namespace backgauge {
 TensorReport compare(const Wanted& wanted, std::span<const double> got, std::span<const std::uint8_t> unwritten,
                      backgauge_dtype dtype, const Declared& declared);
 
+// Whether agreement within a bound proves anything. The resolution of an output is the median of |want| / allowed over
+// its elements, where a want of 0 and a bound of inf count as 0. Elements that the contract determines (bound 0, or a
+// value that is not finite) are left out: agreement there is complete. An output whose resolution is below the least
+// useful one is vacuous: mostly zero, or with bounds too wide to notice a wrong term.
+struct Resolution {
+  double median = 0;  // 0 if every element is determined, or there is none
+  bool all_determined = true;
+};
+Resolution resolution(const Wanted& wanted);
+
+// The resolution that an implementation with these declarations must be judged with.
+double least_resolution(backgauge_dtype dtype, const Declared& declared);
+
 // What is wrong with the bounds of the oracle: a NaN or negative bound of a finite value, with the element, or a number
 // of elements that does not match the shape. "" if nothing.
 std::string faulty_bound(const Wanted& wanted);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "properties/judge/compare/resolution.h"
 #include "properties/judge/compare/verdict_text.h"
 
 namespace backgauge {

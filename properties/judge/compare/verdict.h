@@ -26,8 +26,8 @@ struct TensorReport {
   std::int64_t nonfinite = 0;  // of these: wrongly finite or non-finite
   std::int64_t unwritten = 0;  // of these: never written
   double max_ratio = 0;        // largest |got - want| / allowed over judged finite elements; may be inf, never NaN
-  double resolution = 0;  // median |want| / allowed over elements that are not determined (resolution.h); 0 if none
-  bool vacuous = false;   // the resolution is so low that agreement proves nothing
+  double resolution = 0;       // median |want| / allowed over elements that are not determined (compare.h); 0 if none
+  bool vacuous = false;        // the resolution is so low that agreement proves nothing
   // Flat index of the worst element; -1 if no element was judged, or if a sum over `bad` elements is wrong.
   std::int64_t worst = -1;
   double got = 0, want = 0, allowed = 0;  // of the worst element or the sum
