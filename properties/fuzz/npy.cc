@@ -3,7 +3,6 @@
 #include "properties/case/files/npy.h"
 
 #include <cstring>
-#include <string_view>
 
 #include "properties/fuzz/expect.h"
 

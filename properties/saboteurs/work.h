@@ -7,7 +7,6 @@
 #include <initializer_list>
 #include <limits>
 #include <numeric>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

@@ -9,9 +9,7 @@
 
 #include <array>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "reference/arithmetic/plane.h"

@@ -3,7 +3,6 @@
 // instructions. Equal seeds give equal numbers with any compiler.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "properties/judge/call/placed_call.h"

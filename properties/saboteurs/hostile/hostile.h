@@ -3,7 +3,6 @@
 // implementation with one such misbehaviour.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

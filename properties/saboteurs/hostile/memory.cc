@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <mutex>
-#include <set>
 
 #include "properties/saboteurs/hostile/misbehaviour.h"
 

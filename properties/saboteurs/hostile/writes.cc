@@ -2,7 +2,6 @@
 // Changes what must not be changed: inputs, neighbouring memory, outputs after the call, the thread's state.
 #include <cfenv>
 #include <chrono>
-#include <cmath>
 #include <thread>
 
 #include "properties/saboteurs/hostile/float_state.h"
