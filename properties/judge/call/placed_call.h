@@ -27,7 +27,7 @@ struct CallMemory {
 class PlacedCall {
  public:
   // The arguments are those of run() and outlive the call. `memory_limit`: how much prepare may ask
-  // for, as for plan_fault(). Throws std::invalid_argument for an op that has no table, and for a call that the
+  // for, as for add_plan_fault(). Throws std::invalid_argument for an op that has no table, and for a call that the
   // contract refuses.
   PlacedCall(const backgauge_implementation& implementation, const Problem& problem, std::span<const RawTensor> raw,
              const RunOptions& options, const CallObserver& observer, std::uint64_t memory_limit = 0);

@@ -21,43 +21,37 @@ constexpr std::uint64_t kSurelyThere = std::uint64_t{1} << 26;
 
 }  // namespace
 
-PlanFault plan_fault(const backgauge_plan& plan, bool has_reserve_space, std::int32_t dtype,
-                     std::uint64_t memory_limit) {
+void add_plan_fault(const backgauge_plan& plan, bool has_reserve_space, std::int32_t dtype, std::uint64_t memory_limit,
+                    RunResult& result) {
+  const auto violates = [&](std::string text) { result.violations.push_back(std::move(text)); };
   if (plan.workspace_alignment != 0 && !std::has_single_bit(plan.workspace_alignment)) {
-    return {fmt::format("prepare asked for an alignment of {} bytes, which is not a power of two",
-                        plan.workspace_alignment),
-            ""};
+    return violates(fmt::format("prepare asked for an alignment of {} bytes, which is not a power of two",
+                                plan.workspace_alignment));
   }
   if (plan.workspace_alignment > kMostAlignment) {
-    return {fmt::format("prepare asked for an alignment of {}, more than the {} that is allowed",
-                        bytes_text(plan.workspace_alignment), bytes_text(kMostAlignment)),
-            ""};
+    return violates(fmt::format("prepare asked for an alignment of {}, more than the {} that is allowed",
+                                bytes_text(plan.workspace_alignment), bytes_text(kMostAlignment)));
   }
   if (plan.workspace_bytes >= kAddresses) {
-    return {fmt::format("prepare asked for {} of workspace, more than a process can address",
-                        bytes_text(plan.workspace_bytes)),
-            ""};
+    return violates(fmt::format("prepare asked for {} of workspace, more than a process can address",
+                                bytes_text(plan.workspace_bytes)));
   }
   const auto element = static_cast<std::int64_t>(backgauge_dtype_bytes(dtype));
   const std::int64_t length = plan.reserve_space_length;
   if (length < 0 || (has_reserve_space && length >= static_cast<std::int64_t>(kAddresses) / element)) {
-    return {fmt::format("prepare asked for a reserve_space of {} elements", length), ""};
+    return violates(fmt::format("prepare asked for a reserve_space of {} elements", length));
   }
   const std::uint64_t reserve = has_reserve_space ? static_cast<std::uint64_t>(length * element) : 0;
   const std::uint64_t wanted = plan.workspace_bytes + reserve;
-  if (wanted <= kSurelyThere) return {};
-  const std::uint64_t limit = memory_limit == 0 ? machine_memory() : memory_limit;
+  if (wanted <= kSurelyThere) return;
+  const std::string asked = fmt::format("memory: prepare asked for {} of workspace and {} of reserve_space",
+                                        bytes_text(plan.workspace_bytes), bytes_text(reserve));
+  const std::uint64_t limit = memory_limit == 0 ? machine_memory() : memory_limit, there = available_memory();
   if (wanted > limit) {
-    return {"",
-            fmt::format("memory: prepare asked for {} of workspace and {} of reserve_space, more than the limit of {}",
-                        bytes_text(plan.workspace_bytes), bytes_text(reserve), bytes_text(limit))};
+    result.broken = fmt::format("{}, more than the limit of {}", asked, bytes_text(limit));
+  } else if (wanted > there) {
+    result.broken = fmt::format("{}, but only {} is available", asked, bytes_text(there));
   }
-  if (const std::uint64_t there = available_memory(); wanted > there) {
-    return {"",
-            fmt::format("memory: prepare asked for {} of workspace and {} of reserve_space, but only {} is available",
-                        bytes_text(plan.workspace_bytes), bytes_text(reserve), bytes_text(there))};
-  }
-  return {};
 }
 
 }  // namespace backgauge

@@ -3,20 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
-#include "reference/contract/backgauge.h"
+#include "properties/judge/call/run.h"
 
 namespace backgauge {
 
-// Both are "" if the plan can be met.
-struct PlanFault {
-  std::string violation;  // breaks the contract, or is more than any machine has: a formula has overflowed
-  std::string broken;     // more than `memory_limit`, or than is available
-};
-
-// `memory_limit`: bytes for workspace and reserve_space together; 0: as much as the machine has.
-PlanFault plan_fault(const backgauge_plan& plan, bool has_reserve_space, std::int32_t dtype,
-                     std::uint64_t memory_limit);
+// Adds what is wrong with a plan to the result of prepare: a violation if it breaks the contract, or asks for more than
+// any machine has, because a formula has overflowed; `broken` if it asks for more than `memory_limit`, or than is
+// available. `memory_limit`: bytes for workspace and reserve_space together; 0: as much as the machine has.
+void add_plan_fault(const backgauge_plan& plan, bool has_reserve_space, std::int32_t dtype, std::uint64_t memory_limit,
+                    RunResult& result);
 
 }  // namespace backgauge

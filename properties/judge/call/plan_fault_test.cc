@@ -22,28 +22,31 @@ struct Asked {
   std::int64_t reserve = 0;
 };
 
-PlanFault fault_of(const Asked& asked, std::uint64_t limit) {
+RunResult fault_of(const Asked& asked, std::uint64_t limit) {
   const backgauge_plan plan{sizeof plan, asked.alignment, asked.workspace, asked.reserve};
-  return plan_fault(plan, true, BACKGAUGE_FLOAT32, limit);
+  RunResult result;
+  add_plan_fault(plan, true, BACKGAUGE_FLOAT32, limit, result);
+  return result;
 }
 
 TEST(PlanFault, WhatCanBeHadIsNone) {
   for (const Asked& asked : {Asked{}, Asked{1, 1, 1}, Asked{1 << 20, 4096, 77}, Asked{kGiB / 2, 1u << 21, 1 << 20}}) {
-    const PlanFault fault = fault_of(asked, kGiB);
-    EXPECT_EQ(fault.violation + fault.broken, "");
+    const RunResult fault = fault_of(asked, kGiB);
+    EXPECT_TRUE(fault.violations.empty());
+    EXPECT_EQ(fault.broken, "");
   }
 }
 
 TEST(PlanFault, WhatNoMachineHasIsAViolation) {
   for (const std::uint64_t bytes :
        {std::uint64_t{1} << 47, std::uint64_t{1} << 63, ~std::uint64_t{0} - 63, ~std::uint64_t{0}}) {
-    EXPECT_NE(fault_of({.workspace = bytes}, 0).violation, "") << bytes;
+    EXPECT_EQ(fault_of({.workspace = bytes}, 0).violations.size(), 1u) << bytes;
   }
   for (const std::uint32_t alignment : {3u, 1u << 22, 1u << 31, 0xffffffffu}) {
-    EXPECT_NE(fault_of({.alignment = alignment}, 0).violation, "") << alignment;
+    EXPECT_EQ(fault_of({.alignment = alignment}, 0).violations.size(), 1u) << alignment;
   }
   for (const std::int64_t length : {std::int64_t{-1}, std::int64_t{1} << 45, std::int64_t{1} << 62}) {
-    EXPECT_NE(fault_of({.reserve = length}, 0).violation, "") << length;
+    EXPECT_EQ(fault_of({.reserve = length}, 0).violations.size(), 1u) << length;
   }
 }
 
