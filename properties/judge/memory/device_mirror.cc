@@ -21,27 +21,16 @@ std::byte* DeviceMirror::data(std::size_t block) const {
   return copies_[block] == nullptr ? arena_.data(block) : copies_[block]->data() + arena_.offset(block);
 }
 
-std::string DeviceMirror::collect() try {
-  stream_.synchronize();
-  return bring_back();
-} catch (const device::Error& error) {
-  return error.what();
-}
-
-std::string DeviceMirror::collect_late() try {
-  device::synchronize();
-  return bring_back();
-} catch (const device::Error& error) {
-  return error.what();
-}
-
-std::string DeviceMirror::bring_back() {
+std::string DeviceMirror::collect(bool whole_device) try {
+  whole_device ? device::synchronize() : stream_.synchronize();
   const Arena::Opened opened(arena_);
   for (std::size_t k = 0; k < copies_.size(); ++k) {
     if (copies_[k] != nullptr) copies_[k]->read(arena_.pages(k), stream_);
   }
   stream_.synchronize();
   return "";
+} catch (const device::Error& error) {
+  return error.what();
 }
 
 }  // namespace backgauge

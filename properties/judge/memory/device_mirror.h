@@ -24,16 +24,12 @@ class DeviceMirror {
   std::byte* data(std::size_t block) const;
   const device::Stream& stream() const { return stream_; }
 
-  // To be called when a call has returned: waits for its stream, and copies everything back. On output "", or the error
-  // that the device reports; then nothing was copied.
-  std::string collect();
-
-  // The same, but waits for the whole device, which shows work that was not ordered on the stream.
-  std::string collect_late();
+  // Waits for the stream of a call that has returned, or for the whole device, which shows work that was not ordered on
+  // the stream; then copies everything back. On output "", or the error that the device reports; then nothing was
+  // copied.
+  std::string collect(bool whole_device = false);
 
  private:
-  std::string bring_back();
-
   Arena& arena_;
   device::Stream stream_;
   std::vector<std::unique_ptr<device::Memory>> copies_;  // of the pages; nullptr: none

@@ -101,7 +101,7 @@ RunResult InProcessRunner::end_case() {
   }
   for (const CallMemory& memory : memories_) {
     if (memory.mirror) {
-      const std::string report = memory.mirror->collect_late();
+      const std::string report = memory.mirror->collect(true);
       if (!report.empty()) end.violations.push_back("after the last call the device reported: " + report);
     }
     for (const Violation& violation : memory.arena->late_violations()) end.violations.push_back(violation.text());
