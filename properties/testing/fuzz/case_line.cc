@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "properties/case/draw/inputs.h"
-#include "properties/fuzz/expect.h"
+#include "properties/testing/fuzz/expect.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view line(reinterpret_cast<const char*>(data), size);

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "properties/fuzz/expect.h"
+#include "properties/testing/fuzz/expect.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   backgauge::NpyArray array, again;

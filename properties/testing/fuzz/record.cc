@@ -2,7 +2,7 @@
 // Records: any text is records that their own lines give back, or is refused with a reason.
 #include "properties/judge/record/record.h"
 
-#include "properties/fuzz/expect.h"
+#include "properties/testing/fuzz/expect.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const backgauge::Records read = backgauge::parse_records({reinterpret_cast<const char*>(data), size});

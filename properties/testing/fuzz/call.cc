@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "impl/plain/plain.h"
-#include "properties/fuzz/expect.h"
+#include "properties/testing/fuzz/expect.h"
 #include "reference/contract/malformed.h"
 #include "reference/contract/op_spec.h"
 #include "reference/contract/validate.h"

@@ -2,8 +2,8 @@
 // Outputs that another program wrote as one .npz: any file is arrays, or is refused with a reason.
 #include "properties/case/files/npy.h"
 #include "properties/case/stored/bundle.h"
-#include "properties/fuzz/expect.h"
-#include "properties/fuzz/scratch.h"
+#include "properties/testing/fuzz/expect.h"
+#include "properties/testing/fuzz/scratch.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const backgauge::fuzz::Scratch scratch;

@@ -5,8 +5,8 @@
 
 #include "properties/case/draw/inputs.h"
 #include "properties/case/stored/golden.h"
-#include "properties/fuzz/expect.h"
-#include "properties/fuzz/scratch.h"
+#include "properties/testing/fuzz/expect.h"
+#include "properties/testing/fuzz/scratch.h"
 
 namespace {
 
