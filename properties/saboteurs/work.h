@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <numeric>
@@ -60,8 +61,10 @@ class Work {
     return static_cast<Real>(static_cast<double>(narrowed<Bfloat16>(static_cast<double>(v))));
   }
 
-  Real sum(Site site, std::initializer_list<Real> terms) const { return fold(site, terms, 0, plus_); }
-  Real product(Site site, std::initializer_list<Real> factors) const { return fold(site, factors, 1, times_); }
+  Real sum(Site site, std::initializer_list<Real> terms) const { return fold(site, terms, 0, std::plus<Real>()); }
+  Real product(Site site, std::initializer_list<Real> factors) const {
+    return fold(site, factors, 1, std::multiplies<Real>());
+  }
 
   Real sigmoid_slope(Site site, Real s) const {
     const Real one = changed(site, Change::kConstant) ? 2 : 1;
@@ -149,10 +152,8 @@ class Work {
     return site != Site::kNone && variant_.site == site && variant_.change == change && variant_.operand == operand;
   }
 
-  static constexpr Real plus_(Real a, Real b) { return a + b; }
-  static constexpr Real times_(Real a, Real b) { return a * b; }
-
-  Real fold(Site site, std::initializer_list<Real> list, Real neutral, Real (*combine)(Real, Real)) const {
+  template <class Combine>
+  Real fold(Site site, std::initializer_list<Real> list, Real neutral, Combine combine) const {
     Real v[8] = {};
     int n = 0;
     for (const Real each : list) v[n++] = each;
