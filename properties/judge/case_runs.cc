@@ -82,9 +82,8 @@ std::optional<Verdict> other_reserve_space(const CaseSession& session, const Run
 
 CaseRuns make_runs(CaseSession& session, std::uint64_t seed, std::int32_t num_threads) {
   CaseRuns runs;
-  RunOptions& first = runs.options;
-  first.num_threads = num_threads;
-  first.placement = Placement(seed);
+  runs.options = {.num_threads = num_threads, .placement = Placement(seed)};
+  const RunOptions& first = runs.options;
   if (session.has_forward()) {
     runs.verdict = make_forward(session, runs);
     if (runs.verdict) return runs;

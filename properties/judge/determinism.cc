@@ -31,7 +31,8 @@ class Meter {
       std::optional<Outputs> of_threads;
       for (const Placement& placement : {placement_, placement_.opposite()}) {
         for (const std::byte fill : kFills) {
-          if (!repeat(options_for(threads, placement, fill), of_threads)) return {};
+          const RunOptions options{.num_threads = threads, .placement = placement, .workspace_fill = fill};
+          if (!repeat(options, of_threads)) return {};
         }
       }
       if (!first) first = of_threads;
@@ -42,11 +43,7 @@ class Meter {
 
  private:
   // The outputs of the forward, from which every gradient starts.
-  bool make_forward() {
-    RunOptions options;
-    options.placement = placement_;
-    return !verdict_of_failed_run(session_.forward(options)).has_value();
-  }
+  bool make_forward() { return !verdict_of_failed_run(session_.forward({.placement = placement_})).has_value(); }
 
   // The outputs with one configuration: of the forward, if there is one, and of the gradient.
   std::optional<Outputs> answer(const RunOptions& options) {
@@ -66,19 +63,12 @@ class Meter {
   // Tuning at the start of a process, by timings or by addresses, is the same for all of its calls.
   bool compare_with_another_process(const Outputs& first) {
     if (!runner_.renew()) return true;
-    const std::optional<Outputs> outputs = answer(options_for(kThreads[0], placement_, kFills[0]));
+    const std::optional<Outputs> outputs =
+        answer({.num_threads = kThreads[0], .placement = placement_, .workspace_fill = kFills[0]});
     runner_.end_case();
     if (!outputs) return false;
     note(Determinism::kPerProcess, first, *outputs, " in another process");
     return true;
-  }
-
-  RunOptions options_for(std::int32_t threads, const Placement& placement, std::byte fill) const {
-    RunOptions options;
-    options.num_threads = threads;
-    options.placement = placement;
-    options.workspace_fill = fill;
-    return options;
   }
 
   // False if a call fails. `of_threads`: the first outputs with this number of threads, if there are any.

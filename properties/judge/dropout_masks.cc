@@ -104,7 +104,7 @@ std::optional<Verdict> judge_seeds(const CaseSession& session, const RunOptions&
   if (first.failure) return first.failure;
   const Drawn again = trial.draw(0, 0);
   if (again.failure) return again.failure;
-  const auto of = [&](const char* what) {
+  const auto of = [&](const std::string& what) {
     const backgauge_attributes& a = trial.problem().attributes;
     return fmt::format("dropout mask: {} (seed {}, seed2 {})", what, a.seed, a.seed2);
   };
@@ -121,10 +121,8 @@ std::optional<Verdict> judge_seeds(const CaseSession& session, const RunOptions&
     const bool same = masks_available ? first.keep == other.keep
                                       : largest_difference(first.outputs, other.outputs) <= kManyTimes * noise;
     if (!same) continue;
-    return failed(of(second
-                         ? masks_available ? "the mask does not change with seed2" : "outputs do not change with seed2"
-                     : masks_available ? "the mask does not change with seed"
-                                       : "outputs do not change with seed"));
+    const std::string what = masks_available ? "the mask does not change with " : "outputs do not change with ";
+    return failed(of(what + (second ? "seed2" : "seed")));
   }
   return std::nullopt;
 }

@@ -22,9 +22,9 @@ struct RunOptions {
   std::int32_t num_threads = 1;
   Placement placement{0};
   std::byte workspace_fill = kNanFill;
-  bool finite_outputs = false;              // outputs start as finite numbers instead of poison
-  std::vector<std::string> changed_inputs;  // inputs that the implementation may write
-  std::vector<std::string> shared_outputs;  // outputs in the memory of the input that the op's table names for them
+  bool finite_outputs = false;                // outputs start as finite numbers instead of poison
+  std::vector<std::string> changed_inputs{};  // inputs that the implementation may write
+  std::vector<std::string> shared_outputs{};  // outputs in the memory of the input that the op's table names for them
 
   // Bits that are all 1 are a NaN in every format: a result computed from an unwritten workspace is then a NaN. Bytes
   // that are small finite numbers in every format show the same for code that drops NaNs (a maximum, a comparison).
@@ -42,12 +42,12 @@ struct Output {
 
 struct RunResult {
   backgauge_status status = BACKGAUGE_INTERNAL;
-  std::string function;  // that returned last: prepare, run, forward, dropout_mask
-  std::string message;
-  std::vector<Output> outputs;          // empty if prepare did not succeed
-  std::vector<std::string> violations;  // of rules about memory and exceptions, and plans that cannot be met
-  std::int64_t reserve_length = 0;      // in elements, as returned by prepare
-  std::string broken;                   // why the call has no answer: "crash: SIGSEGV in run"; "" if it has one
+  std::string function{};  // that returned last: prepare, run, forward, dropout_mask
+  std::string message{};
+  std::vector<Output> outputs{};          // empty if prepare did not succeed
+  std::vector<std::string> violations{};  // of rules about memory and exceptions, and plans that cannot be met
+  std::int64_t reserve_length = 0;        // in elements, as returned by prepare
+  std::string broken{};                   // why the call has no answer: "crash: SIGSEGV in run"; "" if it has one
 };
 
 // The answer of an implementation that is asked for the dropout masks of a stacked op's problem:

@@ -93,8 +93,7 @@ ThreadUse InProcessRunner::thread_use(const Problem& problem, std::span<const Ra
 RunResult InProcessRunner::end_case() {
   if (threads_grew_ && waits.fetch_add(1) < kMostWaits) std::this_thread::sleep_for(kWaitForThreads);
   threads_grew_ = false;
-  RunResult end;
-  end.status = BACKGAUGE_OK;
+  RunResult end{.status = BACKGAUGE_OK};
   if (refusal_frame_ != nullptr) {
     end.violations = refusal_frame_->late_violations();
     if (!end.violations.empty()) refusal_frame_.reset();

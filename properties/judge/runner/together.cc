@@ -221,10 +221,7 @@ class Caller {
     for (const std::unique_ptr<Turn>& turn : turns_) {
       std::string fault;
       RunResult result = turn->finish(memories, fault);
-      if (!fault.empty() && together.fault.empty()) {
-        together.fault = fault;
-        together.thread = number_;
-      }
+      together.note(number_, fault);
       if (subject_.repeats || turn->alone().empty() || first_difference(turn->alone(), result.outputs).empty())
         continue;
       std::erase_if(result.outputs, [](const Output& output) { return output.values.empty(); });
@@ -286,18 +283,13 @@ Together call_together(const backgauge_implementation& implementation, const std
   Together together;
   std::vector<Caller> callers;
   for (std::size_t k = 0; k < calls.size(); ++k) callers.emplace_back(implementation, calls[k], k);
-  const auto note = [&](std::size_t thread, const std::string& fault) {
-    if (!together.fault.empty()) return;
-    together.fault = fault;
-    together.thread = thread;
-  };
   for (std::size_t k = 0; k < callers.size(); ++k) {
     try {
       callers[k].call_alone();
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& error) {
-      note(k, error.what());
+      together.note(k, error.what());
       return together;
     }
   }
@@ -318,7 +310,7 @@ Together call_together(const backgauge_implementation& implementation, const std
         if (fault.empty()) return;
         meeting.stop();
         const std::lock_guard lock(mutex);
-        note(k, fault);
+        together.note(k, fault);
       });
     }
   }

@@ -28,6 +28,13 @@ struct Together {
   std::uint64_t overlapped = 0;  // of these: another thread's call began before this one returned
   std::uint64_t fewest = 0;      // overlapped calls of the thread with the fewest
 
+  // Keeps the first fault, if it is one.
+  void note(std::uint64_t of_thread, const std::string& what) {
+    if (!fault.empty() || what.empty()) return;
+    fault = what;
+    thread = of_thread;
+  }
+
   // For calls whose bits need not repeat: outputs that differ from those of the call alone, to be compared with the
   // oracle. For each function of a thread, those that differ most.
   struct Stray {
