@@ -72,7 +72,8 @@ backgauge_status TableChecks::prepare(const backgauge_call* call, backgauge_plan
 backgauge_status TableChecks::before(bool forward, const backgauge_call* call, Extents& extents,
                                      backgauge_message* message) const {
   if (call == nullptr) return fail(message, BACKGAUGE_INVALID_ARGUMENT, "call: expected a call, got NULL");
-  const bool reserves = call->struct_size >= sizeof(backgauge_call) && has_reserve_space(*call);
+  const OpSpec* op = call->struct_size < sizeof(backgauge_call) ? nullptr : find_op(call->op);
+  const bool reserves = op != nullptr && op->has(Role::kReserve);
   backgauge_plan needed{};
   backgauge_status status = reserves ? answer(*call, needed, message) : BACKGAUGE_OK;
   if (status != BACKGAUGE_OK) return status;

@@ -16,12 +16,6 @@
 
 namespace backgauge {
 
-// Whether the call is of an op with a reserve_space. False for a number that is not an op.
-inline bool has_reserve_space(const backgauge_call& call) {
-  const OpSpec* op = find_op(call.op);
-  return op != nullptr && op->traits.has_reserve_space();
-}
-
 // Puts the text into the message, if there is one. Returns the status.
 backgauge_status fail(backgauge_message* message, backgauge_status status, std::string_view text);
 

@@ -36,7 +36,7 @@ struct Table {
   static backgauge_status plan(const backgauge_call& call, const Extents& extents, backgauge_plan& needed,
                                backgauge_message* message) {
     Memory count;
-    const std::int64_t length = has_reserve_space(call) ? kOps.reserve_length(call, extents) : 0;
+    const std::int64_t length = find_op(call.op)->has(Role::kReserve) ? kOps.reserve_length(call, extents) : 0;
     if (length >= 0) kOps.execute(call, extents, count);
     return fill_plan(count, length, needed, message);
   }

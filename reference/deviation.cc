@@ -32,7 +32,7 @@ RoundingModel scaled(RoundingModel model) {
 double kept_by_run(const Problem& problem) {
   const Extents& e = problem.extents;
   // For lstm seven planes of the forward pass, four of the backward pass, and the input of the layer.
-  const double planes = traits_of(problem.op).takes_saved ? 0 : 12;
+  const double planes = spec_of(problem.op).has(Role::kSaved) ? 0 : 12;
   const double steps = planes * static_cast<double>(e.T * e.B * e.H * e.L * e.D);
   const double weights = 4.0 * static_cast<double>(e.H * (e.I + e.H)),
                step = static_cast<double>(e.B * (e.H + e.I) + 1);

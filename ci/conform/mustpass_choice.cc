@@ -45,7 +45,7 @@ std::set<Feature> features_of(const Case& c) {
   const std::int64_t sizes[] = {c.T, c.B, c.I, c.H, c.layers};
   for (std::int64_t k = 0; k < std::ssize(sizes); ++k) out.insert({1, k, sizes[k]});
   out.insert({2, static_cast<int>(c.data), c.rnn_mode, c.use_peephole ? 1 : 0, c.direction});
-  if (traits_of(c.op).takes_saved) {
+  if (spec_of(c.op).has(Role::kSaved)) {
     out.insert({3, static_cast<int>(c.data), c.use_peephole ? 1 : 0, fill(c).facts.consistent_saved ? 1 : 0});
   }
   return out;
@@ -73,7 +73,7 @@ bool is_conclusive(Case& c) {
   Filled filled = fill(c);
   if (!filled.error.empty()) return false;
   for (const Declared& declared : declarations(c.dtype)) {
-    if (!undecidable(declared, filled.problem, filled.facts).empty()) continue;
+    if (!undecidable(declared, filled.facts).empty()) continue;
     if (verdict_on_correct_outputs(c, filled, declared).status != Status::kPassed) return false;
   }
   Case other_masks = c;

@@ -77,10 +77,10 @@ std::vector<NamedTerms::Term> block_terms(const Named& x, const Named& y) {
 }  // namespace
 
 NamedTerms::NamedTerms(const RoundingModel& model, const Problem& problem, OnSum on_sum)
-    : bound_(model), problem_(problem), on_sum_(std::move(on_sum)) {
-  const Extents& e = problem.extents;
-  if (traits_of(problem.op).flat_params) params_ = rnn_params(problem.attributes, e.I, e.H, e.L);
-}
+    : bound_(model),
+      problem_(problem),
+      params_(rnn_params(problem.attributes, problem.extents.I, problem.extents.H, problem.extents.L)),
+      on_sum_(std::move(on_sum)) {}
 
 Named NamedTerms::input(const double* values, Index rows, Index cols) const {
   Matrix out{bound_.input(values, rows, cols), "?"};

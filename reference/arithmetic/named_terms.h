@@ -91,7 +91,7 @@ class NamedTerms : public SumsAndProducts<NamedTerms, Named> {
 
   const Bound<double> bound_;
   const Problem& problem_;
-  RnnParams params_{};  // of ops with flat_params
+  const RnnParams params_;  // says something of the tensor params alone
   const OnSum on_sum_;
 };
 static_assert(Arithmetic<NamedTerms>);

@@ -316,7 +316,7 @@ std::string unclaimed_call(const Claims& claims, std::int32_t dtype, const backg
                            const Extents& extents) {
   const OpSpec& op = claims.spec();
   if (!claims.takes(dtype)) return "dtype " + std::string(dtype_word(dtype)) + " is not claimed";
-  if (!claims.dropout[dtype] && has_random_dropout(op.op, attributes, extents)) {
+  if (!claims.dropout[dtype] && has_random_dropout(attributes, extents)) {
     return "dropout between 0 and 1 is not claimed";
   }
   for (const Property* property : properties_of_values()) {

@@ -180,7 +180,7 @@ std::string unclaimed_call(const Claims& claims, std::int32_t dtype, const backg
                            const Extents& extents);
 
 // Whether correct results depend on dropout masks: 0 < dropout < 1, and at least two layers.
-bool has_random_dropout(backgauge_op op, const backgauge_attributes& attributes, const Extents& extents);
+bool has_random_dropout(const backgauge_attributes& attributes, const Extents& extents);
 
 // Claims as a table has them.
 class ClaimArrays {

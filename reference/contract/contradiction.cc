@@ -7,8 +7,6 @@
 #include <array>
 #include <vector>
 
-#include "reference/contract/rnn_params.h"
-
 namespace backgauge {
 namespace {
 
@@ -73,7 +71,7 @@ class Search {
     for (const std::int64_t T : candidates('T').best()) {
       for (const std::int64_t B : candidates('B').best()) {
         for (const std::int64_t H : candidates('H').best()) {
-          for (const std::int64_t L : op_.traits.has_layers ? candidates('L').best() : std::vector{known_.L}) {
+          for (const std::int64_t L : candidates('L').best()) {
             for (const std::int64_t I : inputs(H).best()) {
               Extents extents = known_;
               extents.T = T, extents.B = B, extents.H = H, extents.L = L, extents.I = I;
@@ -117,14 +115,11 @@ class Search {
   }
 
   void consider(Extents extents) {
-    if (extents.H < 1 || extents.L < 1 || (extents.T < 1 && !op_.traits.may_have_no_steps)) return;
-    if (op_.traits.flat_params) {
-      const bool skips = attributes_.input_mode == BACKGAUGE_SKIP_INPUT;
-      if (skips && extents.I != extents.H) return;
-      const auto length = checked_size(rnn_params(attributes_, extents.I, extents.H, extents.L));
-      if (!length) return;
-      extents.params_length = *length;
-    }
+    if (extents.H < 1 || extents.T < op_.traits.least_steps) return;
+    if (extents.skips_input && extents.I != extents.H) return;
+    const auto length = params_length(op_, attributes_, extents);
+    if (!length) return;
+    extents.params_length = *length;
     const auto misfits =
         std::ranges::count_if(tensors_, [&](const GivenShape& tensor) { return !fits(tensor, extents); });
     if (best_ && misfits >= fewest_) return;

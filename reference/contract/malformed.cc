@@ -200,7 +200,7 @@ class Maker {
   }
 
   void damage_values() {
-    if (!spec_of(setup_.op).traits.has_seq_len_max) return;
+    if (!spec_.has(Role::kLength)) return;
     for (const std::int64_t value :
          {std::int64_t{-1}, setup_.extents.T + 1, std::int64_t{1} << 31, std::int64_t{1} << 62, INT64_MIN, INT64_MAX}) {
       add(Damage::kValue, "seq_len_max = " + std::to_string(value),
@@ -306,7 +306,7 @@ std::string prefix_of(const CallSetup& setup) {
 
 // The legal calls that are damaged: an op gets those whose fact is true of it.
 struct BaseSetup {
-  bool OpTraits::*fact;
+  Fact fact;
   std::int32_t use_peephole, rnn_mode, input_mode, direction;
   std::int64_t I, L;
 };
@@ -333,8 +333,7 @@ std::vector<CallSetup> base_setups(backgauge_op op, backgauge_dtype dtype) {
   std::vector<CallSetup> setups;
   for (const BaseSetup& base : kBaseSetups) {
     if (!(spec.traits.*base.fact)) continue;
-    CallSetup setup{op, dtype, {}, {.T = 4, .B = 3, .I = base.I, .H = 2, .L = base.L}};
-    if (spec.traits.has_seq_len_max) setup.extents.S = 3;
+    CallSetup setup{op, dtype, {}, {.T = 4, .B = 3, .I = base.I, .H = 2, .L = base.L, .S = 3}};
     setup.attributes.use_peephole = base.use_peephole;
     setup.attributes.rnn_mode = base.rnn_mode;
     setup.attributes.input_mode = base.input_mode;

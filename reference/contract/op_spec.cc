@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "reference/contract/op_entries.h"
+#include "reference/contract/rnn_params.h"
 
 namespace backgauge {
 namespace {
@@ -31,8 +32,9 @@ std::vector<std::string_view> split_dimensions(std::string_view shape_text) {
 }
 
 // Columns of ops.inc as functions of the extents, which they refer to by name.
-#define BACKGAUGE_EXTENTS \
-  [[maybe_unused]] const auto& [T, B, I, H, L, D, S, params_length, reserve_length, peephole, lstm] = extents;
+#define BACKGAUGE_EXTENTS                                                                                          \
+  [[maybe_unused]] const auto& [T, B, I, H, L, D, S, params_length, reserve_length, peephole, lstm, skips_input] = \
+      extents;
 #define BACKGAUGE_COLUMN(Result, ...) [](const Extents& extents) -> Result { BACKGAUGE_EXTENTS return __VA_ARGS__; }
 #define BACKGAUGE_SHAPE(...)                                                                                  \
   BACKGAUGE_COLUMN(Shape, Shape{__VA_ARGS__}),                                                                \
@@ -101,6 +103,11 @@ std::vector<OpSpec> make_op_specs() {
    .least = least_,                                             \
    .greatest = greatest_},
 
+#define BACKGAUGE_COMMON_SIZE_SPEC(letter_, field, key_) \
+  {.letter = *#letter_, .key = key_, .extent = &Extents::letter_},
+#define BACKGAUGE_OWN_SIZE_SPEC(fact_, letter_, field, key_) \
+  {.letter = *#letter_, .key = key_, .extent = &Extents::letter_, .fact = &OpTraits::fact_},
+
 // The word of an enumerator, counted from 1.
 template <std::size_t N>
 std::string_view word_at(const std::array<std::string_view, N>& words, std::int32_t enumerator) {
@@ -123,6 +130,11 @@ const std::vector<OpSpec>& op_specs() {
 const std::vector<AttributeSpec>& attribute_specs() {
   static const std::vector<AttributeSpec> specs = {
       BACKGAUGE_ATTRIBUTES(BACKGAUGE_FLAG_SPEC, BACKGAUGE_WORD_SPEC, BACKGAUGE_REAL_SPEC, BACKGAUGE_INTEGER_SPEC)};
+  return specs;
+}
+
+const std::vector<SizeSpec>& size_specs() {
+  static const std::vector<SizeSpec> specs = {BACKGAUGE_SIZES(BACKGAUGE_COMMON_SIZE_SPEC, BACKGAUGE_OWN_SIZE_SPEC)};
   return specs;
 }
 
@@ -149,6 +161,11 @@ std::string AttributeSpec::expected() const {
 std::string AttributeSpec::given(const backgauge_attributes& attributes) const {
   if (real != nullptr) return number_text(attributes.*real);
   return std::to_string(choice != nullptr ? attributes.*choice : attributes.*integer);
+}
+
+bool OpSpec::has(Role role) const {
+  const auto is_it = [role](const TensorSpec& tensor) { return tensor.role == role; };
+  return std::ranges::any_of(inputs, is_it) || std::ranges::any_of(outputs, is_it);
 }
 
 const TensorSpec& OpSpec::input(Role role) const { return first_with(role, inputs, tensorflow); }
@@ -198,7 +215,17 @@ std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape) {
 void apply_attributes(const OpSpec& op, const backgauge_attributes& attributes, Extents& extents) {
   if (op.traits.has_peepholes) extents.peephole = attributes.use_peephole == 1;
   if (op.traits.has_modes) extents.lstm = attributes.rnn_mode == BACKGAUGE_LSTM;
-  if (op.traits.has_layers) extents.D = attributes.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
+  if (op.traits.has_layers) {
+    extents.D = attributes.direction == BACKGAUGE_BIDIRECTIONAL ? 2 : 1;
+    extents.skips_input = attributes.input_mode == BACKGAUGE_SKIP_INPUT;
+  }
+}
+
+std::optional<std::int64_t> params_length(const OpSpec& op, const backgauge_attributes& attributes,
+                                          const Extents& extents) {
+  if (!op.traits.flat_params) return 0;
+  if (extents.L < 1) return std::nullopt;
+  return checked_size(rnn_params(attributes, extents.I, extents.H, extents.L));
 }
 
 Shape mask_shape(const Extents& e) { return {e.T, e.B, e.D * e.H}; }

@@ -28,6 +28,7 @@ struct Extents {
   std::int64_t reserve_length = 0;  // of reserve_space, in elements
   bool peephole = false;
   bool lstm = false;
+  bool skips_input = false;  // input_mode is skip_input, which needs I = H
 };
 
 inline constexpr std::int64_t kAll = INT64_MAX;  // every row
@@ -46,10 +47,12 @@ enum class Role {
   kGates,              // pre-activations of the gates; only as a gradient
   kSaved,              // gates and states that a forward pass saved; the caller's, whatever computed them
   kForward,            // outputs of the op's own forward, by the same implementation
+  kReserve,            // reserve_space, which only that implementation can read; it says how long it is
   kUpstream,           // the gradient of h at each step, or of output, that enters the op
   kUpstreamState,      // that of the last h alone
   kUpstreamCellState,  // that of cs, at each step or after the last
 };
+constexpr bool is_made_by_forward(Role role) { return role == Role::kForward || role == Role::kReserve; }
 constexpr bool is_upstream(Role role) { return role >= Role::kUpstream; }
 constexpr bool is_weight(Role role) { return role == Role::kWeight || role == Role::kPeephole; }
 
@@ -71,12 +74,12 @@ struct TensorSpec {
 
 // Properties of an op. Code that serves every op asks for the property that it depends on, never which op it is.
 struct OpTraits {
-  std::string_view brief{};       // "cell": where a table has a column per op
-  std::string_view gates{};       // order of the gate blocks, "icfo"; "" if it depends on rnn_mode
-  bool has_steps = true;          // it runs over T steps; otherwise over one, and has no T
-  bool may_have_no_steps = true;  // T may be 0
-  bool has_seq_len_max = false;   // it stops after S of its T steps
-  bool has_peepholes = false;     // diagonal weights of the states, which count if use_peephole is 1
+  std::string_view brief{};      // "cell": where a table has a column per op
+  std::string_view gates{};      // order of the gate blocks, "icfo"; "" if it depends on rnn_mode
+  bool has_steps = true;         // it runs over T steps; otherwise over one, and has no T
+  std::int64_t least_steps = 0;  // the least T
+  bool has_seq_len_max = false;  // it stops after S of its T steps
+  bool has_peepholes = false;    // diagonal weights of the states, which count if use_peephole is 1
   bool takes_saved = false;  // an LSTM's gates and states come from the caller, who may have computed them in any way
   bool has_modes = false;    // rnn_mode chooses relu, tanh, LSTM or GRU
   bool has_layers = false;   // L layers in D directions, the first of which may skip its matrix
@@ -85,17 +88,30 @@ struct OpTraits {
   std::optional<backgauge_op> one_step{};  // of a sequence op: the op for one of its steps, with its own order of gates
   std::optional<backgauge_op> forward{};   // of a gradient: the op whose outputs it takes, from the same implementation
   std::optional<backgauge_op> gradient{};  // of a forward op: the op that takes its outputs
-
-  // The forward hands a reserve_space to the gradient, whose length the implementation says.
-  bool has_reserve_space() const { return forward.has_value() || gradient.has_value(); }
 };
+
+// Named, because nvcc writes the type of a pointer to a member with parentheses, of which the compiler warns.
+using Fact = bool OpTraits::*;
+
+// A size that calls have.
+struct SizeSpec {
+  using Extent = std::int64_t Extents::*;
+
+  char letter;           // in the columns of ops.inc
+  std::string_view key;  // in case lines
+  Extent extent;
+  Fact fact = nullptr;  // true of the ops that have it; nullptr: every op has it
+
+  bool is_dim() const { return key.size() == 1; }
+};
+
+// All sizes, in the order of case lines.
+const std::vector<SizeSpec>& size_specs();
 
 using WordOf = std::string_view (*)(std::int32_t);
 
 // An attribute of ops. Its value is one of several enumerators (`choice`), or a number between two limits.
 struct AttributeSpec {
-  // Named, because nvcc writes the type of a pointer to a member with parentheses, of which the compiler warns.
-  using Fact = bool OpTraits::*;
   using Choice = std::int32_t backgauge_attributes::*;
   using Real = float backgauge_attributes::*;
   using Integer = std::int64_t backgauge_attributes::*;
@@ -138,6 +154,13 @@ struct OpSpec {
     return std::views::filter(attribute_specs(),
                               [this](const AttributeSpec& attribute) { return traits.*attribute.fact; });
   }
+  // The sizes that it has.
+  auto sizes() const {
+    return std::views::filter(size_specs(),
+                              [this](const SizeSpec& size) { return size.fact == nullptr || traits.*size.fact; });
+  }
+  // Whether an input or an output has a role.
+  bool has(Role role) const;
   // Its first input or output with a role. Throws std::logic_error if it has none.
   const TensorSpec& input(Role role) const;
   const TensorSpec& output(Role role) const;
@@ -164,8 +187,13 @@ const std::vector<backgauge_op>& gradient_ops();
 // of 0 counts as 1 for that check, because strides must not overflow either.
 std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape);
 
-// Sets what legal attributes say about the extents of a call: peephole, lstm and D.
+// Sets what legal attributes say about the extents of a call: peephole, lstm, skips_input and D.
 void apply_attributes(const OpSpec& op, const backgauge_attributes& attributes, Extents& extents);
+
+// Elements of params; 0 if the op has tensors of its own for weights and biases. nullopt if there are more than 2^60,
+// or no layer.
+std::optional<std::int64_t> params_length(const OpSpec& op, const backgauge_attributes& attributes,
+                                          const Extents& extents);
 
 // The dropout masks of one gap between two layers: 1 where an element of the lower layer's output is kept, 0 where it
 // is dropped.

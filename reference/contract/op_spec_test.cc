@@ -180,8 +180,11 @@ TEST(OpSpec, EveryTensorHasTheRoleOfWhatItIs) {
   EXPECT_EQ(with_role(backprop().inputs, Role::kUpstream), "output_backprop");
   EXPECT_EQ(with_role(backprop().inputs, Role::kUpstreamState), "output_h_backprop");
   EXPECT_EQ(with_role(backprop().inputs, Role::kUpstreamCellState), "output_c_backprop");
-  EXPECT_EQ(with_role(backprop().inputs, Role::kForward), "output output_h output_c reserve_space");
-  EXPECT_EQ(with_role(forward().outputs, Role::kForward), "output output_h output_c reserve_space");
+  EXPECT_EQ(with_role(backprop().inputs, Role::kForward), "output output_h output_c");
+  EXPECT_EQ(with_role(forward().outputs, Role::kForward), "output output_h output_c");
+  EXPECT_EQ(with_role(backprop().inputs, Role::kReserve), "reserve_space");
+  EXPECT_TRUE(forward().has(Role::kReserve));
+  EXPECT_FALSE(block().has(Role::kReserve));
   EXPECT_EQ(backprop().input(Role::kWeight).name, "params");
   EXPECT_EQ(backprop().output(Role::kData).name, "input_backprop");
   EXPECT_THROW(cell().input(Role::kForward), std::logic_error);

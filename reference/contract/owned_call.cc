@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "reference/contract/rnn_params.h"
-
 namespace backgauge {
 namespace {
 
@@ -35,8 +33,7 @@ constexpr std::uint64_t repeated(unsigned char byte) { return 0x0101010101010101
 DescribedCall::DescribedCall(CallSetup setup, const PrepareFunction& prepare) : seq_len_max_(setup.extents.S) {
   const OpSpec& spec = *find_op(setup.op);
   Extents& extents = setup.extents;
-  if (spec.traits.flat_params)
-    extents.params_length = rnn_params(setup.attributes, extents.I, extents.H, extents.L).size();
+  extents.params_length = params_length(spec, setup.attributes, extents).value_or(-1);
 
   call.struct_size = sizeof call;
   call.op = setup.op;

@@ -6,13 +6,11 @@
 #include "reference/contract/validate.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <optional>
 #include <span>
 
 #include "reference/contract/contradiction.h"
-#include "reference/contract/rnn_params.h"
 
 namespace backgauge {
 namespace {
@@ -21,12 +19,7 @@ namespace {
 // no tensor that fits an address space of 2^47 bytes has more.
 constexpr std::int64_t kLargestDimension = std::int64_t{1} << 48;
 
-struct Symbol {
-  char letter;
-  std::int64_t Extents::*member;
-};
-constexpr Symbol kSymbols[] = {{'T', &Extents::T}, {'B', &Extents::B}, {'I', &Extents::I}, {'H', &Extents::H}};
-constexpr std::string_view kStateRows = "L * D", kReserveSpace = "reserve_space";
+constexpr std::string_view kStateRows = "L * D";
 
 std::string text(std::int64_t value) { return std::to_string(value); }
 
@@ -166,7 +159,7 @@ class Validator {
   }
 
   // prepare is asked how long reserve_space is, so the shape that the caller gave says nothing.
-  bool shape_is_open(const Bound& bound) const { return !with_memory_ && bound.spec->name == kReserveSpace; }
+  bool shape_is_open(const Bound& bound) const { return !with_memory_ && bound.spec->role == Role::kReserve; }
 
   // Everything of a tensor that can be judged without the others.
   bool check_descriptions() {
@@ -214,7 +207,7 @@ class Validator {
     std::vector<GivenShape> shapes;
     for (const Bound& bound : bound_) {
       // Its length comes from prepare: it says nothing of the sizes.
-      if (bound.spec->name != "reserve_space") shapes.push_back({bound.spec, dimensions_of(*bound.tensor)});
+      if (bound.spec->role != Role::kReserve) shapes.push_back({bound.spec, dimensions_of(*bound.tensor)});
     }
     const auto found = find_contradiction(*op_, call_.attributes, extents_, shapes);
     if (!found) return;
@@ -226,7 +219,7 @@ class Validator {
   // The first tensor where T, B, I or H is a dimension of its own decides it; L follows from the first L * D.
   bool bind_sizes() {
     bool states_known = false;
-    std::array<bool, std::size(kSymbols)> known{};
+    std::string known;
     for (const auto& [spec, tensor, output, bytes] : bound_) {
       for (std::size_t k = 0; k < spec->dimensions.size(); ++k) {
         const std::string_view name = spec->dimensions[k];
@@ -243,14 +236,12 @@ class Validator {
           states_known = true;
           continue;
         }
-        const auto symbol = std::ranges::find(kSymbols, name[0], &Symbol::letter);
-        if (symbol == std::end(kSymbols)) continue;
-        bool& symbol_known = known[static_cast<std::size_t>(symbol - kSymbols)];
-        if (symbol_known) continue;
-        const bool may_be_empty = name != "H" && (name != "T" || op_->traits.may_have_no_steps);
-        if (dimension == 0 && !may_be_empty) return refuse(spec->name, std::string(name) + " of at least 1", "0");
-        extents_.*symbol->member = dimension;
-        symbol_known = true;
+        const auto size = std::ranges::find(size_specs(), name[0], &SizeSpec::letter);
+        if (size == size_specs().end() || known.find(size->letter) != known.npos) continue;
+        const std::int64_t least = name == "T" ? op_->traits.least_steps : name == "H" ? 1 : 0;
+        if (dimension < least) return refuse(spec->name, std::string(name) + " of at least 1", "0");
+        extents_.*size->extent = dimension;
+        known += size->letter;
       }
     }
     return true;
@@ -272,27 +263,25 @@ class Validator {
   }
 
   bool bind_params_length() {
-    if (!op_->traits.flat_params) return true;
-    const auto& [I, H] = std::pair{extents_.I, extents_.H};
-    if (call_.attributes.input_mode == BACKGAUGE_SKIP_INPUT && I != H) {
-      return refuse("input", "I = H = " + text(H) + " with skip_input", "I = " + text(I));
+    if (extents_.skips_input && extents_.I != extents_.H) {
+      return refuse("input", "I = H = " + text(extents_.H) + " with skip_input", "I = " + text(extents_.I));
     }
-    const auto length = checked_size(rnn_params(call_.attributes, I, H, extents_.L));
+    const auto length = params_length(*op_, call_.attributes, extents_);
     if (!length) return refuse("params", "a length below 2^60", "a length that overflows");
     extents_.params_length = *length;
     return true;
   }
 
   bool bind_reserve_length() {
-    if (!op_->traits.has_reserve_space()) return true;
+    const auto found =
+        std::ranges::find_if(bound_, [](const Bound& bound) { return bound.spec->role == Role::kReserve; });
+    if (found == bound_.end()) return true;
     if (with_memory_ && reserve_space_length_ == kAnyLength) {
-      const auto found =
-          std::ranges::find_if(bound_, [](const Bound& bound) { return bound.spec->name == kReserveSpace; });
       extents_.reserve_length = found->tensor->shape[0];  // its rank and its dimension have been looked at
       return true;
     }
     if (with_memory_ && reserve_space_length_ < 0) {
-      return refuse("reserve_space", "a length of at least 0 from prepare", text(reserve_space_length_));
+      return refuse(found->spec->name, "a length of at least 0 from prepare", text(reserve_space_length_));
     }
     extents_.reserve_length = with_memory_ ? reserve_space_length_ : 0;
     return true;

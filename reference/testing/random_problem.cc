@@ -123,7 +123,7 @@ Problem random_problem(backgauge_op op, std::uint64_t seed, const RandomProblemO
   draw_attributes(problem, random, options);
   draw_masks(problem, random);
   for (const TensorSpec& spec : find_op(op)->inputs) {
-    if (!spec.present(problem.extents) || spec.role == Role::kForward) continue;
+    if (!spec.present(problem.extents) || is_made_by_forward(spec.role)) continue;
     Tensor tensor{std::string(spec.name), spec.shape(problem.extents), {}};
     tensor.values.resize(static_cast<std::size_t>(*element_count(tensor.shape)));
     for (double& value : tensor.values) value = value_of(spec.name, random);

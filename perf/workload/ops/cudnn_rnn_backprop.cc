@@ -104,7 +104,8 @@ SignPatterns stack_signs(const Problem& problem, std::uint64_t seed) {
       case Role::kCellState:
       case Role::kUpstreamState:
       case Role::kUpstreamCellState: return {{}, states};
-      case Role::kForward: return {};  // computed again
+      case Role::kForward:
+      case Role::kReserve: return {};  // computed again
       case Role::kLength:
       case Role::kPeephole:
       case Role::kBias:

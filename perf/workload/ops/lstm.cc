@@ -28,6 +28,7 @@ SignPatterns lstm_signs(const Problem& problem, std::uint64_t seed) {
       case Role::kUpstream:
       case Role::kUpstreamCellState: return {{}, units};
       case Role::kForward:
+      case Role::kReserve:
       case Role::kUpstreamState: break;
     }
     refuse_signs(tensor);

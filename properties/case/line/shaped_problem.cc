@@ -12,7 +12,7 @@ Problem shaped_problem(const Case& c) {
   problem.attributes = attributes_of(c);
   problem.extents = extents_of(c);
   for (const TensorSpec& spec : spec_of(c.op).inputs) {
-    if (!spec.present(problem.extents) || spec.role == Role::kForward) continue;
+    if (!spec.present(problem.extents) || is_made_by_forward(spec.role)) continue;
     problem.inputs.push_back({std::string(spec.name), spec.shape(problem.extents), {}});
   }
   return problem;

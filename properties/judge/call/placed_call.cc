@@ -52,9 +52,9 @@ bool PlacedCall::prepare() {
         std::as_writable_bytes(std::span(&plan, 1)), "the plan");
     if (result_.status != BACKGAUGE_OK) return false;
   }
-  add_plan_fault(plan, spec_->traits.has_reserve_space(), problem_.dtype, memory_limit_, result_);
+  add_plan_fault(plan, *spec_, problem_.dtype, memory_limit_, result_);
   if (!result_.violations.empty() || !result_.broken.empty()) return false;
-  result_.reserve_length = spec_->traits.has_reserve_space() ? plan.reserve_space_length : 0;
+  result_.reserve_length = plan.reserve_space_length;
   describe_outputs(result_.reserve_length);
   place(plan);
   return true;

@@ -21,7 +21,7 @@ constexpr std::uint64_t kSurelyThere = std::uint64_t{1} << 26;
 
 }  // namespace
 
-void add_plan_fault(const backgauge_plan& plan, bool has_reserve_space, std::int32_t dtype, std::uint64_t memory_limit,
+void add_plan_fault(const backgauge_plan& plan, const OpSpec& op, std::int32_t dtype, std::uint64_t memory_limit,
                     RunResult& result) {
   const auto violates = [&](std::string text) { result.violations.push_back(std::move(text)); };
   if (plan.workspace_alignment != 0 && !std::has_single_bit(plan.workspace_alignment)) {
@@ -38,10 +38,11 @@ void add_plan_fault(const backgauge_plan& plan, bool has_reserve_space, std::int
   }
   const auto element = static_cast<std::int64_t>(backgauge_dtype_bytes(dtype));
   const std::int64_t length = plan.reserve_space_length;
-  if (length < 0 || (has_reserve_space && length >= static_cast<std::int64_t>(kAddresses) / element)) {
+  const bool reserves = op.has(Role::kReserve);
+  if (length < 0 || (reserves && length >= static_cast<std::int64_t>(kAddresses) / element)) {
     return violates(fmt::format("prepare asked for a reserve_space of {} elements", length));
   }
-  const std::uint64_t reserve = has_reserve_space ? static_cast<std::uint64_t>(length * element) : 0;
+  const std::uint64_t reserve = reserves ? static_cast<std::uint64_t>(length * element) : 0;
   const std::uint64_t wanted = plan.workspace_bytes + reserve;
   if (wanted <= kSurelyThere) return;
   const std::string asked = fmt::format("memory: prepare asked for {} of workspace and {} of reserve_space",

@@ -25,7 +25,7 @@ struct Asked {
 RunResult fault_of(const Asked& asked, std::uint64_t limit) {
   const backgauge_plan plan{sizeof plan, asked.alignment, asked.workspace, asked.reserve};
   RunResult result;
-  add_plan_fault(plan, true, BACKGAUGE_FLOAT32, limit, result);
+  add_plan_fault(plan, spec_of(BACKGAUGE_CUDNN_RNN_BACKPROP), BACKGAUGE_FLOAT32, limit, result);
   return result;
 }
 

@@ -28,7 +28,7 @@ std::string lack_of_device(const backgauge_implementation& implementation) {
 std::string unclaimed(const std::optional<Claims>& claims, const Problem& problem, const DataFacts& facts) {
   if (!claims) return fmt::format("{} is not claimed", spec_of(problem.op).tensorflow);
   if (claims->takes(problem.dtype)) {
-    std::string reason = undecidable(declared(*claims, problem.dtype), problem, facts);
+    std::string reason = undecidable(declared(*claims, problem.dtype), facts);
     if (!reason.empty()) return reason;
   }
   return unclaimed_call(*claims, problem.dtype, problem.attributes, problem.extents);
@@ -39,8 +39,7 @@ std::string why_masks_unavailable(const backgauge_implementation& implementation
   return "dropout between 0 and 1, and the implementation does not report its masks";
 }
 
-std::string undecidable(const Declared& declared, const Problem& problem, const DataFacts& facts) {
-  if (!traits_of(problem.op).takes_saved) return "";
+std::string undecidable(const Declared& declared, const DataFacts& facts) {
   if (declared.computes_co() && !facts.consistent_saved) {
     return "the implementation recomputes co, and the saved co differs from tanh(cs)";
   }
@@ -50,8 +49,6 @@ std::string undecidable(const Declared& declared, const Problem& problem, const 
   return "";
 }
 
-bool has_random_dropout(const Problem& problem) {
-  return has_random_dropout(problem.op, problem.attributes, problem.extents);
-}
+bool has_random_dropout(const Problem& problem) { return has_random_dropout(problem.attributes, problem.extents); }
 
 }  // namespace backgauge

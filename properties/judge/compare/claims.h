@@ -24,7 +24,7 @@ std::string unclaimed(const std::optional<Claims>& claims, const Problem& proble
 std::string why_masks_unavailable(const backgauge_implementation& implementation, const Problem& problem);
 
 // Why results of a problem cannot be judged for an implementation with these declarations; "" if they can.
-std::string undecidable(const Declared& declared, const Problem& problem, const DataFacts& facts);
+std::string undecidable(const Declared& declared, const DataFacts& facts);
 
 // True if correct results depend on dropout masks: 0 < dropout < 1, and at least two layers.
 bool has_random_dropout(const Problem& problem);

@@ -44,7 +44,7 @@ Verdict judge_values(const std::vector<Wanted>& wanted, const std::vector<GivenT
 
 Verdict judge_outputs(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                       const Declared& declared) {
-  if (std::string reason = undecidable(declared, problem, expected.facts()); !reason.empty()) {
+  if (std::string reason = undecidable(declared, expected.facts()); !reason.empty()) {
     return {Status::kSkipped, std::move(reason), {}};
   }
   if (!traits_of(problem.op).forward || gives_forward(problem, given)) {

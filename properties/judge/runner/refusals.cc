@@ -114,7 +114,7 @@ RunResult InProcessRunner::refuse(const Malformed& which) {
     });
     freeze(true);
     if (result.status != BACKGAUGE_OK || !result.violations.empty()) throw NotPrepared();
-    add_plan_fault(*plan, find_op(call->op)->traits.has_reserve_space(), call->dtype, memory_limit_, result);
+    add_plan_fault(*plan, *find_op(call->op), call->dtype, memory_limit_, result);
     if (!result.violations.empty() || !result.broken.empty()) throw NotPrepared();
     return BACKGAUGE_OK;
   };

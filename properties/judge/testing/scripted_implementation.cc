@@ -73,7 +73,7 @@ backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backg
   if (!validation.ok()) return refuse(validation.refusal, message);
   plan->workspace_alignment = 64;
   plan->workspace_bytes = 200;
-  if (find_op(call->op)->traits.has_reserve_space()) plan->reserve_space_length = reserve_length(validation.extents);
+  if (find_op(call->op)->has(Role::kReserve)) plan->reserve_space_length = reserve_length(validation.extents);
   if (current->after_prepare) current->after_prepare(*plan);
   return BACKGAUGE_OK;
 }

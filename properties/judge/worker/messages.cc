@@ -24,7 +24,7 @@ bool complete(Output& output, const TensorSpec& spec, const Extents& extents, ba
   if (output.raw.name != spec.name || output.raw.shape != spec.shape(extents) || !elements) return false;
   const auto count = static_cast<std::size_t>(*elements);
   if (output.raw.bytes.size() != count * backgauge_dtype_bytes(dtype)) return false;
-  if (spec.name == "reserve_space") return output.unwritten.empty();
+  if (spec.role == Role::kReserve) return output.unwritten.empty();
   if (output.unwritten.size() != count) return false;
   output.values.resize(count);
   decode(dtype, output.raw.bytes.data(), output.values);
@@ -69,7 +69,7 @@ bool complete(Together& together, const std::vector<TogetherCall>& calls) {
     const OpSpec& spec = spec_of(stray.forward != 0 ? traits_of(problem.op).forward.value_or(problem.op) : problem.op);
     for (Output& output : stray.outputs) {
       const auto row = std::ranges::find(spec.outputs, output.raw.name, &TensorSpec::name);
-      if (row == spec.outputs.end() || row->name == "reserve_space") return false;
+      if (row == spec.outputs.end() || row->role == Role::kReserve) return false;
       if (!complete(output, *row, problem.extents, problem.dtype)) return false;
     }
     const auto elements = static_cast<std::size_t>(mask_elements(problem.extents));

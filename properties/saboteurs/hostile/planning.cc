@@ -32,7 +32,7 @@ constexpr std::uint64_t kMoreThanThereIs = std::uint64_t{1} << 45;
 
 bool has_reserve_space(Call call) {
   const OpSpec* spec = find_op(call->op);
-  return spec != nullptr && spec->traits.has_reserve_space();
+  return spec != nullptr && spec->has(Role::kReserve);
 }
 
 template <std::int64_t length>
