@@ -196,12 +196,12 @@ nb::dict described(const std::string& op) {
   for (const AttributeSpec& attribute : spec.attributes()) {
     if (!attribute.key.empty()) attributes.append(described(attribute));
   }
+  nb::list sizes;
+  for (const SizeSpec& size : spec.sizes()) sizes.append(nb::str(size.key.data()));
   nb::dict out;
   out["word"] = std::string(spec.word);
   out["dtypes"] = dtypes;
-  out["has_steps"] = spec.traits.has_steps;
-  out["has_seq_len_max"] = spec.traits.has_seq_len_max;
-  out["has_layers"] = spec.traits.has_layers;
+  out["sizes"] = sizes;
   out["attributes"] = attributes;
   return out;
 }

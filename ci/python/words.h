@@ -25,10 +25,10 @@ nanobind::dict all_in_words(const std::string& who, const std::string& op, const
 // [{"name": "accuracy_class", "effect": "rounding", "documentation": ...}, ...]: all properties.
 nanobind::list properties_in_words();
 
-// What a case line of the op may say: {"word": "block_lstm_grad_v2", "dtypes": ["f16", "f32"], "has_steps": True,
-// "has_seq_len_max": True, "has_layers": False, "attributes": [...]}. An attribute has "name", "key" in the line, and
-// either "set", the claim about its values, with "words", the line's word for each of Python's values, the simplest
-// first; or "least" and "greatest". Throws std::invalid_argument.
+// What a case line of the op may say: {"word": "block_lstm_grad_v2", "dtypes": ["f16", "f32"],
+// "sizes": ["t", "b", "i", "h", "seq"], "attributes": [...]}. Sizes are keys in the line. An attribute has "name",
+// "key" in the line, and either "set", the claim about its values, with "words", the line's word for each of Python's
+// values, the simplest first; or "least" and "greatest". Throws std::invalid_argument.
 nanobind::dict described(const std::string& op);
 
 }  // namespace backgauge::python

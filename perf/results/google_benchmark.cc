@@ -10,6 +10,7 @@
 #include <regex>
 
 #include "perf/meter/statistics.h"
+#include "properties/case/line/case_attributes.h"
 
 namespace backgauge {
 namespace {
@@ -84,10 +85,9 @@ void add_counters(Run& run, const WorkloadResult& result, const Entry& entry, do
   if (entry.verdict.status == Status::kMistrusted) run.counters["mistrusted"] = 1;
   run.counters["first_call_ms"] = entry.first_call * kMilli;
   if (entry.empty_call > 0) run.counters["empty_call_us"] = entry.empty_call * kMicro;
-  if (traits_of(c.op).has_steps) run.counters["T"] = static_cast<double>(c.T);
-  run.counters["B"] = static_cast<double>(c.B);
-  run.counters["I"] = static_cast<double>(c.I);
-  run.counters["H"] = static_cast<double>(c.H);
+  for (const CaseSize& size : case_sizes(traits_of(c.op))) {
+    if (size.spec->is_dim()) run.counters[std::string(1, size.spec->letter)] = static_cast<double>(c.*size.value);
+  }
 }
 
 Run error_run(const std::string& name, int family, const WorkloadResult& result, const Entry& entry) {

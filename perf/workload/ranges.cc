@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <utility>
+
+#include "properties/case/line/case_attributes.h"
 
 namespace backgauge {
 namespace {
@@ -43,9 +46,15 @@ bool add_item(std::string_view item, std::vector<std::int64_t>& out) {
   return true;
 }
 
-template <class Number>
-std::vector<Number> or_own(const std::vector<Number>& range, Number own) {
-  return range.empty() ? std::vector<Number>{own} : range;
+// Each case with each value, in this order; the cases as they are if there is no value.
+template <class Value, class Set>
+std::vector<Case> with_each(const std::vector<Case>& cases, const std::vector<Value>& values, Set set) {
+  if (values.empty()) return cases;
+  std::vector<Case> out;
+  for (const Case& c : cases) {
+    for (const Value value : values) set(out.emplace_back(c), value);
+  }
+  return out;
 }
 
 }  // namespace
@@ -62,37 +71,31 @@ std::vector<std::int64_t> parse_numbers(const std::string& text, std::string& er
 }
 
 double combinations(const Ranges& ranges) {
-  double product = 1;
-  for (const std::size_t count :
-       {ranges.T.size(), ranges.B.size(), ranges.I.size(), ranges.H.size(), ranges.dtypes.size()}) {
-    product *= static_cast<double>(std::max<std::size_t>(count, 1));
-  }
+  auto product = static_cast<double>(std::max<std::size_t>(ranges.dtypes.size(), 1));
+  for (const auto& [letter, sizes] : ranges.sizes)
+    product *= static_cast<double>(std::max<std::size_t>(sizes.size(), 1));
   return product;
 }
 
 std::vector<Case> expand(const Case& c, const Ranges& ranges) {
-  const bool stepless = !traits_of(c.op).has_steps;
-  const bool input_is_hidden = c.I == c.H && ranges.I.empty();
+  const auto range_of = [&](char letter) {
+    const auto found = ranges.sizes.find(letter);
+    return found == ranges.sizes.end() ? std::vector<std::int64_t>{} : found->second;
+  };
+  const bool input_is_hidden = c.I == c.H && range_of('I').empty();
+  std::vector<Case> all = {c};
+  for (const CaseSize& size : case_sizes(traits_of(c.op))) {
+    all =
+        with_each(all, range_of(size.spec->letter), [&](Case& one, std::int64_t number) { one.*size.value = number; });
+  }
+  all = with_each(all, ranges.dtypes, [](Case& one, backgauge_dtype dtype) { one.dtype = dtype; });
   std::vector<Case> out;
-  for (const std::int64_t T : stepless ? std::vector{c.T} : or_own(ranges.T, c.T)) {
-    for (const std::int64_t B : or_own(ranges.B, c.B)) {
-      for (const std::int64_t I : or_own(ranges.I, c.I)) {
-        for (const std::int64_t H : or_own(ranges.H, c.H)) {
-          for (const backgauge_dtype dtype : or_own(ranges.dtypes, c.dtype)) {
-            Case one = c;
-            if (c.seq_len_max == c.T && !stepless) one.seq_len_max = T;
-            one.T = T;
-            one.B = B;
-            one.I = input_is_hidden ? H : I;
-            one.H = H;
-            one.dtype = dtype;
-            if (!(one == c)) one.checksum.reset();
-            std::string why;
-            if (parse_case(to_string(one), why)) out.push_back(one);
-          }
-        }
-      }
-    }
+  for (Case& one : all) {
+    if (c.seq_len_max == c.T) set_steps(one, one.T, one.T);
+    if (input_is_hidden) one.I = one.H;
+    if (!(one == c)) one.checksum.reset();
+    std::string why;
+    if (parse_case(to_string(one), why)) out.push_back(std::move(one));
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ std::vector<std::int64_t> parse_numbers(const std::string& text, std::string& er
 
 // Empty: the value of the case.
 struct Ranges {
-  std::vector<std::int64_t> T, B, I, H;
+  std::map<char, std::vector<std::int64_t>> sizes;  // by the letters of SizeSpec
   std::vector<backgauge_dtype> dtypes;
 };
 

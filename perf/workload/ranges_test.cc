@@ -45,7 +45,7 @@ TEST(Numbers, EverythingElseIsRefused) {
 
 TEST(Expand, EveryCombinationOnce) {
   Ranges ranges;
-  ranges.B = {1, 2};
+  ranges.sizes['B'] = {1, 2};
   ranges.dtypes = {BACKGAUGE_FLOAT32, BACKGAUGE_HALF};
   const std::vector<Case> all = expand(parsed("block_lstm_grad_v2 t5b3i4h6 dt=f32 data=strat:0x1 chk=0001"), ranges);
   ASSERT_EQ(all.size(), 4u);
@@ -61,13 +61,13 @@ TEST(Expand, WithoutRangesNothingChanges) {
 
 TEST(Expand, InputGoesWithHiddenAndSeqWithSteps) {
   Ranges ranges;
-  ranges.H = {8};
-  ranges.T = {7};
+  ranges.sizes['H'] = {8};
+  ranges.sizes['T'] = {7};
   EXPECT_EQ(expand(parsed("block_lstm_grad_v2 t5b3i6h6 dt=f32 data=strat:0x1"), ranges).at(0).I, 8);
   EXPECT_EQ(expand(parsed("block_lstm_grad_v2 t5b3i4h6 dt=f32 data=strat:0x1"), ranges).at(0).I, 4);
   EXPECT_EQ(expand(parsed("block_lstm_grad_v2 t5b3i4h6 dt=f32 data=strat:0x1"), ranges).at(0).seq_len_max, 7);
   EXPECT_EQ(expand(parsed("block_lstm_grad_v2 t5b3i4h6 seq=3 dt=f32 data=strat:0x1"), ranges).at(0).seq_len_max, 3);
-  ranges.I = {9};
+  ranges.sizes['I'] = {9};
   EXPECT_EQ(expand(parsed("block_lstm_grad_v2 t5b3i6h6 dt=f32 data=strat:0x1"), ranges).at(0).I, 9);
 }
 
@@ -75,7 +75,7 @@ TEST(Expand, WhatNoCaseCanBeIsLeftOut) {
   Ranges ranges;
   ranges.dtypes = {BACKGAUGE_FLOAT32, BACKGAUGE_FLOAT64};
   EXPECT_EQ(expand(parsed("block_lstm_grad_v2 t5b3i6h6 dt=f32 data=strat:0x1"), ranges).size(), 1u);
-  ranges.I = {5};
+  ranges.sizes['I'] = {5};
   EXPECT_TRUE(expand(parsed("cudnn_rnn_backprop t5b3i6h6 mode=gru in=skip dt=f32 data=strat:0x1"), ranges).empty());
 }
 

@@ -54,11 +54,9 @@ Explained explain_all(const std::vector<Wanted>& wanted, const std::vector<Value
 
 bool is_quick(const Problem& problem) {
   const Extents& e = problem.extents;
-  // Hundreds of evaluations with so many products take seconds. A cell has no products of matrices, but about as many
-  // elementwise operations, with their bounds, as the 64 products that are counted for it.
+  // Hundreds of evaluations with so many products take seconds. A cell, whose T is 0, has no products of matrices.
   constexpr std::int64_t kMostProducts = 1 << 20;
-  const std::int64_t products_per_unit = traits_of(problem.op).has_steps ? e.H + e.I : 64;
-  return e.T * e.B * e.L * e.D * e.H * products_per_unit <= kMostProducts;
+  return e.T * e.B * e.L * e.D * e.H * (e.H + e.I) <= kMostProducts;
 }
 
 std::string term_hint(const Problem& problem, const std::vector<Wanted>& wanted, const std::vector<Values64>& got) {

@@ -35,8 +35,9 @@ def lines(draw, op, *, dtypes=None, most_steps=6, most_samples=4, most_units=8, 
         return words[name][dtype] if isinstance(words[name], dict) else words[name]
 
     dtype = one_of(sorted((word for word in about["dtypes"] if dtypes is None or word in dtypes), key=lambda word: word != "f32"))
-    steps = size(most_steps) if about["has_steps"] else 1
-    inputs, units, settings = size(most_units), size(most_units), []
+    most = {"t": most_steps, "b": most_samples, "i": most_units, "h": most_units, "layers": most_layers}
+    sizes = {key: size(most[key]) for key in about["sizes"] if key in most}
+    settings = []
     for attribute in about["attributes"]:
         key = attribute["key"]
         if "words" in attribute:
@@ -46,14 +47,13 @@ def lines(draw, op, *, dtypes=None, most_steps=6, most_samples=4, most_units=8, 
             value = one_of([least, (least + greatest) / 2, greatest] if claimed(attribute["name"]) else [least, greatest])
         if value != attribute.get("least"):
             settings.append(f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}")
-    if about["has_layers"]:
-        settings.append(f"layers={size(most_layers)}")
     if "in=skip" in settings:
-        inputs = units
+        sizes["i"] = sizes["h"]
     gate_may_be_undecided = "mode=relu" in settings
-    if about["has_seq_len_max"]:
-        settings.append(f"seq={steps - draw(st.integers(0, steps))}")
-    dims = f"{f't{steps}' if about['has_steps'] else ''}b{size(most_samples)}i{inputs}h{units}"
+    if "seq" in about["sizes"]:
+        sizes["seq"] = sizes["t"] - draw(st.integers(0, sizes["t"]))
+    dims = "".join(f"{key}{value}" for key, value in sizes.items() if len(key) == 1)
+    settings += [f"{key}={value}" for key, value in sizes.items() if len(key) > 1]
     profile = one_of([word for word in _PROFILES if not (gate_may_be_undecided and word in _DEMANDING)])
     seed = draw(st.integers(0, 2**32 - 1))
     return " ".join([about["word"], dims, *settings, f"dt={dtype}", f"data={profile}:{seed:#x}"])

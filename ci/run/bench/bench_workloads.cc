@@ -25,10 +25,10 @@ Ranges ranges_of(const BenchArguments& options) {
     if (!error.empty()) throw CommandError{kUsage, fmt::format("--{}={}: {}", name, text, error)};
     return out;
   };
-  ranges.T = numbers("T", options.T);
-  ranges.B = numbers("B", options.B);
-  ranges.I = numbers("I", options.I);
-  ranges.H = numbers("H", options.H);
+  ranges.sizes = {{'T', numbers("T", options.T)},
+                  {'B', numbers("B", options.B)},
+                  {'I', numbers("I", options.I)},
+                  {'H', numbers("H", options.H)}};
   std::istringstream words(options.dtype);
   for (std::string word; std::getline(words, word, ',');) {
     const std::int32_t dtype = enumerator_of(dtype_word, word);

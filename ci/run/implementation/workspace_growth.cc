@@ -33,7 +33,6 @@ WorkspaceNeed workspace_need(const backgauge_implementation& implementation, con
   setup.dtype = claims.takes(BACKGAUGE_FLOAT32) ? BACKGAUGE_FLOAT32
                                                 : static_cast<backgauge_dtype>(first_of(claims.dtypes[kEveryDtype]));
   setup.extents = {.T = 25, .B = 64, .I = 512, .H = 512, .S = 25};
-  if (!spec.traits.has_steps) setup.extents.T = setup.extents.S = 1;
   WorkspaceNeed need;
   const std::string dtype(dtype_word(setup.dtype));
   std::string modes;
@@ -43,21 +42,20 @@ WorkspaceNeed workspace_need(const backgauge_implementation& implementation, con
     const bool usual = (set & BACKGAUGE_BIT(attribute.usual)) != 0;
     const std::int32_t value = usual ? attribute.usual : first_of(set);
     setup.attributes.*attribute.choice = value;
-    if (attribute.fact == &OpTraits::has_modes) modes.append(" ").append(attribute.word(value));
+    if (attribute.choice == &backgauge_attributes::rnn_mode) modes.append(" ").append(attribute.word(value));
   }
   apply_attributes(spec, setup.attributes, setup.extents);
-  const Extents& e = setup.extents;
-  const std::string steps = spec.traits.has_steps ? fmt::format("t{}", e.T) : "";
-  need.of = fmt::format("{} {}b{}i{}h{}{}", dtype, steps, e.B, e.I, e.H, modes);
   need.bytes = bytes_for(implementation, setup);
-  for (const auto& [name, size] : {std::pair{'T', &Extents::T}, std::pair{'B', &Extents::B},
-                                   std::pair{'I', &Extents::I}, std::pair{'H', &Extents::H}}) {
-    if (name == 'T' && !spec.traits.has_steps) continue;
+  std::string dims;
+  for (const SizeSpec& size : spec.sizes()) {
+    if (!size.is_dim()) continue;
+    dims += fmt::format("{}{}", size.key, setup.extents.*size.extent);
     CallSetup larger = setup;
-    larger.extents.*size *= 2;
+    larger.extents.*size.extent *= 2;
     larger.extents.S = larger.extents.T;
-    need.with_twice.emplace_back(name, bytes_for(implementation, larger));
+    need.with_twice.emplace_back(size.letter, bytes_for(implementation, larger));
   }
+  need.of = fmt::format("{} {}{}", dtype, dims, modes);
   return need;
 }
 

@@ -15,6 +15,7 @@
 #include "ci/options/cli_options.h"
 #include "ci/run/plan/refuse.h"
 #include "properties/case/draw/inputs.h"
+#include "properties/case/line/case_attributes.h"
 #include "properties/case/stored/saved_co.h"
 #include "reference/contract/owned_call.h"
 #include "reference/contract/validate.h"
@@ -93,21 +94,18 @@ std::int64_t size_of(const OpSpec& spec, const OwnProblem& given, std::string_vi
 Extents extents_of(const OpSpec& spec, const OwnProblem& given, const backgauge_attributes& attributes) {
   Extents e;
   apply_attributes(spec, attributes, e);
-  for (const auto& [size, value] :
-       {std::pair{"T", &e.T}, std::pair{"B", &e.B}, std::pair{"I", &e.I}, std::pair{"H", &e.H}}) {
-    *value = size_of(spec, given, size);
+  for (const SizeSpec& size : spec.sizes()) {
+    if (size.is_dim()) e.*size.extent = size_of(spec, given, {&size.letter, 1});
   }
-  e.S = e.T;
-  if (spec.traits.has_layers) {
-    const TensorSpec& states = spec.input(Role::kState);
+  if (const TensorSpec& states = spec.input(Role::kState); states.dimensions.front() == "L * D") {
     const Shape shape = shape_of(given, states);
     if (shape[0] < e.D || shape[0] % e.D != 0) {
       refuse("{}: expected layers * {} rows, got {}", states.name, e.D, to_string(shape));
     }
     e.L = shape[0] / e.D;
   }
-  if (spec.traits.has_seq_len_max) {
-    const TensorSpec& length = spec.input(Role::kLength);
+  for (const TensorSpec& length : spec.inputs) {
+    if (!length.is_int64) continue;
     shape_of(given, length);
     e.S = static_cast<std::int64_t>(given.inputs.at(std::string(length.name)).values[0]);
   }
@@ -230,8 +228,7 @@ Filled own_problem(const OwnProblem& given) {
   problem.dtype = dtype_of(spec, given);
   problem.extents = extents_of(spec, given, problem.attributes);
 
-  DescribedCall described({problem.op, problem.dtype, problem.attributes, problem.extents});
-  if (spec.traits.has_seq_len_max) described.seq_len_max() = problem.extents.S;
+  const DescribedCall described({problem.op, problem.dtype, problem.attributes, problem.extents});
   const Validation validation = validate_shapes(described.call);
   if (!validation.ok()) refuse("{}", validation.refusal);
   problem.extents = validation.extents;
@@ -262,11 +259,10 @@ Filled own_problem(const OwnProblem& given) {
 
 Case line_of(const Filled& own) {
   const Problem& problem = own.problem;
-  const Extents& e = problem.extents;
   const backgauge_attributes& a = problem.attributes;
-  Case c{.op = problem.op, .T = e.T, .B = e.B, .I = e.I, .H = e.H, .seq_len_max = e.S};
+  Case c{.op = problem.op};
+  for (const CaseSize& size : case_sizes(traits_of(c.op))) c.*size.value = problem.extents.*size.spec->extent;
   c.use_peephole = a.use_peephole != 0;
-  c.layers = e.L;
   c.rnn_mode = static_cast<backgauge_rnn_mode>(a.rnn_mode);
   c.input_mode = static_cast<backgauge_input_mode>(a.input_mode);
   c.direction = static_cast<backgauge_direction>(a.direction);

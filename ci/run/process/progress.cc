@@ -33,7 +33,7 @@ double expected_work(const Case& c) {
   constexpr double kProducts = 10'000;
   if (c.data == DataProfile::kMalformed) return 0.1;
   const Extents e = extents_of(c);
-  const double steps = traits_of(c.op).has_steps ? static_cast<double>(e.T * e.L * e.D) : 1;
+  const auto steps = static_cast<double>(c.T * e.L * e.D);
   return 1 + 4 * steps * static_cast<double>(e.B * e.H) * static_cast<double>(e.I + e.H) / kProducts;
 }
 

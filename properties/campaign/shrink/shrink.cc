@@ -81,7 +81,7 @@ class Shrinker {
       for (std::int64_t Case::*dim : {&Case::T, &Case::B, &Case::I, &Case::H, &Case::layers}) {
         c.*dim = std::min(c.*dim, most);
       }
-      if (traits_of(c.op).has_seq_len_max) c.seq_len_max = std::clamp<std::int64_t>(c.T - behind, 0, c.T);
+      set_steps(c, c.T, std::clamp<std::int64_t>(c.T - behind, 0, c.T));
       if (accept_with_some_seed(c)) return true;
       c.data = DataProfile::kStratified;
       if (accept_with_some_seed(c)) return true;

@@ -4,17 +4,16 @@
 #include "properties/case/line/case_attributes.h"
 #include "properties/case/line/random.h"
 #include "properties/case/line/words.h"
-#include "reference/contract/rnn_params.h"
 
 namespace backgauge {
 namespace {
 
 std::string dims(const Case& c) {
   std::string text;
-  if (traits_of(c.op).has_steps) text.append("t").append(std::to_string(c.T));
-  text.append("b").append(std::to_string(c.B));
-  text.append("i").append(std::to_string(c.I));
-  return text.append("h").append(std::to_string(c.H));
+  for (const CaseSize& size : case_sizes(traits_of(c.op))) {
+    if (size.spec->is_dim()) text.append(size.spec->key).append(std::to_string(c.*size.value));
+  }
+  return text;
 }
 
 }  // namespace
@@ -49,29 +48,27 @@ backgauge_attributes attributes_of(const Case& c) {
 Extents extents_of(const Case& c) {
   const OpSpec& op = spec_of(c.op);
   Extents extents;
-  if (op.traits.has_steps) extents.T = c.T;
-  extents.B = c.B;
-  extents.I = c.I;
-  extents.H = c.H;
-  if (op.traits.has_layers) extents.L = c.layers;
-  if (op.traits.has_seq_len_max) extents.S = c.seq_len_max;
+  for (const CaseSize& size : case_sizes(op.traits)) extents.*size.spec->extent = c.*size.value;
   const backgauge_attributes attributes = attributes_of(c);
   apply_attributes(op, attributes, extents);
-  if (op.traits.flat_params) {
-    extents.params_length = checked_size(rnn_params(attributes, c.I, c.H, c.layers)).value_or(-1);
-  }
+  extents.params_length = params_length(op, attributes, extents).value_or(-1);
   return extents;
 }
 
 std::int64_t steps_taken(const Case& c) {
-  const OpTraits& op = traits_of(c.op);
-  return op.has_seq_len_max ? c.seq_len_max : op.has_steps ? c.T : 1;
+  std::int64_t steps = 1;
+  for (const CaseSize& size : case_sizes(traits_of(c.op))) {
+    // The row of S comes after that of T.
+    if (size.spec->letter == 'T' || size.spec->letter == 'S') steps = c.*size.value;
+  }
+  return steps;
 }
 
 void set_steps(Case& c, std::int64_t T, std::int64_t seq_len_max) {
-  const OpTraits& op = traits_of(c.op);
-  if (op.has_steps) c.T = T;
-  if (op.has_seq_len_max) c.seq_len_max = seq_len_max;
+  for (const CaseSize& size : case_sizes(traits_of(c.op))) {
+    if (size.spec->letter == 'T') c.T = T;
+    if (size.spec->letter == 'S') c.seq_len_max = seq_len_max;
+  }
 }
 
 }  // namespace backgauge

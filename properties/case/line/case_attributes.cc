@@ -15,11 +15,21 @@ const AttributeSpec* spec_named(std::string_view name) {
    [](Case& c, double value) { c.field = static_cast<decltype(c.field)>(value); }},
 #define BACKGAUGE_DECIDED_BY_SEED(...)
 
+const SizeSpec* size_spec(char letter) { return &*std::ranges::find(size_specs(), letter, &SizeSpec::letter); }
+
+#define BACKGAUGE_COMMON_CASE_SIZE(letter, field, key) {size_spec(*#letter), &Case::field},
+#define BACKGAUGE_OWN_CASE_SIZE(fact, ...) BACKGAUGE_COMMON_CASE_SIZE(__VA_ARGS__)
+
 }  // namespace
 
 const std::vector<CaseAttribute>& case_attributes() {
   static const std::vector<CaseAttribute> all = {BACKGAUGE_ATTRIBUTES(
       BACKGAUGE_CASE_ATTRIBUTE, BACKGAUGE_CASE_ATTRIBUTE, BACKGAUGE_CASE_ATTRIBUTE, BACKGAUGE_DECIDED_BY_SEED)};
+  return all;
+}
+
+const std::vector<CaseSize>& case_sizes() {
+  static const std::vector<CaseSize> all = {BACKGAUGE_SIZES(BACKGAUGE_COMMON_CASE_SIZE, BACKGAUGE_OWN_CASE_SIZE)};
   return all;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of a case: those of ops.inc, as the members of Case of the same names.
+// The attributes and sizes of a case: those of ops.inc, as members of Case.
 #pragma once
 
+#include <cstdint>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -27,6 +28,19 @@ const std::vector<CaseAttribute>& case_attributes();
 inline auto case_attributes(const OpTraits& op) {
   return std::views::filter(case_attributes(),
                             [&op](const CaseAttribute& attribute) { return op.*attribute.spec->fact; });
+}
+
+struct CaseSize {
+  const SizeSpec* spec;
+  std::int64_t Case::*value;
+};
+
+// Those of all ops, in the order of case lines.
+const std::vector<CaseSize>& case_sizes();
+
+// Those of one op.
+inline auto case_sizes(const OpTraits& op) {
+  return std::views::filter(case_sizes(), [&op](const CaseSize& size) { return size.spec->belongs_to(op); });
 }
 
 }  // namespace backgauge

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each word is parsed by its rule. What concerns several words is checked afterwards, on the whole case.
 #include <algorithm>
-#include <array>
 #include <span>
 #include <vector>
 
+#include "properties/case/line/case_attributes.h"
 #include "properties/case/line/words.h"
 
 namespace backgauge {
@@ -14,26 +14,25 @@ constexpr std::size_t kLongestLine = 160;  // fits into a record, a message and 
 
 // "b3i5h7", with t in front for the ops that have steps. "" or what was expected.
 std::string parse_dims(std::string_view word, Case& c) {
-  struct Dimension {
-    char letter;
-    std::int64_t* value;
-  };
-  const std::array<Dimension, 4> all = {{{'t', &c.T}, {'b', &c.B}, {'i', &c.I}, {'h', &c.H}}};
   const OpSpec& spec = spec_of(c.op);
-  const bool stepless = !spec.traits.has_steps;
-  const std::string expected = std::string("expected dims like ") + (stepless ? "b3i5h7" : "t5b3i5h7") +
+  auto sizes = case_sizes(spec.traits);
+  constexpr std::string_view kExample = "t5b3i5h7";
+  const std::string expected = "expected dims like " +
+                               std::string(kExample.substr(kExample.find(sizes.front().spec->key))) +
                                ", each from 0 to " + std::to_string(kLargestDimension);
-  for (const auto& [letter, value] : std::span(all).subspan(stepless ? 1 : 0)) {
+  for (const CaseSize& size : sizes) {
+    if (!size.spec->is_dim()) continue;
     const std::size_t end = word.find_first_not_of("0123456789", 1);
-    if (!word.starts_with(letter) || !parse_count(word.substr(1, end == word.npos ? end : end - 1), *value)) {
+    if (!word.starts_with(size.spec->key) ||
+        !parse_count(word.substr(1, end == word.npos ? end : end - 1), c.*size.value)) {
       return expected;
     }
     word.remove_prefix(end == word.npos ? word.size() : end);
   }
   if (!word.empty()) return expected;
   if (c.H < 1) return "H must be at least 1";
-  if (!spec.traits.may_have_no_steps && c.T < 1) return "T must be at least 1 for " + std::string(spec.word);
-  c.seq_len_max = spec.traits.has_seq_len_max ? c.T : 1;
+  if (c.T < spec.traits.least_steps) return "T must be at least 1 for " + std::string(spec.word);
+  set_steps(c, c.T, c.T);
   return "";
 }
 

@@ -43,17 +43,14 @@ std::int64_t complexity_of_seed(std::uint64_t seed) { return (std::bit_width(see
 
 // Cases that differ from c in one setting, which is simpler.
 std::vector<Case> neighbours(const Case& c) {
-  const OpTraits& op = traits_of(c.op);
   std::vector<Case> out;
   const auto add = [&](const auto& change) {
     Case changed = c;
     changed.checksum.reset();
     change(changed);
     if (changed.input_mode == BACKGAUGE_SKIP_INPUT) changed.I = changed.H;
-    if (op.has_seq_len_max) {
-      // The number of steps after seq_len_max stays the same, so that both get smaller.
-      changed.seq_len_max = std::clamp<std::int64_t>(changed.seq_len_max + changed.T - c.T, 0, changed.T);
-    }
+    // The number of steps after seq_len_max stays the same, so that both get smaller.
+    set_steps(changed, changed.T, std::clamp<std::int64_t>(changed.seq_len_max + changed.T - c.T, 0, changed.T));
     out.push_back(std::move(changed));
   };
   for (std::int64_t Case::*member : {&Case::layers, &Case::T, &Case::B, &Case::H, &Case::I}) {
@@ -61,9 +58,10 @@ std::vector<Case> neighbours(const Case& c) {
       add([&](Case& changed) { changed.*member = value; });
     }
   }
-  add([&](Case& changed) { changed.seq_len_max = op.has_seq_len_max ? c.T : 1; });
-  add([&](Case& changed) { changed.seq_len_max = std::min(c.seq_len_max + 1, c.T); });
-  for (const CaseAttribute& attribute : case_attributes(op)) {
+  for (const std::int64_t steps : {c.T, std::min(c.seq_len_max + 1, c.T)}) {
+    add([&](Case& changed) { set_steps(changed, c.T, steps); });
+  }
+  for (const CaseAttribute& attribute : case_attributes(traits_of(c.op))) {
     for (const double value : simpler_values(attribute, c)) {
       add([&](Case& changed) { attribute.set(changed, value); });
     }
@@ -93,9 +91,8 @@ bool is_sensible(const Case& c) {
 std::int64_t complexity(const Case& c) {
   std::int64_t sum = c.layers - 1;
   for (const std::int64_t dim : {c.T, c.B, c.I, c.H}) sum += complexity_of_dimension(dim);
-  const OpTraits& op = traits_of(c.op);
-  if (op.has_seq_len_max) sum += c.T - c.seq_len_max;
-  for (const CaseAttribute& attribute : case_attributes(op)) {
+  sum += c.T - steps_taken(c);
+  for (const CaseAttribute& attribute : case_attributes(traits_of(c.op))) {
     sum += static_cast<std::int64_t>(simpler_values(attribute, c).size());
   }
   sum += c.cell_clip != 0;

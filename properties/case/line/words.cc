@@ -16,10 +16,7 @@ namespace {
 constexpr std::size_t kLongestGoldenName = 64;
 
 bool is_any(const OpTraits&) { return true; }
-bool takes_saved(const OpTraits& op) { return op.takes_saved; }
 bool has_gates(const OpTraits& op) { return !op.gates.empty(); }
-bool has_seq_len_max(const OpTraits& op) { return op.has_seq_len_max; }
-bool has_layers(const OpTraits& op) { return op.has_layers; }
 
 template <class Number>
 bool parse_number(std::string_view text, Number& number) {
@@ -70,7 +67,7 @@ WordRule rule_of(const CaseAttribute& attribute) {
   const AttributeSpec& spec = *attribute.spec;
   const bool is_choice = spec.choice != nullptr;
   return {.key = spec.key,
-          .belongs_to = [&spec](const OpTraits& op) { return op.*spec.fact; },
+          .belongs_to = spec.fact,
           .required = false,
           .parse =
               [&attribute, is_choice](std::string_view value, Case& c) {
@@ -94,9 +91,8 @@ std::string parse_order(std::string_view value, Case& c) {
   const std::string_view order = spec.traits.gates;
   return value == order ? "" : "the gates of " + std::string(spec.word) + " are in the order " + std::string(order);
 }
-std::string print_order(const Case& c) {
-  return traits_of(c.op).has_seq_len_max ? std::string(traits_of(c.op).gates) : "";
-}
+// Only where the op for one step has another order, so that the two could be confused.
+std::string print_order(const Case& c) { return traits_of(c.op).one_step ? std::string(traits_of(c.op).gates) : ""; }
 
 std::string parse_seq(std::string_view value, Case& c) {
   if (parse_count(value, c.seq_len_max) && c.seq_len_max <= c.T) return "";
@@ -159,10 +155,10 @@ std::string print_checksum(const Case& c) { return c.checksum ? hexadecimal(*c.c
 
 // The words between those of attributes, each with the key of the attribute that it follows.
 std::vector<std::pair<std::string_view, WordRule>> rules_between() {
-  return {{"peep", {"clip", takes_saved, false, parse_clip, print_clip}},
+  return {{"peep", {"clip", &OpTraits::takes_saved, false, parse_clip, print_clip}},
           {"peep", {"order", has_gates, false, parse_order, print_order}},
-          {"peep", {"seq", has_seq_len_max, false, parse_seq, print_seq}},
-          {"dir", {"layers", has_layers, false, parse_layers, print_layers}}};
+          {"peep", {"seq", &OpTraits::has_seq_len_max, false, parse_seq, print_seq}},
+          {"dir", {"layers", &OpTraits::has_layers, false, parse_layers, print_layers}}};
 }
 
 std::vector<WordRule> make_rules() {

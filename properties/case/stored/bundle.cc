@@ -51,17 +51,9 @@ ordered_json attributes_json(const Problem& problem) {
 
 ordered_json dims_json(const Problem& problem) {
   const Extents& e = problem.extents;
-  const OpTraits& op = traits_of(problem.op);
   ordered_json dims;
-  if (op.has_steps) dims["T"] = e.T;
-  dims["B"] = e.B;
-  dims["I"] = e.I;
-  dims["H"] = e.H;
-  if (op.has_seq_len_max) dims["S"] = e.S;
-  if (op.has_layers) {
-    dims["L"] = e.L;
-    dims["D"] = e.D;
-  }
+  for (const SizeSpec& size : spec_of(problem.op).sizes()) dims[std::string(1, size.letter)] = e.*size.extent;
+  if (dims.contains("L")) dims["D"] = e.D;
   return dims;
 }
 

@@ -52,18 +52,15 @@ Case case_of(const json& entry) {
   c.data = DataProfile::kGolden;
   c.golden = entry.at("name");
   const json &dims = entry.at("dims"), &attributes = entry.at("attributes");
-  read_integer(dims.at("B"), c.B);
-  read_integer(dims.at("I"), c.I);
-  read_integer(dims.at("H"), c.H);
-  const OpTraits& op = traits_of(c.op);
-  if (op.has_steps) read_integer(dims.at("T"), c.T);
-  if (op.has_layers) read_integer(dims.at("L"), c.layers);
-  if (op.has_seq_len_max) read_integer(dims.at("S"), c.seq_len_max);
-  for (const CaseAttribute& attribute : case_attributes(op)) {
+  const OpSpec& op = spec_of(c.op);
+  for (const CaseSize& size : case_sizes(op.traits)) {
+    read_integer(dims.at(std::string(1, size.spec->letter)), c.*size.value);
+  }
+  for (const CaseAttribute& attribute : case_attributes(op.traits)) {
     attribute.set(c, value_of(*attribute.spec, attributes.at(attribute.spec->name)));
   }
   const json& forward = entry.at("forward");
-  if (op.takes_saved && !forward.is_null()) c.cell_clip = forward.at("attributes").at("cell_clip");
+  if (op.has(Role::kSaved) && !forward.is_null()) c.cell_clip = forward.at("attributes").at("cell_clip");
   return c;
 }
 
