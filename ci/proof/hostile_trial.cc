@@ -29,7 +29,7 @@ std::vector<Case> trial_cases() {
     for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32}) {
       for (const backgauge_op op : gradient_ops()) {
         Case c{.op = op, .T = 3, .B = 4, .I = 5, .H = 6, .seq_len_max = 2, .dtype = dtype, .seed = seed};
-        c.use_peephole = traits_of(op).has_peepholes;
+        c.use_peephole = true;  // if the op has peepholes
         if (traits_of(op).draws_masks) {
           c.T = 7;
           c.layers = 2;
@@ -43,7 +43,7 @@ std::vector<Case> trial_cases() {
 }
 
 backgauge_op sequence_op() {
-  return *std::ranges::find_if(gradient_ops(), [](backgauge_op op) { return traits_of(op).has_seq_len_max; });
+  return *std::ranges::find_if(gradient_ops(), [](backgauge_op op) { return spec_of(op).has(Role::kLength); });
 }
 
 std::string text_of(const Verdict& verdict) {

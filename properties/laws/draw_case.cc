@@ -46,10 +46,8 @@ Case draw_case(backgauge_op op, Sizes sizes, std::uint64_t seed) {
   Case c;
   c.op = op;
   const bool wide = sizes == Sizes::kWide && draw.once_in(16);
-  if (spec.traits.has_modes) {
-    c.rnn_mode =
-        draw.one_of<backgauge_rnn_mode>({BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU});
-  }
+  const law_ops::Entry& entry = law_ops::entry_of(op);
+  entry.draw_mode(draw, c);
   c.dtype = draw.one_of(dtypes_of(spec));
   c.data = draw_data(draw, c);
   c.T = draw.one_of(wide ? kWideSteps : must_be_short(c.data) ? Dims{1, 2} : kSteps);
@@ -58,8 +56,8 @@ Case draw_case(backgauge_op op, Sizes sizes, std::uint64_t seed) {
   c.H = draw.one_of(wide ? kWideHidden : kHidden);
   if (draw.once_in(24)) c.B = 0;
   if (draw.once_in(24)) c.I = 0;
-  if (draw.once_in(24) && spec.traits.has_seq_len_max) c.T = 0;
-  law_ops::entry_of(op).draw_settings(draw, c);
+  if (draw.once_in(24) && spec.traits.least_steps == 0) c.T = 0;
+  entry.draw_settings(draw, c);
   // Small seeds make short case lines; seed 0 is reserved for shrunk cases.
   c.seed = 1 + static_cast<std::uint64_t>(draw.below((1 << 16) - 1));
   return c;

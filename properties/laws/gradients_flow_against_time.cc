@@ -16,8 +16,7 @@ namespace {
 
 Case about(Case c) {
   c = with_finite_values(c);
-  c.T = std::max<std::int64_t>(c.T, 2);
-  if (traits_of(c.op).has_seq_len_max) c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 2);
+  set_steps(c, std::max<std::int64_t>(c.T, 2), std::max<std::int64_t>(c.seq_len_max, 2));
   // In a second layer, the output of one direction would enter both directions.
   if (c.direction == BACKGAUGE_BIDIRECTIONAL) c.layers = 1, c.dropout = 0;
   return c;

@@ -24,11 +24,11 @@ Case about(Case c) {
 }
 
 // Saved activations are inputs, so that nothing but sums and products is computed.
-bool is_exact(const Case& c) { return traits_of(c.op).takes_saved || c.rnn_mode == BACKGAUGE_RNN_RELU; }
+bool is_exact(const Case& c) { return spec_of(c.op).has(Role::kSaved) || c.rnn_mode == BACKGAUGE_RNN_RELU; }
 
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   const Claims claims = *claims_of(implementation, c.op);
-  if (traits_of(c.op).takes_saved && declared(claims, c.dtype).computes_co()) {
+  if (declared(claims, c.dtype).computes_co()) {
     return {Outcome::kSaysNothing, "co is recomputed, and tanh(cs) is not rational"};
   }
   const bool coarse = is_narrow(c.dtype) || claims.numerical_contract[c.dtype] != BACKGAUGE_FP32_STRICT;

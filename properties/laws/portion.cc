@@ -85,7 +85,7 @@ Problem portion_of(const Problem& problem, const Portion& portion) {
   for (Tensor& tensor : out.inputs) tensor = select(tensor, portion_of(problem, tensor.name, portion));
   out.extents.I = static_cast<std::int64_t>(portion.inputs.size());
   out.extents.H = static_cast<std::int64_t>(portion.units.size());
-  if (traits_of(problem.op).flat_params) {
+  if (problem.extents.params_length > 0) {
     const bool skip = layout_of(problem).skip_input;
     out.attributes.input_mode = skip ? BACKGAUGE_SKIP_INPUT : BACKGAUGE_LINEAR_INPUT;
     out.extents.params_length = layout_of(out).size();
@@ -93,6 +93,6 @@ Problem portion_of(const Problem& problem, const Portion& portion) {
   return out;
 }
 
-bool skips_input(const Case& c) { return traits_of(c.op).has_layers && resolves_to_skip(c.input_mode, c.I, c.H); }
+bool skips_input(const Case& c) { return resolves_to_skip(c.input_mode, c.I, c.H); }
 
 }  // namespace backgauge

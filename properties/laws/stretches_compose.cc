@@ -19,9 +19,8 @@ namespace {
 // Not for half: values passed from one stretch to the other would be rounded more often than inside one.
 Case about(Case c) {
   c = without_narrow(without_random_dropout(with_finite_values(c)));
-  c.T = std::max<std::int64_t>(c.T, 2);
+  set_steps(c, std::max<std::int64_t>(c.T, 2), std::max<std::int64_t>(c.seq_len_max, 2));
   c.direction = BACKGAUGE_UNIDIRECTIONAL;
-  if (traits_of(c.op).has_seq_len_max) c.seq_len_max = std::max<std::int64_t>(c.seq_len_max, 2);
   return c;
 }
 
@@ -34,14 +33,13 @@ std::int64_t middle_of(const Case& c) {
 // Steps begin .. end - 1; end - begin of them are read.
 Problem stretch(const Problem& whole, std::int64_t begin, std::int64_t end) {
   Problem out = whole;
+  out.extents.T = end - begin;
   for (Tensor& tensor : out.inputs) {
     const auto axis = dimension(whole.op, tensor.name, "T");
     if (axis) tensor = select(tensor, part(tensor.shape, *axis, begin, end));
-  }
-  out.extents.T = end - begin;
-  if (traits_of(whole.op).has_seq_len_max) {
+    if (tensor_spec(whole.op, tensor.name).role != Role::kLength) continue;
     out.extents.S = std::min(whole.extents.S, end) - begin;
-    input(out, "seq_len_max").values = {static_cast<double>(out.extents.S)};
+    tensor.values = {static_cast<double>(out.extents.S)};
   }
   return out;
 }

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "properties/campaign/settings/settings.h"
+#include "properties/campaign/settings/ops/entry.h"
 #include "properties/case/draw/structures.h"
+#include "properties/case/line/case_attributes.h"
 
 namespace backgauge {
 namespace {
@@ -35,28 +36,16 @@ Case Configurations::draw(backgauge_op op) {
 }
 
 Case Configurations::sibling_of(Case c, std::size_t k) {
-  const OpTraits& op = traits_of(c.op);
   switch (k % 5) {
-    case 0:
-      if (op.has_peepholes) c.use_peephole = !c.use_peephole;
-      if (op.has_layers) {
-        c.direction = c.direction == BACKGAUGE_BIDIRECTIONAL ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL;
+    case 0:  // peepholes or direction
+      for (const CaseAttribute& attribute : case_attributes(traits_of(c.op))) {
+        const std::vector<std::int32_t>& values = attribute.spec->values;
+        if (values.size() == 2) attribute.set(c, attribute.get(c) == values[0] ? values[1] : values[0]);
       }
       break;
     case 1: c.B = c.B > 1 ? c.B - 1 : c.B + 1; break;
     case 2: c.dtype = c.dtype == BACKGAUGE_FLOAT32 ? BACKGAUGE_HALF : BACKGAUGE_FLOAT32; break;
-    case 3:
-      // The same number of gates, and params of the same length.
-      if (c.rnn_mode == BACKGAUGE_RNN_TANH) {
-        c.rnn_mode = BACKGAUGE_RNN_RELU;
-      } else if (c.rnn_mode == BACKGAUGE_RNN_RELU) {
-        c.rnn_mode = BACKGAUGE_RNN_TANH;
-      } else if (op.has_seq_len_max) {
-        c.seq_len_max = c.seq_len_max > 1 ? c.seq_len_max - 1 : c.T;
-      } else {
-        c.B += 4;
-      }
-      break;
+    case 3: setting_ops::entry_of(c.op).vary(c); break;
     default:
       // Another shape with as many elements, if B and H differ.
       if (c.I == c.H && c.input_mode == BACKGAUGE_SKIP_INPUT) c.I = c.B;

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "properties/case/draw/inputs.h"
+#include "properties/case/line/case_attributes.h"
 #include "properties/case/line/random.h"
 #include "properties/judge/runner/case_session.h"
 #include "reference/contract/storage.h"
@@ -17,9 +18,13 @@
 namespace backgauge {
 namespace {
 
+// Its first attribute: "gru", "no peephole".
 std::string mode_of(const Case& c) {
-  if (traits_of(c.op).has_peepholes) return c.use_peephole ? "peephole" : "no peephole";
-  return std::string(rnn_mode_word(c.rnn_mode));
+  const CaseAttribute& attribute = case_attributes(traits_of(c.op)).front();
+  const auto value = static_cast<std::int32_t>(attribute.get(c));
+  if (!attribute.spec->is_flag()) return std::string(attribute.spec->word(value));
+  const std::string_view name = attribute.spec->name;  // "use_peephole"
+  return (value == 0 ? "no " : "") + std::string(name.substr(name.find('_') + 1));
 }
 
 std::string dtype_of(const Case& c, const Declared& declared) {
@@ -29,8 +34,8 @@ std::string dtype_of(const Case& c, const Declared& declared) {
             : declared.accuracy_class == BACKGAUGE_CLASS_B ? " B"
                                                            : " A'";
   }
-  // The cell has no matrix products.
-  if (c.dtype == BACKGAUGE_FLOAT64 || !traits_of(c.op).has_steps) return word;
+  // An op that returns the gradients of its gates leaves the matrix products to its caller.
+  if (c.dtype == BACKGAUGE_FLOAT64 || spec_of(c.op).has(Role::kGates)) return word;
   switch (declared.numerical_contract) {
     case BACKGAUGE_FP32_STRICT: break;
     case BACKGAUGE_FP32_TF32: word += " tf32"; break;

@@ -2,6 +2,7 @@
 #include "properties/campaign/plan/containment.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "properties/campaign/plan/ops/entry.h"
 #include "properties/case/draw/poison.h"
@@ -23,17 +24,16 @@ bool is_at(const NonfinitePlace& place, Position position) {
 // Small, so that few seeds need to be tried, but with more rows and units than the one element spoils: the others are
 // the evidence that it was contained.
 std::vector<Case> shapes(backgauge_op op, backgauge_dtype dtype) {
-  Case base{.op = op, .T = 2, .B = 3, .I = 3, .H = 5, .dtype = dtype};
-  const OpTraits& traits = traits_of(op);
-  if (!traits.has_steps) base.T = 1;
-  if (traits.has_seq_len_max) base.T = 3, base.seq_len_max = 2;  // later steps are not read
+  Case base{.op = op, .B = 3, .I = 3, .H = 5, .dtype = dtype};
+  set_steps(base, 2, 2);
+  if (spec_of(op).has(Role::kLength)) base.T = 3;  // the last step is not read
   std::vector<Case> out;
   for (const Case& variant : plan_ops::variants_of(base)) {
     if (variant.rnn_mode == BACKGAUGE_RNN_RELU) continue;  // semantics.md 8: its result for NaN is not defined
     out.push_back(variant);
-    if (!traits.has_layers) continue;
-    out.push_back(variant);
-    out.back().direction = BACKGAUGE_BIDIRECTIONAL;
+    Case backwards = variant;
+    plan_ops::entry_of(op).take_direction(backwards, 1);
+    if (backwards != variant) out.push_back(std::move(backwards));
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "properties/campaign/plan/ops/entry.h"
+#include "properties/case/line/case_attributes.h"
 #include "reference/contract/rnn_params.h"
 
 namespace backgauge {
@@ -73,31 +74,30 @@ double work_of(const Case& c) {
          steps * (kPerStep + kPerValue * gates * static_cast<double>(c.B * c.H));
 }
 
+Case shaped(backgauge_op op, const Size& size) {
+  const Case all{.T = size.T, .B = size.B, .I = size.I, .H = size.H, .seq_len_max = size.T, .layers = size.layers};
+  Case c{.op = op};
+  for (const CaseSize& each : case_sizes(traits_of(op))) c.*each.value = all.*each.value;
+  if (size.T >= kManySteps) c.data = DataProfile::kTame;
+  return c;
+}
+
+// Without those that are large only in a dimension that the op lacks.
 std::vector<Size> sizes_of(backgauge_op op) {
   std::vector<Size> out;
-  const bool steps = traits_of(op).has_steps;
   for (const auto& [H, frequent] : kTrainingHidden)
     out.push_back({H > 768 ? 1 : 2, H > 768 ? 1 : 2, 4, H, 1, frequent});
   for (const auto& [I, frequent] : kTrainingInputs) out.push_back({2, 2, I, 4, 1, frequent});
   for (const auto& [B, frequent] : kTrainingBatches) out.push_back({2, B, 3, 5, 1, frequent});
-  if (steps) {
-    for (const auto& [T, frequent] : kTrainingSteps) out.push_back({T, T < 256 ? 2 : 1, 3, 5, 1, frequent});
-  }
-  for (const Size& size : kTwoLarge) {
-    if (steps || size.T == 2) out.push_back(size);
-  }
-  if (!traits_of(op).has_layers) return out;
+  for (const auto& [T, frequent] : kTrainingSteps) out.push_back({T, T < 256 ? 2 : 1, 3, 5, 1, frequent});
+  out.insert(out.end(), std::begin(kTwoLarge), std::end(kTwoLarge));
   for (const auto& [layers, frequent] : kLayers) out.push_back({2, 2, 3, 4, layers, frequent});
   out.insert(out.end(), std::begin(kTwoLargeStacked), std::end(kTwoLargeStacked));
+  std::erase_if(out, [op](const Size& size) {
+    const Case c = shaped(op, size);
+    return c.layers != size.layers || (c.T != size.T && size.T > 2);
+  });
   return out;
-}
-
-Case shaped(backgauge_op op, const Size& size) {
-  Case c{.op = op, .B = size.B, .I = size.I, .H = size.H};
-  set_steps(c, size.T, size.T);
-  if (size.T >= kManySteps) c.data = DataProfile::kTame;
-  c.layers = size.layers;
-  return c;
 }
 
 // The affordable cases of a size, out of all variants with all dtypes. Each size starts with another variant and dtype,

@@ -76,11 +76,6 @@ std::int64_t draw_width(const RowReader& row, std::int64_t H, Draws& draws) {
   return draws.pick<std::int64_t>({H + 1, H + 2, 2 * H, H <= 8 ? 3 * H : H + 3});
 }
 
-std::int64_t draw_steps(const RowReader& row, bool few, Draws& draws) {
-  if (row.position("T") < 2) return 1 + row.position("T");
-  return few ? 3 : draws.pick<std::int64_t>({3, 4, 5, 7});
-}
-
 }  // namespace
 
 bool needs_short_nets(DataProfile data) {
@@ -156,7 +151,6 @@ Case case_of(backgauge_op op, const Row& values, Draws& draws) {
   c.H = draw_hidden(row, evidence, draws);
   c.I = draw_width(row, c.H, draws);
   c.B = draw_batch(row, evidence, draws);
-  if (traits_of(op).has_steps) c.T = draw_steps(row, needs_short_nets(c.data), draws);
   entry.draw(row, draws, c);
   c.seed = draws.seed();
   return c;

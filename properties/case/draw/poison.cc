@@ -30,12 +30,13 @@ void poison_unread(const Case& c, const DrawRules& rules, Problem& problem, Data
   if (rules.poison == Poison::kPlausible) return;
   const double value = poison_value(rules.poison, c.dtype);
   for (Tensor& tensor : problem.inputs) {
-    if (spec_of(problem.op, tensor).is_int64) continue;
+    const TensorSpec& spec = spec_of(problem.op, tensor);
+    if (spec.is_int64) continue;
     const std::int64_t read = elements_read(problem, tensor);
     std::fill(tensor.values.begin() + read, tensor.values.end(), value);
     if (tensor.name != "cs") continue;
-    if (read < elements_in_rows(tensor.shape, traits_of(c.op).has_seq_len_max ? problem.extents.S : kAll))
-      facts.consistent_saved = false;
+    const std::int64_t computed = spec.dimensions.front() == "T" ? problem.extents.S : kAll;
+    if (read < elements_in_rows(tensor.shape, computed)) facts.consistent_saved = false;
   }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "properties/laws/answer.h"
 #include "properties/laws/ops/lstm.h"
 #include "properties/laws/transform.h"
 #include "reference/contract/storage.h"
@@ -43,7 +44,7 @@ void carry_block_back(const std::vector<Wanted>& second, Problem& first) {
 
 }  // namespace
 
-const Entry kBlockLstmGradV2{draw_block_settings, lstm_by_hand,       block_slope,
-                             block_state_weights, enter_block_states, carry_block_back};
+const Entry kBlockLstmGradV2{draw_no_mode,        draw_block_settings, lstm_by_hand,    block_slope,
+                             block_state_weights, enter_block_states,  carry_block_back};
 
 }  // namespace backgauge::law_ops

@@ -6,6 +6,10 @@
 namespace backgauge::law_ops {
 namespace {
 
+void draw_mode(CaseDraw& draw, Case& c) {
+  c.rnn_mode = draw.one_of<backgauge_rnn_mode>({BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU});
+}
+
 void draw_stacked_settings(CaseDraw& draw, Case& c) {
   c.direction = draw.one_of<backgauge_direction>({BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL});
   c.input_mode =
@@ -46,7 +50,8 @@ void carry_stacked_back(const std::vector<Wanted>& second, Problem& first) {
 
 }  // namespace
 
-const Entry kCudnnRnnBackprop{draw_stacked_settings, stacked_by_hand,      stacked_slope,
-                              stacked_state_weights, enter_stacked_states, carry_stacked_back};
+const Entry kCudnnRnnBackprop{draw_mode,         draw_stacked_settings, stacked_by_hand,
+                              stacked_slope,     stacked_state_weights, enter_stacked_states,
+                              carry_stacked_back};
 
 }  // namespace backgauge::law_ops

@@ -13,6 +13,8 @@
 namespace backgauge::law_ops {
 
 struct Entry {
+  // The mode of a random case, before its data are drawn.
+  void (*draw_mode)(CaseDraw&, Case&);
   // Settings of a random case, after its sizes and data have been drawn.
   void (*draw_settings)(CaseDraw&, Case&);
   // The values of one unit, and its results: one_unit_by_hand.h.

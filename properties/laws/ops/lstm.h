@@ -6,6 +6,7 @@
 
 namespace backgauge::law_ops {
 
+void draw_no_mode(CaseDraw& draw, Case& c);
 void draw_lstm_settings(CaseDraw& draw, Case& c);
 Results lstm_by_hand(OneUnit& unit);
 

@@ -21,6 +21,7 @@ StateWeights cell_state_weights(const Problem& problem) {
 }  // namespace
 
 // It has no steps, and so no stretches.
-const Entry kLstmBlockCellGrad{draw_cell_settings, lstm_by_hand, cell_slope, cell_state_weights, nullptr, nullptr};
+const Entry kLstmBlockCellGrad{draw_no_mode, draw_cell_settings, lstm_by_hand, cell_slope, cell_state_weights, nullptr,
+                               nullptr};
 
 }  // namespace backgauge::law_ops

@@ -72,7 +72,7 @@ bool outlier(S s, std::string_view name) {
   return at(s, name).size() > 8 && std::isfinite(largest) && largest > 16 * next && next > 0;
 }
 
-std::int64_t steps(S s) { return traits_of(s.op).has_seq_len_max ? s.extents.S : s.extents.T; }
+std::int64_t steps(S s) { return spec_of(s.op).has(Role::kLength) ? s.extents.S : s.extents.T; }
 std::string_view upstream(S s) { return spec_of(s.op).input(Role::kUpstream).name; }
 
 bool only_last_step(S s, std::string_view name) {
@@ -139,7 +139,7 @@ bool same_directions(S s) {
                              params.begin() + l.R(layer, 1, g));
          });
 }
-bool mode(S s, std::int32_t wanted) { return traits_of(s.op).has_modes && s.attributes.rnn_mode == wanted; }
+bool mode(S s, std::int32_t wanted) { return s.attributes.rnn_mode == wanted; }
 std::int64_t H(S s) { return s.extents.H; }
 std::int64_t B(S s) { return s.extents.B; }
 std::int64_t I(S s) { return s.extents.I; }
@@ -307,11 +307,10 @@ const backgauge_implementation* wrapped = nullptr;
 
 // Steps from seq_len_max on are not read, and do not count.
 void keep_what_is_read(Scene& scene) {
-  if (!traits_of(scene.op).has_seq_len_max || scene.extents.T == 0) return;
+  if (steps(scene) == scene.extents.T) return;
   for (const char* name : {"x", "i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad"}) {
     Values& values = scene.values[name];
-    values.resize(values.size() / static_cast<std::size_t>(scene.extents.T) *
-                  static_cast<std::size_t>(scene.extents.S));
+    values.resize(values.size() / static_cast<std::size_t>(scene.extents.T) * static_cast<std::size_t>(steps(scene)));
   }
 }
 

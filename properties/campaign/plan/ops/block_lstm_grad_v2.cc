@@ -29,8 +29,30 @@ void choose_structured_block(Case& c, const StructuredTurn& turn) {
   c.seq_len_max = blank ? 3 + static_cast<std::int64_t>(k % 2) : 2;
 }
 
+// The states are saved ones, and do not grow.
+std::int64_t any_steps(const Case&) { return kAnySteps; }
+
+void add_block_edges(Shapes& shapes) {
+  shapes.add(0, 3, 5, 7, 0);  // no step there
+  for (std::int64_t S = 0; S <= 5; ++S) shapes.add(5, 3, 2, 7, S);
+}
+
+// T * B * H elements in nine tensors, of which three steps are read; without input x_grad has none.
+void add_block_limits(Shapes& shapes) {
+  for (const std::int64_t T : {89478486, 178956971, 357913942}) shapes.add(T, 2, 0, 3, 3);
+}
+
 }  // namespace
 
-const Entry kBlockLstmGradV2{kLstmVariants, choose_peephole, take_no_turn, draw_block, 1, choose_structured_block};
+const Entry kBlockLstmGradV2{.variants = kLstmVariants,
+                             .choose_variant = choose_peephole,
+                             .take_turn = take_no_turn,
+                             .take_direction = take_no_turn,
+                             .most_steps = any_steps,
+                             .add_edge_shapes = add_block_edges,
+                             .add_index_limits = add_block_limits,
+                             .draw = draw_block,
+                             .structured_cases = 1,
+                             .choose_structured = choose_structured_block};
 
 }  // namespace backgauge::plan_ops

@@ -14,9 +14,31 @@ constexpr std::array kModesByUse = {BACKGAUGE_LSTM, BACKGAUGE_GRU, BACKGAUGE_RNN
 
 void choose_mode(Case& c, std::size_t variant) { c.rnn_mode = kModesByUse[variant]; }
 
+void take_direction(Case& c, std::size_t turn) {
+  c.direction = turn % 2 == 0 ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL;
+}
+
+// Long nets with a gain above 1 are chaotic. relu nets are used there: the rows of their R add up to less than 1
+// (case/README.md), and their states stay bounded.
+std::int64_t most_steps(const Case& c) { return c.rnn_mode == BACKGAUGE_RNN_RELU ? kAnySteps : 9; }
+
+void add_stacked_edges(Shapes& shapes) {
+  Case& base = shapes.base();
+  base.layers = 2, base.direction = BACKGAUGE_BIDIRECTIONAL, base.dropout = 0.5;
+  shapes.add(2, 0, 3, 5, 2);  // no batch
+  shapes.add(1, 1, 1, 1, 1);
+  shapes.add(3, 3, 10, 5, 3);  // I = 2H: every layer is as wide
+  base.layers = 1, base.dropout = 0;
+  shapes.add(2, 19, 3, 33, 2);
+  shapes.add(5, 2, 0, 3, 5);  // no input
+}
+
+// It reads all its inputs.
+void add_no_limits(Shapes&) {}
+
 void take_turn(Case& c, std::size_t turn) {
   const auto mode = static_cast<std::size_t>(std::ranges::find(kModesByUse, c.rnn_mode) - kModesByUse.begin());
-  c.direction = (turn + mode) % 2 == 0 ? BACKGAUGE_UNIDIRECTIONAL : BACKGAUGE_BIDIRECTIONAL;
+  take_direction(c, turn + mode);
   c.input_mode = turn % 3 == 2 ? BACKGAUGE_AUTO_SELECT : BACKGAUGE_LINEAR_INPUT;
 }
 
@@ -55,7 +77,15 @@ void choose_structured_stacked(Case& c, const StructuredTurn& turn) {
 
 }  // namespace
 
-const Entry kCudnnRnnBackprop{kModesByUse.size(), choose_mode,      take_turn,
-                              draw_stacked,       kStructuredCases, choose_structured_stacked};
+const Entry kCudnnRnnBackprop{.variants = kModesByUse.size(),
+                              .choose_variant = choose_mode,
+                              .take_turn = take_turn,
+                              .take_direction = take_direction,
+                              .most_steps = most_steps,
+                              .add_edge_shapes = add_stacked_edges,
+                              .add_index_limits = add_no_limits,
+                              .draw = draw_stacked,
+                              .structured_cases = kStructuredCases,
+                              .choose_structured = choose_structured_stacked};
 
 }  // namespace backgauge::plan_ops

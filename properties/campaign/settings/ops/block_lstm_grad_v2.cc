@@ -30,12 +30,15 @@ std::int64_t draw_seq_len_max(const RowReader& row, std::int64_t T, Draws& draws
 }
 
 void draw_block(const RowReader& row, Draws& draws, Case& c) {
+  c.T = draw_steps(row, c.data, draws);
   draw_lstm(row, draws, c);
   c.seq_len_max = draw_seq_len_max(row, c.T, draws);
 }
 
+void vary_seq_len_max(Case& c) { c.seq_len_max = c.seq_len_max > 1 ? c.seq_len_max - 1 : c.T; }
+
 }  // namespace
 
-const Entry kBlockLstmGradV2{block_settings, is_legal_block, lstm_needs_evidence, draw_block};
+const Entry kBlockLstmGradV2{block_settings, is_legal_block, lstm_needs_evidence, draw_block, vary_seq_len_max};
 
 }  // namespace backgauge::setting_ops

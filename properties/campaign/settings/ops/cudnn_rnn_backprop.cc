@@ -40,6 +40,7 @@ bool is_legal_stacked(const RowReader& row) {
 }
 
 void draw_stacked(const RowReader& row, Draws& draws, Case& c) {
+  c.T = draw_steps(row, c.data, draws);
   c.rnn_mode = kModes[row.position("mode")];
   c.direction = kDirections[row.position("direction")];
   c.input_mode = kInputModes[row.position("input")];
@@ -47,8 +48,16 @@ void draw_stacked(const RowReader& row, Draws& draws, Case& c) {
   c.dropout = row.is("dropout", "0") ? 0 : row.is("dropout", "1") ? 1 : draws.pick({0.25, 0.5});
 }
 
+void vary_mode(Case& c) {
+  switch (c.rnn_mode) {
+    case BACKGAUGE_RNN_TANH: c.rnn_mode = BACKGAUGE_RNN_RELU; break;
+    case BACKGAUGE_RNN_RELU: c.rnn_mode = BACKGAUGE_RNN_TANH; break;
+    default: vary_batch(c);  // no other mode has as many gates
+  }
+}
+
 }  // namespace
 
-const Entry kCudnnRnnBackprop{stacked_settings, is_legal_stacked, needs_short_nets, draw_stacked};
+const Entry kCudnnRnnBackprop{stacked_settings, is_legal_stacked, needs_short_nets, draw_stacked, vary_mode};
 
 }  // namespace backgauge::setting_ops

@@ -15,16 +15,25 @@ struct Entry {
   bool (*is_legal)(const RowReader&);
   // Whether only a few rows and units are special in a profile, so that the others have to be evidence.
   bool (*needs_evidence)(DataProfile);
-  // Draws what the settings of this op leave open, after the sizes.
+  // Draws what the settings of this op leave open, after B, I and H.
   void (*draw)(const RowReader&, Draws&, Case&);
+  // Changes a setting that leaves every shape as it is; B if the op has no such setting.
+  void (*vary)(Case&);
 };
 BACKGAUGE_OP_ENTRIES
+
+inline void vary_batch(Case& c) { c.B += 4; }
 
 // The setting T, for ops that have steps.
 inline Setting steps_setting() {
   return {"T", {"1", "2", "3.."}, [](const Case& c) {
             return c.T == 0 ? kUnset : c.T < 3 ? static_cast<int>(c.T) - 1 : 2;
           }};
+}
+
+inline std::int64_t draw_steps(const RowReader& row, DataProfile data, Draws& draws) {
+  if (row.position("T") < 2) return 1 + row.position("T");
+  return needs_short_nets(data) ? 3 : draws.pick<std::int64_t>({3, 4, 5, 7});
 }
 
 }  // namespace backgauge::setting_ops

@@ -3,6 +3,6 @@
 
 namespace backgauge::setting_ops {
 
-const Entry kLstmBlockCellGrad{lstm_settings, is_legal_lstm, lstm_needs_evidence, draw_lstm};
+const Entry kLstmBlockCellGrad{lstm_settings, is_legal_lstm, lstm_needs_evidence, draw_lstm, vary_batch};
 
 }  // namespace backgauge::setting_ops
