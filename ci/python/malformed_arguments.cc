@@ -2,13 +2,11 @@
 #include "ci/python/malformed_arguments.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <ranges>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "reference/contract/op_spec.h"
 #include "reference/contract/owned_call.h"
@@ -56,14 +54,12 @@ CallSetup setup_of(const OpSpec& spec, const backgauge_call& call, std::span<con
   setup.attributes.reserved = 0;  // no argument
   Extents& extents = setup.extents;
   apply_attributes(spec, call.attributes, extents);
-  constexpr std::array<std::pair<char, std::int64_t Extents::*>, 4> kSizes{
-      {{'T', &Extents::T}, {'B', &Extents::B}, {'I', &Extents::I}, {'H', &Extents::H}}};
-  for (const auto& [letter, size] : kSizes) {
-    const std::string_view name(&letter, 1);
+  for (const SizeSpec& size : spec.sizes()) {
+    const std::string_view name(&size.letter, 1);
     for (std::size_t k = inputs.size(); k-- > 0;) {
       const std::vector<std::string_view>& dimensions = spec.inputs[k].dimensions;
       const auto at = static_cast<std::size_t>(std::ranges::find(dimensions, name) - dimensions.begin());
-      if (at < dimensions.size() && at < shape_of(inputs[k]).size()) extents.*size = inputs[k].shape[at];
+      if (at < dimensions.size() && at < shape_of(inputs[k]).size()) extents.*size.extent = inputs[k].shape[at];
     }
   }
   for (std::size_t k = 0; k < inputs.size(); ++k) {

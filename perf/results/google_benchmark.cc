@@ -85,8 +85,8 @@ void add_counters(Run& run, const WorkloadResult& result, const Entry& entry, do
   if (entry.verdict.status == Status::kMistrusted) run.counters["mistrusted"] = 1;
   run.counters["first_call_ms"] = entry.first_call * kMilli;
   if (entry.empty_call > 0) run.counters["empty_call_us"] = entry.empty_call * kMicro;
-  for (const CaseSize& size : case_sizes(traits_of(c.op))) {
-    if (size.spec->is_dim()) run.counters[std::string(1, size.spec->letter)] = static_cast<double>(c.*size.value);
+  for (const SizeSpec& size : spec_of(c.op).sizes()) {
+    if (size.is_dim()) run.counters[std::string(1, size.letter)] = static_cast<double>(c.*case_member(size));
   }
 }
 

@@ -77,16 +77,12 @@ double combinations(const Ranges& ranges) {
   return product;
 }
 
-std::vector<Case> expand(const Case& c, const Ranges& ranges) {
-  const auto range_of = [&](char letter) {
-    const auto found = ranges.sizes.find(letter);
-    return found == ranges.sizes.end() ? std::vector<std::int64_t>{} : found->second;
-  };
-  const bool input_is_hidden = c.I == c.H && range_of('I').empty();
+std::vector<Case> expand(const Case& c, Ranges ranges) {
+  const bool input_is_hidden = c.I == c.H && ranges.sizes['I'].empty();
   std::vector<Case> all = {c};
-  for (const CaseSize& size : case_sizes(traits_of(c.op))) {
-    all =
-        with_each(all, range_of(size.spec->letter), [&](Case& one, std::int64_t number) { one.*size.value = number; });
+  for (const SizeSpec& size : spec_of(c.op).sizes()) {
+    all = with_each(all, ranges.sizes[size.letter],
+                    [&](Case& one, std::int64_t number) { one.*case_member(size) = number; });
   }
   all = with_each(all, ranges.dtypes, [](Case& one, backgauge_dtype dtype) { one.dtype = dtype; });
   std::vector<Case> out;

@@ -26,6 +26,6 @@ struct Ranges {
 // not have, skip_input with I != H. The largest number of combinations of one case.
 double combinations(const Ranges& ranges);
 
-std::vector<Case> expand(const Case& c, const Ranges& ranges);
+std::vector<Case> expand(const Case& c, Ranges ranges);
 
 }  // namespace backgauge

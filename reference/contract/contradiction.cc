@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::string_view kGateColumns = "4 * H", kBothDirections = "D * H", kStates = "L * D", kRows = "I + H";
 
-struct Size {
-  char letter;
-  std::int64_t Extents::*member;
-};
-constexpr Size kSizes[] = {
-    {'T', &Extents::T}, {'B', &Extents::B}, {'H', &Extents::H}, {'L', &Extents::L}, {'I', &Extents::I}};
-
 // Candidates of one size, the most frequent first. More than three are never needed: three tensors would have to be
 // wrong in three ways about the same size, and each candidate multiplies the number of combinations.
 class Candidates {
@@ -136,11 +129,12 @@ class Search {
       letters += dimension == "params_length" ? "IHL" : dimension;
     }
     std::string out;
-    for (const Size& size : kSizes) {
-      if (letters.find(size.letter) == letters.npos) continue;
-      const std::string_view source = who_says(size.letter, wrong);
+    for (const char letter : std::string_view("TBHLI")) {
+      if (letters.find(letter) == letters.npos) continue;
+      const std::string_view source = who_says(letter, wrong);
       if (source.empty()) continue;
-      out += (out.empty() ? "" : ", ") + std::string(1, size.letter) + " = " + std::to_string((*best_).*size.member) +
+      const SizeSpec& size = *std::ranges::find(size_specs(), letter, &SizeSpec::letter);
+      out += (out.empty() ? "" : ", ") + std::string(1, letter) + " = " + std::to_string((*best_).*size.extent) +
              " from " + std::string(source);
     }
     return out;

@@ -103,7 +103,6 @@ struct SizeSpec {
   Fact fact = nullptr;  // true of the ops that have it; nullptr: every op has it
 
   bool is_dim() const { return key.size() == 1; }
-  bool belongs_to(const OpTraits& op) const { return fact == nullptr || op.*fact; }
 };
 
 // All sizes, in the order of case lines.
@@ -157,7 +156,8 @@ struct OpSpec {
   }
   // The sizes that it has.
   auto sizes() const {
-    return std::views::filter(size_specs(), [this](const SizeSpec& size) { return size.belongs_to(traits); });
+    return std::views::filter(size_specs(),
+                              [this](const SizeSpec& size) { return size.fact == nullptr || traits.*size.fact; });
   }
   // Whether an input or an output has a role.
   bool has(Role role) const;

@@ -261,7 +261,7 @@ Case line_of(const Filled& own) {
   const Problem& problem = own.problem;
   const backgauge_attributes& a = problem.attributes;
   Case c{.op = problem.op};
-  for (const CaseSize& size : case_sizes(traits_of(c.op))) c.*size.value = problem.extents.*size.spec->extent;
+  for (const SizeSpec& size : spec_of(c.op).sizes()) c.*case_member(size) = problem.extents.*size.extent;
   c.use_peephole = a.use_peephole != 0;
   c.rnn_mode = static_cast<backgauge_rnn_mode>(a.rnn_mode);
   c.input_mode = static_cast<backgauge_input_mode>(a.input_mode);

@@ -8,7 +8,6 @@
 #include <numbers>
 
 #include "properties/case/draw/inputs.h"
-#include "properties/case/line/case_attributes.h"
 #include "properties/case/line/random.h"
 #include "properties/judge/runner/case_session.h"
 #include "reference/contract/storage.h"
@@ -18,13 +17,9 @@
 namespace backgauge {
 namespace {
 
-// Its first attribute: "gru", "no peephole".
 std::string mode_of(const Case& c) {
-  const CaseAttribute& attribute = case_attributes(traits_of(c.op)).front();
-  const auto value = static_cast<std::int32_t>(attribute.get(c));
-  if (!attribute.spec->is_flag()) return std::string(attribute.spec->word(value));
-  const std::string_view name = attribute.spec->name;  // "use_peephole"
-  return (value == 0 ? "no " : "") + std::string(name.substr(name.find('_') + 1));
+  if (spec_of(c.op).has(Role::kPeephole)) return c.use_peephole ? "peephole" : "no peephole";
+  return std::string(rnn_mode_word(c.rnn_mode));
 }
 
 std::string dtype_of(const Case& c, const Declared& declared) {

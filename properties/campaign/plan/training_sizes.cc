@@ -77,7 +77,7 @@ double work_of(const Case& c) {
 Case shaped(backgauge_op op, const Size& size) {
   const Case all{.T = size.T, .B = size.B, .I = size.I, .H = size.H, .seq_len_max = size.T, .layers = size.layers};
   Case c{.op = op};
-  for (const CaseSize& each : case_sizes(traits_of(op))) c.*each.value = all.*each.value;
+  for (const SizeSpec& each : spec_of(op).sizes()) c.*case_member(each) = all.*case_member(each);
   if (size.T >= kManySteps) c.data = DataProfile::kTame;
   return c;
 }

@@ -10,8 +10,8 @@ namespace {
 
 std::string dims(const Case& c) {
   std::string text;
-  for (const CaseSize& size : case_sizes(traits_of(c.op))) {
-    if (size.spec->is_dim()) text.append(size.spec->key).append(std::to_string(c.*size.value));
+  for (const SizeSpec& size : spec_of(c.op).sizes()) {
+    if (size.is_dim()) text.append(size.key).append(std::to_string(c.*case_member(size)));
   }
   return text;
 }
@@ -48,7 +48,7 @@ backgauge_attributes attributes_of(const Case& c) {
 Extents extents_of(const Case& c) {
   const OpSpec& op = spec_of(c.op);
   Extents extents;
-  for (const CaseSize& size : case_sizes(op.traits)) extents.*size.spec->extent = c.*size.value;
+  for (const SizeSpec& size : op.sizes()) extents.*size.extent = c.*case_member(size);
   const backgauge_attributes attributes = attributes_of(c);
   apply_attributes(op, attributes, extents);
   extents.params_length = params_length(op, attributes, extents).value_or(-1);
@@ -57,17 +57,16 @@ Extents extents_of(const Case& c) {
 
 std::int64_t steps_taken(const Case& c) {
   std::int64_t steps = 1;
-  for (const CaseSize& size : case_sizes(traits_of(c.op))) {
-    // The row of S comes after that of T.
-    if (size.spec->letter == 'T' || size.spec->letter == 'S') steps = c.*size.value;
+  for (const SizeSpec& size : spec_of(c.op).sizes()) {
+    if (size.letter == 'T' || size.letter == 'S') steps = c.*case_member(size);  // the row of S is the later one
   }
   return steps;
 }
 
 void set_steps(Case& c, std::int64_t T, std::int64_t seq_len_max) {
-  for (const CaseSize& size : case_sizes(traits_of(c.op))) {
-    if (size.spec->letter == 'T') c.T = T;
-    if (size.spec->letter == 'S') c.seq_len_max = seq_len_max;
+  for (const SizeSpec& size : spec_of(c.op).sizes()) {
+    if (size.letter == 'T') c.T = T;
+    if (size.letter == 'S') c.seq_len_max = seq_len_max;
   }
 }
 

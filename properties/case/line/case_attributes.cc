@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/case/line/case_attributes.h"
 
+#include <algorithm>
+#include <stdexcept>
+
 #include "reference/contract/ops.inc"
 
 namespace backgauge {
@@ -15,11 +18,6 @@ const AttributeSpec* spec_named(std::string_view name) {
    [](Case& c, double value) { c.field = static_cast<decltype(c.field)>(value); }},
 #define BACKGAUGE_DECIDED_BY_SEED(...)
 
-const SizeSpec* size_spec(char letter) { return &*std::ranges::find(size_specs(), letter, &SizeSpec::letter); }
-
-#define BACKGAUGE_COMMON_CASE_SIZE(letter, field, key) {size_spec(*#letter), &Case::field},
-#define BACKGAUGE_OWN_CASE_SIZE(fact, ...) BACKGAUGE_COMMON_CASE_SIZE(__VA_ARGS__)
-
 }  // namespace
 
 const std::vector<CaseAttribute>& case_attributes() {
@@ -28,9 +26,12 @@ const std::vector<CaseAttribute>& case_attributes() {
   return all;
 }
 
-const std::vector<CaseSize>& case_sizes() {
-  static const std::vector<CaseSize> all = {BACKGAUGE_SIZES(BACKGAUGE_COMMON_CASE_SIZE, BACKGAUGE_OWN_CASE_SIZE)};
-  return all;
+std::int64_t Case::*case_member(const SizeSpec& size) {
+#define BACKGAUGE_COMMON_MEMBER(letter_, field, key) \
+  if (size.letter == *#letter_) return &Case::field;
+#define BACKGAUGE_OWN_MEMBER(fact, ...) BACKGAUGE_COMMON_MEMBER(__VA_ARGS__)
+  BACKGAUGE_SIZES(BACKGAUGE_COMMON_MEMBER, BACKGAUGE_OWN_MEMBER)
+  throw std::logic_error("Case has no such size");
 }
 
 }  // namespace backgauge

@@ -30,17 +30,7 @@ inline auto case_attributes(const OpTraits& op) {
                             [&op](const CaseAttribute& attribute) { return op.*attribute.spec->fact; });
 }
 
-struct CaseSize {
-  const SizeSpec* spec;
-  std::int64_t Case::*value;
-};
-
-// Those of all ops, in the order of case lines.
-const std::vector<CaseSize>& case_sizes();
-
-// Those of one op.
-inline auto case_sizes(const OpTraits& op) {
-  return std::views::filter(case_sizes(), [&op](const CaseSize& size) { return size.spec->belongs_to(op); });
-}
+// The member of Case that has a size.
+std::int64_t Case::*case_member(const SizeSpec& size);
 
 }  // namespace backgauge

@@ -15,16 +15,15 @@ constexpr std::size_t kLongestLine = 160;  // fits into a record, a message and 
 // "b3i5h7", with t in front for the ops that have steps. "" or what was expected.
 std::string parse_dims(std::string_view word, Case& c) {
   const OpSpec& spec = spec_of(c.op);
-  auto sizes = case_sizes(spec.traits);
+  auto sizes = spec.sizes();
   constexpr std::string_view kExample = "t5b3i5h7";
-  const std::string expected = "expected dims like " +
-                               std::string(kExample.substr(kExample.find(sizes.front().spec->key))) +
+  const std::string expected = "expected dims like " + std::string(kExample.substr(kExample.find(sizes.front().key))) +
                                ", each from 0 to " + std::to_string(kLargestDimension);
-  for (const CaseSize& size : sizes) {
-    if (!size.spec->is_dim()) continue;
+  for (const SizeSpec& size : sizes) {
+    if (!size.is_dim()) continue;
     const std::size_t end = word.find_first_not_of("0123456789", 1);
-    if (!word.starts_with(size.spec->key) ||
-        !parse_count(word.substr(1, end == word.npos ? end : end - 1), c.*size.value)) {
+    if (!word.starts_with(size.key) ||
+        !parse_count(word.substr(1, end == word.npos ? end : end - 1), c.*case_member(size))) {
       return expected;
     }
     word.remove_prefix(end == word.npos ? word.size() : end);

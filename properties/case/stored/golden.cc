@@ -53,9 +53,7 @@ Case case_of(const json& entry) {
   c.golden = entry.at("name");
   const json &dims = entry.at("dims"), &attributes = entry.at("attributes");
   const OpSpec& op = spec_of(c.op);
-  for (const CaseSize& size : case_sizes(op.traits)) {
-    read_integer(dims.at(std::string(1, size.spec->letter)), c.*size.value);
-  }
+  for (const SizeSpec& size : op.sizes()) read_integer(dims.at(std::string(1, size.letter)), c.*case_member(size));
   for (const CaseAttribute& attribute : case_attributes(op.traits)) {
     attribute.set(c, value_of(*attribute.spec, attributes.at(attribute.spec->name)));
   }

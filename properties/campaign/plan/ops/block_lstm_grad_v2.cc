@@ -44,15 +44,9 @@ void add_block_limits(Shapes& shapes) {
 
 }  // namespace
 
-const Entry kBlockLstmGradV2{.variants = kLstmVariants,
-                             .choose_variant = choose_peephole,
-                             .take_turn = take_no_turn,
-                             .take_direction = take_no_turn,
-                             .most_steps = any_steps,
-                             .add_edge_shapes = add_block_edges,
-                             .add_index_limits = add_block_limits,
-                             .draw = draw_block,
-                             .structured_cases = 1,
-                             .choose_structured = choose_structured_block};
+const Entry kBlockLstmGradV2{kLstmVariants,          choose_peephole, take_no_turn,
+                             take_no_turn,           any_steps,       add_block_edges,
+                             add_block_limits,       draw_block,      1,
+                             choose_structured_block};
 
 }  // namespace backgauge::plan_ops

@@ -33,9 +33,6 @@ void add_stacked_edges(Shapes& shapes) {
   shapes.add(5, 2, 0, 3, 5);  // no input
 }
 
-// It reads all its inputs.
-void add_no_limits(Shapes&) {}
-
 void take_turn(Case& c, std::size_t turn) {
   const auto mode = static_cast<std::size_t>(std::ranges::find(kModesByUse, c.rnn_mode) - kModesByUse.begin());
   take_direction(c, turn + mode);
@@ -77,15 +74,8 @@ void choose_structured_stacked(Case& c, const StructuredTurn& turn) {
 
 }  // namespace
 
-const Entry kCudnnRnnBackprop{.variants = kModesByUse.size(),
-                              .choose_variant = choose_mode,
-                              .take_turn = take_turn,
-                              .take_direction = take_direction,
-                              .most_steps = most_steps,
-                              .add_edge_shapes = add_stacked_edges,
-                              .add_index_limits = add_no_limits,
-                              .draw = draw_stacked,
-                              .structured_cases = kStructuredCases,
-                              .choose_structured = choose_structured_stacked};
+const Entry kCudnnRnnBackprop{
+    kModesByUse.size(), choose_mode,  take_turn,    take_direction,   most_steps,
+    add_stacked_edges,  add_no_shape, draw_stacked, kStructuredCases, choose_structured_stacked};
 
 }  // namespace backgauge::plan_ops

@@ -8,8 +8,6 @@ void choose_structured_cell(Case& c, const StructuredTurn& turn) { choose_struct
 
 std::int64_t no_steps(const Case&) { return 0; }
 
-void add_no_edge_shapes(Shapes&) {}
-
 // w, which is not read, has 4H (I + H) elements: the first H for which they exceed 2^29, 2^30 and 2^31.
 void add_cell_limits(Shapes& shapes) {
   for (const std::int64_t H : {11585, 16384, 23170}) shapes.add(1, 1, 1, H, 1);
@@ -18,15 +16,9 @@ void add_cell_limits(Shapes& shapes) {
 
 }  // namespace
 
-const Entry kLstmBlockCellGrad{.variants = kLstmVariants,
-                               .choose_variant = choose_peephole,
-                               .take_turn = take_no_turn,
-                               .take_direction = take_no_turn,
-                               .most_steps = no_steps,
-                               .add_edge_shapes = add_no_edge_shapes,
-                               .add_index_limits = add_cell_limits,
-                               .draw = draw_lstm,
-                               .structured_cases = 1,
-                               .choose_structured = choose_structured_cell};
+const Entry kLstmBlockCellGrad{kLstmVariants,         choose_peephole, take_no_turn,
+                               take_no_turn,          no_steps,        add_no_shape,
+                               add_cell_limits,       draw_lstm,       1,
+                               choose_structured_cell};
 
 }  // namespace backgauge::plan_ops

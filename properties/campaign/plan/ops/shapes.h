@@ -32,4 +32,6 @@ class Shapes {
   std::vector<Case> out_;
 };
 
+inline void add_no_shape(Shapes&) {}
+
 }  // namespace backgauge::plan_ops

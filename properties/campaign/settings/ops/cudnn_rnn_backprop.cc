@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/campaign/settings/ops/entry.h"
 #include "properties/campaign/settings/values.h"
+#include "reference/contract/rnn_params.h"
 
 namespace backgauge::setting_ops {
 namespace {
@@ -49,11 +50,8 @@ void draw_stacked(const RowReader& row, Draws& draws, Case& c) {
 }
 
 void vary_mode(Case& c) {
-  switch (c.rnn_mode) {
-    case BACKGAUGE_RNN_TANH: c.rnn_mode = BACKGAUGE_RNN_RELU; break;
-    case BACKGAUGE_RNN_RELU: c.rnn_mode = BACKGAUGE_RNN_TANH; break;
-    default: vary_batch(c);  // no other mode has as many gates
-  }
+  if (rnn_gates(c.rnn_mode) > 1) return vary_batch(c);  // no other mode has as many
+  c.rnn_mode = c.rnn_mode == BACKGAUGE_RNN_TANH ? BACKGAUGE_RNN_RELU : BACKGAUGE_RNN_TANH;
 }
 
 }  // namespace
