@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts what would make a new op or dtype expensive: files that name an op, and arithmetic on enumerators. Checks that
+"""Counts what would make a new op or dtype expensive: files that name an op or ask for its facts, a choice of two ways by a
+fact, and arithmetic on enumerators. Checks that
 the table of what an addition touches in CONTRIBUTING.md is true of one example of each row, that READMEs are
 short, that the targets of links between documents exist, that CMake names no path outside of the repository and
 hides no steps of a build, that no folder is crowded, that the rooms of a folder keep their order, and that READMEs name
@@ -20,6 +21,11 @@ from pathlib import Path
 # (reference/contract/op_spec.h), so that a fourth op needs no search for places that forgot it.
 MOST_FILES_THAT_NAME_AN_OP = 10
 OP = re.compile(r"\bBACKGAUGE_(LSTM_BLOCK_CELL_GRAD|BLOCK_LSTM_GRAD_V2|CUDNN_RNN|CUDNN_RNN_BACKPROP)\b")
+# A fact is a member of OpTraits that is true or false, or a number. Where it decides what is done, an entry of the op says it: a file
+# in a folder `ops`. Elsewhere a fact only leaves something out: it has no `else`.
+MOST_FILES_THAT_ASK_FACTS = 14
+OP_SPEC = "reference/contract/op_spec.h"
+FACTS_AT_HOME = {OP_SPEC, "reference/contract/op_spec.cc", "reference/contract/ops.inc"}
 # The longest README, without the tables that a command writes between its markers; anything longer gets pages of its own.
 MOST_LINES_OF_A_README = 200
 WRITTEN = re.compile(r"<!-- (\w+): (?:written by|begin).*?<!-- (?:end of \1|\1: end) -->", re.DOTALL)
@@ -198,9 +204,53 @@ def disorderly_rooms(root: Path) -> list[str]:
     return out
 
 
+def facts_of_ops(root: Path) -> re.Pattern:
+    """Where code reads one: `op.has_steps`, `&OpTraits::has_steps`."""
+    traits = re.search(r"^struct OpTraits \{$(.*?)^\};$", (root / OP_SPEC).read_text(), re.DOTALL | re.MULTILINE)
+    names = re.findall(r"^  (?:bool|std::int64_t) (\w+) =", traits[1], re.MULTILINE)
+    return re.compile(rf"(?:\.|->|::)(?:{'|'.join(names)})\b(?!\()")
+
+
+def end_of(code: str, at: int) -> int:
+    """The place after the bracket that closes the one at `at`."""
+    depth = 0
+    for place in range(at, len(code)):
+        depth += (code[place] in "({") - (code[place] in ")}")
+        if depth == 0:
+            return place + 1
+    return len(code)
+
+
+def chooses_by(fact: re.Pattern, code: str) -> bool:
+    """Whether an `if` that reads a fact has an `else`, or a fact decides a `?`."""
+    for condition in re.finditer(r"\bif (?:constexpr )?\(", code):
+        end = end_of(code, condition.end() - 1)
+        if fact.search(code[condition.end():end]):
+            rest = code[end:].lstrip()
+            after = rest[end_of(rest, 0):] if rest.startswith("{") else rest.partition(";")[2]
+            if after.lstrip().startswith("else"):
+                return True
+    return any(re.match(r"[^;,:{}]*\?", code[read.end():]) for read in fact.finditer(code))
+
+
+def wrong_questions(root: Path) -> list[str]:
+    fact, asking, out = facts_of_ops(root), [], []
+    for path in map(Path, git(root, "ls-files", *COMPILED)):
+        if {"ops", "testing"} & set(path.parts) or path.stem.endswith("_test") or str(path) in FACTS_AT_HOME:
+            continue
+        code = re.sub(r"//.*", "", (root / path).read_text())
+        if fact.search(code):
+            asking.append(str(path))
+            if chooses_by(fact, code):
+                out.append(f"{path} chooses one of two ways by a fact of an op: make it an entry of the op (op_entries.h)")
+    if len(asking) > MOST_FILES_THAT_ASK_FACTS:
+        out.append(f"{len(asking)} files ask for facts of ops, at most {MOST_FILES_THAT_ASK_FACTS} may: {', '.join(asking)}")
+    return out
+
+
 def complaints(root: Path) -> list[str]:
     out = untrue_additions(root) + unreadable_documents(root) + unnamed_files(root) + unfit_for_cmake(root)
-    out += crowded_folders(root) + disorderly_rooms(root)
+    out += crowded_folders(root) + disorderly_rooms(root) + wrong_questions(root)
     naming = []
     for path in sources(root):
         if not is_product(path):
