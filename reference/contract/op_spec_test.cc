@@ -202,6 +202,17 @@ TEST(OpSpec, GateBlocksAreTheLastDimension) {
   EXPECT_EQ(names, " w b dicfo w b w_grad b_grad");
 }
 
+TEST(OpSpec, SizesAreInTheOrderOfCaseLines) {
+  const auto letters = [](const OpSpec& op) {
+    std::string out;
+    for (const SizeSpec& size : op.sizes()) out += size.letter;
+    return out;
+  };
+  EXPECT_EQ(letters(cell()), "BIH");
+  EXPECT_EQ(letters(block()), "TBIHS");
+  EXPECT_EQ(letters(backprop()), "TBIHL");
+}
+
 TEST(OpSpec, AttributesAllowWhatTheirRowSays) {
   std::map<std::string_view, std::string> expected;
   for (const OpSpec& op : op_specs()) {
