@@ -6,7 +6,6 @@
 #include <atomic>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <sstream>
 
 #include "ci/command/subcommands.h"
@@ -80,7 +79,9 @@ std::string values_text(const AttributeSpec& attribute) {
   if (attribute.real != nullptr) return fmt::format("[{}, {}]", attribute.least, attribute.greatest);
   std::vector<std::int32_t> values = attribute.values;
   std::ranges::sort(values);
-  return fmt::format("{}", fmt::join(std::views::transform(values, attribute.word), ","));
+  std::vector<std::string_view> words;
+  for (const std::int32_t value : values) words.push_back(attribute.word(value));
+  return fmt::format("{}", fmt::join(words, ","));
 }
 
 Json attributes_json(const OpSpec& spec) {

@@ -6,7 +6,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <ranges>
 #include <string_view>
 #include <vector>
 
@@ -155,7 +154,8 @@ Claims claims_in_words(std::string_view who, const OpSpec& spec, const nb::dict&
 nb::dict all_in_words(const std::string& who, const std::string& op, const nb::dict& words) {
   const auto spec = std::ranges::find(op_specs(), op, &OpSpec::tensorflow);
   if (spec == op_specs().end()) {
-    const auto names = op_specs() | std::views::transform(&OpSpec::tensorflow);
+    std::vector<std::string_view> names;
+    for (const OpSpec& each : op_specs()) names.push_back(each.tensorflow);
     cli::refuse("{}op: expected one of {}, got {}", who, fmt::join(names, ", "), op);
   }
   const Claims claims = claims_in_words(who, *spec, words);

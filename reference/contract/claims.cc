@@ -328,8 +328,8 @@ std::string unclaimed_call(const Claims& claims, std::int32_t dtype, const backg
   return "";
 }
 
-bool has_random_dropout(backgauge_op op, const backgauge_attributes& attributes, const Extents& extents) {
-  return traits_of(op).draws_masks && extents.L > 1 && attributes.dropout > 0 && attributes.dropout < 1;
+bool has_random_dropout(const backgauge_attributes& attributes, const Extents& extents) {
+  return extents.L > 1 && attributes.dropout > 0 && attributes.dropout < 1;
 }
 
 ClaimArrays::ClaimArrays(const std::vector<Claims>& claims) {

@@ -51,11 +51,11 @@ std::vector<std::string_view> split_dimensions(std::string_view shape_text) {
 #define BACKGAUGE_OUT_SPEC(name, role, present, live, alias, ...)                                \
   spec.outputs.push_back({#name, role, #__VA_ARGS__, alias, false, BACKGAUGE_SHAPE(__VA_ARGS__), \
                           BACKGAUGE_COLUMN(bool, present), BACKGAUGE_COLUMN(std::int64_t, live)});
-#define BACKGAUGE_OP_SPEC(Name, TENSORS, enumerator, word, tensorflow, dtypes, ...) \
-  {                                                                                 \
-    OpSpec spec{enumerator, word, tensorflow, dtypes, {__VA_ARGS__}, {}, {}};       \
-    TENSORS(BACKGAUGE_IN_SPEC, BACKGAUGE_INT64_SPEC, BACKGAUGE_OUT_SPEC)            \
-    specs.push_back(std::move(spec));                                               \
+#define BACKGAUGE_OP_SPEC(Name, TENSORS, enumerator, word, tensorflow, dtypes, ...)   \
+  {                                                                                   \
+    OpSpec spec{enumerator, word, tensorflow, dtypes, {__VA_ARGS__}, {}, {}, {}, {}}; \
+    TENSORS(BACKGAUGE_IN_SPEC, BACKGAUGE_INT64_SPEC, BACKGAUGE_OUT_SPEC)              \
+    specs.push_back(std::move(spec));                                                 \
   }
 
 std::vector<OpSpec> make_op_specs() {
@@ -65,6 +65,12 @@ std::vector<OpSpec> make_op_specs() {
   for (OpSpec& spec : specs) {
     for (auto* tensors : {&spec.inputs, &spec.outputs}) {
       for (TensorSpec& tensor : *tensors) tensor.dimensions = split_dimensions(tensor.shape_text);
+    }
+    for (const AttributeSpec& attribute : attribute_specs()) {
+      if (spec.traits.*attribute.fact) spec.attributes_.emplace_back(attribute);
+    }
+    for (const SizeSpec& size : size_specs()) {
+      if (size.fact == nullptr || spec.traits.*size.fact) spec.sizes_.emplace_back(size);
     }
   }
   return specs;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -149,21 +149,17 @@ struct OpSpec {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
 
-  // The attributes that it has.
-  auto attributes() const {
-    return std::views::filter(attribute_specs(),
-                              [this](const AttributeSpec& attribute) { return traits.*attribute.fact; });
-  }
-  // The sizes that it has.
-  auto sizes() const {
-    return std::views::filter(size_specs(),
-                              [this](const SizeSpec& size) { return size.fact == nullptr || traits.*size.fact; });
-  }
+  // The attributes and the sizes that it has, in the order of case lines.
+  const auto& attributes() const { return attributes_; }
+  const auto& sizes() const { return sizes_; }
   // Whether an input or an output has a role.
   bool has(Role role) const;
   // Its first input or output with a role. Throws std::logic_error if it has none.
   const TensorSpec& input(Role role) const;
   const TensorSpec& output(Role role) const;
+
+  std::vector<std::reference_wrapper<const AttributeSpec>> attributes_{};
+  std::vector<std::reference_wrapper<const SizeSpec>> sizes_{};
 };
 
 // All ops, the gradients first.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -53,14 +52,14 @@ backgauge_attributes attributes_of(const OpSpec& spec, const std::map<std::strin
   for (const AttributeSpec& attribute : attribute_specs()) {
     if (attribute.choice != nullptr) out.*attribute.choice = attribute.usual;
   }
-  auto known = spec.attributes();
+  std::vector<std::string_view> names;
+  for (const AttributeSpec& attribute : spec.attributes()) names.push_back(attribute.name);
   for (const auto& [name, value] : given) {
-    const auto found = std::ranges::find(known, name, &AttributeSpec::name);
-    if (found == known.end()) {
-      auto names = std::views::transform(known, &AttributeSpec::name);
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
       refuse("{}: {} has no such attribute; it has {}", name, spec.tensorflow, fmt::join(names, ", "));
     }
-    read_attribute(*found, value, out);
+    read_attribute(spec.attributes()[static_cast<std::size_t>(found - names.begin())], value, out);
   }
   return out;
 }

@@ -24,7 +24,7 @@ inline std::int64_t all_rows(const TensorSpec&) { return kAll; }
 // private to an implementation.
 inline double minimal_bytes(const Case& c, const Extents& e) {
   const auto rows_read = [&e](const TensorSpec& input) {
-    return input.is_int64 || input.name == "reserve_space" ? 0 : input.rows(e);
+    return input.is_int64 || input.role == Role::kReserve ? 0 : input.rows(e);
   };
   const OpSpec& op = spec_of(c.op);
   return (elements(op.inputs, e, rows_read) + elements(op.outputs, e, all_rows)) * bytes_of_an_element(c);

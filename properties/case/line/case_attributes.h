@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <ranges>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +25,12 @@ struct CaseAttribute {
 const std::vector<CaseAttribute>& case_attributes();
 
 // Those of one op.
-inline auto case_attributes(const OpTraits& op) {
-  return std::views::filter(case_attributes(),
-                            [&op](const CaseAttribute& attribute) { return op.*attribute.spec->fact; });
+inline std::vector<std::reference_wrapper<const CaseAttribute>> case_attributes(const OpTraits& op) {
+  std::vector<std::reference_wrapper<const CaseAttribute>> out;
+  for (const CaseAttribute& attribute : case_attributes()) {
+    if (op.*attribute.spec->fact) out.emplace_back(attribute);
+  }
+  return out;
 }
 
 // The member of Case that has a size.

@@ -15,11 +15,11 @@ constexpr std::size_t kLongestLine = 160;  // fits into a record, a message and 
 // "b3i5h7", with t in front for the ops that have steps. "" or what was expected.
 std::string parse_dims(std::string_view word, Case& c) {
   const OpSpec& spec = spec_of(c.op);
-  auto sizes = spec.sizes();
+  const SizeSpec& first = spec.sizes().front();
   constexpr std::string_view kExample = "t5b3i5h7";
-  const std::string expected = "expected dims like " + std::string(kExample.substr(kExample.find(sizes.front().key))) +
+  const std::string expected = "expected dims like " + std::string(kExample.substr(kExample.find(first.key))) +
                                ", each from 0 to " + std::to_string(kLargestDimension);
-  for (const SizeSpec& size : sizes) {
+  for (const SizeSpec& size : spec.sizes()) {
     if (!size.is_dim()) continue;
     const std::size_t end = word.find_first_not_of("0123456789", 1);
     if (!word.starts_with(size.key) ||
