@@ -154,8 +154,8 @@ Implementation::Implementation(const nb::object& description)
   if (claims.empty()) cli::refuse("no function in it is decorated with @backgauge.implements");
   checks_ = {std::move(claims),
              [](const backgauge_call& call, const Extents& extents, backgauge_plan& plan, backgauge_message*) {
-               plan.reserve_space_length =
-                   length_of_reserve_space(call, [&] { return the_one->reserve_length(call, extents); });
+               const bool reserves = find_op(call.op)->has(Role::kReserve);
+               plan.reserve_space_length = reserves ? the_one->reserve_length(call, extents) : 0;
                return BACKGAUGE_OK;
              }};
   table_ = {.abi = BACKGAUGE_ABI,
