@@ -33,7 +33,7 @@ constexpr std::uint64_t repeated(unsigned char byte) { return 0x0101010101010101
 DescribedCall::DescribedCall(CallSetup setup, const PrepareFunction& prepare) : seq_len_max_(setup.extents.S) {
   const OpSpec& spec = *find_op(setup.op);
   Extents& extents = setup.extents;
-  extents.params_length = params_length(spec, setup.attributes, extents).value_or(-1);
+  extents.params_length = params_length(spec, setup.attributes, extents).value_or(0);
 
   call.struct_size = sizeof call;
   call.op = setup.op;

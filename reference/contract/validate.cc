@@ -219,7 +219,7 @@ class Validator {
   // The first tensor where T, B, I or H is a dimension of its own decides it; L follows from the first L * D.
   bool bind_sizes() {
     bool states_known = false;
-    std::string known;
+    std::uint32_t known = 0;  // a bit for each letter
     for (const auto& [spec, tensor, output, bytes] : bound_) {
       for (std::size_t k = 0; k < spec->dimensions.size(); ++k) {
         const std::string_view name = spec->dimensions[k];
@@ -236,12 +236,14 @@ class Validator {
           states_known = true;
           continue;
         }
+        const std::uint32_t letter = std::uint32_t{1} << (name[0] - 'A');
+        if ((known & letter) != 0) continue;
+        known |= letter;
         const auto size = std::ranges::find(size_specs(), name[0], &SizeSpec::letter);
-        if (size == size_specs().end() || known.find(size->letter) != known.npos) continue;
+        if (size == size_specs().end()) continue;
         const std::int64_t least = name == "T" ? op_->traits.least_steps : name == "H" ? 1 : 0;
         if (dimension < least) return refuse(spec->name, std::string(name) + " of at least 1", "0");
         extents_.*size->extent = dimension;
-        known += size->letter;
       }
     }
     return true;
