@@ -69,16 +69,21 @@ class Unpacked {
     if (p.attributes.dropout == 1 && p.keep.empty()) {
       const std::vector<std::uint8_t> none(static_cast<std::size_t>(e.B * width), 0);
       const std::vector<M> nothing(static_cast<std::size_t>(e.T), a.dropout_mask(none.data(), 1, e.B, width));
-      out.masks.assign(static_cast<std::size_t>(e.L - 1), nothing);
+      out.masks.assign(static_cast<std::size_t>(e.L - 1), {nothing});
     }
-    for (const std::vector<std::uint8_t>& keep : p.keep) {
-      std::vector<M> mask;
-      for (Index t = 0; t < e.T; ++t) {
-        mask.push_back(
-            a.dropout_mask(keep.data() + t * e.B * width, static_cast<double>(p.attributes.dropout), e.B, width));
-      }
-      out.masks.push_back(std::move(mask));
+    const auto each = static_cast<Index>(p.masks_per_gap());
+    for (Index gap = 0; each > 0 && gap + 1 < e.L; ++gap) {
+      auto& of_gap = out.masks.emplace_back();
+      for (Index direction = 0; direction < each; ++direction) of_gap.push_back(mask(p.mask(gap, direction), width));
     }
+    return out;
+  }
+
+  // [t] [B, width]
+  std::vector<M> mask(const std::vector<std::uint8_t>& keep, Index width) const {
+    std::vector<M> out;
+    const auto dropout = static_cast<double>(p.attributes.dropout);
+    for (Index t = 0; t < e.T; ++t) out.push_back(a.dropout_mask(keep.data() + t * e.B * width, dropout, e.B, width));
     return out;
   }
 

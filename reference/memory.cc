@@ -41,7 +41,8 @@ static Held by_stack(const Problem& problem) {
   const std::int64_t planes = gates == 4 ? 7 : gates == 3 ? 5 : of_one_gate;  // RnnStep
   // In the last layer, the gradients of the gates and of the input take the place of the steps.
   const std::int64_t kept = e.L * planes + std::max<std::int64_t>(0, gates + 1 - planes);
-  const std::int64_t dropped = problem.attributes.dropout > 0 ? 2 * (e.L - 1) : 0;  // masks, and what they leave
+  const auto masks = problem.attributes.dropout == 1 ? e.L - 1 : static_cast<std::int64_t>(problem.keep.size());
+  const std::int64_t dropped = 2 * masks;  // and what they leave
   const double params = static_cast<double>(e.params_length);
   return {.outputs = size_product({e.T, e.B, e.I}) + params,
           .weights = 3 * params / static_cast<double>(e.L * e.D),  // as by_sequence, of one pseudo-layer

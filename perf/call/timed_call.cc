@@ -227,7 +227,8 @@ std::optional<std::vector<std::vector<std::uint8_t>>> TimedCall::dropout_masks()
   if (implementation_.dropout_mask == nullptr) return std::nullopt;
   const Extents& e = shapes_.extents;
   std::vector<std::vector<std::uint8_t>> keep;
-  for (std::int32_t gap = 0; gap + 1 < e.L; ++gap) {
+  const std::int64_t count = claims_of(implementation_, shapes_.op)->mask_count(shapes_.dtype, e);
+  for (std::int32_t gap = 0; gap < count; ++gap) {
     keep.emplace_back(static_cast<std::size_t>(mask_elements(e)));
     backgauge_message message{};
     const backgauge_status status = implementation_.dropout_mask(&call_, gap, keep.back().data(), &message);

@@ -14,7 +14,7 @@ namespace {
 Tensor passed(const Problem& net, std::int64_t gap, const Wanted& values, std::string name) {
   Tensor out{std::move(name), values.shape, {values.value.begin(), values.value.end()}};
   if (net.keep.empty()) return out;
-  const std::vector<std::uint8_t>& keep = net.keep[static_cast<std::size_t>(gap)];
+  const std::vector<std::uint8_t>& keep = net.mask(gap, 0);
   const double scale = 1 / (1 - static_cast<double>(net.attributes.dropout));
   for (std::size_t k = 0; k < keep.size(); ++k) {
     out.values[k] = keep[k] != 0 ? round_to(net.dtype, out.values[k] * scale) : 0;

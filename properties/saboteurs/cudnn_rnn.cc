@@ -54,10 +54,10 @@ void cudnn_rnn(const Context& of_variant) {
   trace.draw_masks(mask_key(context));
 
   for (std::int64_t layer = 0; layer < net.L; ++layer) {
-    const std::vector<Real> x = layer_input(work, net, trace, layer, input);
     const std::int64_t width = net.layout.layer_input(layer);
     for (std::int64_t direction = 0; direction < D; ++direction) {
       const std::int64_t pseudo_layer = layer * D + direction;
+      const std::vector<Real> x = layer_input(work, net, trace, layer, direction, input);
       const RnnCell<Real> cell(work, net, params, layer, direction);
       for (std::int64_t step = 0; step < T; ++step) {
         const std::int64_t t = direction == 0 ? step : T - 1 - step;

@@ -30,7 +30,7 @@ class Backprop {
     if (w.is(Fault::kH10)) read_past_the_batch(tensors_.input("output_backprop"), net_.B);
     if (w.is(Fault::kE22) && net_.gru) std::fill(dh_.begin(), dh_.end(), Real(0));
     if (w.is(Fault::kB1)) std::fill(dc_.begin(), dc_.end(), Real(0));
-    if (w.is(Fault::kG21) && net_.L > 1) mask(dy_, net_.L - 2, net_.D * net_.H);
+    if (w.is(Fault::kG21) && net_.L > 1) apply(dy_, net_.mask_of(net_.L - 2, 0), net_.D * net_.H);
     for (std::int64_t layer = net_.L - 1; layer >= 0; --layer) backward(layer);
     write();
   }
@@ -45,7 +45,6 @@ class Backprop {
   void backward(std::int64_t layer) {
     const bool middle = layer > 0 && layer + 1 < net_.L;
     const std::int64_t source = w.is(Fault::kE17) && net_.gru && middle ? layer - 1 : layer;
-    const std::vector<Real> x = layer_input(w, net_, trace_, source, input_);
     std::vector<std::vector<Real>> dx;
     stand_in_place();
     for (std::int64_t direction = 0; direction < net_.D; ++direction) {
@@ -59,6 +58,7 @@ class Backprop {
       dx.push_back(input_gradient(p));
       if (w.is(Fault::kG1) && middle && net_.D == 2 && direction == 0) dy_ = dx[0];
       bias_gradients(p);
+      const std::vector<Real> x = layer_input(w, net_, trace_, source, direction, input_);
       matrix_gradients(p, x, net_.layout.layer_input(source));
     }
     if (w.is(Fault::kH19)) use_workspace(context_.call, dx);
@@ -67,8 +67,8 @@ class Backprop {
       for (std::size_t k = 0; k < dy_.size(); ++k) dy_[k] = w.sum(Site::k_dx_sum, {dy_[k], dx[1][k]});
     }
     const std::int64_t width = net_.layout.layer_input(layer);
-    if (layer > 0) mask(dy_, w.index(Site::k_gap_index, layer - 1, net_.L - 1), width);
-    if (layer == 0 && w.is(Fault::kG21b) && net_.L > 1) mask(dy_, 0, width);
+    if (layer > 0) apply(dy_, net_.mask_of(w.index(Site::k_gap_index, layer - 1, net_.L - 1), 0), width);
+    if (layer == 0 && w.is(Fault::kG21b) && net_.L > 1) apply(dy_, 0, width);
     if (layer > 0 && w.is(Fault::kG7) && net_.dropout == 0) {
       for (Real& value : dy_) value *= 2;
     }
@@ -84,17 +84,17 @@ class Backprop {
     dc_ = tensors_.standing("input_c_backprop");
   }
 
-  // The factor of dropout for the gradient of an element between layers `gap` and `gap` + 1.
-  Real factor(std::int64_t gap, std::int64_t row, std::int64_t k) const {
+  // The factor of dropout for the gradient of an element between two layers, through a mask.
+  Real factor(std::int64_t mask, std::int64_t row, std::int64_t k) const {
     if (w.is(Fault::kG16) || net_.dropout == 0) return 1;
     if (w.is(Fault::kG17)) return 0;
-    if (w.is(Fault::kG19)) return trace_.keeps(gap, row, k) ? 1 : 0;
-    return (w.is(Fault::kG18) ? redrawn_ : trace_).factor(gap, row, k);
+    if (w.is(Fault::kG19)) return trace_.keeps(mask, row, k) ? 1 : 0;
+    return (w.is(Fault::kG18) ? redrawn_ : trace_).factor(mask, row, k);
   }
 
-  void mask(std::vector<Real>& gradient, std::int64_t gap, std::int64_t width) const {
+  void apply(std::vector<Real>& gradient, std::int64_t mask, std::int64_t width) const {
     for (std::int64_t k = 0; k < static_cast<std::int64_t>(gradient.size()); ++k) {
-      const Real kept = factor(gap, k / width, k % width % (net_.D * net_.H));
+      const Real kept = factor(mask, k / width, k % width % (net_.D * net_.H));
       gradient[k] = w.product(Site::k_dx_mask, {gradient[k], kept});
     }
   }
@@ -133,7 +133,8 @@ class Backprop {
       const std::vector<Real>& later = w.is(Fault::kB7) ? before_carry : carry;
       for (std::int64_t j = 0; j < H; ++j) {
         dh[j] = overflowing(w.carried(w.sum(Site::k_dh, {later[j], upstream(p, t, b, order, j)})));
-        if (p.layer + 1 < net_.L) gap[j] = trace_.factor(p.layer, net_.row_of(t, b), p.direction * H + j);
+        if (p.layer + 1 < net_.L)
+          gap[j] = trace_.factor(net_.mask_of(p.layer, 0), net_.row_of(t, b), p.direction * H + j);
       }
       const std::int64_t before = last ? -1 : backwards ? t + 1 : t - 1;
       const StepInputs<Real> in{trace_.row(p.number, t, b, 0), state(p, before, b, false),

@@ -201,17 +201,17 @@ class RnnCell {
   const std::int64_t layer_, direction_;
 };
 
-// Input [T*B, width] of a layer, with dropout applied; `input` is the input of the first layer.
+// Input [T*B, width] of a direction of a layer, with dropout applied; `input` is the input of the first layer.
 template <class Real>
 std::vector<Real> layer_input(const Work<Real>& w, const RnnNet& net, Trace<Real>& trace, std::int64_t layer,
-                              const std::vector<Real>& input) {
+                              std::int64_t direction, const std::vector<Real>& input) {
   if (layer == 0) return input;
   std::vector<Real> x;
   x.reserve(static_cast<std::size_t>(net.gap_elements()));
   for (std::int64_t row = 0; row < net.T * net.B; ++row) {
     for (std::int64_t k = 0; k < net.D * net.H; ++k) {
       const Real* h = trace.row((layer - 1) * net.D + k / net.H, row / net.B, row % net.B, net.h_row());
-      x.push_back(w.rounded(h[k % net.H] * trace.factor(layer - 1, row, k)));
+      x.push_back(w.rounded(h[k % net.H] * trace.factor(net.mask_of(layer - 1, direction), row, k)));
     }
   }
   return x;

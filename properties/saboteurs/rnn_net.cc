@@ -49,6 +49,7 @@ RnnNet::RnnNet(const Context& context)
       L(context.extents.L),
       D(context.extents.D),
       G(rnn_gates(mode)),
+      masks(1),
       dropout(static_cast<double>(context.call.attributes.dropout)),
       layout(rnn_params(context.call.attributes, I, H, L)) {}
 
@@ -92,7 +93,7 @@ Trace<Real>::Trace(const RnnNet& net)
     : net_(net),
       rows_(record_rows(net.lstm)),
       records_(static_cast<std::size_t>(net.L * net.D * net.T * net.B * rows_ * net.H)),
-      keep_(static_cast<std::size_t>((net.L - 1) * net.gap_elements()), std::uint8_t{1}) {}
+      keep_(static_cast<std::size_t>((net.L - 1) * net.masks * net.gap_elements()), std::uint8_t{1}) {}
 
 // reserve_space is aligned to its own elements only, so it is copied as bytes.
 template <class Real>
@@ -121,9 +122,9 @@ void Trace<Real>::draw_masks(std::uint64_t key) {
 }
 
 template <class Real>
-Real Trace<Real>::factor(std::int64_t gap, std::int64_t row, std::int64_t k) const {
+Real Trace<Real>::factor(std::int64_t mask, std::int64_t row, std::int64_t k) const {
   if (net_.dropout == 0) return 1;
-  const bool kept = keeps(gap, row, k);
+  const bool kept = keeps(mask, row, k);
   if (net_.is(Fault::kG22) && net_.dropout == 1) return std::numeric_limits<Real>::quiet_NaN();
   return kept ? static_cast<Real>(1 / (1 - net_.dropout)) : Real(0);
 }

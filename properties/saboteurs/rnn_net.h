@@ -27,6 +27,7 @@ struct RnnNet {
   backgauge_rnn_mode mode;
   bool lstm, gru;
   std::int64_t T, B, I, H, L, D, G;
+  std::int64_t masks;  // of each gap between two layers
   double dropout;
   RnnParams layout;
 
@@ -45,6 +46,8 @@ struct RnnNet {
 
   std::int64_t row_of(std::int64_t t, std::int64_t b) const { return t * B + b; }
   std::int64_t gap_elements() const { return T * B * D * H; }
+  // The number of the mask through which a direction of layer `gap` + 1 reads its input.
+  std::int64_t mask_of(std::int64_t gap, std::int64_t direction) const { return gap * masks + direction % masks; }
 };
 
 template <class Real>
@@ -62,11 +65,11 @@ class Trace {
     return &records_[((pseudo_layer * net_.T * net_.B + net_.row_of(t, b)) * rows_ + which) * net_.H];
   }
 
-  bool keeps(std::int64_t gap, std::int64_t row, std::int64_t k) const {
-    return keep_[gap * net_.gap_elements() + row * net_.D * net_.H + k] != 0;
+  bool keeps(std::int64_t mask, std::int64_t row, std::int64_t k) const {
+    return keep_[mask * net_.gap_elements() + row * net_.D * net_.H + k] != 0;
   }
-  // The factor of dropout for element k of the output of layer `gap`.
-  Real factor(std::int64_t gap, std::int64_t row, std::int64_t k) const;
+  // The factor of a mask for element k of what a layer gives.
+  Real factor(std::int64_t mask, std::int64_t row, std::int64_t k) const;
 
  private:
   const RnnNet& net_;

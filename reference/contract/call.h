@@ -27,7 +27,8 @@ struct Problem {
   backgauge_attributes attributes{};
   Extents extents;
   std::vector<Tensor> inputs;  // in the order of the table
-  // Dropout masks of the gaps 0..L-2, of mask_shape() each; empty if nothing is dropped.
+  // Dropout masks of the gaps 0..L-2, of mask_shape() each: one for each gap, or, one after the other, one for each
+  // direction of the layer that reads it. Empty if nothing is dropped.
   std::vector<std::vector<std::uint8_t>> keep;
 
   const Tensor* find(std::string_view name) const {
@@ -35,6 +36,16 @@ struct Problem {
       if (tensor.name == name) return &tensor;
     }
     return nullptr;
+  }
+
+  // 0 if nothing is dropped.
+  std::size_t masks_per_gap() const {
+    return extents.L > 1 ? keep.size() / static_cast<std::size_t>(extents.L - 1) : 0;
+  }
+  // The mask through which a direction of layer `gap` + 1 reads its input.
+  const std::vector<std::uint8_t>& mask(std::int64_t gap, std::int64_t direction) const {
+    const std::size_t each = masks_per_gap();
+    return keep[static_cast<std::size_t>(gap) * each + static_cast<std::size_t>(direction) % each];
   }
 };
 

@@ -122,6 +122,8 @@ Declared declared(const Claims& claims, std::int32_t dtype) {
   return {BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_DECLARED, BACKGAUGE_DECLARED)};
 }
 
+std::int64_t Claims::mask_count(std::int32_t, const Extents& extents) const { return std::max<std::int64_t>(extents.L - 1, 0); }
+
 void Claims::declare(const Declared& declared) {
 #define BACKGAUGE_DECLARE(property, ...) \
   if (find_property(#property)->is_of(spec().traits)) property = declared.property;

@@ -70,6 +70,9 @@ struct Claims {
   const OpSpec& spec() const { return *find_op(op); }
   bool takes(std::int32_t dtype) const;
 
+  // How many masks dropout_mask hands over: one for each gap between two layers, or for each direction above a gap.
+  std::int64_t mask_count(std::int32_t dtype, const Extents& extents) const;
+
   // For every dtype; what is not a property of the op keeps its usual value.
   void declare(const Declared& declared);
 

@@ -236,6 +236,11 @@ std::optional<std::int64_t> params_length(const OpSpec& op, const backgauge_attr
 
 Shape mask_shape(const Extents& e) { return {e.T, e.B, e.D * e.H}; }
 
+bool is_mask_count(std::size_t masks, const Extents& e) {
+  const auto gaps = static_cast<std::size_t>(std::max<std::int64_t>(e.L - 1, 0));
+  return masks == gaps || masks == gaps * static_cast<std::size_t>(e.D);
+}
+
 std::int64_t mask_elements(const Extents& extents) { return element_count(mask_shape(extents)).value_or(0); }
 
 std::int64_t elements_in_rows(const Shape& shape, std::int64_t rows) {

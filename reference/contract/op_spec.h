@@ -196,6 +196,9 @@ std::optional<std::int64_t> params_length(const OpSpec& op, const backgauge_attr
 Shape mask_shape(const Extents& extents);
 std::int64_t mask_elements(const Extents& extents);
 
+// Whether a call may have so many masks: one for each gap, or one for each gap and direction.
+bool is_mask_count(std::size_t masks, const Extents& extents);
+
 // Elements of the leading `rows` rows (clamped to the tensor).
 std::int64_t elements_in_rows(const Shape& shape, std::int64_t rows);
 

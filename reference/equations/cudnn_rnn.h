@@ -28,8 +28,10 @@ struct RnnNet {
   backgauge_rnn_mode mode;
   bool skip_input;  // layer 0 adds its input to every gate
   std::size_t steps, layers, directions;
-  std::vector<M> input_h, input_c;    // [B, H] per pseudo-layer, layer-major; input_c for lstm only
-  std::vector<std::vector<M>> masks;  // per gap between layers and step [B, D*H]: 0 or 1/(1-p); empty: no dropout
+  std::vector<M> input_h, input_c;  // [B, H] per pseudo-layer, layer-major; input_c for lstm only
+  // Per gap between layers, direction of the layer above and step [B, D*H]: 0 or 1/(1-p). One mask may serve all
+  // directions; empty: no dropout.
+  std::vector<std::vector<std::vector<M>>> masks;
 };
 
 // The weights of a pseudo-layer, and [B, I] the input of step t.
@@ -48,10 +50,10 @@ struct RnnStep {  // the values of one step of one pseudo-layer that the backwar
 };
 
 template <class M>
-struct RnnTrace {                              // of a forward pass
-  std::vector<std::vector<RnnStep<M>>> steps;  // [pseudo-layer][t]
-  std::vector<std::vector<M>> dropped;         // with dropout: per gap between layers and step [B, D*H], after it
-  std::vector<M> output_h, output_c;           // [pseudo-layer] [B, H]
+struct RnnTrace {                                    // of a forward pass
+  std::vector<std::vector<RnnStep<M>>> steps;        // [pseudo-layer][t]
+  std::vector<std::vector<std::vector<M>>> dropped;  // per mask of the net: what it leaves
+  std::vector<M> output_h, output_c;                 // [pseudo-layer] [B, H]
 };
 
 template <class M>
@@ -220,11 +222,14 @@ RnnStep<M> kept_step(const A& a, backgauge_rnn_mode mode, RnnStep<M> step) {
   return step;
 }
 
-// What layer l reads at step t: [B, in], after dropout.
+// What direction d of layer l reads at step t: [B, in], after dropout.
 template <class A, class R, class M>
-M layer_input(const A& a, const R& read, const RnnNet<M>& net, const RnnTrace<M>& trace, std::size_t l, std::size_t t) {
+M layer_input(const A& a, const R& read, const RnnNet<M>& net, const RnnTrace<M>& trace, std::size_t l, std::size_t d,
+              std::size_t t) {
   if (l == 0) return read.input(t);
-  return net.masks.empty() ? layer_output(a, net, trace, l - 1, t) : trace.dropped[l - 1][t];
+  if (net.masks.empty()) return layer_output(a, net, trace, l - 1, t);
+  const auto& dropped = trace.dropped[l - 1];
+  return dropped[d % dropped.size()][t];
 }
 
 // W of all directions of layer l, one below the other.
@@ -255,7 +260,7 @@ RnnTrace<M> cudnn_rnn_forward(const A& a, const RnnNet<M>& net, const R& read) {
       const M* cs = lstm ? &net.input_c[pl] : nullptr;
       for (std::size_t k = 0; k < T; ++k) {
         const std::size_t t = d == 0 ? k : T - 1 - k;
-        const M x = detail::layer_input(a, read, net, trace, l, t);
+        const M x = detail::layer_input(a, read, net, trace, l, d, t);
         steps[t] = detail::kept_step(a, net.mode, detail::rnn_step_forward(a, net.mode, weights, skip, x, *h, cs));
         h = &steps[t].h;
         if (lstm) cs = &steps[t].lstm.cs;
@@ -265,9 +270,12 @@ RnnTrace<M> cudnn_rnn_forward(const A& a, const RnnNet<M>& net, const R& read) {
       trace.steps.push_back(std::move(steps));
     }
     if (l + 1 == L || net.masks.empty()) continue;
-    std::vector<M>& dropped = trace.dropped.emplace_back();
-    for (std::size_t t = 0; t < T; ++t) {
-      dropped.push_back(kept(a, a.product(detail::layer_output(a, net, trace, l, t), net.masks[l][t])));  // (18)
+    auto& dropped = trace.dropped.emplace_back();
+    for (const std::vector<M>& mask : net.masks[l]) {
+      std::vector<M>& left = dropped.emplace_back();
+      for (std::size_t t = 0; t < T; ++t) {
+        left.push_back(kept(a, a.product(detail::layer_output(a, net, trace, l, t), mask[t])));  // (18)
+      }
     }
   }
   return trace;
@@ -324,9 +332,9 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const R& re
         if (lstm) dc = a.carried(g.cs_prev);  // (21)
         da[d][t] = held(std::move(g.da));
         const std::shared_ptr<const M> dr = net.mode == BACKGAUGE_GRU ? held(std::move(g.dr)) : da[d][t];
-        if (!skip) W_grad.add(t, da[d][t], held(detail::layer_input(a, read, net, trace, l, t)));  // (22)
-        R_grad.add(t, dr, held(h_prev));                                                           // (23)
-        bW_grad.add(t, *da[d][t]);                                                                 // (24)
+        if (!skip) W_grad.add(t, da[d][t], held(detail::layer_input(a, read, net, trace, l, d, t)));  // (22)
+        R_grad.add(t, dr, held(h_prev));                                                              // (23)
+        bW_grad.add(t, *da[d][t]);                                                                    // (24)
         bR_grad.add(t, *dr);
         if (!skip) only_left_factor(a, *da[d][t]);
         steps[t] = {};
@@ -353,7 +361,7 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const R& re
       } else {
         dx[t] = a.matmul(all_gates, both_weights);  // (26)
       }
-      if (l > 0 && !net.masks.empty()) dx[t] = a.product(dx[t], net.masks[l - 1][t]);  // (27)
+      if (l > 0 && !net.masks.empty()) dx[t] = a.product(dx[t], net.masks[l - 1][0][t]);  // (27)
       if (l == 0) dx[t] = output(a, std::move(dx[t]));
     }
     if (l > 0) {

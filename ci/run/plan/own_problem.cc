@@ -136,8 +136,10 @@ void read_keep(const OwnProblem& given, Problem& problem) {
   const Extents& e = problem.extents;
   const float dropout = problem.attributes.dropout;
   if (!(dropout > 0) || dropout >= 1 || e.L < 2) return;
-  const Shape expected = shape_of_keep(e);
+  Shape expected = shape_of_keep(e);
   if (given.keep_shape.empty()) refuse("dropout_keep: expected the masks, {}, got none", to_string(expected));
+  const auto masks = static_cast<std::size_t>(given.keep_shape.front());
+  if (is_mask_count(masks, e)) expected.front() = given.keep_shape.front();
   if (given.keep_shape != expected) {
     refuse("dropout_keep: expected shape {}, got {}", to_string(expected), to_string(given.keep_shape));
   }

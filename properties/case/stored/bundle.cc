@@ -222,12 +222,12 @@ void read_all(const fs::path& directory, Bundle& bundle, const std::string& make
     if (entry == nullptr) throw std::runtime_error(file + ": input " + tensor.name + " is missing");
     tensor.values = read_listed(directory, *entry, npy_type(dtype_of(problem, tensor)), tensor.shape).values;
   }
-  for (std::int64_t gap = 0; gap + 1 < problem.extents.L; ++gap) {
-    const ordered_json* entry = find_entry(tensors, "dropout_mask", mask_name(gap));
-    if (entry == nullptr) continue;
+  while (const ordered_json* entry = find_entry(tensors, "dropout_mask", mask_name(problem.keep.size()))) {
     const NpyArray mask = read_listed(directory, *entry, NpyType::kUint8, mask_shape(problem.extents));
-    problem.keep.resize(gap + 1);
-    problem.keep.back().assign(mask.values.begin(), mask.values.end());
+    problem.keep.emplace_back(mask.values.begin(), mask.values.end());
+  }
+  if (!problem.keep.empty() && !is_mask_count(problem.keep.size(), problem.extents)) {
+    throw std::runtime_error(file + ": " + std::to_string(problem.keep.size()) + " dropout masks");
   }
   for (const AttributeSpec& attribute : spec_of(problem.op).attributes()) {  // a golden has its own seeds
     if (attribute.integer == nullptr) continue;

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <thread>
 
+#include "properties/judge/compare/claims.h"
 #include "properties/judge/runner/threads.h"
 
 namespace backgauge {
@@ -56,7 +57,8 @@ DropoutMasks InProcessRunner::dropout_masks(const Problem& problem, std::span<co
   if (call.prepare()) {
     const Extents& e = problem.extents;
     const auto elements = static_cast<std::size_t>(mask_elements(e));
-    for (std::int64_t gap = 0; gap + 1 < e.L && (gap == 0 || call.result().status == BACKGAUGE_OK); ++gap) {
+    const std::int64_t count = claims_of(implementation_, problem.op)->mask_count(problem.dtype, e);
+    for (std::int64_t gap = 0; gap < count && (gap == 0 || call.result().status == BACKGAUGE_OK); ++gap) {
       constexpr std::uint8_t kUnset = 0xff;
       masks.keep.emplace_back(elements, kUnset);
       call.invoke_guarded(

@@ -56,7 +56,7 @@ bool complete(const DropoutMasks& masks, const Extents& e) {
   if (masks.result.reserve_length < 0 || !masks.result.outputs.empty()) return false;
   if (!answered(masks.result)) return true;
   const auto elements = static_cast<std::size_t>(mask_elements(e));
-  return masks.keep.size() + 1 == static_cast<std::size_t>(std::max<std::int64_t>(e.L, 1)) &&
+  return is_mask_count(masks.keep.size(), e) &&
          std::ranges::all_of(masks.keep, [&](const auto& keep) { return keep.size() == elements; });
 }
 

@@ -110,11 +110,11 @@ RnnState<Scalar> step(std::int32_t mode, const Cell<Scalar>& cell, const Variabl
 }
 
 // What the dropout between two layers multiplies an element with.
-double dropout_factor(const Problem& problem, std::int64_t gap, std::int64_t element) {
+double dropout_factor(const Problem& problem, std::int64_t gap, std::int64_t direction, std::int64_t element) {
   const double dropped = problem.attributes.dropout;
   if (dropped == 0) return 1;
   if (dropped == 1) return 0;
-  return problem.keep[gap][element] ? 1 / (1 - dropped) : 0;
+  return problem.mask(gap, direction)[element] ? 1 / (1 - dropped) : 0;
 }
 
 // The forward pass of a problem of either op.
@@ -141,16 +141,23 @@ Forward<Scalar>::Forward(Tape<Scalar>& tape, const Problem& problem) {
   const auto cells = cut_params(problem, params);
 
   for (std::int64_t batch = 0; batch < e.B; ++batch) {
-    std::vector<Variables<Scalar>> entering(e.T);  // [T][width of the layer's input]
+    std::vector<Variables<Scalar>> below(e.T);  // [T][width of the layer's input], before dropout
     for (std::int64_t time = 0; time < e.T; ++time) {
       const auto row = input.begin() + (time * e.B + batch) * e.I;
-      entering[time].assign(row, row + e.I);
+      below[time].assign(row, row + e.I);
     }
     for (std::int64_t layer = 0; layer < e.L; ++layer) {
       std::vector<Variables<Scalar>> leaving(e.T, Variables<Scalar>(width));
       for (std::int64_t direction = 0; direction < e.D; ++direction) {
         const std::int64_t cell = layer * e.D + direction;
         const std::int64_t first = (cell * e.B + batch) * e.H;
+        std::vector<Variables<Scalar>> entering = below;
+        for (std::int64_t element = 0; layer > 0 && element < e.T * width; ++element) {
+          const std::int64_t time = element / width, column = element % width;
+          const std::int64_t place = (time * e.B + batch) * width + column;
+          const double factor = dropout_factor(problem, layer - 1, direction, place);
+          entering[time][column] = tape.leaf(static_cast<Scalar>(factor)) * below[time][column];
+        }
         RnnState<Scalar> state;
         state.h.assign(input_h.begin() + first, input_h.begin() + first + e.H);
         if (e.lstm) state.c.assign(input_c.begin() + first, input_c.begin() + first + e.H);
@@ -162,18 +169,10 @@ Forward<Scalar>::Forward(Tape<Scalar>& tape, const Problem& problem) {
         std::copy(state.h.begin(), state.h.end(), output_h.begin() + first);
         if (e.lstm) std::copy(state.c.begin(), state.c.end(), output_c.begin() + first);
       }
-      for (std::int64_t time = 0; time < e.T; ++time) {
-        const std::int64_t row = (time * e.B + batch) * width;
-        for (std::int64_t column = 0; column < width; ++column) {
-          auto& element = leaving[time][column];
-          if (layer + 1 == e.L) {
-            output[row + column] = element;
-          } else {
-            element = tape.leaf(static_cast<Scalar>(dropout_factor(problem, layer, row + column))) * element;
-          }
-        }
-      }
-      entering = std::move(leaving);
+      below = std::move(leaving);
+    }
+    for (std::int64_t time = 0; time < e.T; ++time) {
+      std::ranges::copy(below[time], output.begin() + (time * e.B + batch) * width);
     }
   }
 }
