@@ -62,12 +62,17 @@ class Backprop {
       matrix_gradients(p, x, net_.layout.layer_input(source));
     }
     if (w.is(Fault::kH19)) use_workspace(context_.call, dx);
+    const std::int64_t width = net_.layout.layer_input(layer);
+    const std::int64_t gap = layer > 0 ? w.index(Site::k_gap_index, layer - 1, net_.L - 1) : 0;
+    const bool own_masks = layer > 0 && net_.masks > 1;
+    for (std::int64_t direction = 0; own_masks && direction < net_.D; ++direction) {
+      apply(dx[direction], net_.mask_of(gap, direction), width);
+    }
     dy_ = std::move(dx[0]);
     if (net_.D == 2 && !w.is(Fault::kG2)) {
       for (std::size_t k = 0; k < dy_.size(); ++k) dy_[k] = w.sum(Site::k_dx_sum, {dy_[k], dx[1][k]});
     }
-    const std::int64_t width = net_.layout.layer_input(layer);
-    if (layer > 0) apply(dy_, net_.mask_of(w.index(Site::k_gap_index, layer - 1, net_.L - 1), 0), width);
+    if (layer > 0 && !own_masks) apply(dy_, net_.mask_of(gap, 0), width);
     if (layer == 0 && w.is(Fault::kG21b) && net_.L > 1) apply(dy_, 0, width);
     if (layer > 0 && w.is(Fault::kG7) && net_.dropout == 0) {
       for (Real& value : dy_) value *= 2;

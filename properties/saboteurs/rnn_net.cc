@@ -49,7 +49,7 @@ RnnNet::RnnNet(const Context& context)
       L(context.extents.L),
       D(context.extents.D),
       G(rnn_gates(mode)),
-      masks(1),
+      masks(context.variant.style.declared.masks_per_direction ? D : 1),
       dropout(static_cast<double>(context.call.attributes.dropout)),
       layout(rnn_params(context.call.attributes, I, H, L)) {}
 
@@ -138,8 +138,8 @@ std::int64_t reserve_length(const Variant& variant, const Extents& extents, std:
   const auto element = static_cast<std::int64_t>(backgauge_dtype_bytes(dtype));
   const double estimate = static_cast<double>(L * D * H) * static_cast<double>(T * B) * 64;
   if (estimate > 0x1p60) return std::int64_t{1} << 60;  // more than any machine has
-  const std::int64_t states = L * D * T * B * H;
-  return (states * record_rows(extents.lstm) * real + (states - T * B * D * H) + element - 1) / element;
+  const std::int64_t states = L * D * T * B * H, masks = variant.style.declared.masks_per_direction ? D : 1;
+  return (states * record_rows(extents.lstm) * real + masks * (states - T * B * D * H) + element - 1) / element;
 }
 
 std::uint64_t workspace_bytes(const Variant& variant, const Extents& extents) {

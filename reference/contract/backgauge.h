@@ -197,13 +197,14 @@ typedef struct backgauge_implementation {
   backgauge_status (*forward)(const backgauge_call* call, backgauge_message* message);
 
   /* Reads the dropout mask out of reserve_space. The call is a BACKGAUGE_CUDNN_RNN_BACKPROP call with its inputs; `gap`
-   * in 0..L-2 is the connection of layers gap and gap+1. keep[T,B,D*H] (host memory) becomes 1 where the element is
-   * kept and scaled by 1/(1-dropout), and 0 where it is dropped; keep may be NULL if it has no element. The function
-   * may be NULL, or return BACKGAUGE_UNSUPPORTED (then keep is ignored): cases with 0 < dropout < 1 are then judged by
-   * the adjoint identity between forward and gradient. The forward must use the same mask in every call with the same
-   * seeds, dropout, dtype and extents, whatever the values of its tensors, and a different one for a different seed or
-   * seed2 (with a negative seed2, seed may have no effect). An implementation that claims dropout_has_state need not,
-   * but must make its masks available here. */
+   * in 0..L-2 is the connection of layers gap and gap+1; where masks_per_direction is claimed, it is D times that
+   * number, plus the direction of layer gap+1 that reads through the mask. keep[T,B,D*H] (host memory) becomes 1 where
+   * the element is kept and scaled by 1/(1-dropout), and 0 where it is dropped; keep may be NULL if it has no element.
+   * The function may be NULL, or return BACKGAUGE_UNSUPPORTED (then keep is ignored): cases with 0 < dropout < 1 are
+   * then judged by the adjoint identity between forward and gradient. The forward must use the same mask in every call
+   * with the same seeds, dropout, dtype and extents, whatever the values of its tensors, and a different one for a
+   * different seed or seed2 (with a negative seed2, seed may have no effect). An implementation that claims
+   * dropout_has_state need not, but must make its masks available here. */
   backgauge_status (*dropout_mask)(const backgauge_call* call, int32_t gap, uint8_t* keep, backgauge_message* message);
 } backgauge_implementation;
 

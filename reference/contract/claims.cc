@@ -122,7 +122,9 @@ Declared declared(const Claims& claims, std::int32_t dtype) {
   return {BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_DECLARED, BACKGAUGE_DECLARED)};
 }
 
-std::int64_t Claims::mask_count(std::int32_t, const Extents& extents) const { return std::max<std::int64_t>(extents.L - 1, 0); }
+std::int64_t Claims::mask_count(std::int32_t dtype, const Extents& extents) const {
+  return std::max<std::int64_t>(extents.L - 1, 0) * (masks_per_direction[dtype] ? extents.D : 1);
+}
 
 void Claims::declare(const Declared& declared) {
 #define BACKGAUGE_DECLARE(property, ...) \

@@ -348,8 +348,16 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const R& re
       gradient.bR = bR_grad.total();
     }
     std::vector<M> dx(T);
-    const M both_weights = skip ? M() : right_factor(a, detail::input_weights(a, read, D, l));
-    for (std::size_t t = 0; t < T; ++t) {
+    const bool own_masks = l > 0 && !net.masks.empty() && net.masks[l - 1].size() > 1;
+    const M both_weights = skip || own_masks ? M() : right_factor(a, detail::input_weights(a, read, D, l));
+    for (std::size_t d = 0; own_masks && d < D; ++d) {
+      const M weights = right_factor(a, read.weights(l * D + d).W);
+      for (std::size_t t = 0; t < T; ++t) {
+        M side = a.product(a.matmul(*da[d][t], weights), net.masks[l - 1][d][t]);  // (26), (27) of one direction
+        dx[t] = d == 0 ? std::move(side) : a.sum(dx[t], side);
+      }
+    }
+    for (std::size_t t = 0; t < T && !own_masks; ++t) {
       std::vector<const M*> sides;
       for (std::size_t d = 0; d < D; ++d) sides.push_back(da[d][t].get());
       const M all_gates = a.beside(sides);

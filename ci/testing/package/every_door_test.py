@@ -24,6 +24,7 @@ DECLARATIONS = [
     *(("BlockLSTMGradV2", "f32", {"recomputes_co": value}) for value in (False, True)),
     ("LSTMBlockCellGrad", "f32", {"recomputes_co": True}),
     *(("CudnnRNNBackprop", "f32", {"relu_slope_at_zero": value}) for value in (False, True)),
+    ("CudnnRNNBackprop", "f32", {"masks_per_direction": True}),
     ("CudnnRNNBackprop", "f64", {"dropout": False, "rnn_modes": ["gru"], "input_modes": ["linear_input"]}),
 ]
 # Only these change the verdict on outputs; the others say which calls are made, or what is checked besides.

@@ -50,6 +50,7 @@ static backgauge_claim rnn_claims[] = {
     {"input_modes", BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT), 0, 0},
     {"directions", BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL), 0, 0},
     {"relu_slope_at_zero", 0, 0, 0},
+    {"masks_per_direction", 0, 0, 0},
 };
 enum { LSTM_CLAIMS = sizeof lstm_claims / sizeof *lstm_claims, RNN_CLAIMS = sizeof rnn_claims / sizeof *rnn_claims };
 static const backgauge_op_claims claims[] = {{BACKGAUGE_LSTM_BLOCK_CELL_GRAD, LSTM_CLAIMS, lstm_claims},

@@ -123,9 +123,13 @@ class GoldenReader {
 
   void take_masks(Problem& problem) {
     for (std::int64_t gap = 0; gap + 1 < problem.extents.L; ++gap) {
-      const Tensor mask = take("dropout_mask_" + std::to_string(gap), mask_shape(problem.extents), problem.dtype);
-      std::vector<std::uint8_t>& keep = problem.keep.emplace_back();
-      for (const double value : mask.values) keep.push_back(value != 0);
+      const std::string name = "dropout_mask_" + std::to_string(gap);
+      const bool one = arrays_.contains(name);
+      for (const std::string& each : one ? std::vector{name} : std::vector{name + "_forward", name + "_reverse"}) {
+        const Tensor mask = take(each, mask_shape(problem.extents), problem.dtype);
+        std::vector<std::uint8_t>& keep = problem.keep.emplace_back();
+        for (const double value : mask.values) keep.push_back(value != 0);
+      }
     }
   }
 
