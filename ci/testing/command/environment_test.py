@@ -136,7 +136,7 @@ class Settings(unittest.TestCase):
         listed = set(LISTED)
         read = set()
         for pattern, files in [
-                (r'(?:getenv|envname|setting)\("(BACKGAUGE_\w+)"', ("ci", "impl", "perf", "properties", "reference")),
+                (r'(?:getenv|envname|setting|environment)\("(BACKGAUGE_\w+)"', ("ci", "impl", "perf", "properties", "reference")),
                 (r'environ(?:\.get\(|\[)"(BACKGAUGE_\w+)"', ("ci", "impl", "perf", "properties", "reports")),
                 (r'\$\{(BACKGAUGE_\w+):-', ("ci",))]:
             for folder in files:
