@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <span>
 #include <utility>
 
 #include "impl/cuda/device/host/multiply.h"
