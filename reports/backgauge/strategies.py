@@ -36,7 +36,7 @@ def lines(draw, op, *, dtypes=None, most_steps=6, most_samples=4, most_units=8, 
 
     dtype = one_of(sorted((word for word in about["dtypes"] if dtypes is None or word in dtypes), key=lambda word: word != "f32"))
     most = {"t": most_steps, "b": most_samples, "i": most_units, "h": most_units, "layers": most_layers}
-    sizes = {key: size(most[key]) for key in about["sizes"] if key in most}
+    sizes = {key: size(most[key]) for key in ("t", "i", "h") if key in about["sizes"]}
     settings = []
     for attribute in about["attributes"]:
         key = attribute["key"]
@@ -47,13 +47,15 @@ def lines(draw, op, *, dtypes=None, most_steps=6, most_samples=4, most_units=8, 
             value = one_of([least, (least + greatest) / 2, greatest] if claimed(attribute["name"]) else [least, greatest])
         if value != attribute.get("least"):
             settings.append(f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}")
+    if "layers" in about["sizes"]:
+        settings.append(f"layers={size(most['layers'])}")
     if "in=skip" in settings:
         sizes["i"] = sizes["h"]
     gate_may_be_undecided = "mode=relu" in settings
     if "seq" in about["sizes"]:
-        sizes["seq"] = sizes["t"] - draw(st.integers(0, sizes["t"]))
-    dims = "".join(f"{key}{value}" for key, value in sizes.items() if len(key) == 1)
-    settings += [f"{key}={value}" for key, value in sizes.items() if len(key) > 1]
+        settings.append(f"seq={sizes['t'] - draw(st.integers(0, sizes['t']))}")
+    sizes["b"] = size(most["b"])
+    dims = "".join(f"{key}{sizes[key]}" for key in ("t", "b", "i", "h") if key in sizes)
     profile = one_of([word for word in _PROFILES if not (gate_may_be_undecided and word in _DEMANDING)])
     seed = draw(st.integers(0, 2**32 - 1))
     return " ".join([about["word"], dims, *settings, f"dt={dtype}", f"data={profile}:{seed:#x}"])
