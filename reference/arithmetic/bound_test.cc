@@ -145,6 +145,17 @@ TEST(Bound, ReluIsEitherSidedOnlyWhereTheSignIsUncertain) {
   EXPECT_EQ(dead.e(0, 0), 0);
 }
 
+TEST(Bound, ReluOfSlopeOneAtZeroIsClosedOnlyWhereItIsCertainlyNegative) {
+  RoundingModel model = kFloat;
+  model.relu_slope_at_zero = true;
+  const M gated = B(model).where_positive(row({0, -0.0, 2, -2, -0x1p-130}), row({5, 5, 5, 5, 5}));
+  const double values[] = {5, 5, 5, 0, 0}, errors[] = {0, 0, 0, 0, 5};  // a subnormal number may be taken for 0
+  for (Eigen::Index k = 0; k < 5; ++k) {
+    EXPECT_EQ(gated.v(0, k), values[k]) << k;
+    EXPECT_EQ(gated.e(0, k), errors[k]) << k;
+  }
+}
+
 // Assumption 3: an implementation that flushes subnormal numbers takes them for 0, one that does not for positive.
 TEST(Bound, ReluGateOfASubnormalNumberMayBeClosed) {
   const B a(kFloat);
