@@ -91,6 +91,44 @@ TEST_F(AbiContestantTest, IsCaughtWhenItTurnsWrong) {
   EXPECT_EQ(sly->judge().status, Status::kFailed);
 }
 
+// A watched call whose process and judge never agree on its time, by no more than a busy machine explains.
+class Disputed : public Session {
+ public:
+  explicit Disputed(std::unique_ptr<Session> session) : session_(std::move(session)) {}
+
+  Loaded loaded() const override { return session_->loaded(); }
+  void turn(std::uint64_t seed) override { session_->turn(seed); }
+  Timing time(std::int64_t calls) override { return session_->time(calls); }
+  Computed computed(bool again) override { return session_->computed(again); }
+  Observation observe(std::int64_t calls) override {
+    turn(++seed_);
+    const Timing timing = time(calls);
+    return {timing, ClockDispute{"late", 0}, computed(false), seed_, seed_};
+  }
+
+ private:
+  std::unique_ptr<Session> session_;
+  std::uint64_t seed_ = 0;
+};
+
+TEST_F(AbiContestantTest, WrongOutputsAreWrongWhateverTheClocksSay) {
+  contest(kCell);
+  AbiContestant disputed("disputed", *runner, [this](const Problem& problem, const LoadOptions& load) {
+    return std::make_unique<Disputed>(std::make_unique<TimedCall>(scripted.table, problem, load));
+  });
+  for (const bool is_wrong : {false, true}) {
+    if (is_wrong) scripted.after_run = [](const backgauge_call& call) { testing::output_at(call, "dicfo", 3) += 1; };
+    workload_inputs->options.watched = true;
+    const std::unique_ptr<Launch> launch = disputed.launch(*workload_inputs);
+    try {
+      launch->time(2);
+      ADD_FAILURE() << "timed";
+    } catch (const ContestantError& error) {
+      EXPECT_EQ(error.status, is_wrong ? Status::kFailed : Status::kMistrusted) << error.what();
+    }
+  }
+}
+
 // A cached answer belongs to the inputs of an earlier sample.
 TEST_F(AbiContestantTest, IsCaughtWhenItRemembersAnAnswer) {
   for (const char* line : {kCell, kBlock, kCudnn}) {
