@@ -2,7 +2,7 @@
 // The files of JSON lines that a run writes, whole lines each. Numbers that are not finite are null.
 //
 // Every sample, in a file next to the run's JSON: schema "backgauge.samples/1".
-//   {"schema":..., "context":{...}}                                               the first line
+//   {"schema":..., "context":{..., "terms/IMPLEMENTATION/OP":"accuracy class A; ..."}}   the first line
 //   {"workload", "suite", "implementation", "verdict", "error_over_bound", "tensors":{<name>: ratio}, "reason", ...}
 //   {"workload", "suite", "implementation", "version", "round", "seconds", "calls", "fma_gflops", "disturbed",
 //    "block", "cpu_seconds", "waits", "instructions", "cycles"}

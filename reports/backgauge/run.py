@@ -125,6 +125,11 @@ class Run:
         return self.pairs.setdefault(key, Pair(workload, implementation))
 
 
+def terms_in(context, implementation, op):
+    """What the implementation claims about the op, and so what its verdicts are about; "" if the run does not say."""
+    return str(context.get(f"terms/{implementation}/{op}", ""))
+
+
 def read_run(path):
     """On input RUN.json, or RUN.samples.jsonl alone. Raises CommandError if it is not a run."""
     path = pathlib.Path(path)

@@ -7,7 +7,7 @@ import numpy as np
 
 from .case_line import CaseLine
 from .quantities import counted
-from .run import UNJUDGED, Pair, Run
+from .run import UNJUDGED, Pair, Run, terms_in
 
 LEAST_NOISE = 0.02  # the same code differs by this much between two processes: kLeastNoise in perf/results/results.h
 
@@ -49,6 +49,7 @@ class Row:
     share_of_limit: float
     first_call_seconds: float
     noise: float  # of the run, nan if it does not say
+    terms: str  # what the implementation claims about the op; "" if the run does not say
 
     @property
     def has_time(self):
@@ -115,7 +116,8 @@ def _row(setting: Setting, run: Run, pair: Pair) -> Row:
 
     return Row(setting, run.name, pair.suite, pair.workload, pair.case, pair.implementation, pair.version, pair.verdict,
                pair.reason, pair.error_over_bound, pair.tensors, samples, disturbed, median, low, high, rate("GFLOP"), rate("GB"),
-               rate("seconds_at_limit"), pair.counters.get("first_call_ms", float("nan")) / 1e3, run.number("noise_aa"))
+               rate("seconds_at_limit"), pair.counters.get("first_call_ms", float("nan")) / 1e3, run.number("noise_aa"),
+               terms_in(run.context, pair.implementation, pair.case.op))
 
 
 def groups(rows, key):

@@ -209,6 +209,19 @@ class CommandTest(CallTest):
                           slower={("cpu", lines[0]): 1.1, ("cpu", lines[1]): 0.9, ("cpu", lines[2]): 1.027})
         self.assertEqual(list(self.verdicts(base, head).values()), [SLOWER, FASTER, UNCLEAR, SAME])
 
+    def test_the_terms_of_both_sides_are_stated(self):
+        base, same = (self.write(f"{name}.json") for name in ("base", "same"))
+        head = self.write("head.json", context={"terms/cpu/block_lstm_grad_v2": "accuracy class B in f16"})
+        usual = "accuracy class A in f16; determinism bitwise"
+        for options in ((), ("--format=markdown",)):
+            said = self.call(base, same, *options)[1]
+            self.assertEqual(said.count(f"terms of block_lstm_grad_v2: {usual}\n"), 1, said)
+            said = self.call(base, head, *options)[1]
+            self.assertIn(f"terms of block_lstm_grad_v2, base: {usual}\n", said)
+            self.assertIn("terms of block_lstm_grad_v2, head: accuracy class B in f16\n", said)
+        self.assertEqual(json.loads(self.call(base, head, "--format=json")[1])["terms"],
+                         {"base": {"block_lstm_grad_v2": usual}, "head": {"block_lstm_grad_v2": "accuracy class B in f16"}})
+
     def test_gate_fails_on_slower_only(self):
         line = GRID[0]
         base = self.write("base.json")

@@ -88,6 +88,12 @@ class VerdictTest(GateTest):
         self.assertIn("verify --impl=mine.so --tier=smoke", calls)
         self.assertIn("bench --impl=old.so,old.so,mine.so --blocks=8", calls)
 
+    def test_the_terms_of_bench_are_stated(self):
+        self.bench(context={f"terms/{name}/block_lstm_grad_v2": "accuracy class A in f16" for name in (OLD, NEW)})
+        _, _, found = self.gate()
+        self.assertEqual(found["compare"]["terms"]["head"], {"block_lstm_grad_v2": "accuracy class A in f16"})
+        self.assertIn("- terms of block_lstm_grad_v2: accuracy class A in f16", (self.folder / "out" / "summary.md").read_text())
+
     def test_the_terms_of_verify_are_stated(self):
         _, _, found = self.gate()
         self.assertEqual(found["verify"]["terms"], [{"op": "block_lstm_grad_v2", "text": "accuracy class B"}])

@@ -55,6 +55,7 @@ class PagesTest(HistoryCase):
         self.assertEqual(index.count('class="spark"'), 2)
         self.assertIn(f"{commit_id(25)[:10]}..{commit_id(26)[:10]}", first)
         self.assertIn('class="mark m0 bad"', first)
+        self.assertIn("Terms of the last run: accuracy class A in f16; determinism bitwise", first)
         self.assertIn('class="level bad"', first)
         self.assertIn('class="mark m0 lost"', second)
         self.assertNotIn('class="mark m0 bad"', second)

@@ -109,6 +109,12 @@ class PageTest(PageCase):
         for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
             self.assertEqual(len({line.count("|") for line in table.splitlines()}), 1, table)
 
+    def test_the_terms_of_what_was_timed_are_stated(self):
+        claimed = "accuracy class A in f16; determinism bitwise"
+        self.assertIn(f"<li>cpu, eigen, block_lstm_grad_v2: {claimed}</li>", self.text)
+        self.assertIn(f"- cpu, eigen, block_lstm_grad_v2: {claimed}", (self.out / "summary.md").read_text(encoding="utf-8"))
+        self.assertIn(f",{claimed}\n", (self.out / "table.csv").read_text(encoding="utf-8"))
+
     def test_the_table_as_csv(self):
         lines = (self.out / "table.csv").read_text(encoding="utf-8").splitlines()
         self.assertEqual(len(lines) - 1, len(self.material.table.rows))

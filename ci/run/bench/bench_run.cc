@@ -102,7 +102,7 @@ class BenchRun {
       if (tells()) fmt::print("{}", counting ? counts_text(workload) : workload_text(workload));
       if (samples_file_.empty()) return;
       if (result.workloads.size() == 1) {
-        const auto context = context_of(machine_, build_, limits_, bench_options_, result);
+        const auto context = context_now(result);
         write_file(samples_file_, counting ? counts_head(context) : samples_head(context));
       }
       write_file(samples_file_, counting ? counts_of(workload, counter()) : samples_of(workload), true);
@@ -110,13 +110,37 @@ class BenchRun {
     return out;
   }
 
+  // What each contestant claims about an op of the workloads: the terms of its verdicts.
+  std::vector<std::pair<std::string, Claims>> terms_here() const {
+    std::vector<std::string> ops;
+    for (const Workload& workload : workloads_) ops.emplace_back(spec_of(workload.c.op).word);
+    std::vector<std::pair<std::string, Claims>> out;
+    for (const auto& [name, terms] : contestants_.terms) {
+      for (const Claims& claims : terms_about(terms, ops)) out.emplace_back(name, claims);
+    }
+    return out;
+  }
+
+  void print_terms() const {
+    for (const auto& [name, claims] : terms_here()) fmt::print("{}: {}", name, terms_lines({claims}));
+  }
+
+  // With the terms as "terms/cpu/block_lstm_grad_v2", because a context is a list of names and texts.
+  std::map<std::string, std::string> context_now(const BenchResult& result) const {
+    std::map<std::string, std::string> out = context_of(machine_, build_, limits_, bench_options_, result);
+    for (const auto& [name, claims] : terms_here()) {
+      out[fmt::format("terms/{}/{}", name, claims.spec().word)] = terms_text(claims);
+    }
+    return out;
+  }
+
   // What counts instructions in the processes that are timed.
   std::string counter() const { return callgrind_ ? "callgrind" : no_hardware_counter().empty() ? "hardware" : ""; }
 
   void finish(const BenchResult& result) {
-    if (options_.counting()) return;
+    if (options_.counting()) return print_terms();
     const std::size_t missing = workloads_.size() - result.workloads.size();
-    std::map<std::string, std::string> context = context_of(machine_, build_, limits_, bench_options_, result);
+    std::map<std::string, std::string> context = context_now(result);
     context["ended"] = interrupted() ? "interrupted" : missing > 0 ? "max-time" : "complete";
     add_context(context);
     const std::vector<benchmark::BenchmarkReporter::Run> runs = google_runs(result);
@@ -134,6 +158,7 @@ class BenchRun {
       return;
     }
     fmt::print("{}", closing_text(result));
+    print_terms();
     for (const auto& candidate : contestants_.candidates) {
       if (const std::string conduct = candidate->conduct(); !conduct.empty()) {
         fmt::print("{}: {}", candidate->table().name, conduct);

@@ -55,11 +55,12 @@ Contestants open_contestants(const std::string& list, const IsolationOptions& is
       continue;
     }
     const Candidate& candidate = *out.candidates.emplace_back(std::move(opened));
-    const std::string name = given.starts_with(kSaboteurPrefix) ? given : candidate.table().name;
+    const std::string name = distinct(given.starts_with(kSaboteurPrefix) ? given : candidate.table().name);
+    out.terms.emplace_back(name, terms_of(candidate.table()));
     const auto open = [&candidate, counted](const Problem& problem, const LoadOptions& load) {
       return candidate.session(problem, load, counted);
     };
-    out.all.push_back(std::make_unique<AbiContestant>(distinct(name), out.candidates.back()->runner(), open));
+    out.all.push_back(std::make_unique<AbiContestant>(name, out.candidates.back()->runner(), open));
   }
   return out;
 }

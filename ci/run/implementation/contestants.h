@@ -4,10 +4,12 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ci/run/implementation/callgrind.h"
 #include "ci/run/implementation/candidate.h"
+#include "ci/run/implementation/terms.h"
 #include "perf/run/contestant.h"
 
 namespace backgauge::cli {
@@ -15,6 +17,7 @@ namespace backgauge::cli {
 struct Contestants {
   std::vector<std::unique_ptr<Candidate>> candidates;  // used to judge
   std::vector<std::unique_ptr<Contestant>> all;        // in the order of the list
+  std::vector<std::pair<std::string, Terms>> terms;    // of those that were loaded, by their names
 };
 
 // A name that occurs again gets "#2", "#3" appended. An adapter that cannot be loaded becomes an AbsentContestant; for

@@ -112,6 +112,12 @@ class BenchTest(Runs):
             self.assertGreater(line["fma_gflops"], 0)
         self.assertIn("x_grad", verdicts[0]["tensors"])
         self.assertIn("plain: 2 of 2 workloads timed", stdout)
+        terms = {f"terms/{name}/{op}" for name in ("cpu", "plain") for op in ("lstm_block_cell_grad", "block_lstm_grad_v2")}
+        self.assertEqual({key for key in context if key.startswith("terms/")}, terms)
+        for key in terms:
+            _, name, op = key.split("/")
+            self.assertRegex(context[key], "accuracy class .*; numerical contract .*; determinism ")
+            self.assertIn(f"\n{name}: terms of {op}: {context[key]}\n", stdout)
 
     def test_small_workloads_need_little_memory(self):
         # What the probe passes over is the most: samples and the library's bookkeeping must not grow with the calls.
@@ -202,9 +208,11 @@ class BenchTest(Runs):
         counts, cell = self.folder / "counts.jsonl", "lstm_block_cell_grad b32i128h128 dt=f32 data=strat:0x1"
 
         def counted(implementations, **environment):
-            self.expect(0, "bench", "--measure=instructions", f"--impl={implementations}", "--case", cell, f"--out={counts}", environment=environment)
+            done = self.expect(0, "bench", "--measure=instructions", f"--impl={implementations}", "--case", cell, f"--out={counts}", environment=environment)
+            self.assertIn(": terms of lstm_block_cell_grad: accuracy class ", done.stdout)
             head, *entries = [json.loads(line) for line in counts.read_text().splitlines()]
             self.assertEqual(head["schema"], "backgauge.counts/1")
+            self.assertTrue(any(key.startswith("terms/") for key in head["context"]))
             return [entry["instructions"] for entry in entries]
 
         probe = subprocess.run([COMMAND, "bench", "--measure=instructions", "--case", cell], capture_output=True, text=True, env=ENVIRONMENT)

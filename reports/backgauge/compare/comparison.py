@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import CommandError
-from ..run import Pair, Run
+from ..run import Pair, Run, terms_in
 from . import blocks, machines, statistics
 from .timing import GROWTH
 from .verdict import Row, Rule, decide
@@ -31,6 +31,12 @@ class Side:
     @property
     def name(self):
         return f"{self.implementation} in {self.run.name}"
+
+    @property
+    def terms(self) -> dict[str, str]:
+        """What the implementation claims, by the words of the ops."""
+        ops = sorted({pair.case.op for pair in self.pairs().values()})
+        return {op: text for op in ops if (text := terms_in(self.run.context, self.implementation, op))}
 
     def pairs(self) -> dict[str, Pair]:
         return {workload: pair for (workload, name), pair in self.run.pairs.items() if name == self.implementation}

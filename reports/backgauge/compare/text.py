@@ -28,6 +28,15 @@ def summary(rows, mean):
     return "summary: " + ", ".join(f"{count} {word}" for word, count in counts) + f"; mean of all {mean.verdict}"
 
 
+def terms_lines(comparison):
+    """What the verdicts of bench are about: what each side claims about each op, once if both claim the same."""
+    base, head = comparison.base.terms, comparison.head.terms
+    ops = list(dict.fromkeys([*base, *head]))
+    if base == head:
+        return [f"terms of {op}: {base[op]}" for op in ops]
+    return [f"terms of {op}, {name}: {side.get(op, 'not known')}" for op in ops for name, side in (("base", base), ("head", head))]
+
+
 def name_of(row):
     """A workload as people call it, or the geometric mean of how many."""
     if row.workload == MEAN:
@@ -55,11 +64,17 @@ def _lines(rows, mean):
 
 def plain(comparison, rows, mean):
     table = text_table(_HEAD, _lines(rows, mean), _NUMBERS)
-    return "\n".join([f"backgauge compare: {heading(comparison)}", "", table, "", summary(rows, mean)])
+    return "\n".join([f"backgauge compare: {heading(comparison)}", "", table, "", *terms_lines(comparison), summary(rows, mean)])
 
 
 def markdown(comparison, rows, mean):
-    return "\n".join([f"**{summary(rows, mean)}**", "", markdown_rows(rows, mean), "", escaped(heading(comparison))])
+    return "\n".join([f"**{summary(rows, mean)}**", "", markdown_rows(rows, mean), "", markdown_end(comparison)])
+
+
+def markdown_end(comparison):
+    """What stands below the table: how both sides were compared, and their terms."""
+    terms = [f"- {escaped(line)}" for line in terms_lines(comparison)]
+    return "\n".join([escaped(heading(comparison)), *(["", *terms] if terms else [])])
 
 
 def markdown_rows(rows, mean):
@@ -78,6 +93,7 @@ def as_object(comparison, rows, mean):
         "base": comparison.base.name, "head": comparison.head.name, "interleaved": comparison.interleaved,
         "min_effect": comparison.rule.min_effect, "mean_effect": comparison.rule.mean_effect, "alpha": comparison.rule.alpha,
         "look": comparison.rule.look,
+        "terms": {"base": comparison.base.terms, "head": comparison.head.terms},
         "workloads": [_entry(row) for row in rows],
         "geometric_mean": _mean_entry(mean)}
 

@@ -177,7 +177,7 @@ _OF_A_LAUNCH = 1_000_000
 
 def join(runs):
     """Launches of one build as one run; rounds of the same number in the same launch of two builds stay a pair."""
-    joined = Run(runs[0].name, dict(runs[0].context))
+    joined = Run(runs[0].name, {key: text for run in reversed(runs) for key, text in run.context.items()})
     for launch, run in enumerate(runs):
         for pair in run.pairs.values():
             target = joined.pair(pair.workload, pair.implementation)

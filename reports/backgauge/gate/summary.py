@@ -21,7 +21,7 @@ def markdown(decision, evidence, policy):
         parts += [*(f"- {escaped(kind)}: {number}" for kind, number in evidence.verified.kinds), ""] if evidence.verified.kinds else []
     if evidence.mean is not None:
         parts += [f"**bench** {escaped(text.summary(evidence.rows, evidence.mean))}", "",
-                  text.markdown_rows(evidence.rows, evidence.mean), "", escaped(text.heading(evidence.comparison)), ""]
+                  text.markdown_rows(evidence.rows, evidence.mean), "", text.markdown_end(evidence.comparison), ""]
     if evidence.counts:
         parts += [f"**instructions** of one call, counted by {_counters(evidence.counts)}", "", _counts_table(evidence.counts), ""]
     elif evidence.no_counts:

@@ -72,7 +72,7 @@ def _samples(row):
 
 _CSV = ("machine_id", "threads", "cache_mode", "suite", "workload", "op", "T", "B", "I", "H", "dtype", "settings",
         "implementation", "version", "verdict", "reason", "seconds", "seconds_q1", "seconds_q3", "gflops", "gbps",
-        "share_of_limit", "error_over_bound", "first_call_seconds", "samples", "disturbed")
+        "share_of_limit", "error_over_bound", "first_call_seconds", "samples", "disturbed", "terms")
 
 
 def as_csv(rows):
@@ -84,7 +84,7 @@ def as_csv(rows):
         cells = [setting.machine_id, setting.threads, setting.cache_mode, row.suite, row.workload, case.op, case.T, case.B,
                  case.I, case.H, case.dtype, case.shown_settings, row.implementation, row.version, row.verdict, row.reason,
                  row.seconds, row.low, row.high, row.gflops, row.gbps, row.share_of_limit, row.error_over_bound,
-                 row.first_call_seconds, row.samples, row.disturbed]
+                 row.first_call_seconds, row.samples, row.disturbed, row.terms]
         writer.writerow(["" if isinstance(cell, float) and math.isnan(cell) else cell for cell in cells])
     return out.getvalue()
 

@@ -24,6 +24,7 @@ def html(material, charts, title, now):
         colours=[theme.variables for theme in look.THEMES], headline=headline.headline(material),
         made=f"{now:%Y-%m-%d %H:%M} UTC", measured=_measured(material),
         machines=[(setting.text, facts(run)) for setting, run in material.table.contexts.items()],
+        terms=[(", ".join(names), op, text) for names, op, text in material.terms],
         columns=[(name, is_number) for name, is_number, _ in cells.COLUMNS],
         workloads=[_workload(workload, rows, material) for workload, rows in groups(material.table.rows, lambda row: row.workload).items()])
 

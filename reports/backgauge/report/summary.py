@@ -10,7 +10,7 @@ from .charts.chart import families
 
 def markdown(material, charts, title, now):
     parts = [f"## {escaped(title)}", *_verdicts(material), *_doubts(material, now), *_setting_lines(material), *_headline(material),
-             *_notes(charts), *_unjudged(material), *_not_timed(material)]
+             *_notes(charts), *_unjudged(material), *_not_timed(material), *_terms_of_bench(material)]
     parts += [_details(family, material.subject) for family in families(material)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -21,6 +21,11 @@ def _verdicts(material):
 
 def _terms(run):
     return "\n".join(f"- {escaped(op)}: {escaped(terms)}" for op, terms in run.terms)
+
+
+def _terms_of_bench(material):
+    lines = [f"- {escaped(', '.join(names))}, {escaped(op)}: {escaped(text)}" for names, op, text in material.terms]
+    return ["Terms of the results that were timed:\n\n" + "\n".join(lines)] if lines else []
 
 
 def _doubts(material, now):

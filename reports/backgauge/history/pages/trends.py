@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from ...case_line import parse_case_line
 from ...quantities import seconds_text
+from ...run import terms_in
 from ..changes import DRIFT
 from ..check import SLOWER
 from ..text import day, rounded_seconds
@@ -81,7 +83,8 @@ def trend(series, aligned, changes):
     for start, stop, level in _spans(aligned):
         y = 100 * (high - level) / (high - low)
         lines.append((_path([(places[series.points[start].place], y), (places[series.points[stop - 1].place], y)]), start in bad))
-    return {"series": series, "marks": [(kind, state, "".join(paths)) for (kind, state), paths in sorted(marks.items())],
+    newest = series.points[-1].entry.context
+    return {"series": series, "terms": terms_in(newest, series.key.implementation, parse_case_line(series.key.workload).op), "marks": [(kind, state, "".join(paths)) for (kind, state), paths in sorted(marks.items())],
             "lines": lines, "rows": rows, "machines": [(name[:8] or "-", k % _MARKS) for k, name in enumerate(machines)],
             "changes": [shown_change(each) for each in changes],
             "bars": [{"x": f"{places[each.series.points[each.change.first].place]:.5g}", "kind": each.change.kind, "color": shown_change(each)["color"],

@@ -48,6 +48,14 @@ class Material:
         return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
     @property
+    def terms(self) -> list[tuple[list[str], str, str]]:
+        """What implementations claim about the ops whose results were timed: names of those that claim the same, op, text."""
+        found = {}
+        for implementation, op, text in dict.fromkeys((row.implementation, row.case.op, row.terms) for row in self.table.rows if row.terms):
+            found.setdefault((op, text), []).append(implementation)
+        return [(names, op, text) for (op, text), names in found.items()]
+
+    @property
     def timed(self) -> list[Row]:
         """The rows that charts and means are made of: results that were not judged are not among them."""
         return [row for row in self.table.rows if row.is_comparable]
