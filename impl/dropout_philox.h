@@ -40,9 +40,12 @@ inline std::uint64_t dropout_key(std::int64_t seed, std::int64_t seed2) {
 // Elements that one draw decides on.
 inline constexpr int kDropoutDraw = 4;
 
-// The words that decide on elements kDropoutDraw * draw and following of the output of layer `gap`.
-BACKGAUGE_HOST_AND_DEVICE inline PhiloxWords dropout_words(std::uint64_t key, std::uint64_t gap, std::int64_t draw) {
-  return philox(static_cast<std::uint64_t>(draw), gap, key);
+// The words that decide on elements kDropoutDraw * draw and following of the output of layer `gap`, where `direction`
+// of the layer above reads it.
+BACKGAUGE_HOST_AND_DEVICE inline PhiloxWords dropout_words(std::uint64_t key, std::int64_t gap, std::int64_t direction,
+                                                           std::int64_t draw) {
+  const auto place = static_cast<std::uint64_t>(direction) << 32 | static_cast<std::uint64_t>(gap);
+  return philox(static_cast<std::uint64_t>(draw), place, key);
 }
 
 // The word as a number in [0, 1), so that a dropout of 1 keeps nothing.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of the net of a CudnnRNN or CudnnRNNBackprop call, and of what its forward leaves in reserve_space: the values
 // that its cells keep, y of each layer [T, B, D*H] before dropout, and one byte for each element of y between two
-// layers.
+// layers and each direction that reads it.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ struct RnnSizes {
   std::int64_t width() const { return D * H; }  // of y
   std::int64_t gap() const { return rows() * width(); }
   std::int64_t values() const { return L * gap() * (kept + 1); }
-  std::int64_t masks() const { return has_masks ? (L - 1) * gap() : 0; }  // bytes
+  std::int64_t mask(std::int64_t gap, std::int64_t direction) const { return gap * D + direction; }
+  std::int64_t masks() const { return has_masks ? (L - 1) * D * gap() : 0; }  // bytes
 };
 
 }  // namespace backgauge

@@ -29,14 +29,6 @@ backgauge_status fail(backgauge_message* message, backgauge_status status, std::
   return status;
 }
 
-backgauge_status before_mask(const backgauge_call& call, const Extents& extents, std::int32_t gap,
-                             const std::uint8_t* keep, backgauge_message* message) {
-  const bool nowhere = keep == nullptr && mask_elements(extents) > 0;
-  if (find_op(call.op)->traits.forward && !nowhere && gap >= 0 && gap < extents.L - 1) return BACKGAUGE_OK;
-  return fail(message, BACKGAUGE_INVALID_ARGUMENT,
-              "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop, and memory for it");
-}
-
 // The shapes of the call must be legal.
 backgauge_status TableChecks::answer(const backgauge_call& call, const Extents& extents, backgauge_plan& needed,
                                      backgauge_message* message) const {
@@ -96,6 +88,17 @@ backgauge_status TableChecks::before(bool forward, const backgauge_call* call, E
   }
   extents = validation.extents;
   return BACKGAUGE_OK;
+}
+
+backgauge_status TableChecks::before_mask(const backgauge_call& call, const Extents& extents, std::int32_t mask,
+                                          const std::uint8_t* keep, backgauge_message* message) const {
+  const auto claims = std::ranges::find(claims_, call.op, &Claims::op);
+  const std::int64_t count = claims == claims_.end() ? 0 : claims->mask_count(call.dtype, extents);
+  const bool nowhere = keep == nullptr && mask_elements(extents) > 0;
+  if (find_op(call.op)->traits.forward && !nowhere && mask >= 0 && mask < count) return BACKGAUGE_OK;
+  return fail(
+      message, BACKGAUGE_INVALID_ARGUMENT,
+      "dropout_mask: expected a mask in 0.." + std::to_string(count - 1) + " of CudnnRNNBackprop, and memory for it");
 }
 
 }  // namespace backgauge

@@ -47,11 +47,6 @@ backgauge_status fill_plan(const Workspace<kAlignment>& count, std::int64_t rese
   return BACKGAUGE_OK;
 }
 
-// The check that `dropout_mask` makes in addition, of a call that may be executed: BACKGAUGE_OK if the call has a mask
-// for this gap between layers, and `keep` is memory for it.
-backgauge_status before_mask(const backgauge_call& call, const Extents& extents, std::int32_t gap,
-                             const std::uint8_t* keep, backgauge_message* message);
-
 class TableChecks {
  public:
   // Answers for a call that is claimed and whose shapes are legal; sees what prepare may see.
@@ -82,6 +77,11 @@ class TableChecks {
 
   // Before `run`, or before `forward`: BACKGAUGE_OK if the op may be executed, and then its extents.
   backgauge_status before(bool forward, const backgauge_call* call, Extents& extents, backgauge_message* message) const;
+
+  // The check that `dropout_mask` makes in addition, of a call that may be executed: BACKGAUGE_OK if the call has a
+  // mask of this number (Claims::mask_count), and `keep` is memory for it.
+  backgauge_status before_mask(const backgauge_call& call, const Extents& extents, std::int32_t mask,
+                               const std::uint8_t* keep, backgauge_message* message) const;
 
  private:
   backgauge_status answer(const backgauge_call& call, const Extents& extents, backgauge_plan& plan,

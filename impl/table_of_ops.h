@@ -58,7 +58,7 @@ struct Table {
     return guarded(message, [&] {
       Extents extents;
       backgauge_status status = checks().before(false, call, extents, message);
-      if (status == BACKGAUGE_OK) status = before_mask(*call, extents, gap, keep, message);
+      if (status == BACKGAUGE_OK) status = checks().before_mask(*call, extents, gap, keep, message);
       if (status == BACKGAUGE_OK) kOps.copy_mask(*call, extents, gap, keep);
       return status;
     });

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -35,6 +36,8 @@ enum class Parts {
   kTwo,            // upper parts added to the sums of the lower ones
   kTwoInOneSum,    // term by term
   kTwoWithoutOne,  // a fault: the lower parts of the right operands are omitted
+  kThree,          // the six largest of the products of three parts, or
+  kThreeAndAll,    // all nine
 };
 
 // Float arithmetic; operands of matrix products are split into parts of that many bits.
@@ -45,6 +48,7 @@ class NarrowOperands : public Exact<float> {
   Matrix matmul(const Matrix& x, const Matrix& y) const {
     const Matrix x_high = narrow_(x), y_high = narrow_(y);
     if (parts_ == Parts::kOne) return dot(x_high, y_high);
+    if (parts_ == Parts::kThree || parts_ == Parts::kThreeAndAll) return in_three_parts(x, y);
     const Matrix x_low = narrow_(x - x_high), y_low = narrow_(y - y_high);
     if (parts_ == Parts::kTwoWithoutOne) return dot(x_low, y_high) + dot(x_high, y_high);
     if (parts_ == Parts::kTwo) return dot(x_low, y_high) + dot(x_high, y_low) + dot(x_high, y_high);
@@ -60,6 +64,23 @@ class NarrowOperands : public Exact<float> {
   Matrix add_matmul(const Matrix& c, const Matrix& x, const Matrix& y) const { return c + matmul(x, y); }
 
  private:
+  Matrix in_three_parts(const Matrix& x, const Matrix& y) const {
+    std::array<Matrix, 3> left, right;
+    Matrix x_rest = x, y_rest = y;
+    for (std::size_t k = 0; k < 3; ++k) {
+      left[k] = narrow_(x_rest);
+      right[k] = narrow_(y_rest);
+      x_rest -= left[k];
+      y_rest -= right[k];
+    }
+    Matrix out = Matrix::Zero(x.rows(), y.cols());
+    for (std::size_t both = parts_ == Parts::kThree ? 2 : 4; both + 1 > 0; --both) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        if (k <= both && both - k < 3) out += dot(left[k], right[both - k]);
+      }
+    }
+    return out;
+  }
   static Matrix dot(const Matrix& x, const Matrix& y) {
     Matrix out = Matrix::Zero(x.rows(), y.cols());
     for (Index k = 0; k < x.cols(); ++k) out += x.col(k).replicate(1, y.cols()) * y.row(k).replicate(x.rows(), 1);
@@ -72,18 +93,20 @@ class NarrowOperands : public Exact<float> {
 
 struct Contract {
   backgauge_numerical_contract declared;
-  int bits;  // that operands keep
+  int bits;  // that a product keeps of its operands
+  int bits_of_part;
+  Parts parts = Parts::kOne;
 };
-constexpr Contract kContracts[] = {{BACKGAUGE_FP32_STRICT, 24},
-                                   {BACKGAUGE_FP32_3XTF32, 22},
-                                   {BACKGAUGE_FP32_TF32, 11},
-                                   {BACKGAUGE_FP16_ACC32, 11},
-                                   {BACKGAUGE_BF16_ACC32, 8}};
+constexpr Contract kContracts[] = {{BACKGAUGE_FP32_STRICT, 24, 24},
+                                   {BACKGAUGE_FP32_9XBF16, 24, 8, Parts::kThreeAndAll},
+                                   {BACKGAUGE_FP32_6XBF16, 23, 8, Parts::kThree},
+                                   {BACKGAUGE_FP32_3XTF32, 22, 11, Parts::kTwo},
+                                   {BACKGAUGE_FP32_3XBF16, 16, 8, Parts::kTwo},
+                                   {BACKGAUGE_FP32_TF32, 11, 11},
+                                   {BACKGAUGE_FP16_ACC32, 11, 11},
+                                   {BACKGAUGE_BF16_ACC32, 8, 8}};
 
-NarrowOperands emulation(const Contract& contract) {
-  return contract.declared == BACKGAUGE_FP32_3XTF32 ? NarrowOperands(11, Parts::kTwo)
-                                                    : NarrowOperands(contract.bits, Parts::kOne);
-}
+NarrowOperands emulation(const Contract& contract) { return NarrowOperands(contract.bits_of_part, contract.parts); }
 constexpr backgauge_op kOpsWithProducts[] = {BACKGAUGE_BLOCK_LSTM_GRAD_V2, BACKGAUGE_CUDNN_RNN_BACKPROP};
 
 Problem problem_of(backgauge_op op, std::uint64_t seed) {
@@ -187,15 +210,18 @@ TEST(Contracts, ChangeTheRoundingOfOperandsAndNothingElse) {
       const Declared declared{.numerical_contract = contract.declared};
       RoundingModel model = rounding_model(problem, declared);
       const bool narrower = contract.declared != BACKGAUGE_FP32_STRICT && dtype != BACKGAUGE_FLOAT64;
-      EXPECT_EQ(model.operand_roundoff, narrower ? std::ldexp(1.0, -contract.bits) : 0);
+      // Three parts of 8 bits are a whole float.
+      const bool is_rounded = narrower && contract.bits <= 22;
+      EXPECT_EQ(model.operand_roundoff, is_rounded ? std::ldexp(1.0, -contract.bits) : 0);
       EXPECT_EQ(model.operand_underflow > 0, narrower && contract.declared == BACKGAUGE_FP16_ACC32);
-      EXPECT_EQ(model.part_roundoff > 0, narrower && contract.declared == BACKGAUGE_FP32_3XTF32);
+      EXPECT_EQ(model.parts.roundoff,
+                narrower && contract.parts != Parts::kOne ? std::ldexp(1.0, -contract.bits_of_part) : 0);
       model.operand_roundoff = 0;
       const RoundingModel want = rounding_model(problem, {});
       EXPECT_EQ(model.unit_roundoff, want.unit_roundoff);
       EXPECT_EQ(model.least_normal, want.least_normal);
       EXPECT_EQ(model.carry_roundoff, want.carry_roundoff);
-      EXPECT_EQ(model.recomputed_co, want.recomputed_co);
+      EXPECT_EQ(model.recomputed_co.relative, want.recomputed_co.relative);
       // The cell has no product of matrices, so nothing changes at all.
       const std::vector<Wanted> wanted = oracle(problem, declared, RoundingErrors::kIndependent);
       for (std::size_t t = 0; t < wanted.size(); ++t) EXPECT_EQ(wanted[t].allowed, strict[t].allowed);

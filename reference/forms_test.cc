@@ -22,12 +22,14 @@ struct Arithmetic {
   backgauge_dtype dtype;
   backgauge_accuracy_class accuracy_class;
 };
-constexpr std::array<Arithmetic, 7> kArithmetics = {{{BACKGAUGE_FLOAT32, BACKGAUGE_CLASS_A},
+constexpr std::array<Arithmetic, 9> kArithmetics = {{{BACKGAUGE_FLOAT32, BACKGAUGE_CLASS_A},
                                                      {BACKGAUGE_BFLOAT16, BACKGAUGE_CLASS_A},
                                                      {BACKGAUGE_BFLOAT16, BACKGAUGE_CLASS_A_PRIME},
+                                                     {BACKGAUGE_BFLOAT16, BACKGAUGE_CLASS_S},
                                                      {BACKGAUGE_BFLOAT16, BACKGAUGE_CLASS_B},
                                                      {BACKGAUGE_HALF, BACKGAUGE_CLASS_A},
                                                      {BACKGAUGE_HALF, BACKGAUGE_CLASS_A_PRIME},
+                                                     {BACKGAUGE_HALF, BACKGAUGE_CLASS_S},
                                                      {BACKGAUGE_HALF, BACKGAUGE_CLASS_B}}};
 
 bool is_upstream(const std::string& name) { return name.ends_with("_grad") || name.ends_with("_backprop"); }

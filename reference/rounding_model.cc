@@ -16,6 +16,19 @@ double lost_below(backgauge_dtype dtype) {
   return spec != nullptr && spec->keeps_subnormals ? format.least_positive / 2 : format.least_normal;
 }
 
+// bounds.md 2.1: an operand in `count` parts of relative roundoff r, of which the products are computed whose sizes are
+// not below r^(count - 1) of the whole; with `all`, every one.
+OperandParts parts_of(double r, int count, bool all) {
+  if (count == 2) return {.roundoff = r, .products = 3, .left_out = r * r, .size = 1 + 2 * r};
+  const double left_out = all ? 0 : 2 * r * r * r + r * r * r * r;
+  return {.roundoff = r, .products = all ? 9.0 : 6.0, .left_out = left_out, .size = 1 + 2 * r + r * r};
+}
+
+// In units of the last place: at most 2u of the value each.
+ActivationError activation_error(double absolute, double ulps, double unit_roundoff) {
+  return {.absolute = absolute, .relative = 2 * ulps * unit_roundoff};
+}
+
 }  // namespace
 
 RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
@@ -27,7 +40,9 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
   model.unit_roundoff = compute.unit_roundoff;
   model.largest = compute.largest;
   model.least_normal = every_operation ? lost_below(problem.dtype) : compute.least_normal;
-  if (narrow && declared.accuracy_class == BACKGAUGE_CLASS_A_PRIME) {
+  const bool rounds_saved = declared.accuracy_class == BACKGAUGE_CLASS_S;
+  if (narrow && (rounds_saved || declared.accuracy_class == BACKGAUGE_CLASS_A_PRIME)) {
+    model.rounds_saved = rounds_saved;
     model.carry_roundoff = storage.unit_roundoff;
     model.carry_underflow = lost_below(problem.dtype);
     model.carry_largest = storage.largest;
@@ -41,19 +56,46 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
       model.operand_largest = float_format(BACKGAUGE_HALF).largest;
       break;
     case BACKGAUGE_FP32_3XTF32:
-      model.part_roundoff = 0x1p-11;
+      model.parts = parts_of(0x1p-11, 2, false);
       model.operand_roundoff = 0x1p-22;
       model.operand_largest = 0x1.ffcp127;  // the largest number of TF32
+      break;
+    case BACKGAUGE_FP32_3XBF16:
+      model.parts = parts_of(0x1p-8, 2, false);
+      model.operand_roundoff = 0x1p-16;
+      model.operand_largest = float_format(BACKGAUGE_BFLOAT16).largest;
+      break;
+    case BACKGAUGE_FP32_6XBF16:
+    case BACKGAUGE_FP32_9XBF16:
+      model.parts = parts_of(0x1p-8, 3, declared.numerical_contract == BACKGAUGE_FP32_9XBF16);
+      model.operand_largest = float_format(BACKGAUGE_BFLOAT16).largest;
       break;
     case BACKGAUGE_FP32_STRICT: break;
   }
   if (problem.dtype == BACKGAUGE_FLOAT64) {
-    model.operand_roundoff = model.operand_underflow = model.part_roundoff = 0;
+    model.operand_roundoff = model.operand_underflow = 0;
+    model.parts = {};
     model.operand_largest = INFINITY;
   }
   model.relu_slope_at_zero = declared.relu_slope_at_zero;
-  if (declared.computes_co()) model.recomputed_co = 2 * storage.unit_roundoff + model.activation_relative();
+  model.tanh_error = activation_error(declared.tanh_absolute, declared.tanh_ulps, model.unit_roundoff);
+  model.sigmoid_error = activation_error(declared.sigmoid_absolute, declared.sigmoid_ulps, model.unit_roundoff);
+  if (declared.computes_co()) {
+    model.recomputed_co = {.absolute = model.tanh_error.absolute,
+                           .relative = 2 * storage.unit_roundoff + 4 * model.unit_roundoff + model.tanh_error.relative};
+  }
   return model;
+}
+
+std::optional<RoundingModel> systematic_errors(const RoundingModel& model) {
+  const auto is_declared = [](const ActivationError& error) { return error.absolute > 0 || error.relative > 0; };
+  if (!is_declared(model.tanh_error) && !is_declared(model.sigmoid_error)) return std::nullopt;
+  RoundingModel out;
+  out.relu_slope_at_zero = model.relu_slope_at_zero;
+  out.tanh_error = model.tanh_error;
+  out.sigmoid_error = model.sigmoid_error;
+  if (model.recomputed_co.relative > 0) out.recomputed_co = model.tanh_error;
+  return out;
 }
 
 double bound_when_stored(double value, double error, backgauge_dtype dtype) {

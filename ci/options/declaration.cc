@@ -20,8 +20,8 @@ void declare(const Property& property, const std::string& text, Claims& claims) 
     const std::int32_t dtype = enumerator_of(dtype_word, part.substr(0, colon));
     const std::optional<double> value = property.parse(part.substr(std::min(colon + 1, part.size())));
     if (!value || find_dtype(dtype) == nullptr || !property.matters_for(dtype)) {
-      throw CommandError{kUsage, fmt::format("{}={}: expected one of {}, or f16:WORD,bf16:WORD for single dtypes",
-                                             option_of(property), text, words_in(property.word))};
+      throw CommandError{kUsage, fmt::format("{}={}: expected {}, or f16:WORD,bf16:WORD for single dtypes",
+                                             option_of(property), text, property.expected_text())};
     }
     property.set(claims, dtype, *value);
   }
@@ -50,7 +50,8 @@ void add_declaration_options(Subcommand& command, DeclarationOptions& options) {
       command.flag(option_of(property), options.flags[property.name], help);
     } else {
       std::string& text = options.words[property.name] = property.words_of(property.usual).front();
-      command.option(option_of(property), text, fmt::format("{}: {}", words_in(property.word), help));
+      const bool is_error = property.kind == Property::Kind::kError;
+      command.option(option_of(property), text, is_error ? help : fmt::format("{}: {}", words_in(property.word), help));
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,7 @@ bool has_bools(const Property& property) { return property.word == flag_word; }
 
 std::string expected_of(const Property& property) {
   if (property.kind == Kind::kNumber) return "a whole number";
+  if (property.kind == Kind::kError) return property.expected_text();
   if (property.kind == Kind::kSet) return has_bools(property) ? "a list of bools" : "a list of words";
   return has_bools(property) ? "True or False" : "a word";
 }
@@ -41,7 +43,16 @@ std::int32_t enumerator_of(const std::string& field, const Property& property, c
   return cli::enumerator_named(field, python_word(property), nb::cast<std::string>(word));
 }
 
+// A number, or a word that the command takes: "2^-17". Throws nb::cast_error for anything else.
+double error_of(const Property& property, const nb::handle& value) {
+  if (!nb::isinstance<nb::str>(value)) return nb::cast<double>(value);
+  const std::optional<double> error = property.parse(nb::cast<std::string>(value));
+  if (!error) throw nb::cast_error();
+  return *error;
+}
+
 double number_of(const std::string& field, const Property& property, const nb::handle& value) {
+  if (property.kind == Kind::kError) return error_of(property, value);
   if (property.kind == Kind::kNumber) return static_cast<double>(nb::cast<std::int64_t>(value, false));
   if (property.kind != Kind::kSet) return enumerator_of(field, property, value);
   if (nb::isinstance<nb::str>(value)) throw nb::cast_error();
@@ -67,6 +78,7 @@ double legal_number_of(const std::string& field, const OpSpec& op, const Propert
 
 nb::object in_words(const Property& property, double value) {
   if (property.kind == Kind::kNumber) return nb::int_(static_cast<std::int64_t>(value));
+  if (property.kind == Kind::kError) return nb::float_(value);
   if (property.kind == Kind::kFlag) return nb::bool_(value != 0);
   if (property.kind == Kind::kWord) return nb::str(property.words_of(value).front().c_str());
   nb::list out;

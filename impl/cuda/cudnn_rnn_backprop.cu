@@ -93,6 +93,7 @@ class RnnBackprop {
     for (std::int64_t parity = 0; parity < std::min<std::int64_t>(n.L - 1, 2); ++parity) {
       dx_[parity] = workspace.take<Real>({n.T, n.B, n.D, n.H});
     }
+    if (n.has_masks && n.D == 2) second_dx_ = workspace.take<Real>({n.T, n.B, n.D, n.H});
     scratch_ = workspace.take<std::byte>({Work::scratch_bytes(sides_)});
   }
 
@@ -246,11 +247,13 @@ class RnnBackprop {
     }
     if (layer > 0) {
       Real* const dx = dx_[(layer - 1) % 2];
-      input_products(queue, layer, dx);
-      if (n.has_masks) {
+      if (!n.has_masks) return input_products(queue, layer, dx);
+      for (std::int64_t d = 0; d < n.D; ++d) {
         using Kernel = DropBackKernel<Real>;
-        queue.launch(Kernel::blocks(n.gap()),
-                     Kernel{dx, trace_.keep(layer - 1), n.gap(), dropout_scale<Real>(c.attributes.dropout)});
+        Real* const side = d == 0 ? dx : second_dx_;
+        input_product(queue, layer, d, side, false);
+        queue.launch(Kernel::blocks(n.gap()), Kernel{side, dx, trace_.keep(n.mask(layer - 1, d)), n.gap(),
+                                                     dropout_scale<Real>(c.attributes.dropout), d > 0});
       }
     } else if (input_grad_ != nullptr) {
       input_products(queue, layer, input_grad_);
@@ -263,28 +266,31 @@ class RnnBackprop {
 
   template <class Result>
   void input_products(Queue& queue, std::int64_t layer, Result* dx) const {
+    for (std::int64_t d = 0; d < n.D; ++d) input_product(queue, layer, d, dx, d > 0);
+  }
+  template <class Result>
+  void input_product(Queue& queue, std::int64_t layer, std::int64_t d, Result* dx, bool added) const {
     const std::int64_t width = params_.matrix_input(layer);
-    for (std::int64_t d = 0; d < n.D; ++d) {
-      const Operand<const S> da = input_side(layer, d), W = weights_.operand() + params_.W(layer, d, 0);
-      multiply(queue,
-               {.rows = n.rows(),
-                .columns = width,
-                .depth = n.G * n.H,
-                .added = d > 0,
-                .a_stride = gradients_ * n.H,
-                .b_stride = width,
-                .result_stride = width},
-               da, W, dx);
-    }
+    const Operand<const S> da = input_side(layer, d), W = weights_.operand() + params_.W(layer, d, 0);
+    multiply(queue,
+             {.rows = n.rows(),
+              .columns = width,
+              .depth = n.G * n.H,
+              .added = added,
+              .a_stride = gradients_ * n.H,
+              .b_stride = width,
+              .result_stride = width},
+             da, W, dx);
   }
 
   // dW = da^T x, dR = dr^T (h before), and their sums over rows.
   void weight_gradients(Queue& queue, std::int64_t layer) const {
-    const Operand<const S> x = layer == 0 ? input_.operand() : input_of(queue, layer);
+    Operand<const S> x = input_.operand();
     const std::int64_t width = params_.matrix_input(layer);
     for (std::int64_t d = 0; d < n.D; ++d) {
       const StatesBefore<S> h{c.input_h + state(layer, d), trace_.y(layer, d, 0), n.T, n.B, n.H, n.width(), d == 1};
       make_rows<S>(queue, h, states_before_, n.rows(), n.H, wide_);
+      if (layer > 0 && (d == 0 || n.has_masks)) x = input_of(queue, layer, d);
       weight_product(queue, input_side(layer, d), n.G, x, width, params_backprop_.data() + params_.W(layer, d, 0));
       S* const dR = params_backprop_.data() + params_.R(layer, d, 0);
       if (gru()) {
@@ -326,11 +332,12 @@ class RnnBackprop {
     }
   }
 
-  // The input of a layer above the first, as products read it.
-  Operand<const S> input_of(Queue& queue, std::int64_t layer) const {
+  // The input of a direction of a layer above the first, as products read it.
+  Operand<const S> input_of(Queue& queue, std::int64_t layer, std::int64_t d) const {
     const S* const y = trace_.y(layer - 1);
     if (!kNarrow && !n.has_masks && inputs_.low == 0 && is_aligned(0, kBytes, y)) return {y};
-    const DroppedValues<S> values{y, trace_.keep(layer - 1), dropout_scale<Real>(c.attributes.dropout), n.width()};
+    const DroppedValues<S> values{y, trace_.keep(n.mask(layer - 1, d)), dropout_scale<Real>(c.attributes.dropout),
+                                  n.width()};
     make_rows<S>(queue, values, inputs_, n.rows(), n.width(), wide_);
     return inputs_;
   }
@@ -356,6 +363,7 @@ class RnnBackprop {
   Operand<S> recurrent_[2] = {};    // gru: recurrent_weights()
   Real* gate_sums_[2] = {};         // [T, B, H]
   Real* dx_[2] = {};                // [T, B, D*H]: of y of a layer, modulo 2
+  Real* second_dx_ = nullptr;       // [T, B, D*H]: the second direction's part of it, before its mask
   std::byte* scratch_;
   bool wide_ = false;
 };

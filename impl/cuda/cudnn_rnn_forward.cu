@@ -34,6 +34,7 @@ class RnnForward {
     for (std::int64_t k = 0; k < std::min<std::int64_t>(operands_are_split<S>() ? n.L : n.L - 1, 2); ++k) {
       inputs_[k] = take_operand<S>(workspace, {n.T, n.B, n.D, n.H});
     }
+    if (n.has_masks && n.D == 2) second_input_ = take_operand<S>(workspace, {n.T, n.B, n.D, n.H});
     scratch_ = workspace.take<std::byte>({Work::scratch_bytes(sides_)});
   }
 
@@ -45,12 +46,13 @@ class RnnForward {
     input_.fetch(main);
     input_h_.fetch(main);
     weights_.fetch(main);
-    Operand<const S> from = input_.operand();
+    Operand<const S> from[2] = {input_.operand(), input_.operand()};
     for (std::int64_t layer = 0; layer < n.L; ++layer) {
       if (n.D == 2) work.side(0).wait_for(main);
-      for (std::int64_t d = 0; d < n.D; ++d) go_forward(d == 0 ? main : work.side(0), layer, d, from);
+      for (std::int64_t d = 0; d < n.D; ++d) go_forward(d == 0 ? main : work.side(0), layer, d, from[d]);
       if (n.D == 2) main.wait_for(work.side(0));
-      if (layer + 1 < n.L) from = input_above(main, layer);
+      if (layer + 1 == n.L) break;
+      for (std::int64_t d = 0; d < n.D; ++d) from[d] = input_above(main, layer, d);
     }
     if (operands_are_split<S>()) {
       main.copy(c.output, trace_.y(n.L - 1), n.gap() * kBytes);
@@ -70,15 +72,15 @@ class RnnForward {
     return layer == n.L - 1 && !operands_are_split<S>() ? Operand<S>{output_.data()} : inputs_[layer % 2];
   }
 
-  // The input of the layer above: y after dropout.
-  Operand<const S> input_above(Queue& queue, std::int64_t layer) const {
-    const Operand<S> x = operand(layer);
-    if (!n.has_masks) return x;
+  // The input of a direction of the layer above: y after dropout.
+  Operand<const S> input_above(Queue& queue, std::int64_t layer, std::int64_t d) const {
+    if (!n.has_masks) return operand(layer);
+    const Operand<S> x = d == 0 ? operand(layer) : second_input_;
     using Kernel = DropoutKernel<S>;
     const backgauge_attributes& a = c.attributes;
-    queue.launch(Kernel::blocks(n.gap()), Kernel{trace_.y(layer), trace_.keep(layer), x, n.gap(),
-                                                 dropout_key(a.seed, a.seed2), static_cast<std::uint64_t>(layer),
-                                                 static_cast<double>(a.dropout), dropout_scale<Real>(a.dropout)});
+    queue.launch(Kernel::blocks(n.gap()),
+                 Kernel{trace_.y(layer), trace_.keep(n.mask(layer, d)), x, n.gap(), dropout_key(a.seed, a.seed2), layer,
+                        d, static_cast<double>(a.dropout), dropout_scale<Real>(a.dropout)});
     return x;
   }
 
@@ -159,6 +161,7 @@ class RnnForward {
   Real* input_side_[2] = {};      // [T, B, G*H] of each direction: W x
   Real* recurrent_side_[2] = {};  // [B, G*H]: R h
   Operand<S> inputs_[2] = {};     // [T, B, D*H]: operand() of a layer, modulo 2
+  Operand<S> second_input_{};     // [T, B, D*H]: what the second direction of a layer reads
   std::byte* scratch_;
   bool wide_ = false;
 };

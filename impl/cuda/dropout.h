@@ -14,7 +14,7 @@ Real dropout_scale(float dropout) {
   return static_cast<Real>(1 / (1 - static_cast<double>(dropout)));
 }
 
-// Draws the mask of a gap, and applies it to y. A thread computes the elements of one draw.
+// Draws the mask of a gap for one direction, and applies it to y. A thread computes the elements of one draw.
 template <class Storage>
 struct DropoutKernel {
   using Real = Compute<Storage>;
@@ -26,7 +26,8 @@ struct DropoutKernel {
   std::uint8_t* keep;  // 1 where kept
   Operand<Storage> x;
   std::int64_t count;
-  std::uint64_t key, gap;
+  std::uint64_t key;
+  std::int64_t gap, direction;
   double dropout;
   Real scale;
 
@@ -36,7 +37,7 @@ struct DropoutKernel {
   BACKGAUGE_BOTH void run(const Thread& thread, Shared&, Local&) const {
     const std::int64_t draw = thread.block * kThreads + thread.index, first = draw * kDropoutDraw;
     if (first >= count) return;
-    const PhiloxWords words = dropout_words(key, gap, draw);
+    const PhiloxWords words = dropout_words(key, gap, direction, draw);
     BACKGAUGE_UNROLL
     for (int k = 0; k < kDropoutDraw; ++k) {
       if (first + k >= count) break;
@@ -50,24 +51,28 @@ struct DropoutKernel {
   }
 };
 
-// Applies a mask to gradients, in place.
+// Applies a mask to the gradients of one direction, which may be those that it writes; or adds them to those.
 template <class Real>
 struct DropBackKernel {
   static constexpr int kThreads = 256, kPhases = 1;
   using Shared = Nothing;
   using Local = Nothing;
 
+  const Real* from;
   Real* gradients;
   const std::uint8_t* keep;
   std::int64_t count;
   Real scale;
+  bool added;
 
   static std::int64_t blocks(std::int64_t count) { return blocks_for(count, kThreads); }
 
   template <int kPhase>
   BACKGAUGE_BOTH void run(const Thread& thread, Shared&, Local&) const {
     const std::int64_t k = thread.block * kThreads + thread.index;
-    if (k < count) gradients[k] = keep[k] != 0 ? gradients[k] * scale : 0;
+    if (k >= count) return;
+    const Real masked = keep[k] != 0 ? from[k] * scale : 0;
+    gradients[k] = added ? gradients[k] + masked : masked;
   }
 };
 

@@ -162,7 +162,8 @@ TEST(Ops, GiveTheSameBitsInDoubleOfRnn) { expect_same_bits_of_rnn<double>(); }
 TEST(Dropout, DrawsTheMaskOfPlain) {
   constexpr std::int64_t kCount = 1027;
   const std::vector<float> y(kCount, 1);
-  for (const auto [seed, seed2, gap] : {std::array<std::int64_t, 3>{0, 0, 0}, {5, 7, 1}, {-1, 3, 2}, {4, -9, 5}}) {
+  for (const auto [seed, seed2, gap, direction] :
+       {std::array<std::int64_t, 4>{0, 0, 0, 0}, {5, 7, 1, 1}, {-1, 3, 2, 0}, {4, -9, 5, 1}}) {
     for (const float dropout : {0.25f, 0.5f, 1.0f}) {
       std::vector<std::uint8_t> keep(kCount, 9);
       std::vector<float> x(kCount);
@@ -173,13 +174,14 @@ TEST(Dropout, DrawsTheMaskOfPlain) {
                                                                                     {x.data()},
                                                                                     kCount,
                                                                                     dropout_key(seed, seed2),
-                                                                                    static_cast<std::uint64_t>(gap),
+                                                                                    gap,
+                                                                                    direction,
                                                                                     static_cast<double>(dropout),
                                                                                     scale});
       work.finish();
       for (std::int64_t k = 0; k < kCount; ++k) {
         const auto at = static_cast<std::size_t>(k);
-        const bool want = plain::kept(plain::seed_of(seed, seed2), gap, k, dropout);
+        const bool want = plain::kept(plain::seed_of(seed, seed2), gap, direction, k, dropout);
         ASSERT_EQ(keep[at], want ? 1 : 0) << k;
         ASSERT_EQ(x[at], want ? scale : 0) << k;
       }

@@ -33,7 +33,8 @@ BACKGAUGE_BOTH Real sigmoid(Real v) {
   return 1 / (1 + std::exp(-v));
 }
 
-// forward: computes h from both sides of each gate. backward: computes the gate gradients from the kept values.
+// forward: computes h from both sides of each gate. backward: computes the gate gradients from the kept values. h is -0
+// where relu is closed, so that +0 has the slope 1.
 struct ReluCell {
   static constexpr int kGates = 1, kKept = 0, kGradients = 1;
   static constexpr bool kReadsH = true, kReadsHPrev = false, kHasState = false;
@@ -41,12 +42,12 @@ struct ReluCell {
   template <class Real>
   BACKGAUGE_BOTH static Real forward(const Real* input, const Real* recurrent, Real, Real, Real*) {
     const Real sum = input[0] + recurrent[0];
-    return sum > 0 ? sum : 0;
+    return sum > 0 ? sum : sum < 0 ? -Real{0} : Real{0};
   }
 
   template <class Real>
   BACKGAUGE_BOTH static void backward(const Real*, const RnnStates<Real>& s, RnnGradient<Real>& d, Real* gates) {
-    gates[0] = s.h > 0 ? d.dh : 0;  // 0 at the kink
+    gates[0] = std::signbit(s.h) ? 0 : d.dh;
     d.dh = 0;
   }
 };

@@ -2,8 +2,8 @@
 // The layout of reserve_space, which the forward writes for the backward, in the type of the computation:
 //   per pseudo-layer  [T, B, kept, H]: what its cell keeps (rnn_cells.h)
 //   per layer         y [T, B, D*H], its output before dropout
-// and then, if dropout > 0, per gap between layers keep [T, B, D*H], one byte each, filled up to a whole value. The
-// backward only reads it. It is the same of half tensors and of floats.
+// and then, if dropout > 0, per gap between layers and direction above it keep [T, B, D*H], one byte each, filled up to
+// a whole value. The backward only reads it. It is the same of half tensors and of floats.
 #pragma once
 
 #include <cstdint>
@@ -78,9 +78,9 @@ class RnnTrace {
     return y(layer) + (t * n.B * n.width() + direction * n.H) * kParts<Storage>;
   }
 
-  // nullptr: all is kept.
-  Keep* keep(std::int64_t gap) const {
-    return n.has_masks ? reinterpret_cast<Keep*>(at(n.values())) + gap * n.gap() : nullptr;
+  // mask: of RnnSizes. nullptr: all is kept.
+  Keep* keep(std::int64_t mask) const {
+    return n.has_masks ? reinterpret_cast<Keep*>(at(n.values())) + mask * n.gap() : nullptr;
   }
 
  private:

@@ -29,16 +29,17 @@ Claims claims_with_products(backgauge_op op) {
 }
 
 std::vector<Claims> claims() {
-  return {Claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD), claims_with_products(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
-          claims_with_products(BACKGAUGE_CUDNN_RNN_BACKPROP)};
+  Claims rnn = claims_with_products(BACKGAUGE_CUDNN_RNN_BACKPROP);
+  rnn.relu_slope_at_zero = rnn.masks_per_direction = true;
+  return {Claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD), claims_with_products(BACKGAUGE_BLOCK_LSTM_GRAD_V2), rnn};
 }
 
-void copy_mask(const backgauge_call& call, const Extents& extents, std::int32_t gap, std::uint8_t* keep) {
+void copy_mask(const backgauge_call& call, const Extents& extents, std::int32_t mask, std::uint8_t* keep) {
   const RnnSizes sizes = rnn_sizes(extents, call.attributes);
   with_storage(call.dtype, [&](auto storage) {
     using Storage = decltype(storage);
     const RnnTrace<const Storage> trace(sizes, CudnnRnnBackpropCall<Storage>::bind(call, extents).reserve_space);
-    if (const std::uint8_t* kept = trace.keep(gap)) {
+    if (const std::uint8_t* kept = trace.keep(mask)) {
       read_back(call.stream, keep, kept, sizes.gap());
     } else {
       std::fill_n(keep, sizes.gap(), std::uint8_t{1});
@@ -109,7 +110,7 @@ backgauge_status run(const backgauge_call* call, backgauge_message* message) {
 backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
                               backgauge_message* message) {
   return with_checks(call, false, message, [&](const backgauge_call& checked, const Extents& e) {
-    const backgauge_status status = before_mask(checked, e, gap, keep, message);
+    const backgauge_status status = DeviceTable::checks().before_mask(checked, e, gap, keep, message);
     if (status == BACKGAUGE_OK) copy_mask(checked, e, gap, keep);
     return status;
   });

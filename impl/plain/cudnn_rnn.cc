@@ -50,7 +50,7 @@ struct Cell {
     Real* h = row(net.h_row());
     for (std::int64_t j = 0; j < H; ++j) {
       switch (net.mode) {
-        case BACKGAUGE_RNN_RELU: h[j] = row(0)[j] = std::max(Real(0), both_sides(x, h_prev, 0, j)); break;
+        case BACKGAUGE_RNN_RELU: h[j] = std::max(Real(0), row(0)[j] = both_sides(x, h_prev, 0, j)); break;
         case BACKGAUGE_RNN_TANH: h[j] = row(0)[j] = std::tanh(both_sides(x, h_prev, 0, j)); break;
         case BACKGAUGE_LSTM: {
           const Real i = sigmoid(both_sides(x, h_prev, 0, j)), f = sigmoid(both_sides(x, h_prev, 1, j));
@@ -87,8 +87,8 @@ void draw_masks(const RnnNet& net, const backgauge_attributes& attributes, Trace
   const std::uint64_t seed = seed_of(attributes.seed, attributes.seed2);
   const std::int64_t elements = net.T * net.B * net.D * net.H;
   for (std::size_t k = 0; k < trace.keep.size(); ++k) {
-    const auto gap = static_cast<std::int64_t>(k) / elements, element = static_cast<std::int64_t>(k) % elements;
-    trace.keep[k] = kept(seed, gap, element, net.dropout) ? 1 : 0;
+    const auto mask = static_cast<std::int64_t>(k) / elements, element = static_cast<std::int64_t>(k) % elements;
+    trace.keep[k] = kept(seed, mask / net.D, mask % net.D, element, net.dropout) ? 1 : 0;
   }
 }
 
@@ -108,8 +108,8 @@ void cudnn_rnn(const backgauge_call& call) {
   draw_masks(net, call.attributes, trace);
 
   for (std::int64_t layer = 0; layer < net.L; ++layer) {
-    const std::vector<Real> x = layer_input(net, trace, layer, input);
     for (std::int64_t direction = 0; direction < D; ++direction) {
+      const std::vector<Real> x = layer_input(net, trace, layer, direction, input);
       const Cell<Real> cell{net, params.data(), layer, direction};
       const std::int64_t pseudo_layer = layer * D + direction;
       for (std::int64_t step = 0; step < T; ++step) {

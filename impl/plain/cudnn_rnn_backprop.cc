@@ -32,7 +32,7 @@ void step_backward(const RnnNet& net, const Real* record, const Real* h_prev, co
     };
     switch (net.mode) {
       case BACKGAUGE_RNN_RELU: {
-        const Real da = saved(0, j) > 0 ? dh[j] : 0;  // 0 where relu is at its kink
+        const Real da = saved(0, j) >= 0 ? dh[j] : 0;  // saved before the activation: slope 1 at its kink
         set(0, da, da);
         break;
       }
@@ -115,9 +115,10 @@ void cudnn_rnn_backprop(const backgauge_call& call) {
 
   for (std::int64_t layer = net.L - 1; layer >= 0; --layer) {
     const std::int64_t width = net.width(layer);
-    const std::vector<Real> x = layer_input(net, trace, layer, input);
     std::vector<Real> x_grad(T * B * width);
     for (std::int64_t direction = 0; direction < D; ++direction) {
+      const std::vector<Real> x = layer_input(net, trace, layer, direction, input);
+      std::vector<Real> side(T * B * width);  // of x_grad, before dropout
       const std::int64_t pseudo_layer = layer * D + direction;
       for (std::int64_t step = 0; step < T; ++step) {
         const std::int64_t t = direction == 0 ? T - 1 - step : step;
@@ -134,14 +135,13 @@ void cudnn_rnn_backprop(const backgauge_call& call) {
           step_backward(net, trace.row(net, pseudo_layer, t, b, 0), h_prev, cs_prev, dh.data(),
                         lstm ? &c_grad[state] : nullptr, d);
           accumulate(net, layer, direction, params, d, x.data() + (t * B + b) * width, h_prev,
-                     x_grad.data() + (t * B + b) * width, &h_grad[state], params_grad);
+                     side.data() + (t * B + b) * width, &h_grad[state], params_grad);
         }
       }
-    }
-    if (layer > 0) {
       for (std::int64_t row = 0; row < T * B; ++row) {
         for (std::int64_t k = 0; k < width; ++k) {
-          x_grad[row * width + k] *= trace.factor(net, layer - 1, row / B, row % B, k);
+          const Real factor = layer == 0 ? 1 : trace.factor(net, layer - 1, direction, row / B, row % B, k);
+          x_grad[row * width + k] += factor * side[row * width + k];
         }
       }
     }

@@ -25,12 +25,12 @@ inline std::uint64_t seed_of(std::int64_t seed, std::int64_t seed2) {
   return (static_cast<std::uint64_t>(seed) << 32) | static_cast<std::uint64_t>(seed2);
 }
 
-// element: flat index into the [T, B, D*H] output of the layer before the gap.
-inline bool kept(std::uint64_t seed, std::int64_t gap, std::int64_t element, float dropout) {
+// element: flat index into the [T, B, D*H] output of the layer before the gap. direction: of the layer that reads it.
+inline bool kept(std::uint64_t seed, std::int64_t gap, std::int64_t direction, std::int64_t element, float dropout) {
   const auto block = static_cast<std::uint64_t>(element) / 4;
-  const auto words = philox(
-      {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), static_cast<std::uint32_t>(gap), 0},
-      {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  const auto words = philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32),
+                             static_cast<std::uint32_t>(gap), static_cast<std::uint32_t>(direction)},
+                            {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
   const double uniform = words[static_cast<std::size_t>(element % 4)] * 0x1p-32;  // in [0, 1): 0 keeps all, 1 none
   return uniform >= static_cast<double>(dropout);
 }

@@ -106,17 +106,17 @@ backgauge_status forward(const backgauge_call* call, backgauge_message* message)
 }
 
 template <class Real>
-void copy_mask(const RnnNet& net, const backgauge_tensor& reserve_space, std::int64_t gap, std::uint8_t* keep) {
+void copy_mask(const RnnNet& net, const backgauge_tensor& reserve_space, std::int64_t mask, std::uint8_t* keep) {
   const Trace<Real> trace = Trace<Real>::load(net, reserve_space);
   const std::int64_t elements = net.T * net.B * net.D * net.H;
   if (trace.keep.empty()) {
     std::fill_n(keep, elements, std::uint8_t{1});
   } else {
-    std::copy_n(trace.keep.begin() + gap * elements, elements, keep);
+    std::copy_n(trace.keep.begin() + mask * elements, elements, keep);
   }
 }
 
-backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
+backgauge_status dropout_mask(const backgauge_call* call, std::int32_t mask, std::uint8_t* keep,
                               backgauge_message* message) {
   return guarded(message, [&] {
     const backgauge_status status = check(call, message);
@@ -124,13 +124,15 @@ backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std:
     std::string error;
     const auto net = call->op == BACKGAUGE_CUDNN_RNN_BACKPROP ? rnn_net(*call, error) : std::nullopt;
     const bool nowhere = net && keep == nullptr && net->T * net->B * net->D * net->H > 0;
-    if (!net || nowhere || gap < 0 || gap >= net->L - 1) {
+    const std::int64_t masks = net ? (net->L - 1) * net->D : 0;
+    if (!net || nowhere || mask < 0 || mask >= masks) {
       return fail(message, BACKGAUGE_INVALID_ARGUMENT,
-                  "dropout_mask: expected a gap in 0..L-2 of CudnnRNNBackprop, and memory for it");
+                  "dropout_mask: expected a mask in 0.." + std::to_string(masks - 1) +
+                      " of CudnnRNNBackprop, and memory for it");
     }
     const backgauge_tensor& reserve_space = input(*call, "reserve_space");
-    call->dtype == BACKGAUGE_FLOAT64 ? copy_mask<double>(*net, reserve_space, gap, keep)
-                                     : copy_mask<float>(*net, reserve_space, gap, keep);
+    call->dtype == BACKGAUGE_FLOAT64 ? copy_mask<double>(*net, reserve_space, mask, keep)
+                                     : copy_mask<float>(*net, reserve_space, mask, keep);
     return BACKGAUGE_OK;
   });
 }
@@ -158,6 +160,8 @@ constexpr backgauge_claim kRnnClaims[] = {
     {"accuracy_class", BACKGAUGE_CLASS_A, 0, 0},
     {"numerical_contract", BACKGAUGE_FP32_STRICT, 0, 0},
     {"determinism", BACKGAUGE_BITWISE, 0, 0},
+    {"relu_slope_at_zero", 1, 0, 0},
+    {"masks_per_direction", 1, 0, 0},
 };
 constexpr backgauge_op_claims kClaims[] = {
     {BACKGAUGE_LSTM_BLOCK_CELL_GRAD, std::size(kLstmClaims), kLstmClaims},

@@ -123,7 +123,7 @@ void Trace<Real>::store(const backgauge_tensor& reserve_space) const {
 }
 
 template <class Real>
-std::vector<Real> layer_input(const RnnNet& net, Trace<Real>& trace, std::int64_t layer,
+std::vector<Real> layer_input(const RnnNet& net, Trace<Real>& trace, std::int64_t layer, std::int64_t direction,
                               const std::vector<Real>& input) {
   if (layer == 0) return input;
   std::vector<Real> x(static_cast<std::size_t>(net.T * net.B * net.D * net.H));
@@ -132,7 +132,7 @@ std::vector<Real> layer_input(const RnnNet& net, Trace<Real>& trace, std::int64_
     for (std::int64_t b = 0; b < net.B; ++b) {
       for (std::int64_t k = 0; k < net.D * net.H; ++k) {
         const Real* h = trace.row(net, (layer - 1) * net.D + k / net.H, t, b, net.h_row());
-        x[next++] = h[k % net.H] * trace.factor(net, layer - 1, t, b, k);
+        x[next++] = h[k % net.H] * trace.factor(net, layer - 1, direction, t, b, k);
       }
     }
   }
@@ -141,7 +141,9 @@ std::vector<Real> layer_input(const RnnNet& net, Trace<Real>& trace, std::int64_
 
 template struct Trace<float>;
 template struct Trace<double>;
-template std::vector<float> layer_input(const RnnNet&, Trace<float>&, std::int64_t, const std::vector<float>&);
-template std::vector<double> layer_input(const RnnNet&, Trace<double>&, std::int64_t, const std::vector<double>&);
+template std::vector<float> layer_input(const RnnNet&, Trace<float>&, std::int64_t, std::int64_t,
+                                        const std::vector<float>&);
+template std::vector<double> layer_input(const RnnNet&, Trace<double>&, std::int64_t, std::int64_t,
+                                         const std::vector<double>&);
 
 }  // namespace backgauge::plain

@@ -20,11 +20,6 @@ Case about(Case c) {
   return c;
 }
 
-template <class Values>
-Values in_time_of(std::int64_t direction, const Values& values) {
-  return direction == 0 ? values : select(values, reversed(values.shape, 0));
-}
-
 Finding check(const backgauge_implementation& implementation, const Case& c) {
   const auto& [problem, facts, checksum, error] = filled(c);
   const auto both = bounded_answer(implementation, problem, facts);
@@ -34,11 +29,11 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
     const Subnet subnet{.layer = 0, .first_direction = direction, .directions = 1};
     Problem single = subnet_problem(problem, subnet);
     for (const char* name : {"input", "output_backprop"}) {
-      input(single, name) = in_time_of(direction, input(single, name));
+      input(single, name) = in_order_of(direction, input(single, name));
     }
     const auto alone = bounded_answer(implementation, single, facts);
     agreement.expect(select(named(both, "output"), outputs_of(problem, subnet)),
-                     in_time_of(direction, named(alone, "output")));
+                     in_order_of(direction, named(alone, "output")));
     for (const char* name : {"output_h", "output_c", "input_h_backprop", "input_c_backprop"}) {
       const bool is_cell_state = std::string_view(name).find("_c") != std::string_view::npos;
       if (is_cell_state && c.rnn_mode != BACKGAUGE_LSTM) continue;
@@ -46,7 +41,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
     }
     agreement.expect(select(named(both, "params_backprop"), params_of(layout_of(problem), subnet)),
                      named(alone, "params_backprop"));
-    input_gradients.push_back(in_time_of(direction, named(alone, "input_backprop")));
+    input_gradients.push_back(in_order_of(direction, named(alone, "input_backprop")));
   }
   agreement.expect(named(both, "input_backprop"), sum(input_gradients[0], input_gradients[1]));
   return agreement.finding();

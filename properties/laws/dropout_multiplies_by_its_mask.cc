@@ -36,7 +36,7 @@ std::string seeds_text(const backgauge_implementation& implementation, const Ans
   }
   const auto& keep = first.problem.keep;
   if (keep.at(0).size() < kEnoughToDiffer) return "";
-  if (keep.size() > 1 && keep[0] == keep[1]) return "two gaps have the same dropout mask";
+  if (keep.size() > 1 && keep[0] == keep[1]) return "two gaps or two directions have the same dropout mask";
   for (std::int64_t backgauge_attributes::*seed : {&backgauge_attributes::seed, &backgauge_attributes::seed2}) {
     Problem other = first.problem;
     other.attributes.*seed ^= 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a net layer by layer: the output of each layer, multiplied by the mask of the gap above it, is the input of the
-// next.
+// Runs a net layer by layer and direction by direction: the output of each layer, multiplied by a mask of the gap above
+// it, is the input of the next.
 #pragma once
 
 #include "properties/case/line/filled.h"

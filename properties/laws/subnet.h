@@ -26,4 +26,10 @@ Selection states_of(const Problem& net, const Subnet& subnet);
 // Its part of [T, B, D * H].
 Selection outputs_of(const Problem& net, const Subnet& subnet);
 
+// Values [T, ...] in the order in which a direction takes its steps, or, of a direction, in the order of time.
+template <class Values>
+Values in_order_of(std::int64_t direction, const Values& values) {
+  return direction == 0 ? values : select(values, reversed(values.shape, 0));
+}
+
 }  // namespace backgauge

@@ -97,7 +97,8 @@ class BlockLstm {
     }
     Real* gates = &dgates_[(t * B_ + b) * gates_.stride()];
     const Real of_blocks[] = {d.i, d.f, d.ci, d.o};
-    for (Index g = 0; g < 4; ++g) gates[gates_.at(work_.index(Site::k_gate_block, g, 4), j)] = of_blocks[g];
+    for (Index g = 0; g < 4; ++g)
+      gates[gates_.at(work_.index(Site::k_gate_block, g, 4), j)] = work_.saved(of_blocks[g]);
     cs_carry_[k] = work_.carried(d.cs_prev);
   }
 

@@ -15,7 +15,8 @@ namespace {
 // have.
 Variant forward_of(const Variant& variant) {
   Variant forward = variant;
-  const std::initializer_list<Fault> kept = {Fault::kA12, Fault::kG15, Fault::kG23, Fault::kJ9};
+  const std::initializer_list<Fault> kept = {Fault::kA12, Fault::kG15, Fault::kG23,
+                                             Fault::kG28, Fault::kJ9,  Fault::kJ17};
   if (std::find(kept.begin(), kept.end(), variant.fault) == kept.end()) forward.fault = Fault::kNone;
   return forward;
 }
@@ -33,7 +34,8 @@ void reveal(const Context& context, std::int64_t gap, std::uint8_t* keep) {
   Trace<Real> trace(net);
   trace.load(Tensors<Real>(context.variant, context.call).input("reserve_space"));
   const std::int64_t width = net.D * net.H;
-  for (std::int64_t k = 0; k < net.gap_elements(); ++k) keep[k] = trace.keeps(gap, k / width, k % width) ? 1 : 0;
+  const std::int64_t mask = net.is(Fault::kG28) ? net.mask_of(gap, 0) : gap;
+  for (std::int64_t k = 0; k < net.gap_elements(); ++k) keep[k] = trace.keeps(mask, k / width, k % width) ? 1 : 0;
 }
 
 }  // namespace

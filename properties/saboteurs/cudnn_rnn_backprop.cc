@@ -77,6 +77,7 @@ class Backprop {
     if (layer > 0 && w.is(Fault::kG7) && net_.dropout == 0) {
       for (Real& value : dy_) value *= 2;
     }
+    if (layer > 0) std::ranges::transform(dy_, dy_.begin(), [this](Real value) { return w.saved(value); });
   }
 
   // Keeps the gradients of the states in the outputs.
@@ -94,6 +95,9 @@ class Backprop {
     if (w.is(Fault::kG16) || net_.dropout == 0) return 1;
     if (w.is(Fault::kG17)) return 0;
     if (w.is(Fault::kG19)) return trace_.keeps(mask, row, k) ? 1 : 0;
+    if (net_.masks == 2 && w.is(Fault::kG25)) mask -= mask % 2;
+    if (net_.masks == 2 && w.is(Fault::kG26)) mask ^= 1;
+    if (net_.masks == 2 && w.is(Fault::kG27)) mask += k / net_.H - mask % 2;
     return (w.is(Fault::kG18) ? redrawn_ : trace_).factor(mask, row, k);
   }
 

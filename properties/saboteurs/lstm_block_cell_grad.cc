@@ -50,7 +50,7 @@ void lstm_block_cell_grad(const Context& context) {
       const LstmGradient<Real> d = lstm_cell_backward(work, e, use_peephole ? &peepholes : nullptr);
       Real* row = &dgates[b * gates.stride()];
       const Real of_blocks[] = {d.i, d.ci, d.f, d.o};
-      for (Index g = 0; g < 4; ++g) row[gates.at(work.index(Site::k_gate_block, g, 4), j)] = of_blocks[g];
+      for (Index g = 0; g < 4; ++g) row[gates.at(work.index(Site::k_gate_block, g, 4), j)] = work.saved(of_blocks[g]);
       cs_prev_grad[b * H + j] = d.cs_prev;
     }
   }

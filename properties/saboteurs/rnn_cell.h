@@ -35,7 +35,9 @@ Real tanh_backward(const Work<Real>& w, Real h, Real dh) {
 template <class Real>
 Real relu_backward(const Work<Real>& w, Real mask, Real dh) {
   // The forward gives -0 where the unit is closed, so that the output of one at the kink is known by its sign.
-  if (w.style().declared.relu_slope_at_zero && mask == 0) return std::signbit(mask) ? Real(0) : dh;
+  if (w.style().declared.relu_slope_at_zero && mask == 0) {
+    return std::signbit(mask) || w.is(Fault::kF8) ? Real(0) : dh;
+  }
   const bool open = w.is(Fault::kF2) ? mask >= 0 : w.is(Fault::kF6) ? mask > 0 && mask < 1 : mask > 0;
   return open ? w.product(Site::k_relu_da, {dh, 1}) : Real(0);
 }
@@ -118,12 +120,12 @@ class RnnCell {
           cs[j] = w.carried(w.sum(Site::k_new_cs, {kept, added}));
           const Real co = tanh(cs[j]);
           h[j] = w.carried(w.product(Site::k_new_h, {o, co}));
-          record(0)[j] = i;
-          record(1)[j] = f;
-          record(2)[j] = n;
-          record(3)[j] = o;
+          record(0)[j] = w.saved(i);
+          record(1)[j] = w.saved(f);
+          record(2)[j] = w.saved(n);
+          record(3)[j] = w.saved(o);
           record(net_.cs_row())[j] = cs[j];
-          record(net_.co_row())[j] = co;
+          record(net_.co_row())[j] = w.saved(co);
           break;
         }
         case BACKGAUGE_GRU: {
@@ -135,10 +137,10 @@ class RnnCell {
           } else {
             h[j] = w.carried(weighted(z, n, h_prev[j]));
           }
-          record(0)[j] = r;
-          record(1)[j] = z;
-          record(2)[j] = n;
-          record(net_.hn_row())[j] = hn;
+          record(0)[j] = w.saved(r);
+          record(1)[j] = w.saved(z);
+          record(2)[j] = w.saved(n);
+          record(net_.hn_row())[j] = w.saved(hn);
           break;
         }
       }
@@ -211,7 +213,7 @@ std::vector<Real> layer_input(const Work<Real>& w, const RnnNet& net, Trace<Real
   for (std::int64_t row = 0; row < net.T * net.B; ++row) {
     for (std::int64_t k = 0; k < net.D * net.H; ++k) {
       const Real* h = trace.row((layer - 1) * net.D + k / net.H, row / net.B, row % net.B, net.h_row());
-      x.push_back(w.rounded(h[k % net.H] * trace.factor(net.mask_of(layer - 1, direction), row, k)));
+      x.push_back(w.saved(w.rounded(h[k % net.H] * trace.factor(net.mask_of(layer - 1, direction), row, k))));
     }
   }
   return x;

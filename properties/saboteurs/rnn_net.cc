@@ -35,6 +35,10 @@ double uniform(std::uint64_t key, std::uint64_t counter) {
   return static_cast<double>(z >> 11) * 0x1p-53;
 }
 
+bool draws_masks_for_each(const Variant& variant) {
+  return variant.style.declared.masks_per_direction || variant.fault == Fault::kG28;
+}
+
 }  // namespace
 
 RnnNet::RnnNet(const Context& context)
@@ -49,7 +53,7 @@ RnnNet::RnnNet(const Context& context)
       L(context.extents.L),
       D(context.extents.D),
       G(rnn_gates(mode)),
-      masks(context.variant.style.declared.masks_per_direction ? D : 1),
+      masks(draws_masks_for_each(context.variant) ? D : 1),
       dropout(static_cast<double>(context.call.attributes.dropout)),
       layout(rnn_params(context.call.attributes, I, H, L)) {}
 
@@ -138,7 +142,7 @@ std::int64_t reserve_length(const Variant& variant, const Extents& extents, std:
   const auto element = static_cast<std::int64_t>(backgauge_dtype_bytes(dtype));
   const double estimate = static_cast<double>(L * D * H) * static_cast<double>(T * B) * 64;
   if (estimate > 0x1p60) return std::int64_t{1} << 60;  // more than any machine has
-  const std::int64_t states = L * D * T * B * H, masks = variant.style.declared.masks_per_direction ? D : 1;
+  const std::int64_t states = L * D * T * B * H, masks = draws_masks_for_each(variant) ? D : 1;
   return (states * record_rows(extents.lstm) * real + masks * (states - T * B * D * H) + element - 1) / element;
 }
 

@@ -42,8 +42,8 @@ class RnnStep {
     const Real* h = in.record + net_.h_row() * H;
     for (std::int64_t j = 0; j < H; ++j) {
       const auto set = [&](std::int64_t gate, Real input_side, Real recurrent_side) {
-        da.at(row, gate, j) = input_side;
-        dr.at(row, gate, j) = recurrent_side;
+        da.at(row, gate, j) = w.saved(input_side);
+        dr.at(row, gate, j) = w.saved(recurrent_side);
       };
       switch (net_.mode) {
         case BACKGAUGE_RNN_RELU: {

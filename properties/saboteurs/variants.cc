@@ -10,9 +10,27 @@
 namespace backgauge::saboteurs {
 namespace {
 
+// What cuDNN's persistent kernels need in float32: 122 units of 2^-24, measured on an H200 with cuDNN 9.19.
+constexpr double kApproximateTanh = 0x1p-17;
+
 // "A1.cell"
 std::string id_for(std::string_view name, Ops op) {
   return std::string(name) + (op == CELL ? ".cell" : op == BLOCK ? ".block" : ".rnn");
+}
+
+// What a fault claims besides, where it is wrong only because of that.
+Declared claimed_with(Fault fault) {
+  switch (fault) {
+    case Fault::kF8: return {.relu_slope_at_zero = true};
+    case Fault::kG25:
+    case Fault::kG26:
+    case Fault::kG27: return {.masks_per_direction = true};
+    case Fault::kJ14: return {.accuracy_class = BACKGAUGE_CLASS_S};
+    case Fault::kJ15: return {.tanh_absolute = kApproximateTanh};
+    case Fault::kJ16: return {.numerical_contract = BACKGAUGE_FP32_6XBF16};
+    case Fault::kJ17: return {.accuracy_class = BACKGAUGE_CLASS_A_PRIME};
+    default: return {};
+  }
 }
 
 void add_catalogue(std::vector<Variant>& out) {
@@ -32,6 +50,7 @@ void add_catalogue(std::vector<Variant>& out) {
       if ((row.ops & bit) == 0) continue;
       Variant variant{.id = id_for(row.id, bit), .group = std::string(1, row.id[0]), .what = row.what, .op = op};
       variant.fault = row.fault;
+      variant.style.declared = claimed_with(row.fault);
       out.push_back(std::move(variant));
     }
   }
@@ -172,6 +191,16 @@ void add_correct_variants(std::vector<Variant>& out) {
       {"masks_per_direction",
        "a dropout mask for each direction, as claimed",
        {.declared = {.masks_per_direction = true}}},
+      {"approximate_tanh", "tanh to 2^-17, as claimed", {.declared = {.tanh_absolute = kApproximateTanh}}},
+      {"approximate_activations",
+       "tanh and sigmoid to 64 units in the last place, as claimed",
+       {.declared = {.tanh_ulps = 64, .sigmoid_ulps = 64}}},
+      {"as_cudnn",
+       "as cuDNN in float: slope 1 of relu at 0, a mask for each direction, tanh to 2^-17",
+       {.declared = {.relu_slope_at_zero = true, .masks_per_direction = true, .tanh_absolute = kApproximateTanh}}},
+      {"as_cudnn_half",
+       "as cuDNN in half and bfloat16: the same slope and masks, class S",
+       {.declared = {.accuracy_class = BACKGAUGE_CLASS_S, .relu_slope_at_zero = true, .masks_per_direction = true}}},
       {"sigmoid_by_tanh", "sigmoid as 0.5 tanh(x / 2) + 0.5", {.sigmoid_by_tanh = true}},
       {"tanh_by_exp", "tanh computed with exp and expm1", {.tanh_by_exp = true}},
       {"in_place", "intermediate results in the memory of outputs", {.in_place = true}},
@@ -180,6 +209,12 @@ void add_correct_variants(std::vector<Variant>& out) {
       {"half_carries",
        "half: values carried from step to step rounded, class A'",
        {.declared = {.accuracy_class = BACKGAUGE_CLASS_A_PRIME}}},
+      {"half_saved",
+       "half: what passes and layers hand over rounded, class S",
+       {.declared = {.accuracy_class = BACKGAUGE_CLASS_S}}},
+      {"half_saved_lanes8_fma",
+       "half: what passes and layers hand over rounded, fused multiply-add in 8 lanes, class S",
+       {.order = SumOrder::kLanes8, .fma = true, .declared = {.accuracy_class = BACKGAUGE_CLASS_S}}},
       {"half_everywhere",
        "half: every operation rounded, class B",
        {.declared = {.accuracy_class = BACKGAUGE_CLASS_B}}},
@@ -209,6 +244,15 @@ void add_correct_variants(std::vector<Variant>& out) {
       {"fp32_3xtf32",
        "operands of matrix products split into two TF32 parts, as claimed",
        {.declared = {.numerical_contract = BACKGAUGE_FP32_3XTF32}}},
+      {"fp32_3xbf16",
+       "operands of matrix products split into two bfloat16 parts, as claimed",
+       {.declared = {.numerical_contract = BACKGAUGE_FP32_3XBF16}}},
+      {"fp32_6xbf16",
+       "operands of matrix products split into three bfloat16 parts, six products, as claimed",
+       {.declared = {.numerical_contract = BACKGAUGE_FP32_6XBF16}}},
+      {"fp32_9xbf16",
+       "operands of matrix products split into three bfloat16 parts, nine products, as claimed",
+       {.declared = {.numerical_contract = BACKGAUGE_FP32_9XBF16}}},
       {"all_at_once",
        "padded gates, merged sums of 7 shares in 16 lanes, fused multiply-add, factors from the right",
        {.order = SumOrder::kLanes16,

@@ -3,6 +3,7 @@
 // its Site, so that a variant can change one of them, and is evaluated in the variant's Style.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <initializer_list>
@@ -51,6 +52,12 @@ class Work {
   Real carried(Real v) const {
     if (narrow_ && style().declared.accuracy_class != BACKGAUGE_CLASS_A) return to_dtype(v);
     return is(Fault::kJ3) ? to_half(v) : v;
+  }
+
+  // A value that one pass or layer hands to the next.
+  Real saved(Real v) const {
+    const bool rounds = style().declared.accuracy_class == BACKGAUGE_CLASS_S || is(Fault::kJ17);
+    return narrow_ && rounds ? to_dtype(v) : v;
   }
 
   static Real to_half(Real v) { return static_cast<Real>(static_cast<double>(narrowed<Half>(static_cast<double>(v)))); }
@@ -112,8 +119,8 @@ class Work {
     if (end <= begin) return 0;
     const auto left = [&, first = begin](Index k) { return a(first + k); };
     const auto right = [&, first = begin](Index k) { return b(first + k); };
-    if (style().declared.numerical_contract == BACKGAUGE_FP32_3XTF32 && !narrow_)
-      return sign(site) * in_parts(end - begin, left, right);
+    if (const Parts parts = parts_of_operands(); parts.count > 1 && !narrow_)
+      return sign(site) * in_parts(parts, end - begin, left, right);
     return sign(site) *
            ordered(
                end - begin, [&](Index k) { return operand(left(k)); }, [&](Index k) { return operand(right(k)); });
@@ -130,9 +137,27 @@ class Work {
   }
 
   // The sum of two partial sums.
-  Real added(Real a, Real b) const { return is(Fault::kJ7) && narrow_ ? to_dtype(a + b) : rounded(a + b); }
+  Real added(Real a, Real b) const { return sums_in_dtype() ? to_dtype(a + b) : rounded(a + b); }
 
   Real tanh(Real v) const {
+    return approximate(accurate_tanh(v), v, style().declared.tanh_absolute, style().declared.tanh_ulps);
+  }
+  Real sigmoid(Real v) const {
+    return approximate(accurate_sigmoid(v), v, style().declared.sigmoid_absolute, style().declared.sigmoid_ulps);
+  }
+
+ private:
+  bool sums_in_dtype() const { return narrow_ && (is(Fault::kJ7) || is(Fault::kJ14)); }
+
+  // y with an error that depends on v alone, nearly as large as is claimed, and of one sign: away from 0.
+  Real approximate(Real y, Real v, double absolute, double ulps) const {
+    if (absolute == 0 && ulps == 0) return y;
+    const double unit = is(Fault::kJ15) ? 8 : 0.9, wave = std::sin(3 * static_cast<double>(v));
+    const double most = absolute + ulps * std::numeric_limits<Real>::epsilon() * std::fabs(static_cast<double>(y));
+    return y + static_cast<Real>(std::copysign(unit * most * wave * wave, static_cast<double>(y)));
+  }
+
+  Real accurate_tanh(Real v) const {
     if (style().tanh_by_exp) {
       const Real e = std::exp(-2 * std::fabs(v));
       // Below 1/2, 1 - e would lose digits by cancellation; expm1 does not.
@@ -142,12 +167,11 @@ class Work {
     return rounded(std::tanh(v));
   }
 
-  Real sigmoid(Real v) const {
-    if (style().sigmoid_by_tanh) return rounded(Real(0.5) * tanh(v / 2) + Real(0.5));
+  Real accurate_sigmoid(Real v) const {
+    if (style().sigmoid_by_tanh) return rounded(Real(0.5) * accurate_tanh(v / 2) + Real(0.5));
     return rounded(1 / (1 + std::exp(-v)));
   }
 
- private:
   bool changed(Site site, Change change, int operand = 0) const {
     return site != Site::kNone && variant_.site == site && variant_.change == change && variant_.operand == operand;
   }
@@ -189,7 +213,7 @@ class Work {
 
   template <class A, class B>
   Real ordered(Index n, const A& a, const B& b) const {
-    if (is(Fault::kJ7) && narrow_) return in_dtype(n, a, b);
+    if (sums_in_dtype()) return in_dtype(n, a, b);
     switch (style().order) {
       case SumOrder::kReverse:
         return chain(
@@ -255,17 +279,37 @@ class Work {
     return rounded(sum);
   }
 
-  // Each operand is split into two parts of 11 bits; the product of the lower parts is omitted.
+  // How operands are split: in parts of so many bits, of which the products are computed whose numbers, from 0, add up
+  // to `last` at most.
+  struct Parts {
+    int count = 1, bits = 0, last = 0;
+  };
+  Parts parts_of_operands() const {
+    if (is(Fault::kJ16)) return {3, 8, 1};
+    switch (style().declared.numerical_contract) {
+      case BACKGAUGE_FP32_3XTF32: return {2, 11, 1};
+      case BACKGAUGE_FP32_3XBF16: return {2, 8, 1};
+      case BACKGAUGE_FP32_6XBF16: return {3, 8, 2};
+      case BACKGAUGE_FP32_9XBF16: return {3, 8, 4};
+      default: return {};
+    }
+  }
+
+  // The products of the lowest parts are added first.
   template <class A, class B>
-  Real in_parts(Index n, const A& a, const B& b) const {
-    const auto upper = [](Real v) { return to_significant_bits(v, 11); };
-    const auto lower = [&](Real v) { return to_significant_bits(v - upper(v), 11); };
-    const Real small = ordered(
-                           n, [&](Index k) { return lower(a(k)); }, [&](Index k) { return upper(b(k)); }) +
-                       ordered(
-                           n, [&](Index k) { return upper(a(k)); }, [&](Index k) { return lower(b(k)); });
-    return small + ordered(
-                       n, [&](Index k) { return upper(a(k)); }, [&](Index k) { return upper(b(k)); });
+  Real in_parts(const Parts& parts, Index n, const A& a, const B& b) const {
+    const auto part = [&](Real v, int number) {
+      for (; number > 0; --number) v -= to_significant_bits(v, parts.bits);
+      return to_significant_bits(v, parts.bits);
+    };
+    Real sum = 0;
+    for (int both = parts.last; both >= 0; --both) {
+      for (int first = std::max(0, both - parts.count + 1); first <= std::min(both, parts.count - 1); ++first) {
+        sum += ordered(
+            n, [&](Index k) { return part(a(k), first); }, [&](Index k) { return part(b(k), both - first); });
+      }
+    }
+    return sum;
   }
 
   template <class A, class B>

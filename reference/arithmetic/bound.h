@@ -44,7 +44,7 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
 
   Matrix recomputable(const double* values, Index rows, Index cols) const {
     Matrix out = this->input(values, rows, cols);
-    out.e = model_.recomputed_co * magnitude(out.v);
+    out.e = model_.recomputed_co.relative * magnitude(out.v) + model_.recomputed_co.absolute;
     return out;
   }
   // 1/(1-dropout) is a subtraction and a division of the implementation.
@@ -145,7 +145,8 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
     for (Index k = 0; k < out.size(); ++k) {
       const double s = magnitude(out.v.data()[k]), e = argument_error(x, k);
       const double slope = std::min(0.25, s * (1 - s) + 0.097 * e);
-      store(out, k, slope * e + model_.activation_relative() * s + model_.sigmoid_absolute(), nonfinite_of(x, k));
+      const double own = std::max(model_.standard_sigmoid(s), model_.sigmoid_error.of(s));
+      store(out, k, slope * e + own, nonfinite_of(x, k));
     }
     return out;
   }
@@ -154,8 +155,9 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
     for (Index k = 0; k < out.size(); ++k) {
       const double t = magnitude(out.v.data()[k]), e = argument_error(x, k);
       const double slope = std::min(1.0, 1 - t * t + 0.77 * e);
-      store(out, k, slope * e + model_.activation_relative() * t + (t + e > 0 ? model_.least_normal : 0),
-            nonfinite_of(x, k));
+      const bool is_zero = t + e == 0;
+      const double own = std::max(model_.standard_tanh(t), model_.tanh_error.of(t)) + model_.least_normal;
+      store(out, k, slope * e + (is_zero ? 0 : own), nonfinite_of(x, k));
     }
     return out;
   }
@@ -248,6 +250,7 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
     }
     return out;
   }
+  Matrix saved(Matrix x) const { return model_.rounds_saved ? carried(x) : x; }
 
  private:
   friend SumsAndProducts<Bound, Matrix>;

@@ -196,7 +196,7 @@ TEST(Bound, AnInfiniteOperandOfTwoPartsOpensItsProductAndANaNDoesNot) {
                             .least_normal = 0x1p-126,
                             .operand_roundoff = 0x1p-22,
                             .operand_largest = 0x1.ffcp127,
-                            .part_roundoff = 0x1p-11};
+                            .parts = {.roundoff = 0x1p-11, .products = 3, .left_out = 0x1p-22, .size = 1 + 0x1p-10}};
   const auto product = [&](double x, double y, bool split) {
     const B bound(split ? model : kFloat);
     return bound.add_matmul(bound.zeros(1, 1), row({x}), row({y}));

@@ -53,7 +53,7 @@ class BoundedDot {
   double terms(Index k) const { return all_terms_ + (some_terms_.size() > 0 ? some_terms_.data()[k] : 0); }
   double underflow(Index k) const {
     const double n = terms(k), eta = model_.operand_underflow;
-    double out = 2 * model_.products_of_term() * n * model_.least_normal *
+    double out = 2 * model_.parts.products * n * model_.least_normal *
                  (1 + row_largest_.data()[k / columns_] + column_largest_.data()[k % columns_]);
     if (eta > 0) out += eta * narrow_.data()[k] + eta * eta * n;
     return out;
@@ -67,7 +67,7 @@ class BoundedDot {
   // Relative error that narrower operands add.
   double operands() const {
     const double u = model_.operand_roundoff;
-    return 2 * u + u * u + model_.left_out();
+    return 2 * u + u * u + model_.parts.left_out;
   }
 
  private:

@@ -62,7 +62,7 @@ struct DotOperand {
       if (is_infinite(x, k)) {
         line.infinite = true;
         // Where operands are split, the lower part of an infinity is a NaN, or is multiplied by a lower part that is 0.
-        line.nonfinite.open = line.nonfinite.open || model.part_roundoff > 0;
+        line.nonfinite.open = line.nonfinite.open || model.parts.roundoff > 0;
         sizes.data()[k] = 0;
       } else if (is_finite(x.v.data()[k])) {
         line.nonfinite.open = true;  // an operand that has become infinite

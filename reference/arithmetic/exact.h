@@ -79,6 +79,7 @@ class Exact : public PlaneArithmetic<Exact<V>, Plane<V>, V> {
     });
   }
   Matrix carried(const Matrix& x) const { return x; }
+  Matrix saved(Matrix x) const { return x; }
 
  private:
   friend SumsAndProducts<Exact, Matrix>;

@@ -2,6 +2,7 @@
 // The rounding model of an implementation, for the arithmetics of error bounds and of random errors.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -9,6 +10,21 @@ namespace backgauge {
 
 // 2 exp(-8^2 / 2) = 2.5e-14 is the chance that an error of random roundings is larger than so many deviations.
 inline constexpr double kDeviations = 8;
+
+// How operands of matrix products are split in parts that sum up to them, and which products of parts are computed:
+// bounds.md 2.1. By default they are whole.
+struct OperandParts {
+  double roundoff = 0;  // of the first part; 0: operands are not split
+  double products = 1;  // of parts, for each term
+  double left_out = 0;  // what is missing of a term for lack of the others, relative to its size
+  double size = 1;      // of the parts of an operand together, relative to its own
+};
+
+// The declared error of an activation y, where it is more than the standard one: bounds.md 3.6.
+struct ActivationError {
+  double absolute = 0, relative = 0;
+  double of(double y) const { return absolute + relative * y; }
+};
 
 // Where an implementation rounds, and how much: bounds.md 2.
 struct RoundingModel {
@@ -18,24 +34,21 @@ struct RoundingModel {
   double operand_roundoff = 0;   // of the operands of matrix products, when the contract allows narrower ones
   double operand_underflow = 0;  // what an operand may lose below the normal range of a narrower format
   double operand_largest = std::numeric_limits<double>::infinity();  // beyond it an operand may be infinite
-  double part_roundoff = 0;   // of each of the two parts that operands of matrix products are split in; 0: they are not
+  OperandParts parts{};
   double carry_roundoff = 0;  // of what passes from step to step through storage; 0: it does not
   double carry_underflow = 0;
   double carry_largest = std::numeric_limits<double>::infinity();
+  bool rounds_saved = false;  // what passes from pass to pass and from layer to layer is rounded in the same way
   bool relu_slope_at_zero = false;
-  double recomputed_co = 0;  // relative deviation of a recomputed co from the saved one; 0: it is not recomputed
+  ActivationError tanh_error{}, sigmoid_error{};
+  ActivationError recomputed_co{};  // deviation of a recomputed co from the saved one; 0: it is not recomputed
 
-  // Activations inside an implementation. 4 and 2: bounds.md 3.6.
-  double activation_relative() const { return 4 * unit_roundoff; }
-  double sigmoid_absolute() const { return 2 * unit_roundoff; }
+  // The error of a standard activation y >= 0. 4 and 2: bounds.md 3.6.
+  double standard_tanh(double y) const { return 4 * unit_roundoff * y; }
+  double standard_sigmoid(double y) const { return 4 * unit_roundoff * y + 2 * unit_roundoff; }
 
   // Whether relu has the slope 1, and not 0, at a number: semantics.md 3.4.
   bool relu_passes(double p) const { return p > 0 || (p == 0 && relu_slope_at_zero); }
-
-  // For a term of a product of matrices: the number of products that it is computed as, and the relative size of the
-  // product that is left out, where operands are in two parts. bounds.md 2.1
-  double products_of_term() const { return part_roundoff > 0 ? 3 : 1; }
-  double left_out() const { return part_roundoff * part_roundoff; }
 
   // Largest relative error of n roundings in a row; infinite where the first-order model ends.
   double gamma(double n) const {
@@ -48,10 +61,7 @@ struct RoundingModel {
     return nu < 1 ? 1 + nu + nu * nu : std::exp(nu);  // both are at least exp(nu)
   }
   // gamma for the sum of n terms of a product of matrices, and `more` roundings.
-  double dot_gamma(double n, double more) const {
-    const double size_of_parts = (1 + 2 * part_roundoff) * (1 + 2 * part_roundoff);
-    return gamma(products_of_term() * n + more) * size_of_parts;
-  }
+  double dot_gamma(double n, double more) const { return gamma(parts.products * n + more) * parts.size * parts.size; }
 };
 
 }  // namespace backgauge

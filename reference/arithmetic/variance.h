@@ -61,8 +61,8 @@ struct UndisturbedSums {
   }
   void add(const Plane<double>& x, const Plane<double>& y) { add(x, y, x.square(), y.square()); }
   Plane<double> variance(const RoundingModel& model) const {
-    const double n = model.products_of_term() * terms;
-    const double u = model.unit_roundoff, eta = model.least_normal, left_out = model.left_out();
+    const double n = model.parts.products * terms;
+    const double u = model.unit_roundoff, eta = model.least_normal, left_out = model.parts.left_out;
     Plane<double> out = u * u * (n + 1) * (squares + value.square()) + 2 * n * eta * eta;
     if (left_out > 0) out += left_out * left_out * squares;
     return out;
@@ -85,7 +85,7 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
 
   Matrix recomputable(const double* values, Index rows, Index cols) const {
     Matrix out = input(values, rows, cols);
-    out.q = (model_.recomputed_co * out.v).square();
+    out.q = (model_.recomputed_co.relative * out.v).square();
     return out;
   }
   Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
@@ -178,7 +178,7 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
     Dot dot(model_, model_.largest - size_of(c));
     dot.add(x, y);
     const Matrix product = carried(take_total(dot));
-    const double n = model_.products_of_term() * static_cast<double>(x.cols());
+    const double n = model_.parts.products * static_cast<double>(x.cols());
     Matrix out{c.v + product.v, c.q + product.q + uu_ * (n + 1) * (c.v.square() + (c.v + product.v).square())};
     if (dot.met_.size() == 0) return out;
     return opened(std::move(out), dot.met_ + sizes_of(c), model_.largest);
@@ -192,14 +192,14 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
   Matrix sigmoid(const Matrix& x) const {
     Matrix out = exactly(exact_.sigmoid(x.v));
     const Plane<double> slope = (out.v * (1 - out.v) + 0.097 * x.q.sqrt()).min(0.25);
-    out.q = slope.square() * x.q + (model_.activation_relative() * out.v / 2).square() +
-            model_.sigmoid_absolute() * model_.sigmoid_absolute() / 4 + underflow_;
+    const double relative = 4 * model_.unit_roundoff, absolute = 2 * model_.unit_roundoff;
+    out.q = slope.square() * x.q + (relative * out.v / 2).square() + absolute * absolute / 4 + underflow_;
     return out;
   }
   Matrix tanh(const Matrix& x) const {
     Matrix out = exactly(exact_.tanh(x.v));
     const Plane<double> slope = (1 - out.v.square() + 0.77 * x.q.sqrt()).min(1.0);
-    out.q = slope.square() * x.q + (model_.activation_relative() * out.v / 2).square() + underflow_;
+    out.q = slope.square() * x.q + (4 * model_.unit_roundoff * out.v / 2).square() + underflow_;
     return out;
   }
   Matrix relu(const Matrix& x) const { return {exact_.relu(x.v), x.q}; }
@@ -251,6 +251,7 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
     const Plane<double> sizes = sizes_of(out);
     return opened(std::move(out), sizes, model_.carry_largest);
   }
+  Matrix saved(Matrix x) const { return model_.rounds_saved ? carried(x) : x; }
 
   // Noise does not need the value of an output.
   Matrix output(Matrix x) const {

@@ -84,17 +84,22 @@ typedef enum backgauge_status {
 typedef enum backgauge_accuracy_class {
   BACKGAUGE_CLASS_A = 1,       /* computed in float; each output element is rounded once */
   BACKGAUGE_CLASS_A_PRIME = 2, /* computed in float; values carried from step to step are rounded too */
-  BACKGAUGE_CLASS_B = 3        /* the result of every scalar operation is rounded, sums included */
+  BACKGAUGE_CLASS_S = 3,       /* the same, and what one pass or layer hands to the next: what the forward saves (gates,
+                                  cell states, h, dropped h) and the gradients of gates and of what a layer reads */
+  BACKGAUGE_CLASS_B = 4        /* the result of every scalar operation is rounded, sums included */
 } backgauge_accuracy_class;
 
-/* How matrix products are computed. */
+/* How matrix products are computed, the most accurate first. Operands and sums are float, but of float64 calls. */
 typedef enum backgauge_numerical_contract {
   BACKGAUGE_FP32_STRICT = 1, /* operands and sums in the dtype (float for half and bfloat16) or better */
-  BACKGAUGE_FP32_TF32 = 2,   /* float operands rounded to 11 significant bits */
-  BACKGAUGE_BF16_ACC32 = 3,  /* float operands rounded to 8 significant bits (bfloat16), float sums */
-  BACKGAUGE_FP16_ACC32 = 4,  /* half operands, float sums */
-  BACKGAUGE_FP32_3XTF32 = 5  /* each float operand split into two parts of 11 significant bits, three of the four
-                                products of parts, float sums */
+  BACKGAUGE_FP32_9XBF16 = 2, /* each operand split into three parts of 8 significant bits (bfloat16), all nine products
+                                of parts */
+  BACKGAUGE_FP32_6XBF16 = 3, /* the same with the six largest of the nine */
+  BACKGAUGE_FP32_3XTF32 = 4, /* two parts of 11 significant bits, three of the four products of parts */
+  BACKGAUGE_FP32_3XBF16 = 5, /* two parts of 8 significant bits, three of the four products of parts */
+  BACKGAUGE_FP32_TF32 = 6,   /* operands rounded to 11 significant bits */
+  BACKGAUGE_FP16_ACC32 = 7,  /* half operands */
+  BACKGAUGE_BF16_ACC32 = 8   /* operands rounded to 8 significant bits (bfloat16) */
 } backgauge_numerical_contract;
 
 typedef enum backgauge_determinism {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/contract/claims.h"
 
+#include <charconv>
 #include <cmath>
 
 namespace backgauge {
@@ -30,6 +31,8 @@ constexpr std::int32_t kEnumerators = 32;
                 .is_narrow = (dtypes) == kNarrowDtypes, .usual = usual_, .word = word_, .enumerators = #type)
 #define BACKGAUGE_FLAG(name, usual_, op, documentation) \
   BACKGAUGE_ROW(name, kFlag, op, documentation, .usual = usual_, .word = flag_word)
+#define BACKGAUGE_ERROR(name, least_, greatest_, op, documentation) \
+  BACKGAUGE_ROW(name, kError, op, documentation, .least_power = least_, .greatest_power = greatest_)
 #define BACKGAUGE_LIMIT(size_, member, op, what)                                                                    \
   BACKGAUGE_ROW(least_##size_, kNumber, op, "the smallest " what " that it takes", .size_name = #size_,             \
                 .size = &Extents::member, .limit = Limit::kLeast)                                                   \
@@ -58,7 +61,7 @@ std::vector<Property> make_properties() {
   }
   {
     constexpr Effect kEffect = Effect::kRounding;
-    add({BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_WORD, BACKGAUGE_FLAG)});
+    add({BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_WORD, BACKGAUGE_FLAG, BACKGAUGE_ERROR)});
   }
   {
     constexpr Effect kEffect = Effect::kCheck;
@@ -72,7 +75,7 @@ bool has(std::uint32_t set, std::int32_t enumerator) {
   return enumerator >= 0 && enumerator < kEnumerators && (set & BACKGAUGE_BIT(enumerator)) != 0;
 }
 
-// "A (1), A' (2), B (3)"
+// "A (1), A' (2), S (3), B (4)"
 std::string enumerators_in(WordOf word, std::uint32_t set) {
   std::string out;
   for (std::int32_t enumerator = 0; enumerator < kEnumerators; ++enumerator) {
@@ -88,6 +91,27 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
   std::string out;
   for (const std::string& word : words) out.append(out.empty() ? "" : separator).append(word);
   return out;
+}
+
+// "2^-17" for a power of two.
+std::string error_text(double value) {
+  int exponent = 0;
+  const bool is_power = value > 0 && std::frexp(value, &exponent) == 0.5;
+  return is_power ? "2^" + std::to_string(exponent - 1) : number_text(value);
+}
+
+std::optional<double> parse_error(std::string_view text) {
+  constexpr std::string_view kPower = "2^";
+  const bool is_power = text.starts_with(kPower);
+  const std::string_view digits = text.substr(is_power ? kPower.size() : 0);
+  const char* const end = digits.data() + digits.size();
+  int exponent = 0;
+  double value = 0;
+  const auto read =
+      is_power ? std::from_chars(digits.data(), end, exponent) : std::from_chars(digits.data(), end, value);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  if (is_power) value = std::ldexp(1.0, exponent);
+  return value >= 0 && value <= kNoLimit ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace
@@ -119,7 +143,7 @@ bool Claims::takes(std::int32_t dtype) const { return has(dtypes[kEveryDtype], d
 
 Declared declared(const Claims& claims, std::int32_t dtype) {
 #define BACKGAUGE_DECLARED(name, ...) .name = claims.name[dtype],
-  return {BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_DECLARED, BACKGAUGE_DECLARED)};
+  return {BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_DECLARED, BACKGAUGE_DECLARED, BACKGAUGE_DECLARED)};
 }
 
 std::int64_t Claims::mask_count(std::int32_t dtype, const Extents& extents) const {
@@ -129,7 +153,7 @@ std::int64_t Claims::mask_count(std::int32_t dtype, const Extents& extents) cons
 void Claims::declare(const Declared& declared) {
 #define BACKGAUGE_DECLARE(property, ...) \
   if (find_property(#property)->is_of(spec().traits)) property = declared.property;
-  BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_DECLARE, BACKGAUGE_DECLARE)
+  BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_DECLARE, BACKGAUGE_DECLARE, BACKGAUGE_DECLARE)
 }
 
 void Property::set_all(Claims& claims, double value) const {
@@ -149,7 +173,9 @@ std::uint32_t Property::all(const OpSpec& op) const {
 double Property::usual_for(const OpSpec& op) const { return kind == Kind::kSet ? all(op) : usual; }
 
 bool Property::allows(const OpSpec& op, double value) const {
-  if (!(value >= 0 && value <= kNoLimit) || std::floor(value) != value) return false;
+  if (!(value >= 0 && value <= kNoLimit)) return false;
+  if (kind == Kind::kError) return true;
+  if (std::floor(value) != value) return false;
   if (kind == Kind::kNumber) return value >= least;
   if (kind == Kind::kSet) return value > 0 && value <= all(op) && (static_cast<std::uint32_t>(value) & ~all(op)) == 0;
   return value < kEnumerators && has(all(op), static_cast<std::int32_t>(value));
@@ -157,11 +183,18 @@ bool Property::allows(const OpSpec& op, double value) const {
 
 std::string Property::expected(const OpSpec& op) const {
   if (kind == Kind::kFlag) return "0 or 1";
+  if (kind == Kind::kError) return expected_text();
   if (kind == Kind::kNumber) return "a whole number from " + number_text(least) + " to 2^53";
   return (kind == Kind::kSet ? "a set of " : "one of ") + enumerators_in(word, all(op));
 }
 
+std::string Property::expected_text() const {
+  if (kind == Kind::kError) return "a number of at least 0, such as 2^-17";
+  return "one of " + backgauge::words_in(word);
+}
+
 std::vector<std::string> Property::words_of(double value) const {
+  if (kind == Kind::kError) return {error_text(value)};
   if (kind == Kind::kNumber) return {number_text(value)};
   if (kind == Kind::kSet) return words_in(static_cast<std::uint32_t>(value));
   return {std::string(word(static_cast<std::int32_t>(value)))};
@@ -176,6 +209,7 @@ std::vector<std::string> Property::words_in(std::uint32_t values) const {
 }
 
 std::optional<double> Property::parse(std::string_view text) const {
+  if (kind == Kind::kError) return parse_error(text);
   for (std::int32_t enumerator = 0; word != nullptr && enumerator < kEnumerators; ++enumerator) {
     if (word(enumerator) == text && text != "?") return enumerator;
   }

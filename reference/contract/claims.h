@@ -50,6 +50,7 @@ class PerDtype {
 #define BACKGAUGE_SET_MEMBER(fact, attribute, key, name, ...) PerDtype<std::uint32_t> name;
 #define BACKGAUGE_WORD_MEMBER(name, type, ...) PerDtype<type> name;
 #define BACKGAUGE_FLAG_MEMBER(name, ...) PerDtype<bool> name;
+#define BACKGAUGE_ERROR_MEMBER(name, ...) PerDtype<double> name;
 #define BACKGAUGE_LIMIT_MEMBERS(size, ...) PerDtype<std::int64_t> least_##size, greatest_##size, multiple_of_##size;
 
 struct Declared;
@@ -60,7 +61,7 @@ struct Claims {
   BACKGAUGE_SCOPE_CLAIMS(BACKGAUGE_DTYPES_MEMBER, BACKGAUGE_FLAG_MEMBER)
   BACKGAUGE_ATTRIBUTES(BACKGAUGE_SET_MEMBER, BACKGAUGE_SET_MEMBER, BACKGAUGE_NO_MEMBER, BACKGAUGE_NO_MEMBER)
   BACKGAUGE_LIMIT_CLAIMS(BACKGAUGE_LIMIT_MEMBERS)
-  BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_WORD_MEMBER, BACKGAUGE_FLAG_MEMBER)
+  BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_WORD_MEMBER, BACKGAUGE_FLAG_MEMBER, BACKGAUGE_ERROR_MEMBER)
   BACKGAUGE_CHECK_CLAIMS(BACKGAUGE_WORD_MEMBER, BACKGAUGE_FLAG_MEMBER)
 
   // The usual value of every property: all calls of a gradient op, computed in float at least, rounded once, and
@@ -84,14 +85,16 @@ struct Claims {
 #undef BACKGAUGE_SET_MEMBER
 #undef BACKGAUGE_WORD_MEMBER
 #undef BACKGAUGE_FLAG_MEMBER
+#undef BACKGAUGE_ERROR_MEMBER
 #undef BACKGAUGE_LIMIT_MEMBERS
 
 #define BACKGAUGE_WORD_MEMBER(name, type, words, usual, ...) type name = usual;
 #define BACKGAUGE_FLAG_MEMBER(name, usual, ...) bool name = usual;
+#define BACKGAUGE_ERROR_MEMBER(name, ...) double name = 0;
 
 // The properties that change where results of one dtype are rounded.
 struct Declared {
-  BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_WORD_MEMBER, BACKGAUGE_FLAG_MEMBER)
+  BACKGAUGE_ROUNDING_CLAIMS(BACKGAUGE_WORD_MEMBER, BACKGAUGE_FLAG_MEMBER, BACKGAUGE_ERROR_MEMBER)
 
   // Whether co is taken as tanh(cs), however the saved one was rounded.
   bool computes_co() const { return recomputes_co || recomputes_forward; }
@@ -101,6 +104,7 @@ struct Declared {
 
 #undef BACKGAUGE_WORD_MEMBER
 #undef BACKGAUGE_FLAG_MEMBER
+#undef BACKGAUGE_ERROR_MEMBER
 
 Declared declared(const Claims& claims, std::int32_t dtype);
 
@@ -113,7 +117,7 @@ enum class Limit { kLeast, kGreatest, kMultiple };
 
 struct Property {
   using Size = std::int64_t Extents::*;
-  enum class Kind { kWord, kSet, kFlag, kNumber };
+  enum class Kind { kWord, kSet, kFlag, kNumber, kError };
 
   std::string_view name;
   Kind kind;
@@ -126,6 +130,7 @@ struct Property {
   bool is_narrow = false;                    // it matters for half and bfloat16 only
   double usual = 0;                          // of a set: all values
   double least = 0;                          // of a number: its smallest legal value
+  int least_power = 0, greatest_power = 0;   // of an error: powers of two that are worth a try
   WordOf word = nullptr;                     // of words, sets and flags
   std::string_view enumerators{};            // of words: "backgauge_accuracy_class"
   const AttributeSpec* attribute = nullptr;  // of sets but dtypes: what they list the values of
@@ -141,14 +146,16 @@ struct Property {
   double usual_for(const OpSpec& op) const;
   bool allows(const OpSpec& op, double value) const;
 
-  // "one of A (1), A' (2), B (3)", "0 or 1": the legal values.
+  // "one of A (1), A' (2), S (3), B (4)", "0 or 1": the legal values.
   std::string expected(const OpSpec& op) const;
+  std::string expected_text() const;  // what parse() takes
 
-  // One word, or those in a set, or a number.
+  // One word, or those in a set, or a number; an error that is a power of two as "2^-17".
   std::vector<std::string> words_of(double value) const;
   std::vector<std::string> words_in(std::uint32_t values) const;
 
-  // The enumerator of a word, or of "0" or "1"; nullopt if there is none.
+  // The enumerator of a word, or of "0" or "1"; an error as words_of() writes it, or as a decimal number; nullopt if
+  // there is none.
   std::optional<double> parse(std::string_view text) const;
 };
 

@@ -85,7 +85,7 @@ TEST(Claims, FloatAloneNeedsNoAccuracyClass) {
   claims.erase(claims.begin() + 2);
   EXPECT_EQ(refusal_of(claims), "");
   claims[0].value = kHalfAndFloat;
-  EXPECT_EQ(refusal_of(claims), "accuracy_class is missing: expected one of A (1), A' (2), B (3)");
+  EXPECT_EQ(refusal_of(claims), "accuracy_class is missing: expected one of A (1), A' (2), S (3), B (4)");
 }
 
 TEST(Claims, SayWhatIsWrongWithThem) {
@@ -105,8 +105,8 @@ TEST(Claims, SayWhatIsWrongWithThem) {
       with("slope", 1),
       "\"slope\" is not a property that this backgauge knows; known are dtypes, use_peephole, least_T, "
       "greatest_T, multiple_of_T, least_B, greatest_B, multiple_of_B, least_I, greatest_I, multiple_of_I, least_H, "
-      "greatest_H, multiple_of_H, accuracy_class, numerical_contract, recomputes_co, recomputes_forward, "
-      "determinism");
+      "greatest_H, multiple_of_H, accuracy_class, numerical_contract, tanh_absolute, tanh_ulps, sigmoid_absolute, "
+      "sigmoid_ulps, recomputes_co, recomputes_forward, determinism");
   EXPECT_EQ(with("rnn_modes", 2), "rnn_modes: BlockLSTMGradV2 does not have this property");
   EXPECT_EQ(with("determinism", 1, 0, 7), "determinism: reserved: expected 0, got 7");
   EXPECT_EQ(with("determinism", 1, BACKGAUGE_FLOAT64),
@@ -116,8 +116,9 @@ TEST(Claims, SayWhatIsWrongWithThem) {
     EXPECT_EQ(with("dtypes", set).substr(0, 47), "dtypes: expected a set of f16 (1), f32 (2), got") << set;
   }
   EXPECT_EQ(with("use_peephole", 4), "use_peephole: expected a set of 0, 1, got 4");
-  EXPECT_EQ(with("accuracy_class", 4), "accuracy_class: expected one of A (1), A' (2), B (3), got 4");
-  EXPECT_EQ(with("accuracy_class", 0), "accuracy_class: expected one of A (1), A' (2), B (3), got 0");
+  EXPECT_EQ(with("accuracy_class", 5), "accuracy_class: expected one of A (1), A' (2), S (3), B (4), got 5");
+  EXPECT_EQ(with("accuracy_class", 0), "accuracy_class: expected one of A (1), A' (2), S (3), B (4), got 0");
+  EXPECT_EQ(with("tanh_absolute", -1), "tanh_absolute: expected a number of at least 0, such as 2^-17, got -1");
   EXPECT_EQ(with("recomputes_co", 2), "recomputes_co: expected 0 or 1, got 2");
   EXPECT_EQ(with("least_H", -1), "least_H: expected a whole number from 0 to 2^53, got -1");
   EXPECT_EQ(with("multiple_of_H", 0), "multiple_of_H: expected a whole number from 1 to 2^53, got 0");
@@ -202,6 +203,16 @@ TEST(Properties, ReadTheirWords) {
   EXPECT_EQ(find_property("accuracy_class")->parse("?"), std::nullopt);
   EXPECT_EQ(find_property("recomputes_co")->parse("1"), 1);
   EXPECT_EQ(find_property("least_H")->parse("12"), std::nullopt);
+  const Property& error = *find_property("tanh_absolute");
+  EXPECT_EQ(error.parse("2^-17"), 0x1p-17);
+  EXPECT_EQ(error.parse("7.5e-06"), 7.5e-06);
+  EXPECT_EQ(error.parse("0"), 0);
+  for (const char* wrong : {"", "2^", "2^x", "-1", "nan", "inf", "1 ", "2^-17x", "A"}) {
+    EXPECT_EQ(error.parse(wrong), std::nullopt) << wrong;
+  }
+  EXPECT_EQ(error.words_of(0x1p-17), std::vector<std::string>{"2^-17"});
+  EXPECT_EQ(error.words_of(64), std::vector<std::string>{"2^6"});
+  EXPECT_EQ(error.words_of(0), std::vector<std::string>{"0"});
   EXPECT_EQ(find_property("numerical_contract")->parse("fp32_tf32"), BACKGAUGE_FP32_TF32);
 }
 

@@ -306,10 +306,12 @@ std::string_view direction_attribute(std::int32_t direction) {
   return word_at<2>({"unidirectional", "bidirectional"}, direction);
 }
 
-std::string_view accuracy_class_word(std::int32_t cls) { return word_at<3>({"A", "A'", "B"}, cls); }
+std::string_view accuracy_class_word(std::int32_t cls) { return word_at<4>({"A", "A'", "S", "B"}, cls); }
 
 std::string_view numerical_contract_word(std::int32_t contract) {
-  return word_at<5>({"fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32", "fp32_3xtf32"}, contract);
+  return word_at<8>({"fp32_strict", "fp32_9xbf16", "fp32_6xbf16", "fp32_3xtf32", "fp32_3xbf16", "fp32_tf32",
+                     "fp16_acc32", "bf16_acc32"},
+                    contract);
 }
 
 std::string_view determinism_word(std::int32_t determinism) {

@@ -217,7 +217,7 @@ std::string_view dtype_word(std::int32_t dtype);          // f16 f32 f64 i64 bf1
 std::string_view rnn_mode_word(std::int32_t mode);        // relu tanh lstm gru
 std::string_view input_mode_word(std::int32_t mode);      // linear skip auto
 std::string_view direction_word(std::int32_t direction);  // uni bi
-std::string_view accuracy_class_word(std::int32_t cls);   // A A' B
+std::string_view accuracy_class_word(std::int32_t cls);   // A A' S B
 std::string_view numerical_contract_word(std::int32_t contract);
 std::string_view determinism_word(std::int32_t determinism);
 std::string_view call_status_word(std::int32_t status);

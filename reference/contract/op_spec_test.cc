@@ -332,7 +332,7 @@ TEST(Words, AreFoundBothWays) {
   EXPECT_EQ(call_status_word(BACKGAUGE_INTERNAL), "internal");
   const std::pair<std::string_view (*)(std::int32_t), std::int32_t> all[] = {
       {dtype_word, 5},          {rnn_mode_word, 4},           {input_mode_word, 3},  {direction_word, 2},
-      {accuracy_class_word, 3}, {numerical_contract_word, 5}, {determinism_word, 3}, {call_status_word, 5}};
+      {accuracy_class_word, 4}, {numerical_contract_word, 8}, {determinism_word, 3}, {call_status_word, 5}};
   for (const auto& [word_of, last] : all) {
     for (std::int32_t enumerator = 1; enumerator <= last; ++enumerator) {
       EXPECT_NE(word_of(enumerator), "?");
@@ -345,7 +345,7 @@ TEST(Words, AreFoundBothWays) {
 }
 
 TEST(OpSpec, SetsAreListedInWords) {
-  EXPECT_EQ(words_in(accuracy_class_word), "A, A', B");
+  EXPECT_EQ(words_in(accuracy_class_word), "A, A', S, B");
   EXPECT_EQ(words_in(dtype_word, BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16)), "f16, bf16");
   EXPECT_EQ(words_in(dtype_word, 0), "");
 }

@@ -183,9 +183,9 @@ RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const
                                       const M* cs_prev, const M& dh, const M& dc) {
   RnnStepGradients<M> d;
   switch (mode) {
-    case BACKGAUGE_RNN_RELU: d.da = d.dr = a.where_positive(step.p, dh); break;         // (10)
-    case BACKGAUGE_RNN_TANH: d.da = d.dr = a.product(a.tanh_slope(step.h), dh); break;  // (11)
-    case BACKGAUGE_LSTM: {                                                              // (12)
+    case BACKGAUGE_RNN_RELU: d.da = d.dr = a.saved(a.where_positive(step.p, dh)); break;         // (10)
+    case BACKGAUGE_RNN_TANH: d.da = d.dr = a.saved(a.product(a.tanh_slope(step.h), dh)); break;  // (11)
+    case BACKGAUGE_LSTM: {                                                                       // (12)
       const LstmCellGradients<M> c =
           lstm_cell_backward(a, step.lstm, *cs_prev, dc, dh, static_cast<const Peepholes<M>*>(nullptr));
       d.da = d.dr = a.beside({&c.gates.i, &c.gates.f, &c.gates.ci, &c.gates.o});
@@ -195,11 +195,11 @@ RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const
     case BACKGAUGE_GRU: {
       const M one = a.ones(dh.rows(), dh.cols());
       const M one_minus_z = a.difference(one, step.z);
-      const M dn = a.product(dh, one_minus_z, a.tanh_slope(step.n));                   // (13)
+      const M dn = a.saved(a.product(dh, one_minus_z, a.tanh_slope(step.n)));          // (13)
       const M z_slope = a.sigmoid_slope(step.z), by_z = a.difference(h_prev, step.n);  // in one order
-      const M dz = a.product(dh, by_z, z_slope);                                       // (14)
-      const M dr = a.product(dn, step.hn, a.sigmoid_slope(step.r));                    // (15)
-      const M dn_r = a.product(dn, step.r);
+      const M dz = a.saved(a.product(dh, by_z, z_slope));                              // (14)
+      const M dr = a.saved(a.product(dn, step.hn, a.sigmoid_slope(step.r)));           // (15)
+      const M dn_r = a.saved(a.product(dn, step.r));
       d.da = a.beside({&dr, &dz, &dn});
       d.dr = a.beside({&dr, &dz, &dn_r});  // (16)
       d.h_direct = a.product(dh, step.z);  // (17)
@@ -209,15 +209,23 @@ RnnStepGradients<M> rnn_step_backward(const A& a, backgauge_rnn_mode mode, const
   return d;
 }
 
-// The step as the trace keeps it.
+// The step as the trace keeps it: h and cs are rounded already where they are carried.
 template <class A, class M>
 RnnStep<M> kept_step(const A& a, backgauge_rnn_mode mode, RnnStep<M> step) {
   step.h = kept(a, std::move(step.h));
   if (mode == BACKGAUGE_RNN_RELU) step.p = kept(a, std::move(step.p));
-  if (mode == BACKGAUGE_LSTM) step.lstm.cs = kept(a, std::move(step.lstm.cs));
+  if (mode == BACKGAUGE_LSTM) {
+    step.lstm.cs = kept(a, std::move(step.lstm.cs));
+    for (M LstmSaved<M>::*value :
+         {&LstmSaved<M>::i, &LstmSaved<M>::f, &LstmSaved<M>::o, &LstmSaved<M>::ci, &LstmSaved<M>::co}) {
+      step.lstm.*value = a.saved(std::move(step.lstm.*value));
+    }
+  }
   if (mode == BACKGAUGE_GRU) {
-    step.r = kept(a, std::move(step.r));
-    step.z = kept(a, std::move(step.z));
+    step.r = kept(a, a.saved(std::move(step.r)));
+    step.z = kept(a, a.saved(std::move(step.z)));
+    step.n = a.saved(std::move(step.n));
+    step.hn = a.saved(std::move(step.hn));
   }
   return step;
 }
@@ -274,7 +282,7 @@ RnnTrace<M> cudnn_rnn_forward(const A& a, const RnnNet<M>& net, const R& read) {
     for (const std::vector<M>& mask : net.masks[l]) {
       std::vector<M>& left = dropped.emplace_back();
       for (std::size_t t = 0; t < T; ++t) {
-        left.push_back(kept(a, a.product(detail::layer_output(a, net, trace, l, t), mask[t])));  // (18)
+        left.push_back(kept(a, a.saved(a.product(detail::layer_output(a, net, trace, l, t), mask[t]))));  // (18)
       }
     }
   }
@@ -355,6 +363,7 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const R& re
       for (std::size_t t = 0; t < T; ++t) {
         M side = a.product(a.matmul(*da[d][t], weights), net.masks[l - 1][d][t]);  // (26), (27) of one direction
         dx[t] = d == 0 ? std::move(side) : a.sum(dx[t], side);
+        if (d + 1 == D) dx[t] = a.saved(std::move(dx[t]));
       }
     }
     for (std::size_t t = 0; t < T && !own_masks; ++t) {
@@ -370,7 +379,7 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const R& re
         dx[t] = a.matmul(all_gates, both_weights);  // (26)
       }
       if (l > 0 && !net.masks.empty()) dx[t] = a.product(dx[t], net.masks[l - 1][0][t]);  // (27)
-      if (l == 0) dx[t] = output(a, std::move(dx[t]));
+      dx[t] = l == 0 ? output(a, std::move(dx[t])) : a.saved(std::move(dx[t]));
     }
     if (l > 0) {
       if (!net.masks.empty()) trace.dropped[l - 1].clear();

@@ -54,13 +54,13 @@ template <class A, class M = typename A::Matrix>
 LstmCellGradients<M> lstm_cell_backward(const A& a, const LstmSaved<M>& s, const M& cs_prev, const M& cs_grad,
                                         const M& h_grad, const Peepholes<M>* p) {
   LstmCellGradients<M> d;
-  const M do_ = a.product(a.sigmoid_slope(s.o), h_grad, s.co);  // (8)
+  const M do_ = a.saved(a.product(a.sigmoid_slope(s.o), h_grad, s.co));  // (8)
   const M through_co = a.product(a.tanh_slope(s.co), h_grad, s.o);
   const M dcs = p ? a.sum(through_co, cs_grad, a.product(do_, p->wco))  // (9)
                   : a.sum(through_co, cs_grad);
-  d.gates.ci = a.product(a.tanh_slope(s.ci), dcs, s.i);       // (10)
-  d.gates.f = a.product(a.sigmoid_slope(s.f), dcs, cs_prev);  // (11)
-  d.gates.i = a.product(a.sigmoid_slope(s.i), dcs, s.ci);     // (12)
+  d.gates.ci = a.saved(a.product(a.tanh_slope(s.ci), dcs, s.i));       // (10)
+  d.gates.f = a.saved(a.product(a.sigmoid_slope(s.f), dcs, cs_prev));  // (11)
+  d.gates.i = a.saved(a.product(a.sigmoid_slope(s.i), dcs, s.ci));     // (12)
   d.gates.o = do_;
   const M through_f = a.product(dcs, s.f);
   if (p) {

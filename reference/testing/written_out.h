@@ -42,7 +42,8 @@ class WrittenOut : public PlaneArithmetic<WrittenOut, WrittenOutMatrix, float> {
       : forms_(forms),
         dtype_(dtype),
         rounds_(is_narrow(dtype) && accuracy_class == BACKGAUGE_CLASS_B),
-        carries_(is_narrow(dtype) && accuracy_class == BACKGAUGE_CLASS_A_PRIME) {}
+        saves_(is_narrow(dtype) && accuracy_class == BACKGAUGE_CLASS_S),
+        carries_(saves_ || (is_narrow(dtype) && accuracy_class == BACKGAUGE_CLASS_A_PRIME)) {}
 
   Matrix recomputable(const double* values, Index rows, Index cols) const { return input(values, rows, cols); }
   Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
@@ -72,6 +73,7 @@ class WrittenOut : public PlaneArithmetic<WrittenOut, WrittenOutMatrix, float> {
   Matrix blend(const Matrix& z, const Matrix& h, const Matrix& n) const;
   Matrix clip(const Matrix& x, double limit) const { return {exact_.clip(x.v, limit)}; }
   Matrix carried(const Matrix& x) const { return {carries_ ? to_dtype(x.v) : x.v}; }
+  Matrix saved(Matrix x) const { return saves_ ? Matrix{to_dtype(x.v)} : x; }
 
  private:
   friend SumsAndProducts<WrittenOut, Matrix>;
@@ -97,7 +99,7 @@ class WrittenOut : public PlaneArithmetic<WrittenOut, WrittenOutMatrix, float> {
 
   const Forms forms_;
   const backgauge_dtype dtype_;
-  const bool rounds_, carries_;
+  const bool rounds_, saves_, carries_;
   static inline const Exact<float> exact_{};
 };
 static_assert(Arithmetic<WrittenOut>);

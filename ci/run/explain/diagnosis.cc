@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ci/run/explain/known_fault_match.h"
 #include "properties/case/draw/inputs.h"
@@ -47,21 +48,49 @@ std::string hint_of(ExpectedOutputs& expected, const Problem& problem, const std
   return known.empty() ? term_hint(problem, wanted, in_order_of(wanted, given)) : known;
 }
 
+// The values of a property that allow more than the claimed one, the least first. Enumerators are in that order.
+std::vector<double> wider_values(const Property& property, const OpSpec& op, double claimed) {
+  std::vector<double> out;
+  if (property.kind == Property::Kind::kError) {
+    for (int power = property.least_power; power <= property.greatest_power; ++power) {
+      if (std::ldexp(1.0, power) > claimed) out.push_back(std::ldexp(1.0, power));
+    }
+  } else {
+    for (double value = claimed + 1; property.allows(op, value); ++value) out.push_back(value);
+  }
+  return out;
+}
+
+// The first of the values that passes, or nullptr. Where a larger error passes if a smaller one does, half of the rest
+// is ruled out by each try.
+template <class Passes>
+const double* first_passing(const Property& property, const std::vector<double>& values, Passes passes) {
+  if (property.kind != Property::Kind::kError) {
+    const auto first = std::ranges::find_if(values, passes);
+    return first == values.end() ? nullptr : &*first;
+  }
+  if (values.empty() || !passes(values.back())) return nullptr;
+  return &*std::ranges::partition_point(values, [&](double value) { return !passes(value); });
+}
+
 // With which other value of a property that changes where results are rounded the outputs pass, in words; "" if with
-// none. The first that passes in the order of the enumerators, which for numerical_contract is not one of tightness.
+// none.
 std::string passes_as(ExpectedOutputs& expected, const Problem& problem, const std::vector<GivenTensor>& given,
                       const Claims& claims, HowToDeclare how) {
-  for (const Property* property : properties_of(spec_of(problem.op))) {
+  const OpSpec& op = spec_of(problem.op);
+  for (const Property* property : properties_of(op)) {
     if (property->effect != Effect::kRounding || !property->matters_for(problem.dtype)) continue;
     const double claimed = property->get(claims, problem.dtype);
-    Claims other = claims;
-    for (double value = claimed + 1; property->allows(spec_of(problem.op), value); ++value) {
-      property->set(other, problem.dtype, value);
-      if (judge_outputs(expected, problem, given, declared(other, problem.dtype)).status != Status::kPassed) continue;
-      const std::string word = property->words_of(value).front();
-      return fmt::format("FAILED with {} {}; passes with {} ({})", property->name, property->words_of(claimed).front(),
-                         word, how(*property, word));
-    }
+    const std::vector<double> values = wider_values(*property, op, claimed);
+    const double* const value = first_passing(*property, values, [&](double each) {
+      Claims other = claims;
+      property->set(other, problem.dtype, each);
+      return judge_outputs(expected, problem, given, declared(other, problem.dtype)).status == Status::kPassed;
+    });
+    if (value == nullptr) continue;
+    const std::string word = property->words_of(*value).front();
+    return fmt::format("FAILED with {} {}; passes with {} ({})", property->name, property->words_of(claimed).front(),
+                       word, how(*property, word));
   }
   return "";
 }

@@ -16,13 +16,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kKindWords[] = {"word", "set", "flag", "number"};
+constexpr std::string_view kKindWords[] = {"word", "set", "flag", "number", "error"};
 constexpr const char *kOp = "op", *kNotClaimed = "not_claimed", *kText = "text";
 
 Json value_json(const Property& property, double value) {
   switch (property.kind) {
     case Property::Kind::kFlag: return value != 0;
     case Property::Kind::kNumber: return static_cast<std::int64_t>(value);
+    case Property::Kind::kError: return value;
     case Property::Kind::kWord: return property.words_of(value).front();
     case Property::Kind::kSet: return property.words_of(value);
   }
@@ -38,9 +39,10 @@ Json values_json(const Property& property, const Claims& claims) {
   return out;
 }
 
-// All properties but limits, and those limits that are claimed.
+// All properties but limits and errors, and those of these that are claimed.
 bool is_stated(const Property& property, const Claims& claims) {
-  return property.kind != Property::Kind::kNumber || is_worth_stating(property, claims);
+  const bool is_number = property.kind == Property::Kind::kNumber || property.kind == Property::Kind::kError;
+  return !is_number || is_worth_stating(property, claims);
 }
 
 double number_of(const Property& property, const Json& json) {
@@ -50,7 +52,7 @@ double number_of(const Property& property, const Json& json) {
     return static_cast<std::int32_t>(*value);
   };
   if (property.kind == Property::Kind::kFlag) return json.get<bool>() ? 1 : 0;
-  if (property.kind == Property::Kind::kNumber) return json.get<double>();
+  if (property.kind == Property::Kind::kNumber || property.kind == Property::Kind::kError) return json.get<double>();
   if (property.kind == Property::Kind::kWord) return enumerator(json);
   std::uint32_t values = 0;
   for (const Json& word : json) values |= BACKGAUGE_BIT(enumerator(word));

@@ -97,10 +97,7 @@ Record judge_line(Runner& runner, const Case& c, int num_threads) {
 }
 
 StoredOutputs::StoredOutputs(const GoldenData& data)
-    : problem(data.problem),
-      // TensorFlow's CPU kernels round every half operation: class B (semantics.md 1.4).
-      declared{.accuracy_class = BACKGAUGE_CLASS_B},
-      expected(data.facts) {
+    : problem(data.problem), declared(data.declared), expected(data.facts) {
   for (const std::vector<Tensor>* stored : {&data.forward, &data.outputs}) {
     for (const Tensor& tensor : *stored) given.push_back({tensor.name, tensor.shape, problem.dtype, tensor.values});
   }

@@ -30,7 +30,8 @@ LINES = [
     ("cudnn_rnn_backprop t4b3i5h4 mode=lstm dir=uni layers=1 in=linear dt=f32 data=inf:0x4", []),
 ]
 # The words of properties, in the order of their enumerators.
-WORDS = {"accuracy_class": ("A", "A'", "B"), "numerical_contract": ("fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32", "fp32_3xtf32")}
+WORDS = {"accuracy_class": ("A", "A'", "S", "B"),
+         "numerical_contract": ("fp32_strict", "fp32_9xbf16", "fp32_6xbf16", "fp32_3xtf32", "fp32_3xbf16", "fp32_tf32", "fp16_acc32", "bf16_acc32")}
 
 
 def claimed(options):
@@ -117,6 +118,14 @@ class Doors(AnswersTest):
 
 
 class OtherClass(AnswersTest):
+    def test_what_is_not_declared_is_named(self):
+        for saboteur, said in (("J2.block", "numerical_contract fp32_strict; passes with fp32_tf32 (claim numerical_contract fp32_tf32)"),
+                               ("J17.rnn", "accuracy_class A'; passes with S (claim accuracy_class S)"),
+                               ("F2.rnn", "relu_slope_at_zero 0; passes with 1 (claim relu_slope_at_zero 1)"),
+                               ("J9.rnn", "tanh_absolute 0; passes with 2^-")):
+            done = self.expect(1, "verify", f"--impl=saboteur:{saboteur}", "--tier=smoke", "--no-shrink", "-v")
+            self.assertIn(f"FAILED with {said}", done.stdout, saboteur)
+
     def test_half_that_passes_as_another_class_says_so(self):
         line = self.prepare("block_lstm_grad_v2 t5b3i17h4 peep=0 dt=f16 data=strat:0x1f2e")
         outputs = {name: array.astype(self.dtype) for name, array in self.want.items()}
@@ -126,7 +135,7 @@ class OtherClass(AnswersTest):
             far[2, 3] = numpy.nextafter(far[2, 3], numpy.float16(numpy.inf))
         numpy.savez(self.folder / "files.npz", **{**outputs, "w_grad": far})
         judge = ["judge", "--dir", self.case, "--outputs", self.folder / "files.npz"]
-        said = re.search(r"\n  FAILED with accuracy_class A; passes with (A'|B) \((--accuracy-class=\S+)\)\n",
+        said = re.search(r"\n  FAILED with accuracy_class A; passes with (A'|S|B) \((--accuracy-class=\S+)\)\n",
                          self.expect(1, *judge).stdout)
         self.assertTrue(said)
         self.expect(0, *judge, said[2])

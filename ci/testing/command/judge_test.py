@@ -99,7 +99,7 @@ class Outputs(JudgeTest):
         coarse = {**outputs, "w_grad": self.moved(outputs["w_grad"], "w_grad", (2, 3))}
         self.judge(1, folder, self.save(coarse), "--accuracy-class=A")
         self.judge(0, folder, self.save(coarse), "--accuracy-class=B")
-        for contract in ("fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32", "fp32_3xtf32"):
+        for contract in ("fp32_strict", "fp32_9xbf16", "fp32_6xbf16", "fp32_3xtf32", "fp32_3xbf16", "fp32_tf32", "fp16_acc32", "bf16_acc32"):
             self.judge(0, folder, self.save(outputs), f"--numerical-contract={contract}")
 
     def test_a_hint_at_the_fault(self):

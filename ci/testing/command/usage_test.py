@@ -164,7 +164,7 @@ class Help(CommandTest):
     def test_all_contracts_are_in_the_help(self):
         for subcommand in ("judge", "list"):
             help_text = self.expect(0, subcommand, "--help").stdout
-            for contract in ("fp32_strict", "fp32_tf32", "bf16_acc32", "fp16_acc32", "fp32_3xtf32"):
+            for contract in ("fp32_strict", "fp32_9xbf16", "fp32_6xbf16", "fp32_3xtf32", "fp32_3xbf16", "fp32_tf32", "fp16_acc32", "bf16_acc32"):
                 self.assertIn(contract, help_text)
 
     def test_version(self):

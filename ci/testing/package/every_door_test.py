@@ -25,6 +25,8 @@ DECLARATIONS = [
     ("LSTMBlockCellGrad", "f32", {"recomputes_co": True}),
     *(("CudnnRNNBackprop", "f32", {"relu_slope_at_zero": value}) for value in (False, True)),
     ("CudnnRNNBackprop", "f32", {"masks_per_direction": True}),
+    *(("CudnnRNNBackprop", "f32", {name: 2.0**-17}) for name in ("tanh_absolute", "sigmoid_absolute")),
+    *(("CudnnRNNBackprop", "f32", {name: 128.0}) for name in ("tanh_ulps", "sigmoid_ulps")),
     ("CudnnRNNBackprop", "f64", {"dropout": False, "rnn_modes": ["gru"], "input_modes": ["linear_input"]}),
 ]
 # Only these change the verdict on outputs; the others say which calls are made, or what is checked besides.

@@ -50,6 +50,10 @@ static backgauge_claim rnn_claims[] = {
     {"input_modes", BACKGAUGE_BIT(BACKGAUGE_LINEAR_INPUT) | BACKGAUGE_BIT(BACKGAUGE_SKIP_INPUT), 0, 0},
     {"directions", BACKGAUGE_BIT(BACKGAUGE_UNIDIRECTIONAL) | BACKGAUGE_BIT(BACKGAUGE_BIDIRECTIONAL), 0, 0},
     {"relu_slope_at_zero", 0, 0, 0},
+    {"tanh_absolute", 0, 0, 0},
+    {"tanh_ulps", 0, 0, 0},
+    {"sigmoid_absolute", 0, 0, 0},
+    {"sigmoid_ulps", 0, 0, 0},
     {"masks_per_direction", 0, 0, 0},
 };
 enum { LSTM_CLAIMS = sizeof lstm_claims / sizeof *lstm_claims, RNN_CLAIMS = sizeof rnn_claims / sizeof *rnn_claims };

@@ -70,10 +70,13 @@ class RnnBackprop {
           start(member, layer, direction);
           go_back(member, layer, direction, dy);
           weight_gradients(member, layer, direction);
-          input_gradient(member, layer, direction, dx);
+          if (layer > 0 && n.has_masks) {
+            masked_input_gradient(member, layer, direction, dx);
+          } else {
+            input_gradient(member, layer, direction, dx, direction > 0);
+          }
         }
         member.wait();
-        if (layer > 0 && n.has_masks) scale(member, layer - 1, dx, dx);
         std::swap(dy, below);
       }
       if constexpr (!kStoredAsComputed<S>) {
@@ -100,12 +103,16 @@ class RnnBackprop {
   std::int64_t recurrent_gate(std::int64_t kept) const { return gru() ? (kept + 2) % 3 : kept; }
   std::int64_t first_input_gate() const { return gru() ? 1 : 0; }
 
-  // out = in times the dropout factors of a gap.
-  void scale(const Member& member, std::int64_t gap, const T* in, T* out) const {
+  // out = in times the factors of a mask, or is increased by it.
+  template <bool kAdd>
+  void scale(const Member& member, std::int64_t mask, const T* in, T* out) const {
     const T factor = static_cast<T>(1 / (1 - static_cast<double>(c.attributes.dropout)));
-    const std::uint8_t* keep = trace_.keep(gap);
+    const std::uint8_t* keep = trace_.keep(mask);
     const Range range = member.share(n.gap());
-    for (std::int64_t k = range.begin; k < range.end; ++k) out[k] = in[k] * (keep[k] != 0 ? factor : T(0));
+    for (std::int64_t k = range.begin; k < range.end; ++k) {
+      const T scaled = in[k] * (keep[k] != 0 ? factor : T(0));
+      out[k] = kAdd ? out[k] + scaled : scaled;
+    }
   }
 
   // Packs R of all gates, copies states, and makes the input of the layer once.
@@ -125,7 +132,9 @@ class RnnBackprop {
       }
     }
     std::fill_n(sums_ + own.begin * 4 * P, (own.end - own.begin) * 4 * P, T(0));
-    if (layer > 0 && direction == 0 && n.has_masks) scale(member, layer - 1, trace_.y(layer - 1), dropped_);
+    if (layer > 0 && n.has_masks) {
+      scale<false>(member, n.mask(layer - 1, direction), trace_.y(layer - 1), dropped_);
+    }
     member.wait();
   }
 
@@ -227,14 +236,22 @@ class RnnBackprop {
     }
   }
 
-  // dx = da W, summed over directions; with skip_input da of all gates.
-  void input_gradient(Member& member, std::int64_t layer, std::int64_t direction, T* dx) const {
+  // Each direction's da W through its own mask, summed. The input of the layer is not needed any more, and makes room.
+  void masked_input_gradient(Member& member, std::int64_t layer, std::int64_t direction, T* dx) const {
+    input_gradient(member, layer, direction, dropped_, false);
+    member.wait();
+    const std::int64_t mask = n.mask(layer - 1, direction);
+    direction == 0 ? scale<false>(member, mask, dropped_, dx) : scale<true>(member, mask, dropped_, dx);
+  }
+
+  // dx = da W, or is increased by it; with skip_input da of all gates.
+  void input_gradient(Member& member, std::int64_t layer, std::int64_t direction, T* dx, bool add) const {
     const std::int64_t width = params_.matrix_input(layer);
-    if (layer == 0 && params_.skip_input) return sum_gates(member, dx, direction > 0);
+    if (layer == 0 && params_.skip_input) return sum_gates(member, dx, add);
     member.wait();  // until no member needs the packed operand any more
     const S* const w = c.params + params_.W(layer, direction, 0);
     const auto output = [=](std::int64_t row, std::int64_t panel) {
-      return Output<T, T>{dx + row * width + panel * P, width, std::min(P, width - panel * P), direction > 0};
+      return Output<T, T>{dx + row * width + panel * P, width, std::min(P, width - panel * P), add};
     };
     if (amx_.use().weights) {
       amx_.pack_weights(member, width, width, 1, [=, this](std::int64_t gate) { return w + gate * n.H * width; });

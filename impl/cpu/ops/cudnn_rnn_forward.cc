@@ -51,12 +51,11 @@ class RnnForward {
   void run() {
     run_team(threads_, [this](Member& member) HWY_ATTR {
       for (std::int64_t layer = 0; layer < n.L; ++layer) {
-        if (layer == 0) {
-          if (!is_plain_sum(layer)) pack_input(member, c.input, c.I, input_);
-        } else {
-          pack_input(member, output_below(member, layer), n.D * n.H, below_);
-        }
+        if (layer == 0 && !is_plain_sum(layer)) pack_input(member, c.input, c.I, input_);
         for (std::int64_t direction = 0; direction < n.D; ++direction) {
+          if (layer > 0 && (direction == 0 || n.has_masks)) {
+            pack_input(member, output_below(member, layer, direction), n.D * n.H, below_);
+          }
           input_side(member, layer, direction);
           start(member, layer, direction);
           go(member, layer, direction);
@@ -71,17 +70,17 @@ class RnnForward {
  private:
   static constexpr std::int64_t kBiases = 4;  // at most, of RnnForwardSums
 
-  // y of the layer below, through dropout.
-  const T* output_below(Member& member, std::int64_t layer) const {
+  // y of the layer below, through the dropout of a direction.
+  const T* output_below(Member& member, std::int64_t layer, std::int64_t direction) const {
     const T* y = trace_.y(layer - 1);
     if (!n.has_masks) return y;
     const std::uint64_t key = dropout_key(c.attributes.seed, c.attributes.seed2);
     const T scale = static_cast<T>(1 / (1 - static_cast<double>(c.attributes.dropout)));
-    std::uint8_t* keep = trace_.keep(layer - 1);
+    std::uint8_t* keep = trace_.keep(n.mask(layer - 1, direction));
     const auto dropout = static_cast<double>(c.attributes.dropout);
     const Range range = member.share(blocks(n.gap(), kDropoutDraw));
     for (std::int64_t draw = range.begin; draw < range.end; ++draw) {
-      const PhiloxWords words = dropout_words(key, static_cast<std::uint64_t>(layer - 1), draw);
+      const PhiloxWords words = dropout_words(key, layer - 1, direction, draw);
       const std::int64_t first = kDropoutDraw * draw, end = std::min(first + kDropoutDraw, n.gap());
       for (std::int64_t k = first; k < end; ++k) {
         keep[k] = is_kept(words.of[k - first], dropout);

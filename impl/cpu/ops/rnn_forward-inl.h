@@ -77,11 +77,13 @@ HWY_INLINE void forward_panel(const RnnForwardStep<T>& step, const RnnForwardSum
   });
 }
 
+// -0 where it is closed: rnn_trace.h.
 template <bool kPart, class T>
 void forward_relu(const RnnForwardStep<T>& s, const RnnForwardSums<T>& sums, std::int64_t panel) {
   forward_panel<kPart, 1>(s, sums, panel, [](const auto& lanes) HWY_ATTR {
-    const Vector<T> v = lanes.both(0);
-    return hn::IfThenElseZero(hn::Gt(v, hn::Zero(Tag<T>())), v);
+    const Tag<T> d;
+    const Vector<T> v = lanes.both(0), zero = hn::Zero(d);
+    return hn::IfThenElse(hn::Gt(v, zero), v, hn::IfThenElseZero(hn::Lt(v, zero), hn::Set(d, T(-0.0))));
   });
 }
 

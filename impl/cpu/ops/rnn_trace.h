@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layout of reserve_space, which the forward writes for the backward, in the type of the computation:
 //   per pseudo-layer  gates [T, B, G*H] after the activation (relu, tanh: of no use to the backward)
-//   per layer         y [T, B, D*H], its output before dropout
+//   per layer         y [T, B, D*H], its output before dropout; -0 where relu is closed, so that +0 has the slope 1
 //   per pseudo-layer  lstm: cs [T, B, H], then co [T, B, H]; gru: R_n h + bR_n [T, B, H]
-// and then, if dropout > 0, per gap between layers keep [T, B, D*H], one byte each.
+// and then, if dropout > 0, per gap between layers and direction above it keep [T, B, D*H], one byte each.
 #pragma once
 
 #include <cstdint>
@@ -56,10 +56,10 @@ class RnnTrace {
   Value* co(std::int64_t pseudo_layer) const { return extra(1, pseudo_layer); }
   Value* hn(std::int64_t pseudo_layer) const { return extra(0, pseudo_layer); }
 
-  // nullptr: all is kept.
-  Keep* keep(std::int64_t gap) const {
+  // mask: of RnnSizes. nullptr: all is kept.
+  Keep* keep(std::int64_t mask) const {
     if (!n.has_masks) return nullptr;
-    return reinterpret_cast<Keep*>(reserve_ + value_bytes()) + gap * n.gap();
+    return reinterpret_cast<Keep*>(reserve_ + value_bytes()) + mask * n.gap();
   }
 
   // Each member copies its part between reserve_space and the workspace.

@@ -41,7 +41,7 @@ std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extent
 }
 
 // The masks follow the values, as bytes, whatever the storage type.
-void copy_mask(const backgauge_call& call, const Extents& extents, std::int32_t gap, std::uint8_t* keep) {
+void copy_mask(const backgauge_call& call, const Extents& extents, std::int32_t mask, std::uint8_t* keep) {
   const RnnSizes sizes = rnn_sizes(extents, call.attributes);
   with_storage(call.dtype, [&](auto storage) {
     using Storage = decltype(storage);
@@ -49,7 +49,7 @@ void copy_mask(const backgauge_call& call, const Extents& extents, std::int32_t 
     Workspace none;
     const RnnTrace<Storage, const std::byte> trace(sizes, reinterpret_cast<const std::byte*>(bound.reserve_space),
                                                    none);
-    if (const std::uint8_t* kept = trace.keep(gap)) {
+    if (const std::uint8_t* kept = trace.keep(mask)) {
       std::copy_n(kept, sizes.gap(), keep);
     } else {
       std::fill_n(keep, sizes.gap(), std::uint8_t{1});
@@ -58,8 +58,9 @@ void copy_mask(const backgauge_call& call, const Extents& extents, std::int32_t 
 }
 
 std::vector<Claims> claims() {
-  return {Claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD), Claims(BACKGAUGE_BLOCK_LSTM_GRAD_V2),
-          Claims(BACKGAUGE_CUDNN_RNN_BACKPROP)};
+  Claims rnn(BACKGAUGE_CUDNN_RNN_BACKPROP);
+  rnn.relu_slope_at_zero = rnn.masks_per_direction = true;
+  return {Claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD), Claims(BACKGAUGE_BLOCK_LSTM_GRAD_V2), rnn};
 }
 
 constexpr TableOps<Workspace> kOps{claims, execute, reserve_length_of, copy_mask};

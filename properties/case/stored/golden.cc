@@ -62,6 +62,17 @@ Case case_of(const json& entry) {
   return c;
 }
 
+// The README says of each group what its producer computes. TensorFlow's CPU kernels round every half operation
+// (semantics.md 1.4), and so does PyTorch on a CPU in bfloat16. cuDNN on a device: semantics.md 5.5.
+Declared declared_of(const Golden& golden) {
+  if (golden.group != "device") return {.accuracy_class = BACKGAUGE_CLASS_B};
+  const bool approximates = golden.case_line.dtype == BACKGAUGE_FLOAT32;
+  return {.accuracy_class = BACKGAUGE_CLASS_S,
+          .relu_slope_at_zero = true,
+          .masks_per_direction = true,
+          .tanh_absolute = approximates ? 0x1p-17 : 0};
+}
+
 Golden golden_of(const json& entry) {
   Golden golden;
   golden.name = entry.at("name");
@@ -72,6 +83,7 @@ Golden golden_of(const json& entry) {
   golden.from_forward = !entry.at("forward").is_null();
   golden.case_line = case_of(entry);
   golden.attributes = attributes_of(golden.case_line);
+  golden.declared = declared_of(golden);
   for (const AttributeSpec& attribute : spec_of(golden.case_line.op).attributes()) {
     if (attribute.integer == nullptr) continue;
     read_integer(entry.at("attributes").at(attribute.name), golden.attributes.*attribute.integer);
@@ -88,6 +100,7 @@ class GoldenReader {
     Problem& problem = data.problem;
     problem = shaped_problem(c);
     problem.attributes = golden_.attributes;
+    data.declared = golden_.declared;
     for (Tensor& tensor : problem.inputs) {
       tensor = take(tensor.name, tensor.shape, dtype_of(problem, tensor));
     }
@@ -113,12 +126,19 @@ class GoldenReader {
     const auto found = arrays_.find(name);
     if (found == arrays_.end()) throw std::runtime_error("tensor " + name + " is missing");
     const NpyType type = npy_type(dtype);
-    if (found->second.shape != shape || found->second.type != type) {
+    if (found->second.shape != shape || !(found->second.type == type || is_stored_as_float(found->second, dtype))) {
       throw std::runtime_error("tensor " + name + ": expected " + std::string(npy_word(type)) + " " + to_string(shape) +
                                ", got " + std::string(npy_word(found->second.type)) + " " +
                                to_string(found->second.shape));
     }
     return {name, shape, std::move(found->second.values)};
+  }
+
+  // NumPy has no bfloat16, so its numbers may be stored as float32.
+  static bool is_stored_as_float(const NpyArray& array, backgauge_dtype dtype) {
+    const auto is_narrow = [](double value) { return round_to(BACKGAUGE_BFLOAT16, value) == value; };
+    return dtype == BACKGAUGE_BFLOAT16 && array.type == npy_type(BACKGAUGE_FLOAT32) &&
+           std::ranges::all_of(array.values, is_narrow);
   }
 
   void take_masks(Problem& problem) {

@@ -9,6 +9,7 @@
 
 #include "properties/case/line/case.h"
 #include "properties/case/line/filled.h"
+#include "reference/contract/claims.h"
 
 namespace backgauge {
 
@@ -18,6 +19,7 @@ struct Golden {
   std::string producer;               // the implementation that computed them
   std::string group;                  // of vectors that one program recorded: a word of the README
   bool from_forward = false;          // LSTM ops: the saved tensors come from the producer's forward op
+  Declared declared;                  // where the producer rounds, and what is special of it
   Case case_line;                     // data=golden:<name>, without chk
   backgauge_attributes attributes{};  // with the golden's own seed and seed2
 };
@@ -25,6 +27,7 @@ struct Golden {
 struct GoldenData {
   Problem problem;  // as from fill(); with dropout masks if 0 < dropout < 1
   DataFacts facts;
+  Declared declared;            // of the golden
   std::vector<Tensor> forward;  // CudnnRNNBackprop: output, output_h and, for lstm, output_c
   std::vector<Tensor> outputs;  // all outputs of the op, in the order of its table
 };

@@ -153,9 +153,7 @@ double least_resolution(backgauge_dtype dtype, const Declared& declared) {
   if (float_format(dtype).unit_roundoff >= kEighthBit) return kOneTermInFour;
   if (dtype != BACKGAUGE_FLOAT64) {
     if (declared.numerical_contract == BACKGAUGE_BF16_ACC32) return kOneTermInFour;
-    const bool narrow =
-        declared.numerical_contract != BACKGAUGE_FP32_STRICT && declared.numerical_contract != BACKGAUGE_FP32_3XTF32;
-    if (narrow) return kElevenBits;
+    if (declared.numerical_contract >= BACKGAUGE_FP32_TF32) return kElevenBits;
   }
   return is_narrow(dtype) ? kElevenBits : kFull;
 }
