@@ -59,7 +59,8 @@ NEEDS_NO_ROW = re.compile(r"^\.|(^|/)(__init__\.py|[^/]*_test\.\w+)$")
 ADDITIONS = [
     ("an implementation", r"\b(impl/eigen|backgauge_eigen|eigen_implementation)\b|_LINKED\(eigen\b|`eigen/`", "impl/eigen/",
      ["impl/implementations.inc", "impl/README.md"]),
-    ("a declared property", r"\brelu_slope_at_zero\b", "reference/contract/claims.inc",
+    # An implementation that claims it is no part of the addition.
+    ("a declared property", r"\brelu_slope_at_zero\b(?! ?= ?[tT]rue)", "reference/contract/claims.inc",
      ["ci/testing/plugins/answers_from_files.c", "properties/saboteurs/rnn_cell.h", "properties/saboteurs/variants.cc",
       "reference/arithmetic/roundings.h", "reference/rounding_model.cc"]),
     ("a law", r"\bsplits_over_the_batch\b", "properties/laws/splits_over_the_batch.cc",
