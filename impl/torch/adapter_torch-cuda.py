@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's nn.LSTM, nn.GRU and nn.RNN on a CUDA device, by cuDNN: the backward by autograd, TF32 off.
+
+    backgauge verify --impl=torch-cuda
+    backgauge bench --impl=torch-cuda,torch-cuda-tf32
+
+Neither the forward is timed nor the copies between host and device. Masks of dropout are those of the call, multiplied in between layers,
+so that cuDNN draws none. What cuDNN computes otherwise than a CPU: impl/cudnn/COMPUTES.md.
+"""
+import backgauge
+import torch
+from torch_rnn import need_device, rnn_on
+
+need_device()
+torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+__version__ = f"{torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {torch.cuda.get_device_name()}"
+
+# Of half and bfloat16, what cuDNN saves is rounded, which is more than class A' allows.
+rnn = backgauge.implements("CudnnRNNBackprop", dtypes=["f16", "bf16", "f32", "f64"], accuracy_class="B", relu_slope_at_zero=True,
+                           numerical_contract={"f16": "fp16_acc32", "bf16": "bf16_acc32", "f32": "fp32_strict", "f64": "fp32_strict"},
+                           determinism="not_deterministic", input_modes=["linear_input"], staged=True)(rnn_on("cuda"))
