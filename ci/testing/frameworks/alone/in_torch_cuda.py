@@ -180,6 +180,19 @@ def accuracy():
         f"torch.nn.LSTM(1, 1): off by up to {logistic[0]:.3g} x 2^-24, {logistic[1]:.3g} units in the last place")
 
 
+def lstm_bias_gradients(bias, c_before, upstream, saved_in):
+    """The equations of one step in float64, with gates and c rounded to a dtype, and the results to that of the bias."""
+    def kept(value):
+        return value.to(saved_in).double()
+
+    a_i, a_f, a_n, a_o = bias.double().split(len(c_before))
+    before, dh = c_before.double(), upstream.double()
+    i, f, n, o = kept(torch.sigmoid(a_i)), kept(torch.sigmoid(a_f)), kept(torch.tanh(a_n)), kept(torch.sigmoid(a_o))
+    tanh_c = torch.tanh(kept(f * before + i * n))
+    dc = dh * o * (1 - tanh_c * tanh_c)
+    return torch.cat([dc * n * i * (1 - i), dc * before * f * (1 - f), dc * i * (1 - n * n), dh * tanh_c * o * (1 - o)]).to(bias.dtype)
+
+
 def rounded_within():
     """Bits of the bias gradients of an LSTM in one step, against the equations with saved values rounded, and with nothing rounded."""
     H = 256
@@ -193,16 +206,7 @@ def rounded_within():
         net(torch.zeros(1, 1, 1, device="cuda", dtype=dtype), (zeros, c_before.to("cuda").reshape(1, 1, H)))[0].backward(
             upstream.to("cuda").reshape(1, 1, H))
         got = net.bias_ih_l0.grad.cpu()
-
-        def equations(kept):
-            a_i, a_f, a_n, a_o = bias.double().split(H)
-            i, f, n, o = kept(torch.sigmoid(a_i)), kept(torch.sigmoid(a_f)), kept(torch.tanh(a_n)), kept(torch.sigmoid(a_o))
-            c = kept(f * c_before.double() + i * n)
-            dc = upstream.double() * o * (1 - torch.tanh(c)**2)
-            return torch.cat([dc * n * i * (1 - i), dc * c_before.double() * f * (1 - f), dc * i * (1 - n * n),
-                              upstream.double() * torch.tanh(c) * o * (1 - o)]).to(dtype)
-
-        counts = [int((equations(kept) == got).sum()) for kept in (lambda v: v, lambda v: v.to(dtype).double())]
+        counts = [int((lstm_bias_gradients(bias, c_before, upstream, saved_in) == got).sum()) for saved_in in (torch.float64, dtype)]
         say(f"{word(dtype)} keeps what it saves in the dtype", counts[1] > counts[0],
             f"torch.nn.LSTM(1, {H}), T = 1: of {4 * H} bias gradients {counts[1]} have the bits of the equations with gates and c rounded, "
             f"{counts[0]} those with nothing rounded")
