@@ -64,7 +64,7 @@ class Judged(unittest.TestCase):
             self.skipTest("SKIPPED: there is no CUDA device; nvcc has compiled the example")
         self.verify(f"--impl={os.environ['BACKGAUGE_TEST_EXAMPLE_CUDA']}", "--ops=LSTMBlockCellGrad", "--tier=smoke")
 
-    def test_triton(self):
+    def test_triton_cell(self):
         if why := absence(os.environ["BACKGAUGE_COMMAND"], "triton"):
             self.skipTest(f"SKIPPED: {why}")
         self.verify("--impl=triton", *(f"--case={line}" for line in LINES))

@@ -6,6 +6,7 @@ import re
 from backgauge.markdown import escaped, markdown_table
 
 NOT_A = "not of class A"  # as ci/testing/frameworks/alone/report.py has it
+NO_DEVICE = "no CUDA device"  # as adapters of a device say it
 STATUSES = ("PASSED", "FAILED", "BROKEN", "MISTRUSTED", "SKIPPED")
 
 HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -20,6 +21,8 @@ A FAILED is not always a bug: a framework may document a limit that the op has n
 is looked for once more by a script in ci/testing/frameworks/alone, which calls the framework and uses nothing of backgauge: what it saw is under
 *Without backgauge*. PASSED, FAILED and the other words:
 [verdicts](../properties/README.md#verdicts).
+
+[What cuDNN computes](cudnn/COMPUTES.md) is about the differences between training on a CPU and on a GPU.
 """
 
 
@@ -40,9 +43,12 @@ def title(each):
 def versions(found, absent):
     rows = [[each["name"], each["run"]["implementation_version"], each["python"], each["adapter"], tier(each), each["run"]["machine"],
              each["run"]["backgauge"], each["run"]["finished"][:10]] for each in found]
-    text = markdown_table(["name", "version", "Python", "adapter", "tier", "machine", "backgauge", "day"], rows, [])
+    head = ["name", "version", "Python", "adapter", "tier", "machine", "backgauge", "day"]
+    rows += [[name, "not run: no device", *[""] * (len(head) - 2)] for name, why in absent.items() if why == NO_DEVICE]
+    text = markdown_table(head, rows, [])
     for name, why in absent.items():
-        text += f"\n\nSKIPPED: {name} ({why})."
+        if why != NO_DEVICE:
+            text += f"\n\nSKIPPED: {name} ({why})."
     return text + "\n"
 
 
