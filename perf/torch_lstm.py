@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch_lstm.py LINE...: PyTorch's nn.LSTM on a CUDA device, its backward alone, timed by events. A LINE is a case line of
-cudnn_rnn_backprop; of it only the dimensions count: one layer, one direction, half and float32 (with TF32 off, then on).
+"""torch_lstm.py [--max-time=SECONDS] LINE...: PyTorch's nn.LSTM on a CUDA device, its backward alone, timed by events. A LINE is a case line of
+cudnn_rnn_backprop; of it only the dimensions count: one layer, one direction, half and float32 (with TF32 off, then on). No LINE is
+begun after that time.
 Prints samples in the format of `backgauge bench` (perf/results/samples.h)."""
 
 import json
+import math
 import re
 import sys
+import time
 
 import torch
 
@@ -42,7 +45,11 @@ def main():
         print("torch_lstm.py: no CUDA device", file=sys.stderr)
         return 3
     print(json.dumps({"schema": "backgauge.samples/1", "context": {}}))
-    for line in sys.argv[1:]:
+    most = [float(word.removeprefix("--max-time=")) for word in sys.argv[1:] if word.startswith("--max-time=")]
+    end = time.monotonic() + most[-1] if most else math.inf
+    for line in [word for word in sys.argv[1:] if not word.startswith("--max-time=")]:
+        if time.monotonic() > end:
+            break
         sizes = [int(number) for number in re.findall(r" t(\d+)b(\d+)i(\d+)h(\d+) ", line)[0]]
         for word, dtype, tf32 in (("f16", torch.float16, False), ("f32", torch.float32, False), ("f32", torch.float32, True)):
             head = {"workload": re.sub(r"dt=\w+", f"dt={word}", line), "implementation": "torch-tf32" if tf32 else "torch",
