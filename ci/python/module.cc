@@ -10,6 +10,7 @@
 
 #include "ci/python/arrays.h"
 #include "ci/python/drawn_case.h"
+#include "ci/python/on_device.h"
 #include "ci/python/python_error.h"
 #include "ci/python/python_implementation.h"
 #include "ci/python/user_problem.h"
@@ -114,6 +115,7 @@ NB_MODULE(_backgauge, module) {
   module.def("claim_words", &backgauge::python::all_in_words);
   module.def("properties", &backgauge::python::properties_in_words);
   module.def("planned_lines", &backgauge::python::planned_lines);
+  backgauge::python::add_device_functions(module);
   using backgauge::python::DrawnCase;
   nb::class_<DrawnCase>(module, "DrawnCase")
       .def(nb::init<const std::string&, const nb::dict&, bool>())

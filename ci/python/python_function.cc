@@ -5,7 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "ci/python/arrays.h"
+#include "ci/python/on_device.h"
 #include "ci/python/words.h"
 #include "ci/run/plan/refuse.h"
 #include "reference/contract/op_spec.h"
@@ -19,10 +19,10 @@ constexpr std::string_view kOut = "out";
 
 }  // namespace
 
-// Everything besides tensors that a function may take.
 nb::dict attributes_of(const backgauge_call& call) {
   nb::dict out = attributes_in_words(static_cast<backgauge_op>(call.op), call.attributes);
   out["num_threads"] = call.num_threads;
+  if (call.memory_space == BACKGAUGE_CUDA) out["stream"] = reinterpret_cast<std::uintptr_t>(call.stream);
   return out;
 }
 
@@ -46,9 +46,11 @@ Function function_of(const nb::handle& given) {
   function.refuse = nb::borrow(given.attr("refuse"));
   function.refuses = nb::cast<bool>(given.attr("refuses"));
   function.reserve_space_length = nb::borrow(given.attr("reserve_space_length"));
+  function.on_device = nb::borrow(given.attr("on_device"));
 
   backgauge_call call{};
   call.op = function.op;
+  call.memory_space = function.memory_space();
   std::vector<std::string> known;
   for (const TensorSpec& tensor : spec->inputs) known.emplace_back(tensor.name);
   for (const auto& [name, value] : attributes_of(call)) known.push_back(nb::cast<std::string>(name));
@@ -72,6 +74,10 @@ Function function_of(const nb::handle& given) {
   return function;
 }
 
+nb::object Function::array(const backgauge_tensor& tensor, Access access, void* stream) const {
+  return on_device.is_none() ? memory_of(tensor, access) : array_on_device(on_device, tensor, stream);
+}
+
 nb::dict arguments_of(const Function& function, const backgauge_call& call, const nb::object& keep) {
   const nb::dict attributes = attributes_of(call);
   nb::dict arguments;
@@ -81,7 +87,7 @@ nb::dict arguments_of(const Function& function, const backgauge_call& call, cons
     if (tensor != nullptr && tensor->dtype == BACKGAUGE_INT64 && tensor->rank == 0) {
       value = nb::cast(*static_cast<const std::int64_t*>(tensor->data));
     } else if (tensor != nullptr) {
-      value = memory_of(*tensor, Access::kRead);
+      value = function.array(*tensor, Access::kRead, call.stream);
     } else if (attributes.contains(name.c_str())) {
       value = attributes[name.c_str()];
     } else if (name == kKeep) {

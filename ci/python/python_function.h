@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ci/python/arrays.h"
 #include "reference/contract/backgauge.h"
 
 namespace backgauge::python {
@@ -22,9 +23,13 @@ struct Function {
   std::string name;
   std::vector<std::string> parameters;
   nanobind::object compute, compute_nothing, prepare, prepare_nothing, refuse, reserve_space_length;
+  nanobind::object on_device;  // makes an array of device memory (on_device.h); None: it computes in host memory
   bool staged = false;
   bool refuses = false;
 
+  std::int32_t memory_space() const { return on_device.is_none() ? BACKGAUGE_HOST : BACKGAUGE_CUDA; }
+  // A tensor of a call, which lies there.
+  nanobind::object array(const backgauge_tensor& tensor, Access access, void* stream) const;
   bool takes(std::string_view parameter) const { return std::ranges::find(parameters, parameter) != parameters.end(); }
 };
 
@@ -32,7 +37,7 @@ struct Function {
 // name of the op.
 Function function_of(const nanobind::handle& given);
 
-// Everything besides tensors that a function may take.
+// Everything besides tensors that a function may take; on a device also its stream, as a number.
 nanobind::dict attributes_of(const backgauge_call& call);
 
 // Parameter to value, for the parameters of the function: tensors as arrays over their memory, None for a tensor that

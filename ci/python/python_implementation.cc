@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "ci/python/arrays.h"
+#include "ci/python/host_call.h"
 #include "ci/python/malformed_arguments.h"
 #include "ci/python/python_error.h"
 #include "ci/python/python_function.h"
@@ -92,7 +92,9 @@ class Implementation : public TimedParts {
   backgauge_status mask_of_cpu(const backgauge_call& call, std::int32_t gap, std::uint8_t* keep,
                                backgauge_message* message) const;
 
-  // Calls `function` with the call as `cpu` takes it: with the workspace that it needs.
+  backgauge_status forward_of_cpu(const backgauge_call& call, backgauge_message* message) const;
+
+  // Calls `function` with a call in host memory as `cpu` takes it: with the workspace that it needs.
   template <class F>
   backgauge_status on_cpu(const backgauge_call& call, F function) const {
     const backgauge_plan plan = plan_of_cpu(call);
@@ -104,6 +106,7 @@ class Implementation : public TimedParts {
     with_workspace.workspace_bytes = plan.workspace_bytes;
     return function(&with_workspace);
   }
+  std::int32_t memory_space() const { return functions_.front().memory_space(); }
   nb::object keep_of(const backgauge_call& call, const Extents& extents) const;
   backgauge_status call_checked(Member member, bool forward, const backgauge_call* call,
                                 backgauge_message* message) const;
@@ -157,13 +160,14 @@ Implementation::Implementation(const nb::object& description)
                const bool reserves = find_op(call.op)->has(Role::kReserve);
                plan.reserve_space_length = reserves ? the_one->reserve_length(call, extents) : 0;
                return BACKGAUGE_OK;
-             }};
+             },
+             memory_space()};
   table_ = {.abi = BACKGAUGE_ABI,
             .struct_size = sizeof(backgauge_implementation),
             .name = name_.c_str(),
             .version = version_.c_str(),
             .description = description_.c_str(),
-            .memory_space = BACKGAUGE_HOST,
+            .memory_space = memory_space(),
             .num_claims = checks_.claims().size(),
             .claims = checks_.claims().data(),
             .prepare = [](const backgauge_call* call, backgauge_plan* plan,
@@ -180,6 +184,10 @@ void Implementation::add(const nb::handle& given) {
   Function function = function_of(given);
   if (const Function* other = find(function.op)) {
     cli::refuse("two functions implement {}: {} and {}", find_op(function.op)->tensorflow, other->name, function.name);
+  }
+  if (!functions_.empty() && function.memory_space() != memory_space()) {
+    cli::refuse("{}: device: expected the device of {}, which is in the same file", function.name,
+                functions_.front().name);
   }
   functions_.push_back(std::move(function));
 }
@@ -228,14 +236,23 @@ backgauge_plan Implementation::plan_of_cpu(const backgauge_call& call) const {
   backgauge_plan plan{};
   plan.struct_size = sizeof plan;
   backgauge_message message{};
-  const backgauge_status status = cpu_->prepare(&call, &plan, &message);
+  const HostCall described(call, Contents::kDescribed);
+  const backgauge_status status = cpu_->prepare(&described.get(), &plan, &message);
   if (status != BACKGAUGE_OK) throw CallError(status, message.text);
   return plan;
 }
 
 backgauge_status Implementation::mask_of_cpu(const backgauge_call& call, std::int32_t gap, std::uint8_t* keep,
                                              backgauge_message* message) const {
-  return on_cpu(call, [&](const auto* with) { return cpu_->dropout_mask(with, gap, keep, message); });
+  const HostCall copied(call, Contents::kCopied);
+  return on_cpu(copied.get(), [&](const auto* with) { return cpu_->dropout_mask(with, gap, keep, message); });
+}
+
+backgauge_status Implementation::forward_of_cpu(const backgauge_call& call, backgauge_message* message) const {
+  const HostCall copied(call, Contents::kCopied);
+  const backgauge_status status = on_cpu(copied.get(), [&](const auto* with) { return cpu_->forward(with, message); });
+  if (status == BACKGAUGE_OK) copied.give_outputs();
+  return status;
 }
 
 nb::object Implementation::keep_of(const backgauge_call& call, const Extents& e) const {
@@ -243,11 +260,12 @@ nb::object Implementation::keep_of(const backgauge_call& call, const Extents& e)
   if (!(dropout > 0) || e.L < 2) return nb::none();
   const nb::object keep = nb::module_::import_("numpy").attr("zeros")(cli::shape_of_keep(e), "uint8");
   if (dropout >= 1) return keep;
+  const HostCall copied(call, Contents::kCopied);
   auto* const masks = nb::cast<nb::ndarray<std::uint8_t, nb::c_contig>>(keep).data();
   for (std::int64_t gap = 0; gap + 1 < e.L; ++gap) {
     backgauge_message message{};
     const backgauge_status status =
-        mask_of_cpu(call, static_cast<std::int32_t>(gap), masks + gap * mask_elements(e), &message);
+        mask_of_cpu(copied.get(), static_cast<std::int32_t>(gap), masks + gap * mask_elements(e), &message);
     if (status != BACKGAUGE_OK) throw CallError(status, message.text);
   }
   return keep;
@@ -261,7 +279,7 @@ backgauge_status Implementation::call_checked(Member member, bool forward, const
     if (status == BACKGAUGE_INVALID_ARGUMENT && call != nullptr) return refuse(*call, message);
     if (status != BACKGAUGE_OK) return status;
     const Function* function = find(call->op);
-    if (function == nullptr) return on_cpu(*call, [&](const auto* with) { return cpu_->forward(with, message); });
+    if (function == nullptr) return forward_of_cpu(*call, message);
     in_python([&] { call_python(member, *function, *call, extents); });
     return BACKGAUGE_OK;
   });
@@ -287,7 +305,7 @@ nb::object Implementation::call_python(Member member, const Function& function, 
                                        const Extents& extents) const {
   nb::dict outputs;
   for (std::int32_t k = 0; k < call.num_outputs; ++k) {
-    outputs[call.outputs[k].name] = memory_of(call.outputs[k], Access::kWrite);
+    outputs[call.outputs[k].name] = function.array(call.outputs[k], Access::kWrite, call.stream);
   }
   const nb::object keep = function.takes(kKeep) ? keep_of(call, extents) : nb::none();
   return (function.*member)(dtype_word(call.dtype).data(), arguments_of(function, call, keep), outputs);

@@ -25,6 +25,7 @@ namespace backgauge::python {
 //     prepare_nothing(dtype, arguments, outputs)  the same, of a run() that does nothing
 //     refuses                    whether it is given malformed calls, as far as arguments can say them
 //     refuse(arguments)          calls it with such arguments, and raises as it does
+//     on_device                  None, or what makes arrays of device memory (on_device.h), in which it then computes
 //     reserve_space_length       None, or a function of the sizes and attributes: elements of reserve_space
 // The table lives as long as the process, and there is one. The caller holds the GIL. Throws std::invalid_argument with
 // one line, nanobind::python_error.

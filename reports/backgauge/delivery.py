@@ -22,7 +22,7 @@ locals().update(receive({path!r}, {functions!r}))
 def send(functions, folder):
     """Writes a file of implementations, for --impl, into `folder`. functions: list of Function. Raises InputError."""
     sent = {f"function_{k}": {"op": each.op, "claims": each.claims, "name": each.name, "staged": each.staged,
-                              "refuses": each.refuses,
+                              "refuses": each.refuses, "device": each.device, "arrays": each.arrays,
                               "reserve": each.reserve_space_length and _packed(each.reserve_space_length),
                               "function": _packed(each.function)} for k, each in enumerate(functions)}
     last = functions[-1].name
@@ -72,7 +72,7 @@ def receive(path, functions):
     out = {}
     for name, sent in functions.items():
         function = Function(_unpacked(sent["function"]), sent["op"], sent["claims"], sent["reserve"] and _unpacked(sent["reserve"]),
-                            sent["staged"], sent["refuses"])
+                            sent["staged"], sent["refuses"], sent["device"], sent["arrays"])
         function.name = sent["name"]
         out[name] = function
     return out

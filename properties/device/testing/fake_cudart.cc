@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CUDA runtime library without a device: memory is the host's, and work is done when it is put on a stream, or when
 // the graph is launched that the stream is captured into. What must be device memory and is not, or the other way
-// round, is cudaErrorInvalidValue.
+// round, is cudaErrorInvalidValue. Implementations in C++ compute with this memory as with any other.
+//   FAKE_CUDA_APART=1     a stand-in that is more like a device: its memory cannot be touched but by work on a stream,
+//                         and work is done when somebody waits for it
 //   FAKE_CUDA_DEVICES=0   there is no device
 //   FAKE_CUDA_FAULT=<n>   the n-th cudaStreamSynchronize, and all after it, report an illegal address
+#include <sys/mman.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -35,6 +41,24 @@ int setting(const char* name, int otherwise) {
   return text == nullptr ? otherwise : std::atoi(text);
 }
 
+bool is_apart() {
+  static const bool apart = setting("FAKE_CUDA_APART", 0) != 0;
+  return apart;
+}
+
+constexpr std::size_t kPage = 4096;
+
+// Of an allocation of so many bytes, whose end may be pointed to.
+std::size_t pages_of(std::size_t bytes) { return (bytes / kPage + 1) * kPage; }
+
+// Opens and closes the memory of a device that is apart.
+void show_memory(bool shown) {
+  const std::lock_guard lock(mutex);
+  for (const auto& [address, bytes] : allocations()) {
+    mprotect(reinterpret_cast<void*>(address), pages_of(bytes), shown ? PROT_READ | PROT_WRITE : PROT_NONE);
+  }
+}
+
 bool in_one_allocation(const void* data, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const std::lock_guard lock(mutex);
@@ -50,19 +74,55 @@ using Work = std::vector<std::function<void()>>;
 
 struct Stream {
   bool captured = false;
-  Work work{};  // while it is captured
+  Work work{};  // while it is captured, or where the device is apart: what nobody has waited for
 };
+
+// Streams 1 and 2 are those that CUDA has by default; nothing is ever put on them.
+bool is_default(void* stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 2; }
 
 Stream& stream_of(void* stream) { return *static_cast<Stream*>(stream); }
 
-// Does it, or keeps it for the graph.
+std::set<Stream*>& streams() {
+  static auto* all = new std::set<Stream*>;
+  return *all;
+}
+
+// Does it, or keeps it for later.
 int put(void* stream, std::function<void()> work) {
-  if (stream_of(stream).captured) {
+  if (stream_of(stream).captured || is_apart()) {
+    const std::lock_guard lock(mutex);
     stream_of(stream).work.push_back(std::move(work));
   } else {
     work();
   }
   return kSuccess;
+}
+
+// Work may be a function of Python, which waits for a lock of its own: nothing is held meanwhile. It may free memory too,
+// which then does not wait.
+void finish(Stream& stream) {
+  thread_local bool working = false;
+  if (working || stream.captured) return;
+  Work work;
+  {
+    const std::lock_guard lock(mutex);
+    work.swap(stream.work);
+  }
+  if (work.empty()) return;
+  working = true;
+  show_memory(true);
+  for (const std::function<void()>& part : work) part();
+  show_memory(false);
+  working = false;
+}
+
+void finish_all() {
+  std::set<Stream*> all;
+  {
+    const std::lock_guard lock(mutex);
+    all = streams();
+  }
+  for (Stream* stream : all) finish(*stream);
 }
 
 }  // namespace
@@ -93,8 +153,13 @@ BACKGAUGE_FAKE const char* cudaGetErrorString(int error) {
 BACKGAUGE_FAKE int cudaGetLastError() { return kSuccess; }
 
 BACKGAUGE_FAKE int cudaMalloc(void** data, std::size_t bytes) {
-  *data = std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
-  if (*data == nullptr) return kOutOfMemory;
+  if (is_apart()) {
+    *data = mmap(nullptr, pages_of(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (*data == MAP_FAILED) return kOutOfMemory;
+  } else {
+    *data = std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
+    if (*data == nullptr) return kOutOfMemory;
+  }
   const std::lock_guard lock(mutex);
   allocations()[reinterpret_cast<std::uintptr_t>(*data)] = bytes;
   return kSuccess;
@@ -102,9 +167,16 @@ BACKGAUGE_FAKE int cudaMalloc(void** data, std::size_t bytes) {
 
 BACKGAUGE_FAKE int cudaFree(void* data) {
   if (data == nullptr) return kSuccess;
+  finish_all();  // cudaFree waits for the device
   const std::lock_guard lock(mutex);
-  if (allocations().erase(reinterpret_cast<std::uintptr_t>(data)) == 0) return kInvalidValue;
-  std::free(data);
+  const auto found = allocations().find(reinterpret_cast<std::uintptr_t>(data));
+  if (found == allocations().end()) return kInvalidValue;
+  if (is_apart()) {
+    munmap(data, pages_of(found->second));
+  } else {
+    std::free(data);
+  }
+  allocations().erase(found);
   return kSuccess;
 }
 
@@ -135,20 +207,32 @@ BACKGAUGE_FAKE int cudaCtxResetPersistingL2Cache() {
   return kSuccess;
 }
 
-BACKGAUGE_FAKE int cudaDeviceSynchronize() { return kSuccess; }
+BACKGAUGE_FAKE int cudaDeviceSynchronize() {
+  finish_all();
+  return kSuccess;
+}
 
 BACKGAUGE_FAKE int cudaStreamCreateWithFlags(void** stream, unsigned) {
-  *stream = new Stream;
+  auto* const made = new Stream;
+  const std::lock_guard lock(mutex);
+  streams().insert(made);
+  *stream = made;
   return kSuccess;
 }
 
 BACKGAUGE_FAKE int cudaStreamDestroy(void* stream) {
-  delete static_cast<Stream*>(stream);
+  finish(stream_of(stream));
+  const std::lock_guard lock(mutex);
+  streams().erase(&stream_of(stream));
+  delete &stream_of(stream);
   return kSuccess;
 }
 
 // For implementations, whose kernels this is.
 BACKGAUGE_FAKE bool fake_cuda_is_captured(void* stream) { return stream_of(stream).captured; }
+BACKGAUGE_FAKE void fake_cuda_launch(void* stream, void (*kernel)(void*), void* argument) {
+  put(stream, [=] { kernel(argument); });
+}
 BACKGAUGE_FAKE void fake_cuda_put(void* stream, const std::function<void()>& work) { put(stream, work); }
 
 BACKGAUGE_FAKE int cudaStreamBeginCapture(void* stream, int) {
@@ -173,9 +257,10 @@ BACKGAUGE_FAKE int cudaGraphInstantiateWithFlags(void** executable, void* graph,
   return kSuccess;
 }
 
-BACKGAUGE_FAKE int cudaGraphLaunch(void* executable, void*) {
-  for (const std::function<void()>& work : *static_cast<Work*>(executable)) work();
-  return kSuccess;
+BACKGAUGE_FAKE int cudaGraphLaunch(void* executable, void* stream) {
+  return put(stream, [work = *static_cast<Work*>(executable)] {
+    for (const std::function<void()>& part : work) part();
+  });
 }
 
 BACKGAUGE_FAKE int cudaGraphExecDestroy(void* executable) {
@@ -189,7 +274,9 @@ BACKGAUGE_FAKE int cudaGraphDestroy(void* graph) {
 }
 
 BACKGAUGE_FAKE int cudaStreamSynchronize(void* stream) {
+  if (is_default(stream)) return cudaDeviceSynchronize();
   if (stream_of(stream).captured) return kStreamCaptureUnsupported;
+  finish(stream_of(stream));
   static std::atomic<int> calls{0};
   const int fault = setting("FAKE_CUDA_FAULT", 0);
   return fault > 0 && ++calls >= fault ? kIllegalAddress : kSuccess;
@@ -205,12 +292,14 @@ BACKGAUGE_FAKE int cudaEventDestroy(void* event) {
   return kSuccess;
 }
 
-BACKGAUGE_FAKE int cudaEventRecord(void* event, void*) {
-  *static_cast<Clock::time_point*>(event) = Clock::now();
-  return kSuccess;
+BACKGAUGE_FAKE int cudaEventRecord(void* event, void* stream) {
+  return put(stream, [event] { *static_cast<Clock::time_point*>(event) = Clock::now(); });
 }
 
-BACKGAUGE_FAKE int cudaEventSynchronize(void*) { return kSuccess; }
+BACKGAUGE_FAKE int cudaEventSynchronize(void*) {
+  finish_all();
+  return kSuccess;
+}
 
 BACKGAUGE_FAKE int cudaEventElapsedTime(float* milliseconds, void* from, void* to) {
   const auto elapsed = *static_cast<Clock::time_point*>(to) - *static_cast<Clock::time_point*>(from);
