@@ -19,19 +19,6 @@ namespace {
 
 constexpr std::size_t kAlignment = 256;  // cudaMalloc's own
 
-nb::dlpack::dtype element_of(std::int32_t dtype) {
-  const auto code = dtype == BACKGAUGE_BFLOAT16 ? nb::dlpack::dtype_code::Bfloat : nb::dlpack::dtype_code::Float;
-  return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * backgauge_dtype_bytes(dtype)), 1};
-}
-
-// With DLPack's method. Whoever imports it may write, since DLPack's consumers refuse memory that they may not: what is
-// changed is found after the call.
-nb::object exporter(void* data, const std::vector<std::size_t>& shape, nb::dlpack::dtype element,
-                    const nb::handle& owner) {
-  return nb::cast(nb::ndarray<nb::device::cuda>(data, shape.size(), shape.data(), owner, nullptr, element),
-                  nb::rv_policy::reference);
-}
-
 // The same as a part of the module: addresses and streams are numbers there.
 void copy_numbers(std::uintptr_t to, std::uintptr_t from, std::size_t bytes, int direction, std::uintptr_t stream) {
   copy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes, static_cast<Direction>(direction),
@@ -46,15 +33,22 @@ std::uintptr_t own_stream() {
   return reinterpret_cast<std::uintptr_t>(stream->get());
 }
 
-// (exporter, address) of new memory, which lasts as long as the exporter and all arrays that were made from it.
-nb::tuple new_memory(const std::vector<std::size_t>& shape, int code, int bits) {
-  std::size_t bytes = static_cast<std::size_t>(bits) / 8;
-  for (const std::size_t extent : shape) bytes *= extent;
+// (address, owner) of new memory, which lasts as long as the owner.
+nb::tuple new_memory(std::size_t bytes) {
   auto memory = std::make_unique<device::Memory>(bytes, kAlignment);
-  void* const data = memory->data();
+  const auto address = reinterpret_cast<std::uintptr_t>(memory->data());
   const nb::capsule owner(memory.release(), [](void* of) noexcept { delete static_cast<device::Memory*>(of); });
+  return nb::make_tuple(address, owner);
+}
+
+// A capsule of DLPack, without a version, for contiguous memory. Its consumer may write, since consumers refuse memory
+// that they may not: what is changed is found after the call. The memory lasts as long as `owner`, or is a call's.
+nb::object dlpack_of(std::uintptr_t address, const std::vector<std::size_t>& shape, int code, int bits,
+                     const nb::object& owner) {
   const nb::dlpack::dtype element{static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits), 1};
-  return nb::make_tuple(exporter(data, shape, element, owner), reinterpret_cast<std::uintptr_t>(data));
+  return nb::cast(nb::ndarray<nb::device::cuda>(reinterpret_cast<void*>(address), shape.size(), shape.data(),
+                                                owner.is_none() ? nb::handle() : nb::handle(owner), nullptr, element),
+                  nb::rv_policy::reference);
 }
 
 // (address, shape, strides in elements, code, bits, lanes, owner) of what a capsule of DLPack holds, which is used up;
@@ -85,11 +79,9 @@ void synchronize(void* stream) {
 }
 
 nb::object array_on_device(const nb::object& make, const backgauge_tensor& tensor, void* stream) {
-  const std::vector<std::size_t> shape(tensor.shape, tensor.shape + tensor.rank);
   nb::list extents;
-  for (const std::size_t extent : shape) extents.append(extent);
-  return make(exporter(tensor.data, shape, element_of(tensor.dtype), nb::handle()),
-              reinterpret_cast<std::uintptr_t>(tensor.data), nb::tuple(extents), dtype_word(tensor.dtype).data(),
+  for (std::int32_t k = 0; k < tensor.rank; ++k) extents.append(tensor.shape[k]);
+  return make(reinterpret_cast<std::uintptr_t>(tensor.data), nb::tuple(extents), dtype_word(tensor.dtype).data(),
               reinterpret_cast<std::uintptr_t>(stream));
 }
 
@@ -99,6 +91,7 @@ void add_device_functions(nb::module_& module) {
   module.def("device_synchronize", &synchronize_number, Released());
   module.def("device_stream", &own_stream);
   module.def("device_memory", &new_memory);
+  module.def("dlpack_of", &dlpack_of, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   module.def("described_by_dlpack", &described_by_dlpack);
 }
 

@@ -19,11 +19,10 @@ void copy(void* to, const void* from, std::size_t bytes, Direction direction, vo
 
 void synchronize(void* stream);
 
-// The memory of a tensor of a call, which it does not own, as make(exporter, address, shape, word of the dtype, stream)
-// describes it; the exporter has __dlpack__().
+// The memory of a tensor of a call, as make(address, shape, word of the dtype, stream) describes it.
 nanobind::object array_on_device(const nanobind::object& make, const backgauge_tensor& tensor, void* stream);
 
-// Adds the functions device_... and described_by_dlpack to the module.
+// Adds the functions device_..., dlpack_of and described_by_dlpack to the module.
 void add_device_functions(nanobind::module_& module);
 
 }  // namespace backgauge::python

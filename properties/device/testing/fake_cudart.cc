@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -51,12 +52,46 @@ constexpr std::size_t kPage = 4096;
 // Of an allocation of so many bytes, whose end may be pointed to.
 std::size_t pages_of(std::size_t bytes) { return (bytes / kPage + 1) * kPage; }
 
-// Opens and closes the memory of a device that is apart.
-void show_memory(bool shown) {
-  const std::lock_guard lock(mutex);
-  for (const auto& [address, bytes] : allocations()) {
-    mprotect(reinterpret_cast<void*>(address), pages_of(bytes), shown ? PROT_READ | PROT_WRITE : PROT_NONE);
+// The memory of a device that is apart. It is one mapping, opened and closed as a whole, and no address is given twice.
+class ApartMemory {
+ public:
+  ApartMemory() {
+    void* const mapped = mmap(nullptr, kRoom, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped != MAP_FAILED) begin_ = static_cast<std::byte*>(mapped);
   }
+
+  void* take(std::size_t bytes) {  // nullptr: no room
+    const std::lock_guard lock(mutex_);
+    if (begin_ == nullptr || bytes > kRoom - taken_ || pages_of(bytes) > kRoom - taken_) return nullptr;
+    std::byte* const data = begin_ + taken_;
+    taken_ += pages_of(bytes);
+    if (users_ > 0) mprotect(data, pages_of(bytes), PROT_READ | PROT_WRITE);
+    return data;
+  }
+
+  static void give_back(void* data, std::size_t bytes) { madvise(data, pages_of(bytes), MADV_DONTNEED); }
+
+  // Several threads may work at once.
+  void open() {
+    const std::lock_guard lock(mutex_);
+    if (users_++ == 0) mprotect(begin_, taken_, PROT_READ | PROT_WRITE);
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    if (--users_ == 0) mprotect(begin_, taken_, PROT_NONE);
+  }
+
+ private:
+  static constexpr std::size_t kRoom = std::size_t{1} << 40;
+  std::mutex mutex_;
+  std::byte* begin_ = nullptr;
+  std::size_t taken_ = 0;
+  int users_ = 0;
+};
+
+ApartMemory& apart_memory() {
+  static auto* memory = new ApartMemory;
+  return *memory;
 }
 
 bool in_one_allocation(const void* data, std::size_t bytes) {
@@ -98,8 +133,8 @@ int put(void* stream, std::function<void()> work) {
   return kSuccess;
 }
 
-// Work may be a function of Python, which waits for a lock of its own: nothing is held meanwhile. It may free memory too,
-// which then does not wait.
+// Work may be a function of Python, which waits for a lock of its own: nothing is held meanwhile. It may free memory
+// too, which then does not wait.
 void finish(Stream& stream) {
   thread_local bool working = false;
   if (working || stream.captured) return;
@@ -110,9 +145,9 @@ void finish(Stream& stream) {
   }
   if (work.empty()) return;
   working = true;
-  show_memory(true);
+  apart_memory().open();
   for (const std::function<void()>& part : work) part();
-  show_memory(false);
+  apart_memory().close();
   working = false;
 }
 
@@ -153,13 +188,9 @@ BACKGAUGE_FAKE const char* cudaGetErrorString(int error) {
 BACKGAUGE_FAKE int cudaGetLastError() { return kSuccess; }
 
 BACKGAUGE_FAKE int cudaMalloc(void** data, std::size_t bytes) {
-  if (is_apart()) {
-    *data = mmap(nullptr, pages_of(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (*data == MAP_FAILED) return kOutOfMemory;
-  } else {
-    *data = std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
-    if (*data == nullptr) return kOutOfMemory;
-  }
+  *data = is_apart() ? apart_memory().take(bytes)
+                     : std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
+  if (*data == nullptr) return kOutOfMemory;
   const std::lock_guard lock(mutex);
   allocations()[reinterpret_cast<std::uintptr_t>(*data)] = bytes;
   return kSuccess;
@@ -172,7 +203,7 @@ BACKGAUGE_FAKE int cudaFree(void* data) {
   const auto found = allocations().find(reinterpret_cast<std::uintptr_t>(data));
   if (found == allocations().end()) return kInvalidValue;
   if (is_apart()) {
-    munmap(data, pages_of(found->second));
+    ApartMemory::give_back(data, found->second);
   } else {
     std::free(data);
   }

@@ -33,16 +33,15 @@ class DeviceArray:
     changed is checked after the call.
     """
 
-    def __init__(self, exporter, address, shape, word, stream):
-        self._exporter, self.address, self.shape = exporter, address, shape
-        self.dtype, self.stream = _OF_WORD[word], stream
+    def __init__(self, address, shape, word, stream, owner=None):
+        """owner: what frees the memory; None: a call has it."""
+        self.address, self.shape, self.dtype, self.stream, self._owner = address, shape, _OF_WORD[word], stream, owner
 
     @classmethod
     def new(cls, shape, dtype, stream):
         """Memory of its own, aligned to 256 bytes, with any contents."""
-        word, code, bits, _ = _TYPES[dtype]
-        exporter, address = native().device_memory(list(shape), code, bits)
-        return cls(exporter, address, tuple(shape), word, stream)
+        address, owner = native().device_memory(math.prod(shape) * item_bytes(dtype))
+        return cls(address, tuple(shape), _TYPES[dtype][0], stream, owner)
 
     @classmethod
     def of(cls, array, stream):
@@ -75,7 +74,8 @@ class DeviceArray:
             raise BufferError("memory of a call can only be used where it is")
         if stream not in (-1, self.stream):
             native().device_synchronize(self.stream)
-        return self._exporter.__dlpack__()
+        _, code, bits, _ = _TYPES[self.dtype]
+        return native().dlpack_of(self.address, self.shape, code, bits, self._owner)
 
     @property
     def __cuda_array_interface__(self):
