@@ -4,9 +4,10 @@
     want, allowed = backgauge.oracle("BlockLSTMGradV2", inputs, use_peephole=False)
     backgauge.assert_conforms("BlockLSTMGradV2", inputs, outputs, use_peephole=False, accuracy_class="B")
 
-`inputs` is a dict of arrays, NumPy's or of any library that speaks DLPack, all of one dtype: float16, bfloat16 (of ml_dtypes or
-PyTorch), float32 or float64. seq_len_max is an int. Inputs that the op does not read, and for CudnnRNNBackprop `output`, `output_h`,
-`output_c` and `reserve_space`, may be left out. Attributes are keyword arguments with TensorFlow's names, words and defaults.
+`inputs` is a dict of arrays, NumPy's or of any library that speaks DLPack or __cuda_array_interface__, also on a CUDA device, all of
+one dtype: float16, bfloat16 (of ml_dtypes or PyTorch), float32 or float64. seq_len_max is an int. Inputs that the op does not read,
+and for CudnnRNNBackprop `output`, `output_h`, `output_c` and `reserve_space`, may be left out. Attributes are keyword arguments with
+TensorFlow's names, words and defaults.
 """
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from backgauge.arrays.seen import bits_on_host, is_on_device
 from backgauge.errors import InputError
 from backgauge.native import asked, native, rounding_properties
 
@@ -44,19 +46,39 @@ def as_numpy(name, value):
         value = value.detach().cpu()
         word = _WORDS.get(str(value.dtype).removeprefix("torch."))
         value = value.to(torch.float64).numpy() if word else value.numpy()
+    elif not hasattr(value, "__array__") and is_on_device(value):
+        word, value = _from_device(name, value)
     else:
         try:
             if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
                 value = numpy.from_dlpack(value)
             value = numpy.asarray(value)
-        except Exception as error:  # whatever another library raises, for an array on a device for example
-            raise InputError(f"{name}: NumPy cannot read it: {type(error).__name__}: {error}") from None
-        word = _WORDS.get(value.dtype.name)
+            word = _WORDS.get(value.dtype.name)
+        except Exception as error:  # whatever another library raises
+            if not is_on_device(value):
+                raise InputError(f"{name}: NumPy cannot read it: {type(error).__name__}: {error}") from None
+            word, value = _from_device(name, value)
     if name == "seq_len_max" and value.dtype.kind in "iu" and value.ndim == 0:
         word = "i64"
     if word is None:
         raise InputError(f"{name}: expected one of {', '.join(_WORDS)}, got {value.dtype}")
     return word, numpy.ascontiguousarray(value, dtype=numpy.float64).reshape(value.shape)
+
+
+def _from_device(name, value):
+    """(word of the dtype, values) of an array on a CUDA device."""
+    import numpy
+    try:
+        dtype, bits = bits_on_host(name, value)
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)) from None
+    except RuntimeError as error:  # of the device
+        raise InputError(f"{name}: {error}") from None
+    if dtype == "bfloat16":  # the upper half of a float32
+        bits = (bits.astype(numpy.uint32) << 16).view(numpy.float32)
+    if dtype not in _WORDS and name != "dropout_keep":
+        raise InputError(f"{name}: expected one of {', '.join(_WORDS)}, got {dtype}")
+    return _WORDS.get(dtype), bits
 
 
 def all_as_numpy(what, arrays):
@@ -69,9 +91,18 @@ def all_as_numpy(what, arrays):
     return {name: as_numpy(name, value) for name, value in arrays.items() if value is not None}
 
 
-def _problem(op, inputs, dropout_keep, independent_roundings, words):
+def _masks(value):
     import numpy
-    keep = None if dropout_keep is None else numpy.ascontiguousarray(dropout_keep, dtype=numpy.uint8)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        value = value.cpu()
+    elif not hasattr(value, "__array__") and is_on_device(value):
+        value = _from_device("dropout_keep", value)[1]
+    return numpy.ascontiguousarray(value, dtype=numpy.uint8)
+
+
+def _problem(op, inputs, dropout_keep, independent_roundings, words):
+    keep = None if dropout_keep is None else _masks(dropout_keep)
     names = rounding_properties()
     return _Problem(op, all_as_numpy("inputs", inputs), {name: value for name, value in words.items() if name not in names}, keep,
                     independent_roundings, {name: value for name, value in words.items() if name in names})

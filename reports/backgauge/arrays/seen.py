@@ -87,7 +87,7 @@ def bits_on_host(name, value):
     stream = native().device_stream()
     here = seen(name, value, stream)
     if here.dtype not in (*OF_INTERFACE.values(), "bfloat16"):
-        raise ValueError(f"{name}: expected floating-point numbers, got {here.dtype}")
+        raise ValueError(f"{name}: expected one of {', '.join(OF_INTERFACE.values())}, bfloat16, got {here.dtype}")
     here.require_contiguous()
     out = numpy.empty(here.shape, "uint16" if here.dtype == "bfloat16" else here.dtype)
     native().device_copy(out.ctypes.data, here.address, here.nbytes, TO_HOST, stream)
