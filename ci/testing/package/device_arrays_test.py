@@ -11,13 +11,13 @@ import unittest
 os.environ |= {"BACKGAUGE_CUDART": os.environ["BACKGAUGE_TEST_CUDART"], "FAKE_CUDA_APART": "1"}
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "kernels"))
 
-import backgauge  # noqa: E402
-import device_cell  # noqa: E402
-import numpy  # noqa: E402
-from _backgauge import device_stream  # noqa: E402
-from backgauge.arrays.device_array import DeviceArray  # noqa: E402
-from cells import gradient  # noqa: E402
-from stand_in import Array, Interface, launch, memory  # noqa: E402
+import backgauge
+import device_cell
+import numpy
+from _backgauge import device_stream
+from backgauge.arrays.device_array import DeviceArray
+from cells import gradient
+from stand_in import Array, Interface, launch, memory
 
 LINE = "lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37"
 
@@ -39,7 +39,7 @@ def computed_on(stream, value):
 class OwnArrays(unittest.TestCase):
     def setUp(self):
         self.case = backgauge.case(LINE)
-        names = [name for name in "cs_prev wci wcf wco i cs f o ci co cs_grad h_grad".split()]
+        names = "cs_prev wci wcf wco i cs f o ci co cs_grad h_grad".split()
         self.outputs = gradient(*(self.case.inputs[name] for name in names), True)
 
     def conform(self, outputs):
