@@ -104,7 +104,7 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
   }
   try {
     tell("inputs of " + workload.name());
-    WorkloadInputs workload_inputs(workload.c, load_options());
+    WorkloadInputs workload_inputs(workload.c, load_options(), Crew::of_all_cores(options_.stop));
     mine.workload.c = workload_inputs.c;
     std::vector<TimedContestant> all_timed = judge_all(workload_inputs, contestants, mine);
     if (!all_timed.empty() && !halted()) {
@@ -122,6 +122,8 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
   } catch (const std::bad_alloc&) {
     mine.entries.clear();
     all(Status::kSkipped, "needs more memory than is available");
+  } catch (const Stopped&) {
+    all(Status::kSkipped, "interrupted");
   } catch (const std::runtime_error& error) {  // thrown for the inputs
     mine.entries.clear();
     all(Status::kSkipped, error.what());

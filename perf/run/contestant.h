@@ -26,9 +26,9 @@ struct WorkloadInputs {
   ExpectedOutputs expected;
   LoadOptions options;
 
-  // Throws std::runtime_error if the inputs cannot be made.
-  WorkloadInputs(const Case& line, const LoadOptions& load)
-      : c(line), filled(fill(line)), expected(filled.facts), options(load) {
+  // Throws std::runtime_error if the inputs cannot be made, and of these Stopped if the crew is told to stop.
+  WorkloadInputs(const Case& line, const LoadOptions& load, const Crew& crew = Crew())
+      : c(line), filled(fill(line, crew)), expected(filled.facts), options(load) {
     if (!filled.error.empty()) throw std::runtime_error(filled.error);
     if (c.data != DataProfile::kGolden) c.checksum = filled.checksum;
   }

@@ -292,6 +292,18 @@ class BenchTest(Runs):
         self.assertIn("interrupted after", stdout)
         self.assertEqual(json.loads(out.read_text())["context"]["ended"], "interrupted")
 
+    def test_interruption_is_answered_while_inputs_are_made(self):
+        large = "block_lstm_grad_v2 t400b32i2048h2048 dt=f16 data=training:0x1"  # 860 GFLOP: 27 s on a core of an AMD EPYC
+        process = subprocess.Popen([COMMAND, "bench", "--unjudged", "--impl=cpu", "--case", large],
+                                   env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(2)  # limits are measured, and the forward pass has begun
+        process.send_signal(signal.SIGTERM)
+        begin = time.monotonic()
+        stdout, stderr = process.communicate(timeout=120)
+        self.assertLess(time.monotonic() - begin, 2, stdout + stderr)
+        self.assertEqual(process.returncode, 130, stdout + stderr)
+        self.assertIn("interrupted after", stdout)
+
 
 HONEST = """import os, sys
 import backgauge

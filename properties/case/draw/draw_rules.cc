@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 
 #include "properties/case/draw/input_ranges.h"
@@ -41,16 +42,16 @@ double density_of(const Case& c) {
 }
 
 // The upstream gradient of a case of kSparse: the first steps and every n-th row. The gradients of later steps are 0.
-void thin_out_upstream(const Case& c, Tensor& tensor) {
+void thin_out_upstream(const Crew& crew, const Case& c, Tensor& tensor) {
   const InputRange& range = input_range(c.dtype);
   const std::int64_t stride = std::max<std::int64_t>(1, c.B / range.sparse_rows);
   const std::int64_t row = RandomStream(c.seed, "kept_row").choice(0, stride), width = tensor.shape.back();
   const bool sequence = spec_of(c.op, tensor).dimensions.front() == "T";
-  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+  each_value(crew, tensor, [&](std::size_t k, double& value) {
     const std::int64_t sample = static_cast<std::int64_t>(k) / width % c.B;
     const std::int64_t step = sequence ? static_cast<std::int64_t>(k) / width / c.B : c.T - 1;
-    if (step >= range.sparse_steps || sample % stride != row) tensor.values[k] = 0;
-  }
+    if (step >= range.sparse_steps || sample % stride != row) value = 0;
+  });
 }
 
 // Rounds towards 0, to a power of two.
@@ -109,67 +110,80 @@ DrawRules draw_rules(const Case& c) {
   return rules;
 }
 
-void fill_normal(const Case& c, Tensor& tensor, double scale) {
+void fill_normal(const Crew& crew, const Case& c, Tensor& tensor, double scale) {
   const RandomStream stream(c.seed, tensor.name);
-  for (std::size_t k = 0; k < tensor.values.size(); ++k) tensor.values[k] = stream.normal(k) * scale;
+  each_value(crew, tensor, [&](std::size_t k, double& value) { value = stream.normal(k) * scale; });
 }
 
-void fill_bounded(const Case& c, Tensor& tensor, double scale) {
+void fill_bounded(const Crew& crew, const Case& c, Tensor& tensor, double scale) {
   const RandomStream stream(c.seed, tensor.name);
-  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+  each_value(crew, tensor, [&](std::size_t k, double& value) {
     const double z = 2 * stream.normal(k);
-    tensor.values[k] = z / (1 + std::fabs(z)) * scale;
-  }
+    value = z / (1 + std::fabs(z)) * scale;
+  });
 }
 
-void fill_large_states(const Case& c, Tensor& tensor) {
+void fill_large_states(const Crew& crew, const Case& c, Tensor& tensor) {
   const std::int64_t octaves = input_range(c.dtype).state_octaves;
   const RandomStream magnitude(c.seed, tensor.name), octave(c.seed, tensor.name + "/octave"),
       sign(c.seed, tensor.name + "/sign");
-  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+  each_value(crew, tensor, [&](std::size_t k, double& value) {
     const double base = 10 * (1 + 0.95 * magnitude.uniform(k)) * sign.sign(k);
-    tensor.values[k] = std::ldexp(base, static_cast<int>(octave.choice(k, octaves)));
-  }
+    value = std::ldexp(base, static_cast<int>(octave.choice(k, octaves)));
+  });
 }
 
-void thin_out(const Case& c, double density, Tensor& tensor, std::int64_t first, std::int64_t count) {
+void thin_out(const Crew& crew, const Case& c, double density, Tensor& tensor, std::int64_t first, std::int64_t count) {
   if (density >= 1) return;
   const RandomStream kept(c.seed, tensor.name + "/kept");
-  for (std::int64_t k = first; k < first + count; ++k) {
-    if (kept.uniform(k) >= density) tensor.values[static_cast<std::size_t>(k)] = 0;
-  }
+  crew.over(static_cast<std::size_t>(count), [&](std::size_t from, std::size_t to) {
+    for (std::size_t k = static_cast<std::size_t>(first) + from; k < static_cast<std::size_t>(first) + to; ++k) {
+      if (kept.uniform(static_cast<std::int64_t>(k)) >= density) tensor.values[k] = 0;
+    }
+  });
 }
 
-void fill_upstream(const Case& c, const DrawRules& rules, Tensor& tensor) {
+void fill_upstream(const Crew& crew, const Case& c, const DrawRules& rules, Tensor& tensor) {
   if (rules.bounded_upstream) {
-    fill_bounded(c, tensor, rules.upstream);
+    fill_bounded(crew, c, tensor, rules.upstream);
   } else {
-    fill_normal(c, tensor, rules.upstream);
+    fill_normal(crew, c, tensor, rules.upstream);
   }
   if (c.data == DataProfile::kTiny) {
-    for (std::size_t k = 0; k < tensor.values.size(); ++k) tensor.values[k] *= tiny_scale(c.dtype, k);
+    each_value(crew, tensor, [&](std::size_t k, double& value) { value *= tiny_scale(c.dtype, k); });
   }
-  if (c.data == DataProfile::kSparse) thin_out_upstream(c, tensor);
+  if (c.data == DataProfile::kSparse) thin_out_upstream(crew, c, tensor);
   if (c.data != DataProfile::kScales) return;
   // One scale per batch row, for all steps and tensors. With one per step, the largest step would hide the others.
   const int largest = input_range(c.dtype).row_octaves;
   const RandomStream exponent(c.seed, "row_scale");
   const std::int64_t width = tensor.shape.back();
-  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+  each_value(crew, tensor, [&](std::size_t k, double& value) {
     const std::int64_t row = static_cast<std::int64_t>(k) / width % c.B;
-    tensor.values[k] = std::ldexp(tensor.values[k], static_cast<int>(exponent.choice(row, 2 * largest + 1)) - largest);
+    value = std::ldexp(value, static_cast<int>(exponent.choice(row, 2 * largest + 1)) - largest);
+  });
+}
+
+void round_all(backgauge_dtype dtype, std::span<double> values) {
+  std::uint64_t elements[256];
+  for (std::size_t first = 0; first < values.size(); first += std::size(elements)) {
+    const std::span<double> some = values.subspan(first, std::min(std::size(elements), values.size() - first));
+    encode(dtype, some, elements);
+    decode(dtype, elements, some);
   }
 }
 
-void finish(const Case& c, Tensor& tensor) {
+void finish(const Crew& crew, const Case& c, Tensor& tensor) {
   const RandomStream zeros(c.seed, tensor.name + "/zero");
-  for (std::size_t k = 0; k < tensor.values.size(); ++k) {
-    double& value = tensor.values[k];
-    if (c.data == DataProfile::kConstant) value = 0.1;
-    if (c.data == DataProfile::kPlain) value = plain(value);
-    if (c.data == DataProfile::kZeros && zeros.choice(k, 10) == 0) value = 0;
-    value = round_to(c.dtype, value);
-  }
+  crew.over(tensor.values.size(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t k = first; k < last; ++k) {
+      double& value = tensor.values[k];
+      if (c.data == DataProfile::kConstant) value = 0.1;
+      if (c.data == DataProfile::kPlain) value = plain(value);
+      if (c.data == DataProfile::kZeros && zeros.choice(k, 10) == 0) value = 0;
+    }
+    round_all(c.dtype, std::span(tensor.values).subspan(first, last - first));
+  });
 }
 
 }  // namespace backgauge

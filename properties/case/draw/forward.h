@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forward pass that computes consistent saved tensors: plain loops in a fixed order over portable functions, with
-// the same bits everywhere. reference/semantics.md 1.2 and 2.2. Used only to generate inputs, never to judge.
+// The forward pass that computes consistent saved tensors: sums in a fixed order over portable functions, with the same
+// bits everywhere. reference/semantics.md 1.2 and 2.2. Used only to generate inputs, never to judge.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
+
+#include "properties/case/draw/crew.h"
 
 namespace backgauge {
 
@@ -24,10 +26,12 @@ struct ForwardInputs {
   const double* b;                 // [4 * H]
 };
 
-// [steps, B, H] each.
+// Places for [steps, B, H] each, or for the first elements of it: what does not fit is left out.
 struct Saved {
-  std::vector<double> i, cs, f, o, ci, co, h;
+  std::span<double> i, cs, f, o, ci, co, h;
 };
-Saved run_forward(const ForwardInputs& in);
+
+// Throws Stopped. Beside its arguments it holds one copy of w, and gates of 128 rows.
+void run_forward(const ForwardInputs& in, const Saved& saved, const Crew& crew = Crew());
 
 }  // namespace backgauge

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "properties/case/draw/panel_product.h"
+#include "properties/case/line/random.h"
 #include "properties/case/stored/golden.h"
 
 namespace backgauge {
@@ -36,6 +38,19 @@ ForwardInputs inputs_of(const Problem& problem, double cell_clip) {
           values("b")};
 }
 
+struct Made {
+  std::vector<double> i, cs, f, o, ci, co, h;
+};
+
+Made made_by_forward(const ForwardInputs& in, const Crew& crew = Crew()) {
+  Made made;
+  for (std::vector<double>* tensor : {&made.i, &made.cs, &made.f, &made.o, &made.ci, &made.co, &made.h}) {
+    tensor->resize(static_cast<std::size_t>(in.steps * in.B * in.H));
+  }
+  run_forward(in, {made.i, made.cs, made.f, made.o, made.ci, made.co, made.h}, crew);
+  return made;
+}
+
 std::vector<GoldenData> float_sequences(std::vector<Case>& cases) {
   std::vector<GoldenData> found;
   std::string error;
@@ -56,7 +71,7 @@ TEST(Forward, MakesWhatTensorFlowSaved) {
   for (std::size_t k = 0; k < goldens.size(); ++k) {
     SCOPED_TRACE(cases[k].golden);
     const Problem& problem = goldens[k].problem;
-    const Saved saved = run_forward(inputs_of(problem, cases[k].cell_clip));
+    const Made saved = made_by_forward(inputs_of(problem, cases[k].cell_clip));
     for (const auto& [made, name] :
          {std::pair{&saved.i, "i"}, std::pair{&saved.cs, "cs"}, std::pair{&saved.f, "f"}, std::pair{&saved.o, "o"},
           std::pair{&saved.ci, "ci"}, std::pair{&saved.co, "co"}, std::pair{&saved.h, "h"}}) {
@@ -77,7 +92,7 @@ TEST(Forward, OrdersOfGatesDifferByColumnsOnly) {
   std::vector<Case> cases;
   const GoldenData golden = float_sequences(cases).back();
   ForwardInputs in = inputs_of(golden.problem, 0);
-  const Saved ifco = run_forward(in);
+  const Made ifco = made_by_forward(in);
 
   const std::int64_t H = in.H, rows = in.I + H;
   std::vector<double> w(in.w, in.w + rows * 4 * H), b(in.b, in.b + 4 * H);
@@ -90,11 +105,39 @@ TEST(Forward, OrdersOfGatesDifferByColumnsOnly) {
   in.forget_bias = 1;
   in.w = w.data();
   in.b = b.data();
-  const Saved icfo = run_forward(in);
+  const Made icfo = made_by_forward(in);
   for (std::size_t k = 0; k < ifco.h.size(); ++k) {
     EXPECT_NEAR(icfo.f[k], ifco.f[k], 1e-13);  // the order of one addition differs
     EXPECT_NEAR(icfo.ci[k], ifco.ci[k], 1e-13);
     EXPECT_NEAR(icfo.h[k], ifco.h[k], 1e-13);
+  }
+}
+
+// Sums in the order of the rows of the panel, without a fused multiply-add: all kinds of tiles, and what is left over.
+TEST(Forward, ProductsHaveTheBitsOfAPlainLoop) {
+  const RandomStream stream(1, "values");
+  const auto drawn = [&](std::int64_t count, std::int64_t first) {
+    std::vector<double> out(static_cast<std::size_t>(count));
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = stream.normal(first + static_cast<std::int64_t>(k));
+    return out;
+  };
+  for (std::int64_t rows = 0; rows <= 21; ++rows) {
+    for (const std::int64_t depth : {0, 1, 7, 33}) {
+      const std::int64_t stride = depth + 3;
+      const std::vector<double> in = drawn(rows * stride, 0), panel = drawn(depth * kPanelColumns, 1000);
+      std::vector<double> sums = drawn(rows * kPanelColumns, 2000), want = sums;
+      for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t k = 0; k < depth; ++k) {
+          for (std::int64_t column = 0; column < kPanelColumns; ++column) {
+            want[static_cast<std::size_t>(row * kPanelColumns + column)] +=
+                in[static_cast<std::size_t>(row * stride + k)] *
+                panel[static_cast<std::size_t>(k * kPanelColumns + column)];
+          }
+        }
+      }
+      add_panel_product({in.data(), stride, panel.data(), rows, depth, sums.data()});
+      ASSERT_EQ(sums, want) << rows << " rows, depth " << depth;
+    }
   }
 }
 

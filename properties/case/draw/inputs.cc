@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "properties/case/draw/ops/entry.h"
 #include "properties/case/draw/poison.h"
@@ -61,10 +62,17 @@ std::string refusal_of(const Problem& problem) {
   return validate_shapes(call).refusal;
 }
 
-void draw(const Case& c, Filled& filled) {
+void draw(const Crew& crew, const Case& c, Filled& filled) {
   const DrawRules rules = draw_rules(c);
-  for (Tensor& tensor : filled.problem.inputs) tensor.values.resize(made_elements(filled.problem, tensor).value_or(0));
-  draw_ops::entry_of(c.op).draw(c, rules, filled.problem, filled.facts);
+  // Each tensor by one thread: most of the time, the kernel clears pages.
+  std::vector<Tensor>& inputs = filled.problem.inputs;
+  crew.over(
+      inputs.size(),
+      [&](std::size_t k, std::size_t) {
+        inputs[k].values.resize(made_elements(filled.problem, inputs[k]).value_or(0));
+      },
+      1);
+  draw_ops::entry_of(c.op).draw(crew, c, rules, filled.problem, filled.facts);
   for (Tensor& tensor : filled.problem.inputs) {
     if (spec_of(c.op, tensor).role == Role::kLength) tensor.values = {static_cast<double>(c.seq_len_max)};
   }
@@ -86,21 +94,26 @@ std::string shown(std::uint16_t checksum) {
 
 }  // namespace
 
-std::uint16_t checksum_of(const Problem& problem) {
+std::uint16_t checksum_of(const Problem& problem, const Crew& crew) {
   std::uint64_t hash = kFnvBasis;
-  std::vector<unsigned char> bytes;
+  constexpr std::size_t kAtOnce = 4096;
+  unsigned char bytes[kAtOnce * sizeof(double)];
   for (const Tensor& tensor : problem.inputs) {
     hash = fnv1a(tensor.shape.data(), tensor.shape.size() * sizeof(std::int64_t), hash);
     const backgauge_dtype dtype = dtype_of(problem, tensor);
-    bytes.resize(tensor.values.size() * backgauge_dtype_bytes(dtype));
-    encode(dtype, tensor.values, bytes.data());
-    hash = fnv1a(bytes.data(), bytes.size(), hash);
+    const std::span values(tensor.values);
+    for (std::size_t first = 0; first < values.size(); first += kAtOnce) {
+      if (crew.stopping()) throw Stopped();
+      const std::span<const double> some = values.subspan(first, std::min(kAtOnce, values.size() - first));
+      encode(dtype, some, bytes);
+      hash = fnv1a(bytes, some.size() * backgauge_dtype_bytes(dtype), hash);
+    }
   }
   hash ^= hash >> 32;
   return static_cast<std::uint16_t>(hash ^ hash >> 16);
 }
 
-Filled fill(const Case& c) {
+Filled fill(const Case& c, const Crew& crew) {
   Filled filled;
   if (c.data == DataProfile::kMalformed) {
     filled.error = "data=malformed: no inputs are drawn for a call that must be refused";
@@ -122,8 +135,8 @@ Filled fill(const Case& c) {
   }
   filled.error = refusal_of(filled.problem);
   if (!filled.error.empty()) return filled;
-  if (c.data != DataProfile::kGolden) draw(c, filled);
-  filled.checksum = checksum_of(filled.problem);
+  if (c.data != DataProfile::kGolden) draw(crew, c, filled);
+  filled.checksum = checksum_of(filled.problem, crew);
   if (c.checksum && *c.checksum != filled.checksum) {
     filled.error = "chk=" + shown(*c.checksum) + ": the inputs made here have the checksum " + shown(filled.checksum);
   }

@@ -6,7 +6,7 @@
 
 namespace backgauge::draw_ops {
 
-void draw_cudnn_inputs(const Case& c, const DrawRules& rules, Problem& problem, DataFacts& facts);
+void draw_cudnn_inputs(const Crew& crew, const Case& c, const DrawRules& rules, Problem& problem, DataFacts& facts);
 Structures cudnn_structures();
 
 }  // namespace backgauge::draw_ops

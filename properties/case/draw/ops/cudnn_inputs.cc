@@ -21,8 +21,9 @@ constexpr double kSaturatingBias = 40;
 
 class CudnnDraw {
  public:
-  CudnnDraw(const Case& c, const DrawRules& rules, Problem& problem)
-      : c_(c),
+  CudnnDraw(const Crew& crew, const Case& c, const DrawRules& rules, Problem& problem)
+      : crew_(crew),
+        c_(c),
         rules_(rules),
         problem_(problem),
         layout_(rnn_params(problem.attributes, c.I, c.H, c.layers)),
@@ -35,13 +36,13 @@ class CudnnDraw {
     draw_params();
     if (relu_) shape_relu();
     for (Tensor& tensor : problem_.inputs) {
-      if (is_upstream(spec_of(c_.op, tensor).role)) fill_upstream(c_, rules_, tensor);
+      if (is_upstream(spec_of(c_.op, tensor).role)) fill_upstream(crew_, c_, rules_, tensor);
     }
     if (const Structure* structure = structure_of(c_)) {
       Draft draft(c_, problem_);
       structure->impose(draft);
     }
-    for (Tensor& tensor : problem_.inputs) finish(c_, tensor);
+    for (Tensor& tensor : problem_.inputs) finish(crew_, c_, tensor);
   }
 
  private:
@@ -52,10 +53,10 @@ class CudnnDraw {
 
   void draw_states() {
     const bool large = c_.data == DataProfile::kLarge, lstm = c_.rnn_mode == BACKGAUGE_LSTM;
-    fill_normal(c_, at("input"), 1);
-    fill_bounded(c_, at("input_h"), 1);
-    if (lstm) fill_normal(c_, at("input_c"), 1);
-    if (large) fill_large_states(c_, at(lstm ? "input_c" : "input_h"));
+    fill_normal(crew_, c_, at("input"), 1);
+    fill_bounded(crew_, c_, at("input_h"), 1);
+    if (lstm) fill_normal(crew_, c_, at("input_c"), 1);
+    if (large) fill_large_states(crew_, c_, at(lstm ? "input_c" : "input_h"));
   }
 
   // Calls visit(layer, direction, gate) for every block.
@@ -70,12 +71,14 @@ class CudnnDraw {
 
   void scale(std::int64_t offset, std::int64_t count, double factor) {
     double* values = at("params").values.data() + offset;
-    for (std::int64_t k = 0; k < count; ++k) values[k] *= factor;
+    crew_.over(static_cast<std::size_t>(count), [&](std::size_t first, std::size_t last) {
+      std::for_each(values + first, values + last, [&](double& value) { value *= factor; });
+    });
   }
 
   void draw_params() {
     Tensor& params = at("params");
-    fill_normal(c_, params, 1);
+    fill_normal(crew_, c_, params, 1);
     const std::int64_t H = c_.H;
     // Inputs and biases cause the saturation: a large recurrent gain would make the net chaotic.
     const double recurrent_gain = c_.data == DataProfile::kSaturated ? 1.2 : rules_.gain;
@@ -86,8 +89,8 @@ class CudnnDraw {
       const std::int64_t W = layout_.W(layer, direction, gate), R = layout_.R(layer, direction, gate);
       scale(W, H * width, block * rules_.gain / fan_in);
       scale(R, H * H, block * recurrent_gain / fan_in);
-      thin_out(c_, rules_.density, params, W, H * width);
-      thin_out(c_, rules_.density, params, R, H * H);
+      thin_out(crew_, c_, rules_.density, params, W, H * width);
+      thin_out(crew_, c_, rules_.density, params, R, H * H);
       const bool forget = c_.rnn_mode == BACKGAUGE_LSTM && gate == 1 && rules_.forget_bias;
       for (const std::int64_t offset : {layout_.bW(layer, direction, gate), layout_.bR(layer, direction, gate)}) {
         scale(offset, H, kGateScale[gate] * rules_.bias);
@@ -123,7 +126,7 @@ class CudnnDraw {
     const RandomStream radius(c_.seed, "recurrent_row");
     for_blocks([&](std::int64_t layer, std::int64_t direction, std::int64_t gate) {
       const std::int64_t H = c_.H, width = layout_.matrix_input(layer);
-      for (std::int64_t unit = 0; unit < H; ++unit) {
+      const auto shape_unit = [&](std::int64_t unit) {
         const double sign = unit_sign(layer, unit);
         double* w = params + layout_.W(layer, direction, gate) + unit * width;
         double* r = params + layout_.R(layer, direction, gate) + unit * H;
@@ -140,23 +143,30 @@ class CudnnDraw {
           double& bias = params[offset + unit];
           bias = shaped(signed_units_ ? std::fabs(bias) + 0.05 : bias, sign);
         }
-      }
+      };
+      // A unit has some H weights in each matrix.
+      const std::size_t piece = Crew::kPiece / static_cast<std::size_t>(std::max<std::int64_t>(H + width, 1)) + 1;
+      crew_.over(
+          static_cast<std::size_t>(H),
+          [&](std::size_t first, std::size_t last) {
+            for (std::size_t unit = first; unit < last; ++unit) shape_unit(static_cast<std::int64_t>(unit));
+          },
+          piece);
     });
     if (signed_units_) {
-      for (double& value : at("input_h").values) value = std::fabs(value);
+      each_value(crew_, at("input_h"), [](std::size_t, double& value) { value = std::fabs(value); });
     }
     shape_relu_input();
   }
 
   // Inputs that are multiplied by W are made positive; with skip_input they are terms of the pre-activation themselves.
   void shape_relu_input() {
-    Tensor& input = at("input");
-    for (std::size_t k = 0; k < input.values.size(); ++k) {
-      const double sign = layout_.skip_input ? unit_sign(0, static_cast<std::int64_t>(k) % c_.I) : 1;
-      input.values[k] = shaped(input.values[k], sign);
-    }
+    each_value(crew_, at("input"), [&](std::size_t k, double& value) {
+      value = shaped(value, layout_.skip_input ? unit_sign(0, static_cast<std::int64_t>(k) % c_.I) : 1);
+    });
   }
 
+  const Crew& crew_;
   const Case& c_;
   const DrawRules& rules_;
   Problem& problem_;
@@ -166,8 +176,8 @@ class CudnnDraw {
 
 }  // namespace
 
-void draw_cudnn_inputs(const Case& c, const DrawRules& rules, Problem& problem, DataFacts&) {
-  CudnnDraw(c, rules, problem).run();
+void draw_cudnn_inputs(const Crew& crew, const Case& c, const DrawRules& rules, Problem& problem, DataFacts&) {
+  CudnnDraw(crew, c, rules, problem).run();
 }
 
 }  // namespace backgauge::draw_ops

@@ -15,8 +15,8 @@ struct Entry {
   // Changes the rules of the data profile where they differ for this op. `stream`: of draw_rules.
   void (*adapt)(const Case&, const RandomStream& stream, DrawRules&);
   // Fills the inputs of a problem, which already have their shapes, with values rounded to the dtype. Sets
-  // facts.consistent_saved if the op takes saved tensors.
-  void (*draw)(const Case&, const DrawRules&, Problem&, DataFacts&);
+  // facts.consistent_saved if the op takes saved tensors. Throws Stopped.
+  void (*draw)(const Crew&, const Case&, const DrawRules&, Problem&, DataFacts&);
   Structures (*structures)();
 };
 BACKGAUGE_OP_ENTRIES

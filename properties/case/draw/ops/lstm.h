@@ -7,7 +7,7 @@
 namespace backgauge::draw_ops {
 
 void adapt_lstm(const Case& c, const RandomStream& stream, DrawRules& rules);
-void draw_lstm_inputs(const Case& c, const DrawRules& rules, Problem& problem, DataFacts& facts);
+void draw_lstm_inputs(const Crew& crew, const Case& c, const DrawRules& rules, Problem& problem, DataFacts& facts);
 Structures lstm_structures();
 
 }  // namespace backgauge::draw_ops

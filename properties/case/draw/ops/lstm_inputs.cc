@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "properties/case/draw/forward.h"
 #include "properties/case/draw/ops/lstm.h"
@@ -21,21 +23,22 @@ constexpr double kLargestForward = 0x1p30;
 
 class LstmDraw {
  public:
-  LstmDraw(const Case& c, const DrawRules& rules, Problem& problem) : c_(c), rules_(rules), problem_(problem) {}
+  LstmDraw(const Crew& crew, const Case& c, const DrawRules& rules, Problem& problem)
+      : crew_(crew), c_(c), rules_(rules), problem_(problem) {}
 
   void run(DataFacts& facts) {
     draw_weights();
     draw_states();
     draw_saved();
     for (Tensor& tensor : problem_.inputs) {
-      if (is_upstream(role_of(tensor))) fill_upstream(c_, rules_, tensor);
+      if (is_upstream(role_of(tensor))) fill_upstream(crew_, c_, rules_, tensor);
     }
     if (c_.data == DataProfile::kTraining) keep_last_cs_grad();
     if (const Structure* structure = structure_of(c_)) {
       Draft draft(c_, problem_);
       structure->impose(draft);
     }
-    for (Tensor& tensor : problem_.inputs) finish(c_, tensor);
+    for (Tensor& tensor : problem_.inputs) finish(crew_, c_, tensor);
     const bool affordable = c_.data == DataProfile::kTraining || forward_products() <= kLargestForward;
     facts.consistent_saved = rules_.consistent && affordable && has_what_forward_reads();
     if (facts.consistent_saved) run_forward_pass();
@@ -67,30 +70,30 @@ class LstmDraw {
   void draw_weights() {
     const std::int64_t H = c_.H;
     Tensor &w = at("w"), &b = at("b");
-    fill_normal(c_, w, rules_.gain / std::sqrt(static_cast<double>(c_.I + H) * rules_.density));
-    thin_out(c_, rules_.density, w, 0, static_cast<std::int64_t>(w.values.size()));
-    fill_normal(c_, b, rules_.bias);
+    fill_normal(crew_, c_, w, rules_.gain / std::sqrt(static_cast<double>(c_.I + H) * rules_.density));
+    thin_out(crew_, c_, rules_.density, w, 0, static_cast<std::int64_t>(w.values.size()));
+    fill_normal(crew_, c_, b, rules_.bias);
     for (Tensor* tensor : {&w, &b}) {
-      for (std::size_t k = 0; k < tensor->values.size(); ++k) {
-        tensor->values[k] *= kGateScale[static_cast<std::int64_t>(k) % (4 * H) / H];
-      }
+      each_value(crew_, *tensor, [&](std::size_t k, double& value) {
+        value *= kGateScale[static_cast<std::int64_t>(k) % (4 * H) / H];
+      });
     }
     const auto forget = static_cast<std::int64_t>(traits_of(c_.op).gates.find('f'));
     if (rules_.forget_bias) {
       for (std::int64_t j = 0; j < H; ++j) b.values[forget * H + j] += 1;
     }
     for (Tensor& tensor : problem_.inputs) {
-      if (role_of(tensor) == Role::kPeephole) fill_normal(c_, tensor, rules_.bias);
+      if (role_of(tensor) == Role::kPeephole) fill_normal(crew_, c_, tensor, rules_.bias);
     }
   }
 
   void draw_states() {
-    fill_normal(c_, at("x"), 1);
-    fill_bounded(c_, at("h_prev"), 1);
+    fill_normal(crew_, c_, at("x"), 1);
+    fill_bounded(crew_, c_, at("h_prev"), 1);
     if (c_.data == DataProfile::kLarge) {
-      fill_large_states(c_, at("cs_prev"));
+      fill_large_states(crew_, c_, at("cs_prev"));
     } else {
-      fill_normal(c_, at("cs_prev"), 1);
+      fill_normal(crew_, c_, at("cs_prev"), 1);
     }
   }
 
@@ -100,18 +103,18 @@ class LstmDraw {
       Tensor& tensor = at(name);
       const bool gate = tensor.name.size() == 1;
       const RandomStream stream(c_.seed, name);
-      for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+      each_value(crew_, tensor, [&](std::size_t k, double& value) {
         const double u = stream.uniform(k);
-        tensor.values[k] = gate ? 0x1p-6 + 0x1.fp-1 * u : 0x1.f8p-1 * (2 * u - 1);
-      }
+        value = gate ? 0x1p-6 + 0x1.fp-1 * u : 0x1.f8p-1 * (2 * u - 1);
+      });
       if (rules_.exact_gates) place_exact_values(tensor, gate);
     }
-    fill_normal(c_, at("cs"), 1);
-    if (!is_cell()) fill_normal(c_, at("h"), 1);
+    fill_normal(crew_, c_, at("cs"), 1);
+    if (!is_cell()) fill_normal(crew_, c_, at("h"), 1);
     if (c_.data == DataProfile::kLarge) {
       Tensor &cs = at("cs"), &co = at("co");
-      fill_large_states(c_, cs);
-      for (std::size_t k = 0; k < cs.values.size(); ++k) co.values[k] = std::copysign(1.0, cs.values[k]);
+      fill_large_states(crew_, c_, cs);
+      each_value(crew_, co, [&](std::size_t k, double& value) { value = std::copysign(1.0, cs.values[k]); });
     }
   }
 
@@ -121,10 +124,10 @@ class LstmDraw {
     const double below_one = 1 - float_format(c_.dtype).unit_roundoff;
     const double values[] = {0, 1, below_one, half ? 0x1p-14 : 1e-20, half ? 0x1p-24 : 1e-40};
     const RandomStream choice(c_.seed, tensor.name + "/exact"), sign(c_.seed, tensor.name + "/sign");
-    for (std::size_t k = 0; k < tensor.values.size(); ++k) {
+    each_value(crew_, tensor, [&](std::size_t k, double& value) {
       const std::int64_t which = choice.choice(k, 8);
-      if (which < 5) tensor.values[k] = values[which] * (gate ? 1 : sign.sign(k));
-    }
+      if (which < 5) value = values[which] * (gate ? 1 : sign.sign(k));
+    });
   }
 
   // The cell states of an LSTM are an output only after the last step.
@@ -150,20 +153,27 @@ class LstmDraw {
                                        std::pair{&ForwardInputs::wco, "wco"}, std::pair{&ForwardInputs::b, "b"}}) {
       in.*member = at(name).values.data();
     }
-    const Saved saved = run_forward(in);
+    Saved saved;
     for (const auto& [member, name] :
          {std::pair{&Saved::i, "i"}, std::pair{&Saved::cs, "cs"}, std::pair{&Saved::f, "f"}, std::pair{&Saved::o, "o"},
-          std::pair{&Saved::ci, "ci"}, std::pair{&Saved::co, "co"}}) {
-      overwrite(saved.*member, at(name));
+          std::pair{&Saved::ci, "ci"}, std::pair{&Saved::co, "co"}, std::pair{&Saved::h, "h"}}) {
+      if (is_cell() && member == &Saved::h) continue;
+      saved.*member = computed(name);
     }
-    if (!is_cell()) overwrite(saved.h, at("h"));
+    run_forward(in, saved, crew_);
+    for (const std::span<double> made : {saved.i, saved.cs, saved.f, saved.o, saved.ci, saved.co, saved.h}) {
+      crew_.over(made.size(),
+                 [&](std::size_t first, std::size_t last) { round_all(c_.dtype, made.subspan(first, last - first)); });
+    }
   }
 
-  void overwrite(const std::vector<double>& made, Tensor& tensor) {
-    const std::size_t count = std::min(made.size(), tensor.values.size());  // large tensors hold only what is read
-    for (std::size_t k = 0; k < count; ++k) tensor.values[k] = round_to(c_.dtype, made[k]);
+  // The elements of a saved tensor that a forward pass computes; large tensors hold only what is read.
+  std::span<double> computed(std::string_view name) {
+    std::vector<double>& values = at(name).values;
+    return std::span(values).first(std::min(values.size(), static_cast<std::size_t>(steps() * c_.B * c_.H)));
   }
 
+  const Crew& crew_;
   const Case& c_;
   const DrawRules& rules_;
   Problem& problem_;
@@ -177,8 +187,8 @@ void adapt_lstm(const Case& c, const RandomStream& stream, DrawRules& rules) {
   rules.consistent = !rules.exact_gates;
 }
 
-void draw_lstm_inputs(const Case& c, const DrawRules& rules, Problem& problem, DataFacts& facts) {
-  LstmDraw(c, rules, problem).run(facts);
+void draw_lstm_inputs(const Crew& crew, const Case& c, const DrawRules& rules, Problem& problem, DataFacts& facts) {
+  LstmDraw(crew, c, rules, problem).run(facts);
 }
 
 }  // namespace backgauge::draw_ops
