@@ -80,7 +80,12 @@ std::int64_t cache_bytes(int level, const fs::path& folder) {
 
 std::string Machine::id() const {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  for (const char letter : fmt::format("{}|{}|{}|{}|{}|{}", cpu_model, isa, l1_bytes, l2_bytes, l3_bytes, cores)) {
+  std::string text = fmt::format("{}|{}|{}|{}|{}|{}", cpu_model, isa, l1_bytes, l2_bytes, l3_bytes, cores);
+  if (device) {
+    text +=
+        fmt::format("|{}|{}|{}|{}", device->name, device->multiprocessors, device->clock_mhz, device->memory_clock_mhz);
+  }
+  for (const char letter : text) {
     hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
   }
   return fmt::format("{:016x}", hash);

@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+
+#include "properties/device/facts.h"
 
 namespace backgauge {
 
@@ -16,7 +19,11 @@ struct Machine {
   bool matrix_units = false;  // matrix units for half or bfloat16
   bool half_units = false;    // vector units that multiply in half
 
-  // 16 hexadecimal digits, equal for machines whose times may be compared: a hash of CPU model, ISA, caches, cores.
+  // Of a run that times something in its memory.
+  std::optional<device::Facts> device{};
+
+  // 16 hexadecimal digits, equal for machines whose times may be compared: a hash of CPU model, ISA, caches and cores,
+  // and of the name, the multiprocessors and the highest clocks of the device.
   std::string id() const;
 };
 Machine this_machine();

@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 
+#include "perf/machine/device_probe.h"
 #include "perf/machine/machine.h"
 #include "reference/contract/backgauge.h"
 
@@ -18,10 +20,12 @@ struct Bandwidth {
   double at(double bytes, const Machine& machine, int threads) const;
 };
 
-// All threads together.
+// Of the CPU, all threads together; 0: not measured, as where nothing is timed on it. And of the device, where
+// something is timed in its memory.
 struct Limits {
   double fma_f32 = 0, fma_f64 = 0;  // GFLOP/s
-  Bandwidth read, copy;
+  Bandwidth read{}, copy{};
+  std::optional<DeviceLimits> device{};
 
   double fma(backgauge_dtype dtype) const { return dtype == BACKGAUGE_FLOAT64 ? fma_f64 : fma_f32; }
 };

@@ -73,10 +73,12 @@ void add_counters(Run& run, const WorkloadResult& result, const Entry& entry, do
   const Case& c = result.workload.c;
   const double gflops = result.work.flops / seconds / kGiga, gbps = result.work.bytes / seconds / kGiga;
   const bool arithmetic = result.work.limited_by == LimitedBy::kArithmetic;
-  const double limit = arithmetic ? fma_gflops : result.copy_gbps;
+  const double of_cpu = arithmetic ? fma_gflops : result.copy_gbps;
+  const double limit = entry.on_device ? entry.device_limit : of_cpu;
   if (result.work.flops > 0) run.counters["GFLOP/s"] = gflops;
   run.counters["GB/s"] = gbps;
   if (limit > 0) run.counters["share_of_limit"] = (arithmetic ? gflops : gbps) / limit;
+  if (entry.on_device) run.counters["on_device"] = 1;
   if (entry.unjudged) {
     run.counters["unjudged"] = 1;
   } else {

@@ -56,4 +56,24 @@ std::string implausible(const WorkloadResult& workload, const Entry& entry, cons
   return "";
 }
 
+std::string above_limit(const WorkloadResult& workload, const Entry& entry, const Machine& machine) {
+  if (workload.share_of_limit(entry) <= 1 + kLeastNoise) return "";
+  const backgauge_dtype dtype = workload.workload.c.dtype;
+  const bool bytes = workload.work.limited_by == LimitedBy::kBandwidth;
+  if (bytes && entry.on_device)
+    return "the limit is a copy; a call that reads more than it writes, or whose data stay in the second level, is "
+           "faster";
+  if (bytes)
+    return "the limit is a copy; a call that reads more than it writes, or whose data stay in a faster level, is "
+           "faster";
+  if (entry.on_device && dtype == BACKGAUGE_FLOAT32) {
+    return "the limit is cuBLASLt's float32; products in TF32, or in parts of 16 bits, are faster";
+  }
+  if (entry.on_device) return "the limit is a large product by cuBLASLt; the clock of the device depends on its load";
+  if (!multiply_adds_are_the_limit(machine, dtype)) {
+    return "the limit is the multiply-add loop; this CPU has units that multiply faster";
+  }
+  return "the limit is the multiply-add loop, which was slowed by other programs or by a lower clock";
+}
+
 }  // namespace backgauge

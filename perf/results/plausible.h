@@ -26,6 +26,11 @@ namespace backgauge {
 std::string implausible(const WorkloadResult& workload, const Entry& entry, const Machine& machine,
                         const Limits& limits, double fma_gflops, double noise);
 
+// Why a time is shorter than its share of the limit allows, where that is above 100 % by more than the noise; "" where
+// it is not, or no limit is known. A limit is what a plain loop, or on a device cuBLASLt, reached; few of them are
+// rigorous.
+std::string above_limit(const WorkloadResult& workload, const Entry& entry, const Machine& machine);
+
 // The shortest time, in seconds, in which `threads` threads can read or write `bytes`; 0 if no cache is known, which
 // may have held them.
 double least_seconds(double bytes, const Machine& machine, const Limits& limits, int threads);

@@ -43,6 +43,10 @@ double WorkloadResult::gbps(const Entry& entry) const {
 }
 
 double WorkloadResult::share_of_limit(const Entry& entry) const {
+  if (entry.on_device) {
+    const double rate = work.limited_by == LimitedBy::kBandwidth ? gbps(entry) : gflops(entry);
+    return entry.device_limit > 0 ? rate / entry.device_limit : 0;
+  }
   if (work.limited_by == LimitedBy::kBandwidth) return copy_gbps > 0 ? gbps(entry) / copy_gbps : 0;
   std::vector<double> fma_references;
   for (const Sample& sample : entry.samples) fma_references.push_back(sample.fma_gflops);

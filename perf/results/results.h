@@ -25,7 +25,7 @@ struct Sample {
   int round = 0;
   double seconds = 0;  // per call
   std::int64_t calls = 1;
-  double fma_gflops = 0;  // the multiply-add loop in the same round
+  double fma_gflops = 0;  // the multiply-add loop in the same round; 0: not run, as for a time on a device
   bool disturbed = false;
   double cpu_seconds = 0;   // per call
   std::int64_t waits = -1;  // of all calls together; this and what follows as in Timing
@@ -43,6 +43,10 @@ struct Entry {
   double empty_call = 0;  // seconds of a call that computes nothing; 0: not measured, for it is that of a C function
   std::vector<Sample> samples{};
   std::vector<double> launches{};  // seconds per call in each process; the fastest is timed
+
+  bool on_device = false;     // in the memory of a device, to which the limits of the CPU do not apply
+  double device_limit = 0;    // of such a call, GFLOP/s or GB/s as the work of the workload is limited; 0: not known
+  std::string above_limit{};  // why it is faster than its limit (plausible.h), or ""
 
   bool unjudged = false;  // its results were not compared with anything; the verdict says nothing
   std::string doubt{};    // why its time is impossible (plausible.h), or ""
@@ -64,7 +68,8 @@ struct WorkloadResult {
 
   double gflops(const Entry& entry) const;  // 0 if no flops are counted
   double gbps(const Entry& entry) const;
-  double share_of_limit(const Entry& entry) const;  // of the multiply-add loop in the same rounds, or of copy_gbps
+  // Of the multiply-add loop in the same rounds, or of copy_gbps; on a device, of its limit. 0: not known.
+  double share_of_limit(const Entry& entry) const;
 };
 
 struct BenchResult {

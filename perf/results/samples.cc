@@ -22,6 +22,7 @@ Json verdict_of(const WorkloadResult& result, const Entry& entry) {
               {"reason", entry.reason()},
               {"error_over_bound", entry.error_over_bound()},
               {"tensors", tensors}};
+  if (entry.on_device) out["on_device"] = true;
   if (!entry.timed()) return out;
   out["flops"] = result.work.flops;
   out["bytes"] = result.work.bytes;
@@ -29,6 +30,7 @@ Json verdict_of(const WorkloadResult& result, const Entry& entry) {
   out["first_call_seconds"] = entry.first_call;
   if (entry.empty_call > 0) out["empty_call_seconds"] = entry.empty_call;
   out["launch_seconds"] = entry.launches;
+  if (!entry.above_limit.empty()) out["above_limit"] = entry.above_limit;
   return out;
 }
 

@@ -2,10 +2,12 @@
 #include "perf/results/text_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <vector>
 
 #include "perf/meter/statistics.h"
 #include "perf/results/ratio.h"
@@ -36,6 +38,34 @@ std::string error_text(const Entry& entry) {
   return entry.unjudged ? "unjudged" : fmt::format("{:.3f}", entry.error_over_bound());
 }
 
+// Facts that the driver does not say are left out; so are limits that are not known.
+std::string device_text(const device::Facts& facts, const DeviceLimits& limits) {
+  std::vector<std::string> known = {facts.name.empty() ? "a CUDA device" : facts.name};
+  const auto say = [&known](bool is_known, const std::string& text) {
+    if (is_known) known.push_back(text);
+  };
+  say(facts.multiprocessors > 0,
+      fmt::format("{} multiprocessors, at most {} MHz", facts.multiprocessors, facts.clock_mhz));
+  say(facts.memory_bytes > 0, fmt::format("{:.0f} GiB", static_cast<double>(facts.memory_bytes) / 0x1p30));
+  say(!facts.driver.empty(), "driver " + facts.driver);
+  say(!facts.cuda_runtime.empty(), fmt::format("CUDA {} (driver: {})", facts.cuda_runtime, facts.cuda_of_driver));
+  say(!limits.products_version.empty(), "cuBLASLt " + limits.products_version);
+  std::vector<std::string> rates;
+  for (const auto& [word, gflops] :
+       {std::pair{"float16", limits.f16}, std::pair{"bfloat16", limits.bf16}, std::pair{"TF32", limits.tf32},
+        std::pair{"float32", limits.f32}, std::pair{"float64", limits.f64}}) {
+    if (gflops > 0) rates.push_back(fmt::format("{} {:.3g}", word, gflops / 1e3));
+  }
+  const std::string missing = limits.products_missing.empty() ? "not measured" : limits.products_missing;
+  const auto rate = [](double gbps) { return gbps > 0 ? fmt::format("{:.0f}", gbps) : "unknown"; };
+  return fmt::format("device  {}\n        products TFLOP/s {}; copy GB/s L2 {}, memory {}; launch {:.2g} us\n",
+                     fmt::join(known, ", "),
+                     rates.empty() ? "unknown: " + missing : fmt::format("{}", fmt::join(rates, ", ")),
+                     rate(limits.copy_l2), rate(limits.copy_memory), limits.launch_us);
+}
+
+std::string share_text(double share) { return share > 0 ? fmt::format("{:.0f} %", 100 * share) : "-"; }
+
 std::string digits(const std::vector<double>& counts) {
   return counts.empty() ? "-" : fmt::format("{:.0f}", median(counts));
 }
@@ -47,15 +77,19 @@ std::string heading_text(const Machine& machine, const Build& build, const Limit
   const auto row = [](const Bandwidth& b) {
     return fmt::format("L1 {:.0f}, L2 {:.0f}, L3 {:.0f}, memory {:.1f}", b.l1, b.l2, b.l3, b.memory);
   };
+  std::string measured;
+  if (limits.fma_f32 > 0) {
+    measured = fmt::format("limits  multiply-add {:.1f} GFLOP/s float32, {:.1f} float64; read GB/s {}; copy GB/s {}\n",
+                           limits.fma_f32, limits.fma_f64, row(limits.read), row(limits.copy));
+  }
+  if (machine.device) measured += device_text(*machine.device, limits.device.value_or(DeviceLimits{}));
   const std::string processes =
       options.launches == 1 ? "one process" : fmt::format("the best of {} processes", options.launches);
   return fmt::format(
-      "backgauge {} ({}), {}, {}\n{}, {}, {} of {} cores, {} caches\n"
-      "limits  multiply-add {:.1f} GFLOP/s float32, {:.1f} float64; read GB/s {}; copy GB/s {}\n"
-      "times   from {} of each implementation{}\n",
+      "backgauge {} ({}), {}, {}\n{}, {}, {} of {} cores, {} caches\n{}times   from {} of each implementation{}\n",
       build.version, build.commit, build.compiler, build.type, machine.cpu_model, machine.isa, options.threads,
-      machine.cores, options.cold ? "cold" : "hot", limits.fma_f32, limits.fma_f64, row(limits.read), row(limits.copy),
-      processes, options.unjudged ? "; nothing was judged, so the results may be wrong" : "");
+      machine.cores, options.cold ? "cold" : "hot", measured, processes,
+      options.unjudged ? "; nothing was judged, so the results may be wrong" : "");
 }
 
 std::string workload_text(const WorkloadResult& result) {
@@ -73,13 +107,14 @@ std::string workload_text(const WorkloadResult& result) {
       out += fmt::format("  {:<{}} {}{}{}\n", entry.implementation, width, entry.word(), why.empty() ? "" : ": ", why);
       continue;
     }
-    out += fmt::format("  {:<{}} {:>10} {:>10} {:>9.1f} {:>7.0f} % {:>12} {:>9}\n", entry.implementation, width,
+    out += fmt::format("  {:<{}} {:>10} {:>10} {:>9.1f} {:>9} {:>12} {:>9}\n", entry.implementation, width,
                        time_text(entry.seconds()), time_text(entry.first_call),
-                       arithmetic ? result.gflops(entry) : result.gbps(entry), 100 * result.share_of_limit(entry),
+                       arithmetic ? result.gflops(entry) : result.gbps(entry), share_text(result.share_of_limit(entry)),
                        error_text(entry), ratio_text(*base, entry, result.threads));
     if (!entry.unjudged && entry.verdict.status != Status::kPassed) {
       out += fmt::format("  {:<{}} {}: {}\n", "", width, verdict_word(entry.verdict.status), entry.verdict.reason);
     }
+    if (!entry.above_limit.empty()) out += fmt::format("  {:<{}} {}\n", "", width, entry.above_limit);
     if (entry.empty_call > 0) {
       out += fmt::format("  {:<{}} {:>10} of it for an empty call\n", "", width, time_text(entry.empty_call));
     }

@@ -37,7 +37,9 @@ constexpr int kNoiseRounds = 5;
 constexpr int kTrialsPerLaunch = 3;  // samples of each launch, of which the shortest counts: disturbances only add time
 
 Entry entry_without_time(const Contestant& contestant, Status status, std::string reason) {
-  return {contestant.name(), contestant.version(), {status, std::move(reason), {}}};
+  Entry entry{contestant.name(), contestant.version(), {status, std::move(reason), {}}};
+  entry.on_device = !contestant.on_cpu();
+  return entry;
 }
 
 void fail(Entry& entry, Verdict verdict) {
@@ -116,7 +118,9 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
       for (const Sample& sample : entry.samples) fma_gflops = std::max(fma_gflops, sample.fma_gflops);
     }
     for (TimedContestant& timed : all_timed) {
-      if (options_.counting || !timed.entry->timed() || !timed.contestant->on_cpu()) continue;
+      if (options_.counting || !timed.entry->timed()) continue;
+      timed.entry->above_limit = above_limit(mine, *timed.entry, machine_);
+      if (timed.entry->on_device) continue;
       timed.entry->doubt = implausible(mine, *timed.entry, machine_, limits_, fma_gflops, result.noise);
     }
   } catch (const std::bad_alloc&) {
@@ -137,6 +141,11 @@ std::vector<Bench::TimedContestant> Bench::judge_all(WorkloadInputs& workload_in
   std::vector<TimedContestant> all_timed;
   for (const auto& contestant : contestants) {
     Entry& entry = result.entries.emplace_back(entry_without_time(*contestant, Status::kSkipped, "interrupted"));
+    if (entry.on_device && limits_.device && machine_.device) {
+      entry.device_limit = result.work.limited_by == LimitedBy::kBandwidth
+                               ? limits_.device->copy(result.work.bytes, *machine_.device)
+                               : limits_.device->products(result.workload.c.dtype);
+    }
     if (options_.stop()) continue;
     tell(fmt::format("{} {} on {}", contestant->name(), options_.unjudged ? "prepared" : "judged",
                      result.workload.name()));
@@ -237,8 +246,9 @@ void Bench::time_rounds(const WorkloadResult& workload, std::vector<TimedContest
   for (int of_block = 0; of_block < options_.rounds && !options_.stop(); ++of_block) {
     if (of_block >= kLeastRounds && Clock::now() >= options_.deadline) break;
     const int round = block * options_.rounds + of_block;
+    const bool on_cpu = std::ranges::any_of(all_timed, [](const TimedContestant& t) { return !t.entry->on_device; });
     const double fma_reference =
-        options_.counting ? 0 : fma_rate(workload.workload.c.dtype, options_.threads, kFmaReference);
+        options_.counting || !on_cpu ? 0 : fma_rate(workload.workload.c.dtype, options_.threads, kFmaReference);
     for (std::size_t turn = 0; turn < all_timed.size(); ++turn) {
       const std::size_t place = round % 2 == 0 ? turn : all_timed.size() - 1 - turn;
       TimedContestant& timed = all_timed[(place + static_cast<std::size_t>(round / 2)) % all_timed.size()];
@@ -247,7 +257,7 @@ void Bench::time_rounds(const WorkloadResult& workload, std::vector<TimedContest
       tell(fmt::format("round {} of {}: {} on {}", round + 1, options_.rounds * options_.blocks,
                        timed.entry->implementation, workload.workload.name()));
       try {
-        timed.entry->samples.push_back(sample(workload, timed, round, fma_reference));
+        timed.entry->samples.push_back(sample(workload, timed, round, timed.entry->on_device ? 0 : fma_reference));
         timed.entry->samples.back().block = block;
       } catch (const ContestantError& error) {
         fail(*timed.entry, {error.status, error.what(), {}});

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -62,7 +63,7 @@ class BenchRun {
     Progress progress(workloads_.size());
     machine_ = this_machine();
     progress.show_phase("limits of this machine", 0, workloads_.size());
-    if (!options_.counting()) limits_ = probe_limits(machine_, options_.threads);
+    if (!options_.counting()) measure_limits();
     bench_options_ = bench_options(progress);
     progress.clear();
     if (tells() && !options_.counting()) fmt::print("{}", heading_text(machine_, build_, limits_, bench_options_));
@@ -75,6 +76,16 @@ class BenchRun {
   }
 
  private:
+  // Of what something is timed on: a limit of the CPU says nothing about a time on a device.
+  void measure_limits() {
+    const auto on_cpu = [](const auto& contestant) { return contestant->on_cpu(); };
+    const bool none_on_cpu = std::ranges::none_of(contestants_.all, on_cpu);
+    if (!none_on_cpu) limits_ = probe_limits(machine_, options_.threads);
+    if (std::ranges::all_of(contestants_.all, on_cpu)) return;
+    machine_.device = device::facts();
+    if (machine_.device) limits_.device = probe_device(*machine_.device);
+  }
+
   // With one of the library's own formats, stdout has nothing else.
   bool tells() const { return options_.google.format.empty(); }
 

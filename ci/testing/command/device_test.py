@@ -12,6 +12,7 @@ import unittest
 from command import CELL, PLUGINS, CommandTest
 
 FAKE = {"BACKGAUGE_CUDART": os.environ["BACKGAUGE_TEST_CUDART"]}
+LIMITED = FAKE | {"BACKGAUGE_CUBLASLT": os.environ["BACKGAUGE_TEST_CUBLASLT"], "FAKE_CUDA_GFLOPS": "400"}
 RIGHT = PLUGINS / "on_fake_device.so"
 WRITES_BEFORE = PLUGINS / "writes_before_on_fake_device.so"
 IMPLEMENTATIONS = pathlib.Path(__file__).resolve().parents[3] / "impl" / "implementations.inc"
@@ -123,6 +124,44 @@ class Bench(CommandTest):
                 samples = out.with_suffix(".samples.jsonl").read_text().splitlines()
                 seconds = [json.loads(line)["seconds"] for line in samples if '"seconds"' in line]
                 self.assertGreaterEqual(len(seconds), 9)
+
+    def bench(self, name, implementation=RIGHT, environment=None):
+        """A short run on a fake device of this name: stdout, the document, the file."""
+        out = self.folder / f"{name}.json"
+        done = self.expect(0, "bench", f"--case={BLOCK}", f"--case={CELL}", f"--impl={implementation}", "--reps=3", "--min-time=0.1",
+                           f"--out={out}", environment=(LIMITED if environment is None else environment) | {"FAKE_CUDA_NAME": name})
+        return done.stdout, json.loads(out.read_text()), out
+
+    def test_limits_are_those_of_the_device(self):
+        stdout, document, _ = self.bench("Fake H100")
+        context = document["context"]
+        self.assertRegex(stdout, r"(?m)^device  Fake H100, 4 multiprocessors, at most 1500 MHz, 1 GiB,.* CUDA 13.0 \(driver: 13.1\), cuBLASLt 13.1.2$")
+        self.assertRegex(stdout, r"products TFLOP/s float16 [\d.]+, bfloat16 [\d.]+, TF32 [\d.]+, float32 [\d.]+, float64 [\d.]+; copy GB/s L2 ")
+        self.assertNotIn("multiply-add", stdout)
+        self.assertEqual((context["device_name"], context["device_multiprocessors"], context["device_clock_mhz"]), ("Fake H100", "4", "1500"))
+        for key in ("device_gflops_f16", "device_gflops_f32", "device_copy_gbps_memory", "device_launch_us", "device_l2_bytes", "device_cublaslt"):
+            self.assertIn(key, context)
+        for key in ("fma_gflops_f32", "copy_gbps_memory", "read_gbps_l1"):
+            self.assertNotIn(key, context)
+        self.assertTrue(all(entry["on_device"] == 1 and entry["share_of_limit"] > 0
+                            for entry in document["benchmarks"] if entry["run_type"] == "iteration"))
+
+    def test_what_cannot_be_measured_is_a_dash_with_the_reason(self):
+        stdout, document, _ = self.bench("Fake H100", environment=FAKE)
+        self.assertRegex(stdout, r"products TFLOP/s unknown: no cuBLASLt: BACKGAUGE_CUDART names a runtime")
+        self.assertRegex(stdout, r"(?m)^  on_fake_device .* +- +\d\.\d+ +1\.000$")
+        self.assertNotIn("device_gflops_f16", document["context"])
+
+    def test_beside_an_implementation_on_the_cpu_each_has_its_own_limits(self):
+        stdout, document, _ = self.bench("Fake H100", f"cpu,{RIGHT}")
+        self.assertIn("multiply-add", stdout)
+        self.assertIn("products TFLOP/s", stdout)
+        self.assertEqual({"on_device" in entry for entry in document["benchmarks"] if entry["name"].startswith("cpu/")}, {False})
+
+    def test_another_device_is_another_machine(self):
+        ids = {name: self.bench(name)[1]["context"]["machine_id"] for name in ("Fake H100", "Fake A100")}
+        self.assertNotEqual(*ids.values())
+        self.assertEqual(self.bench("Fake H100")[1]["context"]["machine_id"], ids["Fake H100"])
                 self.assertTrue(all(value > 0 for value in seconds))
 
     def test_unjudged_is_timed_with_a_device_and_skipped_without(self):

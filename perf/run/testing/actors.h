@@ -26,6 +26,7 @@ class Actor : public Contestant {
 
   const std::string& name() const override { return name_; }
   const std::string& version() const override { return name_; }
+  bool on_cpu() const override { return !on_device; }
   Verdict judge(WorkloadInputs&) override {
     asked.push_back("judge " + name_);
     return before;
@@ -36,6 +37,7 @@ class Actor : public Contestant {
   }
   std::unique_ptr<Launch> launch(WorkloadInputs&) override;
 
+  bool on_device = false;
   std::vector<double> luck;
   std::size_t launches = 0;
   double seconds() const { return seconds_; }

@@ -5,6 +5,7 @@
 //   FAKE_CUDA_APART=1     a stand-in that is more like a device: its memory cannot be touched but by work on a stream,
 //                         and work is done when somebody waits for it
 //   FAKE_CUDA_DEVICES=0   there is no device
+//   FAKE_CUDA_NAME=<name> the name of the device, "Fake GPU"
 //   FAKE_CUDA_FAULT=<n>   the n-th cudaStreamSynchronize, and all after it, report an illegal address
 #include <sys/mman.h>
 
@@ -170,6 +171,35 @@ BACKGAUGE_FAKE bool fake_cuda_is_device(const void* data) { return in_one_alloca
 BACKGAUGE_FAKE int cudaGetDeviceCount(int* count) {
   *count = setting("FAKE_CUDA_DEVICES", 1);
   return *count == 0 ? kNoDevice : kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaGetDeviceProperties(void* properties, int) {
+  const char* name = std::getenv("FAKE_CUDA_NAME");
+  std::strncpy(static_cast<char*>(properties), name == nullptr ? "Fake GPU" : name, 256);
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaDeviceGetAttribute(int* value, int attribute, int) {
+  static const std::map<int, int> known = {{13, 1'500'000}, {16, 4},       {36, 2'000'000},
+                                           {37, 512},       {38, 1 << 20}, {75, 9}};
+  const auto found = known.find(attribute);
+  *value = found == known.end() ? 0 : found->second;
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaMemGetInfo(std::size_t* available, std::size_t* all) {
+  *available = *all = std::size_t{1} << 30;
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaDriverGetVersion(int* version) {
+  *version = 13'010;
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaRuntimeGetVersion(int* version) {
+  *version = 13'000;
+  return kSuccess;
 }
 
 BACKGAUGE_FAKE const char* cudaGetErrorString(int error) {
