@@ -55,6 +55,8 @@ class Pair:
     tensors: dict = field(default_factory=dict)  # tensor -> error / bound
     samples: list = field(default_factory=list)
     counters: dict = field(default_factory=dict)  # medians over repetitions
+    on_device: bool = False  # timed in the memory of the device of the run, so that limits of the CPU say nothing about it
+    above_limit: str = ""  # why it is faster than the limit that its share is of; empty if it is not
     kept: Kept | None = None
 
     @property
@@ -123,6 +125,11 @@ class Run:
     def pair(self, workload, implementation):
         key = (workload_key(workload), implementation)
         return self.pairs.setdefault(key, Pair(workload, implementation))
+
+
+def device_of(run):
+    """The name of the device in whose memory something was timed; "" if nothing was."""
+    return str(run.context.get("device_name", ""))
 
 
 def terms_in(context, implementation, op):
@@ -265,6 +272,8 @@ def _read_samples(run, lines):
         if "verdict" in entry:
             pair.verdict = words(entry, "verdict")
             pair.reason = words(entry, "reason", "")
+            pair.on_device = bool(entry.get("on_device", pair.on_device))
+            pair.above_limit = words(entry, "above_limit", "")
             tensors = table(entry, "tensors", {})
             pair.tensors = {tensor: amount(tensors, tensor) for tensor in tensors}
             pair.error_over_bound = amount({"error_over_bound": None} | entry, "error_over_bound")

@@ -7,7 +7,7 @@ import numpy as np
 
 from .case_line import CaseLine
 from .quantities import counted
-from .run import UNJUDGED, Pair, Run, terms_in
+from .run import UNJUDGED, Pair, Run, device_of, terms_in
 
 LEAST_NOISE = 0.02  # the same code differs by this much between two processes: kLeastNoise in perf/results/results.h
 
@@ -20,9 +20,12 @@ class Setting:
     cpu_model: str
     threads: int
     cache_mode: str
+    device: str = ""  # the name of the device, of times in its memory
 
     @property
     def text(self):
+        if self.device:
+            return ", ".join(filter(None, [self.device, self.cache_mode and f"{self.cache_mode} caches"]))
         return ", ".join(filter(None, [self.cpu_model, counted(self.threads, "thread"), self.cache_mode and f"{self.cache_mode} caches"]))
 
 
@@ -49,6 +52,7 @@ class Row:
     share_of_limit: float
     first_call_seconds: float
     noise: float  # of the run, nan if it does not say
+    above_limit: str  # why it is faster than its limit; "" if it is not, or the run does not say
     terms: str  # what the implementation claims about the op; "" if the run does not say
 
     @property
@@ -92,14 +96,20 @@ def table_of(runs: list[Run]) -> Table:
     """If several runs timed a workload in the same setting, the last one counts, and judged results before unjudged ones."""
     rows, contexts = {}, {}
     for run in runs:
-        setting = Setting(run.machine_id, str(run.context.get("cpu_model", "")), run.threads,
-                          str(run.context.get("cache_mode", "")))
-        contexts[setting] = run
+        if not run.pairs:
+            contexts[_setting(run, False)] = run
         for key, pair in run.pairs.items():
+            setting = _setting(run, pair.on_device)
+            contexts[setting] = run
             earlier = rows.get((setting, *key))
             if not (pair.unjudged and earlier and earlier.is_comparable):
                 rows[(setting, *key)] = _row(setting, run, pair)
     return Table(list(rows.values()), contexts)
+
+
+def _setting(run, on_device):
+    return Setting(run.machine_id, str(run.context.get("cpu_model", "")), run.threads, str(run.context.get("cache_mode", "")),
+                   (device_of(run) or "a device") if on_device else "")
 
 
 def _row(setting: Setting, run: Run, pair: Pair) -> Row:
@@ -116,7 +126,7 @@ def _row(setting: Setting, run: Run, pair: Pair) -> Row:
 
     return Row(setting, run.name, pair.suite, pair.workload, pair.case, pair.implementation, pair.version, pair.verdict,
                pair.reason, pair.error_over_bound, pair.tensors, samples, disturbed, median, low, high, rate("GFLOP"), rate("GB"),
-               rate("seconds_at_limit"), pair.counters.get("first_call_ms", float("nan")) / 1e3, run.number("noise_aa"),
+               rate("seconds_at_limit"), pair.counters.get("first_call_ms", float("nan")) / 1e3, run.number("noise_aa"), pair.above_limit,
                terms_in(run.context, pair.implementation, pair.case.op))
 
 

@@ -6,16 +6,17 @@ import re
 import tempfile
 import unittest
 
+import matplotlib.text
 import numpy as np
 from backgauge.records import TensorRatio
 from backgauge.report import catalogue, look, pictures
-from backgauge.report.charts import growth, ratio, roofline, shape_rows, threads
+from backgauge.report.charts import growth, ratio, roofline, shape_rows, threads, throughput
 from backgauge.report.charts.chart import Material
 from backgauge.report.fit import linear_fit, power_fit
 from backgauge.report.sources import read_material
 from backgauge.run import read_run
 from backgauge.table import table_of
-from synthetic import Noise, Synthetic, block_line, sweep_lines
+from synthetic import DEVICE, Noise, Synthetic, block_line, sweep_lines
 
 QUIET = Noise(0, 0, 0, 0, 0)
 
@@ -89,6 +90,26 @@ class CatalogueTest(MaterialTest):
                 self.assertTrue(limits[0] < values.min() <= 2 * limits[0], chart.title)
                 self.assertTrue(values.max() < limits[1], chart.title)
             self.assertLessEqual(axes.get_xlim()[1], 2 * points[:, 0].max())
+
+    def test_limits_of_the_cpu_are_never_beside_times_on_a_device(self):
+        material = self.material(Synthetic(sweep_lines(), noise=QUIET, shares={"cpu": 0.9, "cuda": 0.7},
+                                           on_device=frozenset({"cuda"}), context=DEVICE))
+        for op in (roofline, throughput):
+            for chart in op.charts(material):
+                with look.themed(look.LIGHT):
+                    figure = chart.draw(look.LIGHT, look.WIDE)
+                text = " ".join(each.get_text() for each in figure.findobj(matplotlib.text.Text)) + chart.text
+                on_device = "Synthetic GPU" in chart.title
+                self.assertEqual("cuda" in text, on_device, chart.title)
+                if on_device:
+                    self.assertNotIn("FMA limit", text)
+                    self.assertNotIn("L1", text)
+                    self.assertTrue("cuBLASLt" in text or "copy memory 3900" in text or "copy bandwidth memory" in text
+                                    or "f64" in chart.title, f"{chart.title}: {text}")
+                else:
+                    self.assertNotIn("cuBLASLt", text)
+        names = [chart.name for chart in catalogue.all_charts(material)]
+        self.assertEqual(len(names), len(set(names)))
 
     def test_a_run_of_one_implementation_is_enough(self):
         charts = catalogue.all_charts(self.material(Synthetic([block_line("t5b3i5h7")], shares={"cpu": 0.5})))

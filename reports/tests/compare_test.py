@@ -16,7 +16,7 @@ from backgauge.compare.__main__ import main
 from backgauge.compare.comparison import Comparison, Side, least_certain
 from backgauge.compare.verdict import FASTER, SAME, SLOWER, UNCLEAR, Rule
 from backgauge.run import read_run
-from synthetic import Noise, Synthetic, block_line
+from synthetic import DEVICE, block_line, Noise, Synthetic
 
 GRID = [block_line(f"t40b{b}i{h}h{h}") for b in (1, 8, 13, 32, 67, 128) for h in (128, 250, 512, 650, 1024, 1350)]
 CALM = Noise(spread=0.004, drift=0.005, hit=0.03, hit_size=0.3, offset=0.003)
@@ -310,6 +310,23 @@ class RefusalTest(CallTest):
             code, text = self.call(base, head)
             self.assertEqual(code, 2)
             self.assertIn("different machines", text)
+
+    def test_another_device_is_another_machine_that_nothing_calibrates(self):
+        def run(name, device, machine_id, **options):
+            context = {**DEVICE, "device_name": device, "machine_id": machine_id}
+            return self.write(name, on_device=frozenset({"cpu", "eigen"}), context=context, **options)
+
+        base = run("base.json", "H100", "on-h100")
+        slower = {("cpu", line): 3.0 for line in GRID}
+        for head in (run("head.json", "A100", "on-a100", seed=2, slower=slower), self.write("cpu.json", seed=2, slower=slower)):
+            for pair in ((base, head), (head, base)):
+                for options in ((), ("--cross-machine",)):
+                    code, text = self.call(*pair, *options)
+                    self.assertEqual(code, 2, text)
+                    self.assertIn("times on a device are compared with those on the same one alone", text)
+                    self.assertIn("Synthetic CPU with H100 (on-h100)", text)
+        same = run("same.json", "H100", "on-h100", seed=2, rounds=15, slower={("cpu", line): 1.2 for line in GRID})
+        self.assertIn(SLOWER, self.verdicts(base, same).values())
 
     def test_runs_that_do_not_say_where_they_were_made_are_of_different_machines(self):
         runs = [self.write(f"run{k}.json", seed=k, context={"machine_id": ""}) for k in (0, 1)]

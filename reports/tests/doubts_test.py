@@ -12,7 +12,7 @@ from backgauge.report import cells, doubts, page, summary
 from backgauge.report.charts.chart import medians_text
 from backgauge.report.sources import read_material
 from backgauge.verification import read_verified_run
-from synthetic import Synthetic, block_line
+from synthetic import DEVICE, Synthetic, block_line
 
 LINES = [block_line(dims) for dims in ("t25b16i512h512", "t25b64i512h512", "t50b32i256h256")]
 SHARES = {"cpu": 0.9, "onednn": 0.8}
@@ -49,6 +49,20 @@ class DoubtsTest(RunCase):
         self.assertEqual(list(found), ["FAILED"])
         self.assertIn("2 of 6 results of bench wrong, and without a time: onednn. The first: onednn: BlockLSTMGradV2 T25 B64", found["FAILED"])
         self.assertIn("FAILED x_grad is wrong", found["FAILED"])
+
+    def test_a_time_beyond_its_limit_has_its_reason(self):
+        material = self.material(shares={"cuda": 1.2, "cpu": 0.9}, on_device=frozenset({"cuda"}), context=DEVICE)
+        self.assertRegex(self.words(material)["BEYOND THE LIMIT"], r"3 times of more than 100 %.* cuda: .*\. The limit is slow\.$")
+
+    def test_the_facts_of_a_device_are_those_of_its_setting(self):
+        material = self.material(shares={"cuda": 0.7, "cpu": 0.9}, on_device=frozenset({"cuda"}), context=DEVICE)
+        facts = {setting.device: dict(page.facts(run, setting)) for setting, run in material.table.contexts.items()}
+        self.assertEqual(set(facts), {"", "Synthetic GPU"})
+        self.assertEqual(facts["Synthetic GPU"]["multiprocessors"], "132")
+        self.assertEqual(facts["Synthetic GPU"]["driver"], "580.1")
+        self.assertIn("products in float16", facts["Synthetic GPU"])
+        self.assertNotIn("FMA limit", facts["Synthetic GPU"])
+        self.assertNotIn("products in float16", facts[""])
 
     def test_a_noisy_run(self):
         material = self.material(disturbed=True)

@@ -17,6 +17,11 @@ CONTEXT = {
     "terms/cpu/block_lstm_grad_v2": "accuracy class A in f16; determinism bitwise",
     "terms/eigen/block_lstm_grad_v2": "accuracy class A in f16; determinism bitwise"}
 
+# What bench adds where something is timed in the memory of a device.
+DEVICE = {"device_name": "Synthetic GPU", "device_multiprocessors": "132", "device_clock_mhz": "1980", "device_memory_clock_mhz": "2619",
+          "device_driver": "580.1", "device_cuda_runtime": "13.0", "device_l2_bytes": "62914560", "device_gflops_f16": "800000",
+          "device_gflops_f32": "50000", "device_copy_gbps_l2": "5000", "device_copy_gbps_memory": "3900", "device_launch_us": "3.7"}
+
 # How large a part of the limit an implementation reaches.
 SHARES = {"cpu": 0.90, "onednn": 0.82, "torch": 0.76, "tensorflow": 0.17, "eigen": 0.35, "plain": 0.02}
 
@@ -52,6 +57,7 @@ class Synthetic:
     failed: dict = field(default_factory=dict)  # (implementation, line) -> (verdict, reason)
     unjudged: frozenset = frozenset()  # implementations timed with --unjudged
     disturbed: bool = False  # every sample
+    on_device: frozenset = frozenset()  # implementations in the memory of a device, which the context describes (DEVICE)
     tensors: tuple = ("x_grad", "cs_prev_grad", "h_prev_grad", "w_grad", "b_grad")
 
     def write(self, path):
@@ -80,18 +86,23 @@ class Synthetic:
             verdict, reason = self.failed[name, line]
             return [{**head, "suite": "nine", "verdict": verdict, "reason": reason}], []
         gflop, gigabytes, limit = work_of(line, context)
+        on_device = name in self.on_device
+        if on_device:
+            limit = float(context["device_gflops_f32"])
         ideal = gflop / (limit * (0.6 if "b1i" in line else 1.0) * share)
         seconds = self.times(ideal * self.slower.get((name, line), 1.0), drift, random)
         clock = seconds if self.lost == 1 else seconds * (1 + (self.lost - 1) * random.random(self.rounds))
         error = round(float(random.uniform(0.2, 0.7)), 3)
         samples = [{**head, "suite": "nine", "version": "1", "round": k, "seconds": float(clock[k]), "calls": 4,
-                    "fma_gflops": float(limit * self.speed * np.exp(-drift[k])), "disturbed": self.disturbed,
+                    "fma_gflops": 0 if on_device else float(limit * self.speed * np.exp(-drift[k])), "disturbed": self.disturbed,
                     "block": self.block_of(k), "cpu_seconds": float(value), "waits": self.waits}
                    for k, value in enumerate(seconds)]
         tensors = {tensor: round(error * float(random.uniform(0.3, 1)), 3) for tensor in self.tensors}
         unjudged = name in self.unjudged
         samples.append({**head, "verdict": "UNJUDGED", "error_over_bound": None, "tensors": {}, "reason": ""} if unjudged else
                        {**head, "verdict": "PASSED", "error_over_bound": error, "tensors": tensors, "reason": ""})
+        if on_device:
+            samples[-1] |= {"on_device": True} | ({"above_limit": "the limit is slow"} if share > 1 else {})
         dims = line.split()[1]
         entries = [{"name": f"{name}/nine/{line.replace(' ', ',')}", "run_type": "iteration", "label": line,
                     "repetition_index": k, "iterations": 4, "real_time": float(value) * 1e3, "cpu_time": float(value) * 1e3,

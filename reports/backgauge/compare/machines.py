@@ -4,6 +4,7 @@
 import math
 
 from ..errors import CommandError
+from ..run import device_of
 
 # One and the same library (oneDNN 2.6.3, LSTM backward, T25 B16 I512 H512) reached 56 % of the FMA limit of one machine and
 # 85 % of that of another: calibrated, unchanged code looked 1.5 times as fast. Smaller ratios between machines say
@@ -20,7 +21,12 @@ def check_comparable(base, head, cross_machine):
         ours, theirs = base.context.get(key), head.context.get(key)
         if ours != theirs:
             raise CommandError(f"{key} differs: {ours} in {base.name}, {theirs} in {head.name}")
-    if same_machine(base, head) or cross_machine:
+    if same_machine(base, head):
+        return
+    if device_of(base) or device_of(head):
+        raise CommandError(f"runs of different machines: {_machine(base)} and {_machine(head)}; times on a device are compared with those on "
+                           "the same one alone, and nothing calibrates them")
+    if cross_machine:
         return
     raise CommandError(f"runs of different machines: {_machine(base)} and {_machine(head)}; --cross-machine calibrates "
                        f"with the measured limits; effects below {100 * SMALL_EFFECT:.0f} % stay UNCLEAR")
@@ -32,7 +38,8 @@ def same_machine(base, head):
 
 
 def _machine(run):
-    return f"{run.context.get('cpu_model', 'unknown')} ({run.machine_id or 'no machine_id'})"
+    named = " with ".join(filter(None, [str(run.context.get("cpu_model", "unknown")), device_of(run)]))
+    return f"{named} ({run.machine_id or 'no machine_id'})"
 
 
 def calibrations(base, head, dtype):

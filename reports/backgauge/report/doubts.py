@@ -49,9 +49,14 @@ def _implausible(rows):
     if beyond:
         most = max(beyond, key=lambda row: row.share_of_limit)
         found.append(Doubt("BEYOND THE LIMIT", f"{counted(len(beyond), 'time')} of more than 100 % of the measured limit, marked with ‡ in the table; most: "
-                                               f"{percent_text(most.share_of_limit)}, {_named(most)}. Either the limit was measured while the machine "
-                                               "was busy, or the call is not bound by this limit."))
+                                               f"{percent_text(most.share_of_limit)}, {_named(most)}. {_why_beyond(most)}"))
     return found
+
+
+def _why_beyond(row):
+    if row.above_limit:
+        return f"{row.above_limit[0].upper()}{row.above_limit[1:]}."
+    return "Either the limit was measured while the machine was busy, or the call is not bound by this limit."
 
 
 def _noisy(material):

@@ -23,7 +23,7 @@ def html(material, charts, title, now):
         title=title, subject=material.subject, verified=material.verified, doubts=doubts.doubts(material, now), sections=sections,
         colours=[theme.variables for theme in look.THEMES], headline=headline.headline(material),
         made=f"{now:%Y-%m-%d %H:%M} UTC", measured=_measured(material),
-        machines=[(setting.text, facts(run)) for setting, run in material.table.contexts.items()],
+        machines=[(setting.text, facts(run, setting)) for setting, run in material.table.contexts.items()],
         terms=[(", ".join(names), op, text) for names, op, text in material.terms],
         columns=[(name, is_number) for name, is_number, _ in cells.COLUMNS],
         workloads=[_workload(workload, rows, material) for workload, rows in groups(material.table.rows, lambda row: row.workload).items()])
@@ -62,8 +62,8 @@ def _table_row(row):
     return {"cells": made, "has_time": row.has_time, "is_wrong": row.verdict in ("FAILED", "BROKEN")}
 
 
-def facts(run):
-    """[(name, value)] of the machine and the build, from the context of the run."""
+def facts(run, setting):
+    """[(name, value)] of the machine and the build, from the context of the run; of the device for a setting on one."""
     def rate(key, unit):
         number = run.number(key)
         return "" if math.isnan(number) else f"{quantities.three_digits(number)} {unit}"
@@ -72,12 +72,26 @@ def facts(run):
     found = [("version", _word(run, "backgauge_version", "commit")), ("compiler", _word(run, "compiler", "build_type")),
              ("instruction set", _word(run, "isa")), ("governor", _word(run, "governor")),
              ("work convention", _word(run, "work_convention")),
-             ("A/A noise", "" if math.isnan(noise) else f"{100 * noise:.1f} %"),
-             ("FMA limit", rate("fma_gflops_f32", "GFLOP/s")), ("FMA limit, double", rate("fma_gflops_f64", "GFLOP/s"))]
-    found += [(f"read from {name}", rate(f"read_gbps_{key}", "GB/s")) for name, key in LEVELS]
-    found += [(f"copy from {name}" if key == "memory" else f"copy in {name}", rate(f"copy_gbps_{key}", "GB/s"))
-              for name, key in LEVELS]
+             ("A/A noise", "" if math.isnan(noise) else f"{100 * noise:.1f} %")]
+    found += _device_facts(run, rate) if setting.device else _cpu_facts(rate)
     return [(name, value) for name, value in found if value]
+
+
+def _device_facts(run, rate):
+    found = [("host", _word(run, "cpu_model")), ("multiprocessors", _word(run, "device_multiprocessors")),
+             ("highest clock", rate("device_clock_mhz", "MHz")), ("highest memory clock", rate("device_memory_clock_mhz", "MHz")),
+             ("driver", _word(run, "device_driver")), ("CUDA", _word(run, "device_cuda_runtime")), ("cuBLASLt", _word(run, "device_cublaslt"))]
+    found += [(f"products in {name}", rate(f"device_gflops_{key}", "GFLOP/s"))
+              for name, key in (("float16", "f16"), ("bfloat16", "bf16"), ("TF32", "tf32"), ("float32", "f32"), ("float64", "f64"))]
+    return [*found, ("copy in L2", rate("device_copy_gbps_l2", "GB/s")), ("copy from memory", rate("device_copy_gbps_memory", "GB/s")),
+            ("launch", rate("device_launch_us", "us"))]
+
+
+def _cpu_facts(rate):
+    found = [("FMA limit", rate("fma_gflops_f32", "GFLOP/s")), ("FMA limit, double", rate("fma_gflops_f64", "GFLOP/s"))]
+    found += [(f"read from {name}", rate(f"read_gbps_{key}", "GB/s")) for name, key in LEVELS]
+    return found + [(f"copy from {name}" if key == "memory" else f"copy in {name}", rate(f"copy_gbps_{key}", "GB/s"))
+                    for name, key in LEVELS]
 
 
 def _word(run, *keys):

@@ -33,7 +33,7 @@ def _doubts(material, now):
 
 
 def _setting_lines(material):
-    return [f"{escaped(setting.text)}; " + "; ".join(f"{name} {escaped(value)}" for name, value in page.facts(run) if name in _SHOWN)
+    return [f"{escaped(setting.text)}; " + "; ".join(f"{name} {escaped(value)}" for name, value in page.facts(run, setting) if name in _SHOWN)
             for setting, run in material.table.contexts.items()]
 
 

@@ -78,11 +78,34 @@ class Family:
 
     @property
     def title(self):
-        return ", ".join(filter(None, [f"{OP_NAMES.get(self.op, self.op)} {self.dtype}", self.suite, counted(self.setting.threads, "thread")]))
+        return ", ".join(filter(None, [f"{OP_NAMES.get(self.op, self.op)} {self.dtype}", self.suite, self.setting.device or counted(self.setting.threads, "thread")]))
 
     def file_name(self, chart):
-        setting = f"{self.setting.threads}t-{self.setting.cache_mode}-{self.setting.machine_id[:6]}"
+        where = "device" if self.setting.device else f"{self.setting.threads}t"
+        setting = f"{where}-{self.setting.cache_mode}-{self.setting.machine_id[:6]}"
         return slug(f"{chart}-{self.op}-{self.dtype}-{self.suite}-{setting}")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What bounds the times of a setting: on a device its own limits, never those of the CPU beside it."""
+
+    products: tuple[str, float]  # (name, GFLOP/s); nan if the run does not say
+    bandwidths: dict  # kind -> [(level, GB/s)] of those that are known; a device has copies alone
+    sizes: dict  # level -> bytes that it holds
+    kind: str  # of the bandwidths that bound products
+
+
+def limits_of(table, setting, dtype):
+    number = lambda key: table.number(setting, key)
+    known = lambda levels: [(name, value) for name, value in levels if finite(value)]
+    if setting.device:
+        copies = known((name, number(f"device_copy_gbps_{key}")) for name, key in (("L2", "l2"), ("memory", "memory")))
+        return Limits(("cuBLASLt products", number(f"device_gflops_{dtype}")), {"copy": copies}, {"L2": number("device_l2_bytes")}, "copy")
+    of_kind = lambda kind: known((name, number(f"{kind}_gbps_{key}")) for name, key in LEVELS)
+    sizes = {name: number(f"{key}_bytes") * setting.threads for name, key in LEVELS}
+    return Limits(("FMA limit", number("fma_gflops_f64" if dtype == "f64" else "fma_gflops_f32")),
+                  {kind: of_kind(kind) for kind in ("read", "copy")}, sizes, "read")
 
 
 def families(material) -> list[Family]:

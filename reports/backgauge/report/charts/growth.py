@@ -91,7 +91,7 @@ def _chart(material, setting, family, dim, sweeps):
     lines_text = " Thin lines: fits linear in T." if dim == "T" else ""
     medians = medians_text([row for sweep in sweeps for row in sweep.rows])
     text = f"{setting.text}. {medians} Time against the {_WORDS[dim]}, both axes logarithmic.{lines_text}{hidden}"
-    name = slug(f"growth-{dim}-{family}-{setting.threads}t-{setting.cache_mode}-{setting.machine_id[:6]}")
+    name = slug(f"growth-{dim}-{family}-{'device' if setting.device else f'{setting.threads}t'}-{setting.cache_mode}-{setting.machine_id[:6]}")
     return Chart(SECTION, name, f"{dim}: {family}", text, draw, notes=tuple(notes))
 
 

@@ -8,7 +8,7 @@ a call, under the copy bandwidth of the cache level that holds them.
 
 from ...table import groups
 from .. import look
-from .chart import LEVELS, Chart, Family, finite, medians_text
+from .chart import Chart, Family, finite, limits_of, medians_text
 from .scales import few_decades, plain_numbers
 
 SECTION = "Roofline"
@@ -27,8 +27,9 @@ def charts(material):
 
 def _over_intensity(material, family):
     rows = [row for row in family.rows if finite(row.gflops) and row.gflops > 0]
-    peak = material.table.number(family.setting, "fma_gflops_f64" if family.dtype == "f64" else "fma_gflops_f32")
-    levels = _bandwidths(material, family, "read")
+    limits = limits_of(material.table, family.setting, family.dtype)
+    (limit, peak), kind = limits.products, limits.kind
+    levels = limits.bandwidths[kind]
     if not rows or not finite(peak) or not levels:
         return None
     points = {id(row): (row.gflops / row.gbps, row.gflops) for row in rows}
@@ -42,29 +43,31 @@ def _over_intensity(material, family):
         for (name, bandwidth), line in zip(slanted, look.LINES):
             x = [left, min(right, peak / bandwidth)]
             axes.plot(x, [bandwidth * each for each in x], color=theme.muted, linestyle=line, linewidth=1.3,
-                      label=f"read {name} {bandwidth:.0f} GB/s")
+                      label=f"{kind} {name} {bandwidth:.0f} GB/s")
         axes.axhline(peak, color=theme.ink, linewidth=1.5)
-        axes.annotate(f"FMA limit {peak:.0f} GFLOP/s", (1, peak), xycoords=("axes fraction", "data"), xytext=(-2, 4),
+        axes.annotate(f"{limit} {peak:.0f} GFLOP/s", (1, peak), xycoords=("axes fraction", "data"), xytext=(-2, 4),
                       textcoords="offset points", ha="right", color=theme.ink)
         return _finish(made, axes, material, rows, points, theme, layout, ((left, right), (bottom, top)),
                        ("FLOP per byte (work convention of the run)", "GFLOP/s"))
 
-    bandwidths = ("Slanted lines: read bandwidths." if slanted else
-                  "All points lie right of the slanted lines of the bandwidths, so that only the FMA limit applies.")
-    text = (f"{family.setting.text}. {medians_text(rows)} Flat line: the FMA limit. {bandwidths} Both were measured at the start of the "
+    flat = "large products by cuBLASLt" if family.setting.device else "the FMA limit"
+    bandwidths = (f"Slanted lines: {kind} bandwidths." if slanted else
+                  f"All points lie right of the slanted lines of the bandwidths, so that only {flat} limit{'' if family.setting.device else 's'} them.")
+    text = (f"{family.setting.text}. {medians_text(rows)} Flat line: {flat}. {bandwidths} Both were measured at the start of the "
             "run. Work that fits into a cache may lie above the line of memory.")
     return Chart(SECTION, family.file_name("roofline"), family.title, text, draw)
 
 
 def _over_bytes(material, family):
-    levels = _bandwidths(material, family, "copy")
+    known = limits_of(material.table, family.setting, family.dtype)
+    levels = known.bandwidths["copy"]
     if not levels:
         return None
     points = {id(row): (row.gbps * row.seconds * 1e3, row.gbps) for row in family.rows}
     limits = _around([place[0] for place in points.values()]), _around([place[1] for place in points.values()])
     (left, right), (bottom, top) = limits
     top = max(top, 1.3 * max(bandwidth for _, bandwidth in levels))
-    steps = _steps(material, family, levels, left, right)
+    steps = _steps(known.sizes, levels, left, right)
 
     def draw(theme, layout):
         made, axes = _frame(family, layout)
@@ -80,17 +83,11 @@ def _over_bytes(material, family):
     return Chart(SECTION, family.file_name("roofline"), family.title, text, draw)
 
 
-def _bandwidths(material, family, kind):
-    found = [(name, material.table.number(family.setting, f"{kind}_gbps_{key}")) for name, key in LEVELS]
-    return [(name, value) for name, value in found if finite(value)]
-
-
-def _steps(material, family, levels, left, right):
+def _steps(sizes, levels, left, right):
     """[(level, GB/s, from MB, to MB)] within the axis; levels whose size is unknown are left out."""
     steps, begin = [], left
     for name, bandwidth in levels:
-        size = material.table.number(family.setting, f"{name.lower()}_bytes") / 1e6 * family.setting.threads
-        end = right if name == "memory" else min(right, size)
+        end = right if name == "memory" else min(right, sizes[name] / 1e6)
         if finite(end) and end > begin:
             steps.append((name, bandwidth, begin, end))
             begin = end

@@ -2,7 +2,7 @@
 """Throughput over shapes, one marker per implementation, against the measured limit."""
 
 from ...quantities import three_digits
-from .chart import LEVELS, Chart, families, finite, medians_text, of_each
+from .chart import Chart, families, finite, limits_of, medians_text, of_each
 from .shape_rows import Dots, Scale, ShapeRows, limit_line, row_labels
 
 SECTION = "Throughput over shapes"
@@ -37,9 +37,6 @@ def _chart(material, family):
 
 def _limits(table, family, bandwidth):
     """[(name, value)] of the limits of the family; empty if the run has no such number."""
-    number = lambda key: table.number(family.setting, key)
-    if bandwidth:
-        found = [(f"copy bandwidth {level}", number(f"copy_gbps_{key}")) for level, key in LEVELS]
-    else:
-        found = [("FMA limit", number("fma_gflops_f64" if family.dtype == "f64" else "fma_gflops_f32"))]
+    limits = limits_of(table, family.setting, family.dtype)
+    found = [(f"copy bandwidth {level}", value) for level, value in limits.bandwidths["copy"]] if bandwidth else [limits.products]
     return [(f"{name} {three_digits(value)}", value) for name, value in found if finite(value)]
