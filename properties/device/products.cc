@@ -9,6 +9,12 @@
 #include "properties/device/runtime.h"
 
 namespace backgauge::device {
+// cudaDataType and cublasComputeType_t
+struct ProductKind {
+  int type, compute, scale;
+  std::size_t bytes;
+};
+
 namespace {
 
 // As cuBLASLt's header declares them: enumerations are int, handles and descriptors pointers.
@@ -88,12 +94,7 @@ void check_product(int status, const char* what) {
   if (status != 0) throw Error(std::string(what) + ": cuBLAS status " + std::to_string(status));
 }
 
-// cudaDataType and cublasComputeType_t
-struct Kind {
-  int type, compute, scale;
-  std::size_t bytes;
-};
-Kind kind_of(Arithmetic arithmetic) {
+ProductKind kind_of(Arithmetic arithmetic) {
   constexpr int kFloat = 0, kDouble = 1, kHalf = 2, kBfloat16 = 14;
   constexpr int kComputeFloat = 68, kComputeTf32 = 77, kComputeDouble = 70;
   switch (arithmetic) {
@@ -106,7 +107,7 @@ Kind kind_of(Arithmetic arithmetic) {
   return {kDouble, kComputeDouble, kDouble, 8};
 }
 
-std::size_t matrix_bytes(std::int64_t side, const Kind& kind) {
+std::size_t matrix_bytes(std::int64_t side, const ProductKind& kind) {
   return static_cast<std::size_t>(side) * static_cast<std::size_t>(side) * kind.bytes;
 }
 
@@ -126,7 +127,7 @@ std::string products_version() {
 }
 
 struct SquareProduct::Parts {
-  Parts(const Kind& the_kind, std::int64_t the_side, const Stream& the_stream)
+  Parts(const ProductKind& the_kind, std::int64_t the_side, const Stream& the_stream)
       : kind(the_kind),
         side(the_side),
         stream(the_stream),
@@ -135,7 +136,7 @@ struct SquareProduct::Parts {
         c(matrix_bytes(side, kind), kMatrixAlignment),
         workspace(kWorkspace, kMatrixAlignment) {}
 
-  const Kind kind;
+  const ProductKind kind;
   const std::int64_t side;
   const Stream& stream;
   const Memory a, b, c, workspace;
