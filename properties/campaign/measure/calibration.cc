@@ -24,11 +24,7 @@ std::string mode_of(const Case& c) {
 
 std::string dtype_of(const Case& c, const Declared& declared) {
   std::string word(dtype_word(c.dtype));
-  if (is_narrow(c.dtype)) {
-    word += declared.accuracy_class == BACKGAUGE_CLASS_A   ? " A"
-            : declared.accuracy_class == BACKGAUGE_CLASS_B ? " B"
-                                                           : " A'";
-  }
+  if (is_narrow(c.dtype)) word += fmt::format(" {}", accuracy_class_word(declared.accuracy_class));
   // An op that returns the gradients of its gates leaves the matrix products to its caller.
   if (c.dtype == BACKGAUGE_FLOAT64 || spec_of(c.op).has(Role::kGates)) return word;
   switch (declared.numerical_contract) {
@@ -37,6 +33,9 @@ std::string dtype_of(const Case& c, const Declared& declared) {
     case BACKGAUGE_BF16_ACC32: word += " bf16"; break;
     case BACKGAUGE_FP16_ACC32: word += " fp16"; break;
     case BACKGAUGE_FP32_3XTF32: word += " 3xtf32"; break;
+    case BACKGAUGE_FP32_3XBF16: word += " 3xbf16"; break;
+    case BACKGAUGE_FP32_6XBF16: word += " 6xbf16"; break;
+    case BACKGAUGE_FP32_9XBF16: word += " 9xbf16"; break;
   }
   return word;
 }
