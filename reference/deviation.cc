@@ -24,6 +24,10 @@ RoundingModel scaled(RoundingModel model) {
   const double scale = scale_of(model);
   model.unit_roundoff *= scale;
   model.least_normal *= scale;
+  for (ActivationError* error : {&model.tanh_error, &model.sigmoid_error}) {
+    error->absolute *= scale;
+    error->relative *= scale;
+  }
   return model;
 }
 

@@ -51,18 +51,6 @@ Bounds<V> bounded(const Problem& problem, const RoundingModel& model) {
   return out;
 }
 
-// Errors that are the same wherever an activation has the same argument add up in the worst case, whatever roundings
-// do: so 8 deviations cover them too. bounds.md 6
-template <class V>
-void add_systematic_errors(const Problem& problem, const RoundingModel& model, OutputNumbers& deviation) {
-  const std::optional<RoundingModel> systematic = systematic_errors(model);
-  if (!systematic || deviation.empty()) return;
-  const OutputNumbers errors = bounded<V>(problem, *systematic).bounds;
-  for (std::size_t t = 0; t < deviation.size(); ++t) {
-    for (std::size_t k = 0; k < deviation[t].size(); ++k) deviation[t][k] += errors[t][k] / kDeviations;
-  }
-}
-
 // glibc keeps freed memory for the thread that allocated it; the noise could not use it.
 void release_freed_memory() { malloc_trim(0); }
 
@@ -111,7 +99,6 @@ std::vector<Wanted> oracle_in(const Problem& problem, const RoundingModel& model
   on_all_cores.reset();
   if (large) release_freed_memory();
   OutputNumbers deviation = deviations_below(std::move(estimate), problem, model, bounds.bounds);
-  add_systematic_errors<V>(problem, model, deviation);
   return wanted_by(problem, std::move(bounds), std::move(deviation));
 }
 
@@ -119,7 +106,6 @@ template <class V>
 std::vector<ErrorModel> error_model_in(const Problem& problem, const RoundingModel& model) {
   Bounds<V> bounds = bounded<V>(problem, model);
   OutputNumbers deviation = deviations(first_estimate(problem, model), problem, model);
-  add_systematic_errors<V>(problem, model, deviation);
   std::vector<ErrorModel> out;
   for (std::size_t t = 0; t < bounds.names.size(); ++t) {
     out.push_back({bounds.names[t],

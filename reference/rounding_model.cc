@@ -80,22 +80,8 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
   model.relu_slope_at_zero = declared.relu_slope_at_zero;
   model.tanh_error = activation_error(declared.tanh_absolute, declared.tanh_ulps, model.unit_roundoff);
   model.sigmoid_error = activation_error(declared.sigmoid_absolute, declared.sigmoid_ulps, model.unit_roundoff);
-  if (declared.computes_co()) {
-    model.recomputed_co = {.absolute = model.tanh_error.absolute,
-                           .relative = 2 * storage.unit_roundoff + 4 * model.unit_roundoff + model.tanh_error.relative};
-  }
+  if (declared.computes_co()) model.recomputed_co = 2 * storage.unit_roundoff + 4 * model.unit_roundoff;
   return model;
-}
-
-std::optional<RoundingModel> systematic_errors(const RoundingModel& model) {
-  const auto is_declared = [](const ActivationError& error) { return error.absolute > 0 || error.relative > 0; };
-  if (!is_declared(model.tanh_error) && !is_declared(model.sigmoid_error)) return std::nullopt;
-  RoundingModel out;
-  out.relu_slope_at_zero = model.relu_slope_at_zero;
-  out.tanh_error = model.tanh_error;
-  out.sigmoid_error = model.sigmoid_error;
-  if (model.recomputed_co.relative > 0) out.recomputed_co = model.tanh_error;
-  return out;
 }
 
 double bound_when_stored(double value, double error, backgauge_dtype dtype) {

@@ -2,18 +2,12 @@
 // The rounding errors implied by a dtype and the declarations of an implementation: arithmetic/bounds.md 2 and 4.
 #pragma once
 
-#include <optional>
-
 #include "reference/arithmetic/roundings.h"
 #include "reference/oracle.h"
 
 namespace backgauge {
 
 RoundingModel rounding_model(const Problem& problem, const Declared& declared);
-
-// The same with all roundings left out but the declared errors of activations, which are the same wherever an
-// activation has the same argument, and so are not random: bounds.md 6. nullopt: none is declared.
-std::optional<RoundingModel> systematic_errors(const RoundingModel& model);
 
 // The error bound of a result after it is stored, given its exact value and its error bound before: 0 if it must be
 // exactly zero, or the same non-finite value; infinite if it is unbounded.

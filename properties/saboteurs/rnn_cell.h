@@ -167,10 +167,10 @@ class RnnCell {
   Real through_W(const Real* x, std::int64_t g, std::int64_t j) const {
     if (net_.skips(layer_)) return x[j];
     const std::int64_t width = net_.layout.matrix_input(layer_);
-    return product(x, net_.layout.W(layer_, direction_, g) + j * width, width);
+    return w.saved(product(x, net_.layout.W(layer_, direction_, g) + j * width, width));
   }
   Real through_R(const Real* h, std::int64_t g, std::int64_t j) const {
-    return product(h, net_.layout.R(layer_, direction_, g) + j * net_.H, net_.H);
+    return w.saved(product(h, net_.layout.R(layer_, direction_, g) + j * net_.H, net_.H));
   }
   Real product(const Real* x, std::int64_t weights, std::int64_t count) const {
     return w.dot(

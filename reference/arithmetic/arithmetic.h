@@ -52,6 +52,7 @@ concept Arithmetic = requires(const A& a, const M& x, const M& y, const M& z, co
   { a.clip(x, number) } -> std::same_as<M>;       // to [-limit, limit]; not at all if limit <= 0
   { a.carried(x) } -> std::same_as<M>;            // from one step to the next
   { a.saved(x) } -> std::same_as<M>;              // from one pass or layer to the next
+  { a.rounds_saved() } -> std::same_as<bool>;     // whether it is rounded
 
   { a.transpose(x) } -> std::same_as<M>;
   { a.rows(x, n, n) } -> std::same_as<M>;     // `count` of them from `begin` on

@@ -44,7 +44,8 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
 
   Matrix recomputable(const double* values, Index rows, Index cols) const {
     Matrix out = this->input(values, rows, cols);
-    out.e = model_.recomputed_co.relative * magnitude(out.v) + model_.recomputed_co.absolute;
+    if (model_.recomputed_co == 0) return out;
+    out.e = (model_.recomputed_co + model_.tanh_error.relative) * magnitude(out.v) + model_.tanh_error.absolute;
     return out;
   }
   // 1/(1-dropout) is a subtraction and a division of the implementation.
@@ -251,6 +252,7 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
     return out;
   }
   Matrix saved(Matrix x) const { return model_.rounds_saved ? carried(x) : x; }
+  bool rounds_saved() const { return model_.rounds_saved; }
 
  private:
   friend SumsAndProducts<Bound, Matrix>;

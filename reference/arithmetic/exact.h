@@ -80,6 +80,7 @@ class Exact : public PlaneArithmetic<Exact<V>, Plane<V>, V> {
   }
   Matrix carried(const Matrix& x) const { return x; }
   Matrix saved(Matrix x) const { return x; }
+  bool rounds_saved() const { return false; }
 
  private:
   friend SumsAndProducts<Exact, Matrix>;

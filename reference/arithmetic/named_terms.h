@@ -73,6 +73,7 @@ class NamedTerms : public SumsAndProducts<NamedTerms, Named> {
   Matrix clip(const Matrix& x, double limit) const { return {bound_.clip(x.b, limit), x.name}; }
   Matrix carried(const Matrix& x) const { return {bound_.carried(x.b), x.name, x.beside, x.below}; }
   Matrix saved(Matrix x) const { return {bound_.saved(std::move(x.b)), x.name, x.beside, x.below}; }
+  bool rounds_saved() const { return bound_.rounds_saved(); }
 
   Matrix transpose(const Matrix& x) const { return {bound_.transpose(x.b), x.name, x.below, x.beside, true}; }
   Matrix rows(const Matrix& x, Index begin, Index count) const;

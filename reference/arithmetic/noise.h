@@ -42,7 +42,10 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
       : RandomRounding(model, runs, first_run), dots_(dots), values_(values), kept_(kept) {}
 
   Matrix recomputable(const double* values, Index rows, Index cols) const {
-    return rounded(input(values, rows, cols), model().recomputed_co.relative, 0);
+    Matrix out = rounded(input(values, rows, cols), model().recomputed_co, 0);
+    if (model().recomputed_co == 0) return out;
+    const SharedPlane co = out.shared_v();  // while `out` is moved
+    return with_error(std::move(out), kIntervals / 2 * *co, model().tanh_error, kTanh);
   }
   Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
     const double u = model().unit_roundoff;
@@ -78,8 +81,9 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
           return Derivatives{slope, bend, slope * (1 - 6 * slope)};
         });
     const SharedPlane kept = out.shared_v();  // while `out` is moved
-    return with_noise(std::move(out),
-                      4 * model().unit_roundoff * *kept + 2 * model().unit_roundoff + model().least_normal);
+    out = with_noise(std::move(out),
+                     4 * model().unit_roundoff * *kept + 2 * model().unit_roundoff + model().least_normal);
+    return with_error(std::move(out), 2 * x.v(), model().sigmoid_error, kSigmoid);
   }
   Matrix tanh(const Matrix& x) const {
     Matrix out = activated(
@@ -90,7 +94,8 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
           return Derivatives{slope, -2 * t * slope, slope * (6 * t * t - 2)};
         });
     const SharedPlane kept = out.shared_v();
-    return with_noise(std::move(out), 4 * model().unit_roundoff * kept->abs() + model().least_normal);
+    out = with_noise(std::move(out), 4 * model().unit_roundoff * kept->abs() + model().least_normal);
+    return with_error(std::move(out), 2 * x.v(), model().tanh_error, kTanh);
   }
   Matrix relu(const Matrix& x) const {
     Matrix out = exact_.relu(x.v());
@@ -154,6 +159,7 @@ class Noise : public PlaneArithmetic<Noise, Noisy>, public RandomRounding {
   }
   Matrix carried(const Matrix& x) const { return rounded(x, model().carry_roundoff, model().carry_underflow); }
   Matrix saved(Matrix x) const { return model().rounds_saved ? carried(x) : x; }
+  bool rounds_saved() const { return model().rounds_saved; }
 
   // For a matrix that is kept for long: its undisturbed values are those that other objects keep too.
   Matrix kept(Matrix x) const {

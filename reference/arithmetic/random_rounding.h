@@ -94,6 +94,28 @@ class RandomRounding : public NoisyRuns {
     return out;
   }
 
+  // The declared error of an activation y. It is a function of the argument, so that within each of so many intervals
+  // it has one sign, which every run draws. place: the argument in intervals. bounds.md 6.2
+  static constexpr int kIntervals = 32, kTanh = 1, kSigmoid = 2;
+  Matrix with_error(Matrix y, const Plane<double>& place, const ActivationError& error, int function) const {
+    if (!error.is_declared()) return y;
+    const Plane<double>& v = y.v();
+    const ScaledPlane to = rounding_of(
+        ScaledPlane(Plane<double>((v == 0).select(0.0, error.absolute + error.relative * v.abs()))), y.unit);
+    Matrix out(y.shared_v());
+    spread(out, y, to.scale);
+    const Plane<double> interval = place.floor().max(-kIntervals / 2).min(kIntervals / 2 - 1);
+    for (Index r = 0; r < runs(); ++r) {
+      const Uniform& numbers = generators_[static_cast<std::size_t>(r)];
+      float* const off = out.off.data() + r * y.size();
+      for (Index k = 0; k < y.size(); ++k) {
+        const bool is_below = numbers.of(interval.data()[k], function) < 0;
+        off[k] += is_below ? -to.values.data()[k] : to.values.data()[k];
+      }
+    }
+    return out;
+  }
+
  private:
   static constexpr std::array<float, Uniform::kMost> kZeros{};
 

@@ -20,9 +20,10 @@ struct OperandParts {
   double size = 1;      // of the parts of an operand together, relative to its own
 };
 
-// The declared error of an activation y, where it is more than the standard one: bounds.md 3.6.
+// The declared error of an activation y >= 0, where it is more than the standard one: bounds.md 3.6.
 struct ActivationError {
   double absolute = 0, relative = 0;
+  bool is_declared() const { return absolute > 0 || relative > 0; }
   double of(double y) const { return absolute + relative * y; }
 };
 
@@ -41,7 +42,8 @@ struct RoundingModel {
   bool rounds_saved = false;  // what passes from pass to pass and from layer to layer is rounded in the same way
   bool relu_slope_at_zero = false;
   ActivationError tanh_error{}, sigmoid_error{};
-  ActivationError recomputed_co{};  // deviation of a recomputed co from the saved one; 0: it is not recomputed
+  double recomputed_co = 0;  // relative deviation of a recomputed co from the saved one, besides tanh_error; 0: it is
+                             // not recomputed
 
   // The error of a standard activation y >= 0. 4 and 2: bounds.md 3.6.
   double standard_tanh(double y) const { return 4 * unit_roundoff * y; }

@@ -85,7 +85,8 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
 
   Matrix recomputable(const double* values, Index rows, Index cols) const {
     Matrix out = input(values, rows, cols);
-    out.q = (model_.recomputed_co.relative * out.v).square();
+    if (model_.recomputed_co == 0) return out;
+    out.q = (model_.recomputed_co * out.v).square() + square_of(model_.tanh_error, out.v);
     return out;
   }
   Matrix dropout_mask(const std::uint8_t* keep, double dropout, Index rows, Index cols) const {
@@ -193,13 +194,15 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
     Matrix out = exactly(exact_.sigmoid(x.v));
     const Plane<double> slope = (out.v * (1 - out.v) + 0.097 * x.q.sqrt()).min(0.25);
     const double relative = 4 * model_.unit_roundoff, absolute = 2 * model_.unit_roundoff;
-    out.q = slope.square() * x.q + (relative * out.v / 2).square() + absolute * absolute / 4 + underflow_;
+    out.q = slope.square() * x.q + (relative * out.v / 2).square() + absolute * absolute / 4 + underflow_ +
+            square_of(model_.sigmoid_error, out.v);
     return out;
   }
   Matrix tanh(const Matrix& x) const {
     Matrix out = exactly(exact_.tanh(x.v));
     const Plane<double> slope = (1 - out.v.square() + 0.77 * x.q.sqrt()).min(1.0);
-    out.q = slope.square() * x.q + (4 * model_.unit_roundoff * out.v / 2).square() + underflow_;
+    out.q = slope.square() * x.q + (4 * model_.unit_roundoff * out.v / 2).square() + underflow_ +
+            square_of(model_.tanh_error, out.v);
     return out;
   }
   Matrix relu(const Matrix& x) const { return {exact_.relu(x.v), x.q}; }
@@ -252,6 +255,7 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
     return opened(std::move(out), sizes, model_.carry_largest);
   }
   Matrix saved(Matrix x) const { return model_.rounds_saved ? carried(x) : x; }
+  bool rounds_saved() const { return model_.rounds_saved; }
 
   // Noise does not need the value of an output.
   Matrix output(Matrix x) const {
@@ -263,6 +267,10 @@ class Variance : public PlaneArithmetic<Variance, WithVariance> {
   friend SumsAndProducts<Variance, Matrix>;
   friend PlaneArithmetic<Variance, Matrix>;
 
+  // Of an activation: a declared error is taken as large as it may be, of either sign.
+  static Plane<double> square_of(const ActivationError& error, const Plane<double>& y) {
+    return (y == 0).select(0.0, error.absolute + error.relative * y.abs()).square();
+  }
   static Matrix exactly(Plane<double> v) {
     Plane<double> q = Plane<double>::Zero(v.rows(), v.cols());
     return {std::move(v), std::move(q)};

@@ -91,6 +91,9 @@ struct RnnStepWeights {
   M both_sides;   // (1) of all gates; gru: of r and z. [in + H + 2, .]; with skip_input [H + 2, .]
   M n_input;      // gru: [in + 1, H]; with skip_input only the bias, [1, H]
   M n_recurrent;  // gru: [H + 1, H]
+
+  // Where the products are saved: those of each side [in, .] and [H, .], and the biases [1, .] of all gates.
+  M input, recurrent, bW, bR;
 };
 
 template <class A, class M>
@@ -104,6 +107,14 @@ RnnStepWeights<M> step_weights(const A& a, const RnnNet<M>& net, const RnnWeight
     return a.columns(x, first * H, count * H);
   };
   const bool gru = net.mode == BACKGAUGE_GRU;
+  if (a.rounds_saved()) {
+    RnnStepWeights<M> apart;
+    if (!skip) apart.input = right_factor(a, input_side(0, G));
+    apart.recurrent = right_factor(a, Rt);
+    apart.bW = layer.bW;
+    apart.bR = layer.bR;
+    return apart;
+  }
   const Eigen::Index count = gru ? 2 : G;
   const M recurrent = of_gates(Rt, 0, count), bR = of_gates(layer.bR, 0, count), bW = of_gates(layer.bW, 0, count);
   RnnStepWeights<M> out;
@@ -131,7 +142,13 @@ RnnStep<M> rnn_step_forward(const A& a, backgauge_rnn_mode mode, const RnnStepWe
                             const M& x, const M& h_prev, const M* cs_prev) {
   const auto B = h_prev.rows(), H = h_prev.cols();
   const M ones = a.ones(B, 1);
+  const auto G = a.rounds_saved() ? weights.bR.cols() / H : 0;
+  // Where the products of the sides are saved, for all gates: W x, and R h + bR.
+  const M input = !a.rounds_saved() ? M() : skip ? under_every_gate(a, x, G) : a.saved(a.matmul(x, weights.input));
+  const M recurrent =
+      !a.rounds_saved() ? M() : a.sum(a.saved(a.matmul(h_prev, weights.recurrent)), a.repeat_row(weights.bR, B));
   const auto both_sides = [&] {  // (1): one sum of in + H + 2 terms
+    if (a.rounds_saved()) return a.sum(input, recurrent, a.repeat_row(weights.bW, B));
     if (skip) {
       return a.add_matmul(under_every_gate(a, x, weights.both_sides.cols() / H), a.beside({&h_prev, &ones, &ones}),
                           weights.both_sides);
@@ -156,12 +173,15 @@ RnnStep<M> rnn_step_forward(const A& a, backgauge_rnn_mode mode, const RnnStepWe
       break;
     }
     case BACKGAUGE_GRU: {  // r, z, n
-      const M rz = a.sigmoid(both_sides());
-      step.r = gate(a, rz, 0, H);                                             // (5)
-      step.z = gate(a, rz, 1, H);                                             // (6)
-      step.hn = a.matmul(a.beside({&h_prev, &ones}), weights.n_recurrent);    // (7)
-      const M input_side = skip ? a.sum(x, a.repeat_row(weights.n_input, B))  // W_n x + bW_n
-                                : a.matmul(a.beside({&x, &ones}), weights.n_input);
+      const M rz = a.sigmoid(a.rounds_saved() ? a.columns(both_sides(), 0, 2 * H) : both_sides());
+      step.r = gate(a, rz, 0, H);  // (5)
+      step.z = gate(a, rz, 1, H);  // (6)
+      step.hn = a.rounds_saved() ? gate(a, recurrent, 2, H)
+                                 : a.matmul(a.beside({&h_prev, &ones}), weights.n_recurrent);  // (7)
+      const M input_side = a.rounds_saved()
+                               ? a.sum(gate(a, input, 2, H), a.repeat_row(a.columns(weights.bW, 2 * H, H), B))
+                           : skip ? a.sum(x, a.repeat_row(weights.n_input, B))  // W_n x + bW_n
+                                  : a.matmul(a.beside({&x, &ones}), weights.n_input);
       step.n = a.tanh(a.sum(input_side, a.product(step.r, step.hn)));  // (8)
       step.h = a.carried(a.blend(step.z, h_prev, step.n));             // (9)
       break;

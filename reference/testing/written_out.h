@@ -74,6 +74,7 @@ class WrittenOut : public PlaneArithmetic<WrittenOut, WrittenOutMatrix, float> {
   Matrix clip(const Matrix& x, double limit) const { return {exact_.clip(x.v, limit)}; }
   Matrix carried(const Matrix& x) const { return {carries_ ? to_dtype(x.v) : x.v}; }
   Matrix saved(Matrix x) const { return saves_ ? Matrix{to_dtype(x.v)} : x; }
+  bool rounds_saved() const { return saves_; }
 
  private:
   friend SumsAndProducts<WrittenOut, Matrix>;

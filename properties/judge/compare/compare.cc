@@ -153,7 +153,9 @@ double least_resolution(backgauge_dtype dtype, const Declared& declared) {
   if (float_format(dtype).unit_roundoff >= kEighthBit) return kOneTermInFour;
   if (dtype != BACKGAUGE_FLOAT64) {
     if (declared.numerical_contract == BACKGAUGE_BF16_ACC32) return kOneTermInFour;
-    if (declared.numerical_contract >= BACKGAUGE_FP32_TF32) return kElevenBits;
+    const bool approximates =
+        declared.tanh_absolute + declared.tanh_ulps > 0 || declared.sigmoid_absolute + declared.sigmoid_ulps > 0;
+    if (approximates || declared.numerical_contract >= BACKGAUGE_FP32_TF32) return kElevenBits;
   }
   return is_narrow(dtype) ? kElevenBits : kFull;
 }
