@@ -24,18 +24,29 @@ std::int64_t differences(const GoldenData& data) {
   return count;
 }
 
+// Class S leaves little in 8 significant bits, and for some nets in 11. At a kink either side is allowed, but those
+// vectors are exact in every type.
+bool proves_little(const Golden& golden) {
+  return golden.group == "device" && (golden.regime == "kinks" || is_narrow(golden.case_line.dtype));
+}
+
 void judge_directory(const std::filesystem::path& directory) {
   std::string error;
   const std::vector<Golden> goldens = list_goldens(directory, error);
   ASSERT_EQ(error, "");
   ASSERT_FALSE(goldens.empty());
+  std::size_t inconclusive = 0;
   for (const Golden& golden : goldens) {
     GoldenData data;
     ASSERT_TRUE(read_golden(directory, golden, data, error)) << error;
     StoredOutputs stored(data);
     const Verdict verdict = stored.judge();
-    EXPECT_EQ(verdict.status, Status::kPassed) << golden.name << ": " << verdict.reason;
-    if (golden.regime == "kinks") {  // exact in every type
+    if (verdict.status == Status::kMistrusted && proves_little(golden)) {
+      ++inconclusive;
+    } else {
+      EXPECT_EQ(verdict.status, Status::kPassed) << golden.name << ": " << verdict.reason;
+    }
+    if (golden.regime == "kinks") {
       EXPECT_EQ(differences(data), 0) << golden.name;
       data.declared.relu_slope_at_zero = !data.declared.relu_slope_at_zero;
       EXPECT_GT(differences(data), 0) << golden.name << " with the other slope";
@@ -56,6 +67,7 @@ void judge_directory(const std::filesystem::path& directory) {
       tensor.values.back() = right;
     }
   }
+  EXPECT_LT(8 * inconclusive, goldens.size());
 }
 
 TEST(Goldens, OfTheProjectAgreeWithTheOracleAndWrongOnesDoNot) {
