@@ -16,13 +16,13 @@ namespace backgauge::python {
 namespace {
 
 constexpr std::string_view kOut = "out";
+constexpr std::string_view kStream = "stream";  // the handle of the device's stream, as a number
 
 }  // namespace
 
 nb::dict attributes_of(const backgauge_call& call) {
   nb::dict out = attributes_in_words(static_cast<backgauge_op>(call.op), call.attributes);
   out["num_threads"] = call.num_threads;
-  if (call.memory_space == BACKGAUGE_CUDA) out["stream"] = reinterpret_cast<std::uintptr_t>(call.stream);
   return out;
 }
 
@@ -50,12 +50,12 @@ Function function_of(const nb::handle& given) {
 
   backgauge_call call{};
   call.op = function.op;
-  call.memory_space = function.memory_space();
   std::vector<std::string> known;
   for (const TensorSpec& tensor : spec->inputs) known.emplace_back(tensor.name);
   for (const auto& [name, value] : attributes_of(call)) known.push_back(nb::cast<std::string>(name));
   known.emplace_back(kOut);
   if (spec->traits.forward) known.emplace_back(kKeep);
+  if (function.memory_space() == BACKGAUGE_CUDA) known.emplace_back(kStream);
   const nb::object parameters = given.attr("parameters");
   function.parameters = parameters.is_none() ? known : nb::cast<std::vector<std::string>>(parameters);
   for (const std::string& parameter : function.parameters) {
@@ -92,6 +92,8 @@ nb::dict arguments_of(const Function& function, const backgauge_call& call, cons
       value = attributes[name.c_str()];
     } else if (name == kKeep) {
       value = keep;
+    } else if (name == kStream) {
+      value = nb::cast(reinterpret_cast<std::uintptr_t>(call.stream));
     }
     arguments[name.c_str()] = value;
   }

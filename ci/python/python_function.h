@@ -37,7 +37,7 @@ struct Function {
 // name of the op.
 Function function_of(const nanobind::handle& given);
 
-// Everything besides tensors that a function may take; on a device also its stream, as a number.
+// Everything besides tensors that a function may take.
 nanobind::dict attributes_of(const backgauge_call& call);
 
 // Parameter to value, for the parameters of the function: tensors as arrays over their memory, None for a tensor that

@@ -55,6 +55,7 @@ class Jax(Plain):
 
     def __init__(self):
         import jax
+        import jax.dlpack
         self._jax = jax
 
     def given(self, array):

@@ -42,7 +42,12 @@ class Seen:
 def is_on_device(value):
     """Whether somebody's array says that it is on a CUDA device."""
     device = getattr(value, "__dlpack_device__", None)
-    return device()[0] in (CUDA, CUDA_MANAGED) if device is not None else hasattr(value, "__cuda_array_interface__")
+    if device is None:
+        return hasattr(value, "__cuda_array_interface__")
+    try:
+        return device()[0] in (CUDA, CUDA_MANAGED)
+    except Exception:  # what a library raises for memory that DLPack has no number for
+        return False
 
 
 def seen(name, value, stream):

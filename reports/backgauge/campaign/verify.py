@@ -32,7 +32,7 @@ def verify(target: Any, op: str | Sequence[str] | None = None, *, dtypes: Sequen
               library, or the name of a built-in implementation
     op        TensorFlow's name; with a path or a name, only this op (or list of ops) is judged
     dtypes    of a plain function: those that it computes; None: float32
-    claims    of a plain function: the other arguments of backgauge.implements
+    claims    of a plain function: the other arguments of backgauge.implements, such as device="cuda" and arrays="torch"
     tier, seed, cases, jobs, timeout, max_time
               options of the command: smoke, ci or full; a number; case lines that are judged instead of a tier; cases judged in
               parallel (default: the number of processors); limits of one call and of the run, such as "30s"
