@@ -127,8 +127,8 @@ std::string products_version() {
 }
 
 struct SquareProduct::Parts {
-  Parts(const ProductKind& the_kind, std::int64_t the_side, const Stream& the_stream)
-      : kind(the_kind),
+  Parts(const ProductKind& kind, std::int64_t the_side, const Stream& the_stream)
+      : is_double(kind.bytes == sizeof(double)),
         side(the_side),
         stream(the_stream),
         a(matrix_bytes(side, kind), kMatrixAlignment),
@@ -136,7 +136,7 @@ struct SquareProduct::Parts {
         c(matrix_bytes(side, kind), kMatrixAlignment),
         workspace(kWorkspace, kMatrixAlignment) {}
 
-  const ProductKind kind;
+  const bool is_double;
   const std::int64_t side;
   const Stream& stream;
   const Memory a, b, c, workspace;
@@ -146,14 +146,15 @@ struct SquareProduct::Parts {
 SquareProduct::SquareProduct(Arithmetic arithmetic, std::int64_t side, const Stream& stream)
     : parts_(std::make_unique<Parts>(kind_of(arithmetic), side, stream)) {
   Parts& p = *parts_;
+  const ProductKind kind = kind_of(arithmetic);
   // Not zeros, with which products take less power: 0x3c3c... is 1.06 in half, and small but normal in the others.
   p.a.fill(std::byte{0x3c}, stream);
   p.b.fill(std::byte{0x3c}, stream);
   check_product(library().cublasLtCreate(&p.handle), "cublasLtCreate");
-  check_product(library().cublasLtMatmulDescCreate(&p.description, p.kind.compute, p.kind.scale),
+  check_product(library().cublasLtMatmulDescCreate(&p.description, kind.compute, kind.scale),
                 "cublasLtMatmulDescCreate");
   const auto rows = static_cast<std::uint64_t>(side);
-  check_product(library().cublasLtMatrixLayoutCreate(&p.layout, p.kind.type, rows, rows, side),
+  check_product(library().cublasLtMatrixLayoutCreate(&p.layout, kind.type, rows, rows, side),
                 "cublasLtMatrixLayoutCreate");
 }
 
@@ -167,9 +168,8 @@ void SquareProduct::run() const {
   const Parts& p = *parts_;
   const float one = 1, zero = 0;
   const double one_double = 1, zero_double = 0;
-  const bool is_double = p.kind.bytes == sizeof(double);
-  const void* alpha = is_double ? static_cast<const void*>(&one_double) : &one;
-  const void* beta = is_double ? static_cast<const void*>(&zero_double) : &zero;
+  const void* alpha = p.is_double ? static_cast<const void*>(&one_double) : &one;
+  const void* beta = p.is_double ? static_cast<const void*>(&zero_double) : &zero;
   // Without an algorithm, cuBLASLt takes the one that it thinks best.
   check_product(library().cublasLtMatmul(p.handle, p.description, alpha, p.a.data(), p.layout, p.b.data(), p.layout,
                                          beta, p.c.data(), p.layout, p.c.data(), p.layout, nullptr, p.workspace.data(),
