@@ -268,7 +268,12 @@ BACKGAUGE_FAKE int cudaCtxResetPersistingL2Cache() {
   return kSuccess;
 }
 
+// How often all streams were waited for.
+std::atomic<unsigned long long> device_waits{0};
+BACKGAUGE_FAKE unsigned long long fake_cuda_device_waits() { return device_waits; }
+
 BACKGAUGE_FAKE int cudaDeviceSynchronize() {
+  ++device_waits;
   finish_all();
   return kSuccess;
 }
@@ -299,6 +304,11 @@ BACKGAUGE_FAKE void fake_cuda_put(void* stream, const std::function<void()>& wor
 BACKGAUGE_FAKE int cudaStreamBeginCapture(void* stream, int) {
   if (stream_of(stream).captured) return kIllegalState;
   stream_of(stream).captured = true;
+  return kSuccess;
+}
+
+BACKGAUGE_FAKE int cudaStreamIsCapturing(void* stream, int* status) {
+  *status = stream != nullptr && stream_of(stream).captured ? 1 : 0;
   return kSuccess;
 }
 
