@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "impl/cudnn/ops.h"
+#include "impl/cudnn/passes.h"
+#include "impl/cudnn/plans.h"
 
 namespace backgauge::cudnn {
 namespace {
@@ -45,41 +47,72 @@ class WidenedParams {
   cudaStream_t stream_;
 };
 
-// What both passes share.
+// What both passes share: takes memory, and copies what has to be copied.
 struct Pass {
-  Pass(const backgauge_call& call, const Extents& extents, Workspace& memory)
-      : shape(shape_of(call, extents)),
-        sizes(checked_sizes(shape)),
-        staging(call, memory),
-        widened(shape, staging.stream()),
+  Pass(const backgauge_call& call, const Extents& extents, const Plan& given, Workspace& memory)
+      : plan(given),
+        staging(call, plan.sizes.reserve, memory),
+        widened(plan.shape, staging.stream()),
         no_input(extents.I == 0),
-        workspace(memory.take_bytes(sizes.workspace)),
-        states(memory.take_bytes(sizes.states)),
+        workspace(memory.take_bytes(plan.sizes.workspace)),
         x(no_input ? memory.take_bytes(input_bytes()) : staging.input("input")),
         hx(staging.input("input_h")),
         cx(staging.input("input_c")),
         weights(no_input ? memory.take_bytes(widened.bytes()) : staging.input("params")) {}
 
-  std::size_t input_bytes() const { return static_cast<std::size_t>(shape.T * shape.B) * shape.element_bytes(); }
-
-  // Once memory is there.
-  Network begin(const backgauge_call& call, bool draw_anew) {
-    check(cudnnSetStream(thread_handle(), staging.stream()), "cudnnSetStream");
-    if (no_input) {
-      check(cudaMemsetAsync(const_cast<void*>(x), 0, input_bytes(), staging.stream()), "cudaMemsetAsync");
-      widened.widen(backgauge_find(call.inputs, call.num_inputs, "params")->data, const_cast<void*>(weights));
-    }
-    return {shape, thread_handle(), {states, dropout_seed(call.attributes), draw_anew}};
+  std::size_t input_bytes() const {
+    return static_cast<std::size_t>(plan.shape.T * plan.shape.B) * plan.shape.element_bytes();
   }
 
-  NetworkShape shape;
-  NetworkSizes sizes;
+  // Where memory is there.
+  void widen_input(const backgauge_call& call) const {
+    if (!no_input) return;
+    check(cudaMemsetAsync(const_cast<void*>(x), 0, input_bytes(), staging.stream()), "cudaMemsetAsync");
+    widened.widen(backgauge_find(call.inputs, call.num_inputs, "params")->data, const_cast<void*>(weights));
+  }
+
+  Plan plan;
   Staging staging;
   WidenedParams widened;
   bool no_input;
-  void *workspace, *states;
+  void* workspace;
   const void *x, *hx, *cx, *weights;
 };
+
+struct ForwardPass : Pass {
+  ForwardPass(const backgauge_call& call, const Extents& extents, const Plan& given, Workspace& memory)
+      : Pass(call, extents, given, memory),
+        outputs{staging.output("output"), staging.output("output_h"), staging.output("output_c")},
+        reserve(staging.output("reserve_space")) {}
+
+  ForwardOutputs outputs;
+  void* reserve;
+};
+
+struct BackwardPass : Pass {
+  BackwardPass(const backgauge_call& call, const Extents& extents, const Plan& given, Workspace& memory)
+      : Pass(call, extents, given, memory),
+        reserve(staging.changed_input("reserve_space")),
+        backward{.y = staging.input("output"),
+                 .dy = staging.input("output_backprop"),
+                 .dhy = staging.input("output_h_backprop"),
+                 .dcy = staging.input("output_c_backprop"),
+                 .dx = no_input ? memory.take_bytes(input_bytes()) : staging.output("input_backprop"),
+                 .dhx = staging.output("input_h_backprop"),
+                 .dcx = staging.output("input_c_backprop"),
+                 .dw = no_input ? memory.take_bytes(widened.bytes()) : staging.output("params_backprop")} {}
+
+  void* reserve;
+  Backward backward;
+};
+
+// All that the work of a call depends on.
+Session::GraphKey key_of(const backgauge_call& call, const NetworkShape& shape) {
+  Session::GraphKey key{shape, {call.workspace}};
+  for (std::int32_t k = 0; k < call.num_inputs; ++k) key.addresses.push_back(call.inputs[k].data);
+  for (std::int32_t k = 0; k < call.num_outputs; ++k) key.addresses.push_back(call.outputs[k].data);
+  return key;
+}
 
 }  // namespace
 
@@ -89,55 +122,52 @@ std::uint64_t dropout_seed(const backgauge_attributes& attributes) {
 
 std::int64_t reserve_length(const backgauge_call& call, const Extents& extents) {
   if (extents.B == 0) return 0;
-  const NetworkShape shape = shape_of(call, extents);
-  const std::size_t element = shape.element_bytes();
-  return static_cast<std::int64_t>((checked_sizes(shape).reserve + element - 1) / element);
+  const Plan plan = plan_of(shape_of(call, extents));
+  const std::size_t element = plan.shape.element_bytes();
+  return static_cast<std::int64_t>((plan.sizes.reserve + element - 1) / element);
 }
 
 void cudnn_rnn_forward(const backgauge_call& call, const Extents& extents, Workspace& memory) {
   if (extents.B == 0) return;  // cuDNN knows no empty batch, and there is nothing to write
-  Pass p(call, extents, memory);
-  void *y = p.staging.output("output"), *hy = p.staging.output("output_h"), *cy = p.staging.output("output_c"),
-       *reserve = p.staging.output("reserve_space");
+  const Plan plan = plan_of(shape_of(call, extents));
+  const ForwardPass p(call, extents, plan, memory);
   if (memory.counts_only()) return;
-  const Network n = p.begin(call, true);
-  check(cudnnRNNForward(n.handle(), n.rnn(), CUDNN_FWD_MODE_TRAINING, nullptr, n.x(), p.x, n.y(), y, n.h(), p.hx, hy,
-                        n.h(), p.cx, cy, p.sizes.weights, p.weights, p.sizes.workspace, p.workspace, p.sizes.reserve,
-                        reserve),
-        "cudnnRNNForward");
+  const Lease lease(p.staging.stream());
+  p.widen_input(call);
+  Network& network = lease->network(plan.shape);
+  network.draw_masks_anew(dropout_seed(call.attributes));
+  enqueue_forward(network, plan.sizes, {p.x, p.hx, p.cx, p.weights, p.workspace, p.reserve}, p.outputs);
   p.staging.finish();
 }
 
 void cudnn_rnn_backprop(const backgauge_call& call, const Extents& extents, Workspace& memory) {
   const backgauge_tensor& params_backprop = *backgauge_find(call.outputs, call.num_outputs, "params_backprop");
-  const std::size_t params_bytes =
-      static_cast<std::size_t>(extents.params_length) * backgauge_dtype_bytes(params_backprop.dtype);
+  const auto stream = static_cast<cudaStream_t>(call.stream);
   if (extents.B == 0) {
+    const std::size_t bytes =
+        static_cast<std::size_t>(extents.params_length) * backgauge_dtype_bytes(params_backprop.dtype);
     if (memory.counts_only()) return;
-    return check(cudaMemsetAsync(params_backprop.data, 0, params_bytes, static_cast<cudaStream_t>(call.stream)),
-                 "cudaMemsetAsync");
+    return check(cudaMemsetAsync(params_backprop.data, 0, bytes, stream), "cudaMemsetAsync");
   }
-  Pass p(call, extents, memory);
-  const void *y = p.staging.input("output"), *dy = p.staging.input("output_backprop"),
-             *dhy = p.staging.input("output_h_backprop"), *dcy = p.staging.input("output_c_backprop");
-  void *reserve = p.staging.changed_input("reserve_space"), *dhx = p.staging.output("input_h_backprop"),
-       *dcx = p.staging.output("input_c_backprop"),
-       *dx = p.no_input ? memory.take_bytes(p.input_bytes()) : p.staging.output("input_backprop"),
-       *dw = p.no_input ? memory.take_bytes(p.widened.bytes()) : p.staging.output("params_backprop");
-  if (memory.counts_only()) return;
-  const Network n = p.begin(call, false);
-  // The gradient of the weights is added to what is there.
-  check(cudaMemsetAsync(dw, 0, p.sizes.weights, p.staging.stream()), "cudaMemsetAsync");
-  check(cudnnRNNBackwardData_v8(n.handle(), n.rnn(), nullptr, n.y(), y, dy, n.x(), dx, n.h(), p.hx, dhy, dhx, n.h(),
-                                p.cx, dcy, dcx, p.sizes.weights, p.weights, p.sizes.workspace, p.workspace,
-                                p.sizes.reserve, reserve),
-        "cudnnRNNBackwardData_v8");
-  // In this order, on one reserve_space: the first leaves there what the second reads.
-  check(cudnnRNNBackwardWeights_v8(n.handle(), n.rnn(), CUDNN_WGRAD_MODE_ADD, nullptr, n.x(), p.x, n.h(), p.hx, n.y(),
-                                   y, p.sizes.weights, dw, p.sizes.workspace, p.workspace, p.sizes.reserve, reserve),
-        "cudnnRNNBackwardWeights_v8");
-  if (p.no_input) p.widened.narrow(dw, params_backprop.data);
-  p.staging.finish();
+  const Plan plan = plan_of(shape_of(call, extents));
+  if (memory.counts_only()) {
+    const BackwardPass counted(call, extents, plan, memory);
+    return;
+  }
+  const Lease lease(stream);
+  const auto enqueue = [&] {
+    const BackwardPass p(call, extents, plan, memory);
+    p.widen_input(call);
+    enqueue_backward(lease->network(plan.shape), plan.sizes, stream,
+                     {p.x, p.hx, p.cx, p.weights, p.workspace, p.reserve}, p.backward);
+    if (p.no_input) p.widened.narrow(p.backward.dw, params_backprop.data);
+    p.staging.finish();
+  };
+  if (plan.graph) {
+    lease->replay(key_of(call, plan.shape), enqueue);
+  } else {
+    enqueue();
+  }
 }
 
 }  // namespace backgauge::cudnn

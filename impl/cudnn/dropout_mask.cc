@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds dropout masks with networks of rnn_relu whose weights are 0, 1 and -1.
+// Finds dropout masks with networks of rnn_relu whose weights are 0, 1 and -1. Each direction of a layer reads the
+// layer below, both directions of it, through a mask of its own. A unit copies one element of what it reads: a network
+// shows of every mask of a gap the half of one direction `from` of the layer below.
 //
 // The last gap: the layer before it is 1 everywhere (bias 1, no weights), the layer after it copies what it sees, and
 // the output is mask / (1 - dropout).
 //
-// Any other gap is seen in the last state of the layer after it alone, a sum over all steps s = 0, 1, ... of the
-// direction: the layer before the gap counts down from its first state a, max(0, a - 1 - s), and the layer after it
-// adds up what arrives. With S(a) = sum_s mask[s] max(0, a - 1 - s), S(s + 2) - 2 S(s + 1) + S(s) is mask[s].
+// Any other gap is seen in the last state of the layer after it alone, a sum over all steps: the layer before the gap
+// counts down from its first state a, max(0, a - 1 - s) at the step s = 0, 1, ... of its direction, and the layer after
+// it adds up what arrives. With S(a) = sum_s mask[s] max(0, a - 1 - s), S(s + 2) - 2 S(s + 1) + S(s) is mask[s].
+//
+// Masks are the same in every mode, dtype and algorithm (measured on an H200 with cuDNN 9.19), so that the networks are
+// those of STANDARD in float64, whose sums are exact up to any length.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "impl/cudnn/ops.h"
+#include "impl/cudnn/passes.h"
+#include "impl/cudnn/plans.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge::cudnn {
@@ -35,8 +42,7 @@ class Teller {
         hy_(last_states.size() * shape.element_bytes()),
         weights_(sizes_.weights),
         workspace_(sizes_.workspace),
-        reserve_(sizes_.reserve),
-        states_(sizes_.states) {
+        reserve_(sizes_.reserve) {
     check(cudaMemsetAsync(x_.data(), 0, x_.bytes(), stream_), "cudaMemsetAsync");
   }
 
@@ -54,11 +60,11 @@ class Teller {
     }
   }
 
-  // Every unit sees the one of its own place and direction in the layer below.
-  void copy_input(std::int64_t layer) {
+  // Every unit, in both directions, sees the one of its own place in the direction `from` of the layer below.
+  void copy_input(std::int64_t layer, std::int64_t from) {
     for (std::int64_t d = 0; d < params_.directions; ++d) {
       for (std::int64_t j = 0; j < shape_.H; ++j) {
-        at(params_.W(layer, d, 0) + j * params_.layer_input(layer) + d * shape_.H + j) = 1;
+        at(params_.W(layer, d, 0) + j * params_.layer_input(layer) + from * shape_.H + j) = 1;
       }
     }
   }
@@ -66,14 +72,16 @@ class Teller {
   // Fills output and last_states.
   void run() {
     const auto dtype = static_cast<backgauge_dtype>(shape_.dtype);
-    check(cudnnSetStream(thread_handle(), stream_), "cudnnSetStream");
     upload(dtype, values_, weights_);
     upload(dtype, first_states, hx_);
-    const Network n(shape_, thread_handle(), {states_.data(), seed_, true});
-    check(cudnnRNNForward(n.handle(), n.rnn(), CUDNN_FWD_MODE_TRAINING, nullptr, n.x(), x_.data(), n.y(), y_.data(),
-                          n.h(), hx_.data(), hy_.data(), n.h(), nullptr, nullptr, weights_.bytes(), weights_.data(),
-                          workspace_.bytes(), workspace_.data(), reserve_.bytes(), reserve_.data()),
-          "cudnnRNNForward");
+    {
+      const Lease lease(stream_);
+      Network& network = lease->network(shape_);
+      network.draw_masks_anew(seed_);
+      enqueue_forward(network, sizes_,
+                      {x_.data(), hx_.data(), nullptr, weights_.data(), workspace_.data(), reserve_.data()},
+                      {y_.data(), hy_.data(), nullptr});
+    }
     download(dtype, y_, output);
     download(dtype, hy_, last_states);
   }
@@ -110,7 +118,7 @@ class Teller {
  private:
   std::vector<double> values_;
   const std::uint64_t seed_;
-  DeviceMemory x_, y_, hx_, hy_, weights_, workspace_, reserve_, states_;
+  DeviceMemory x_, y_, hx_, hy_, weights_, workspace_, reserve_;
 };
 
 // 0 or 1; any other value means that the network did not work as intended, and gives no answer.
@@ -122,41 +130,52 @@ std::uint8_t bit_of(double told, double dropout) {
                   "dropout mask: expected 0 or 1, cuDNN's network returned " + std::to_string(kept));
 }
 
-void tell_last_gap(Teller& teller, const NetworkShape& shape, std::uint8_t* keep) {
-  teller.add_bias(shape.L - 2, 1);
-  teller.copy_input(shape.L - 1);
+// Below, `keep` is the mask of one direction of the layer after the gap, of which the half `from` is filled in.
+struct Wanted {
+  std::int64_t gap, direction, from;
+  std::uint8_t* keep;  // [T, B, D, H]
+};
+
+void tell_last_gap(Teller& teller, const NetworkShape& shape, const Wanted& wanted) {
+  teller.add_bias(wanted.gap, 1);
+  teller.copy_input(wanted.gap + 1, wanted.from);
   teller.run();
-  for (const double told : teller.output) *keep++ = bit_of(told, static_cast<double>(shape.dropout));
+  const std::int64_t D = shape.directions();
+  for (std::int64_t tb = 0; tb < shape.T * shape.B; ++tb) {
+    for (std::int64_t j = 0; j < shape.H; ++j) {
+      const double told = teller.output[static_cast<std::size_t>((tb * D + wanted.direction) * shape.H + j)];
+      wanted.keep[(tb * D + wanted.from) * shape.H + j] = bit_of(told, static_cast<double>(shape.dropout));
+    }
+  }
 }
 
-void tell_inner_gap(Teller& teller, const NetworkShape& shape, std::int64_t gap, std::uint8_t* keep) {
-  teller.add_bias(gap, -1);
-  teller.keep_states(gap);
-  teller.copy_input(gap + 1);
-  teller.keep_states(gap + 1);
+void tell_inner_gap(Teller& teller, const NetworkShape& shape, const Wanted& wanted) {
+  teller.add_bias(wanted.gap, -1);
+  teller.keep_states(wanted.gap);
+  teller.copy_input(wanted.gap + 1, wanted.from);
+  teller.keep_states(wanted.gap + 1);
   const std::int64_t D = shape.directions(), row = shape.B * shape.H;
-  const auto rows_of = [&](std::vector<double>& states, std::int64_t layer) {
-    return states.begin() + layer * D * row;
+  const auto rows_of = [&](std::vector<double>& states, std::int64_t layer, std::int64_t direction) {
+    return states.begin() + (layer * D + direction) * row;
   };
-  std::vector<std::vector<double>> sums;  // S(a), [D, B, H] each
+  std::vector<std::vector<double>> sums;  // S(a), [B, H] each
   for (std::int64_t a = 0; a < shape.T + 2; ++a) {
-    std::fill_n(rows_of(teller.first_states, gap), D * row, static_cast<double>(a));
+    std::fill_n(rows_of(teller.first_states, wanted.gap, wanted.from), row, static_cast<double>(a));
     teller.run();
-    const auto begin = rows_of(teller.last_states, gap + 1);
-    sums.emplace_back(begin, begin + D * row);
+    const auto begin = rows_of(teller.last_states, wanted.gap + 1, wanted.direction);
+    sums.emplace_back(begin, begin + row);
   }
   for (std::int64_t s = 0; s < shape.T; ++s) {
     const auto sum = [&](std::int64_t a, std::int64_t k) {
       return sums[static_cast<std::size_t>(a)][static_cast<std::size_t>(k)];
     };
-    for (std::int64_t d = 0; d < D; ++d) {
-      const std::int64_t t = d == 0 ? s : shape.T - 1 - s;
-      for (std::int64_t b = 0; b < shape.B; ++b) {
-        for (std::int64_t j = 0; j < shape.H; ++j) {
-          const std::int64_t k = d * row + b * shape.H + j;
-          const double told = sum(s + 2, k) - 2 * sum(s + 1, k) + sum(s, k);
-          keep[((t * shape.B + b) * D + d) * shape.H + j] = bit_of(told, static_cast<double>(shape.dropout));
-        }
+    const std::int64_t t = wanted.from == 0 ? s : shape.T - 1 - s;
+    for (std::int64_t b = 0; b < shape.B; ++b) {
+      for (std::int64_t j = 0; j < shape.H; ++j) {
+        const std::int64_t k = b * shape.H + j;
+        const double told = sum(s + 2, k) - 2 * sum(s + 1, k) + sum(s, k);
+        wanted.keep[((t * shape.B + b) * D + wanted.from) * shape.H + j] =
+            bit_of(told, static_cast<double>(shape.dropout));
       }
     }
   }
@@ -164,21 +183,22 @@ void tell_inner_gap(Teller& teller, const NetworkShape& shape, std::int64_t gap,
 
 }  // namespace
 
-void reveal_mask(const backgauge_call& call, const Extents& extents, std::int32_t gap, std::uint8_t* keep) {
+void reveal_mask(const backgauge_call& call, const Extents& extents, std::int32_t mask, std::uint8_t* keep) {
   if (extents.B == 0) return;
   NetworkShape shape = shape_of(call, extents);
   shape.mode = BACKGAUGE_RNN_RELU;
+  shape.dtype = BACKGAUGE_FLOAT64;
+  shape.math = math_of(shape.dtype, shape.math);
   shape.skip = false;
-  shape.tensor_op = false;
-  const bool last = gap + 2 == shape.L;
-  // S grows to T^2 / 2, and half is exact to 2^11: four sums in one difference leave less than a quarter up to T = 15.
-  constexpr std::int64_t kMostHalfSteps = 15;
-  if (!last && shape.dtype == BACKGAUGE_HALF && shape.T > kMostHalfSteps) shape.dtype = BACKGAUGE_FLOAT32;
-  Teller teller(shape, dropout_seed(call.attributes), static_cast<cudaStream_t>(call.stream));
-  if (last) {
-    tell_last_gap(teller, shape, keep);
-  } else {
-    tell_inner_gap(teller, shape, gap, keep);
+  const std::int64_t D = shape.directions();
+  for (std::int64_t from = 0; from < D; ++from) {
+    Teller teller(shape, dropout_seed(call.attributes), static_cast<cudaStream_t>(call.stream));
+    const Wanted wanted{mask / D, mask % D, from, keep};
+    if (wanted.gap + 2 == shape.L) {
+      tell_last_gap(teller, shape, wanted);
+    } else {
+      tell_inner_gap(teller, shape, wanted);
+    }
   }
 }
 

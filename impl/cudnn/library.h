@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuDNN and the CUDA runtime themselves: errors as exceptions, what is made is destroyed, versions and settings.
+// cuDNN and the CUDA runtime themselves: errors as exceptions, and what is made is destroyed.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,8 +11,6 @@
 #pragma GCC diagnostic pop
 
 #include <cstddef>
-#include <string>
-#include <utility>
 
 #include "impl/call_error.h"
 
@@ -57,18 +55,5 @@ class DeviceMemory {
   void* data_ = nullptr;
   std::size_t bytes_;
 };
-
-// The handle of the calling thread: two threads must not use one cuDNN handle concurrently, and creating one is slow.
-cudnnHandle_t thread_handle();
-
-struct Settings {
-  bool tensor_op;       // float32 products in TF32: BACKGAUGE_CUDNN_MATH=tensor-op; the default is fma
-  bool deterministic;   // CUBLAS_WORKSPACE_CONFIG names one size, without which results may differ from run to run
-  std::string refusal;  // a value of BACKGAUGE_CUDNN_MATH that is neither, or ""
-};
-const Settings& settings();
-
-// "9.19.0 (standard algorithm, float32 fma, half tensor-op, CUBLAS_WORKSPACE_CONFIG=unset)", of the library in use.
-const std::string& library_version();
 
 }  // namespace backgauge::cudnn

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <memory>
 #include <vector>
+
+#include "impl/cudnn/settings.h"
 
 namespace backgauge::cudnn {
 namespace {
@@ -20,6 +20,7 @@ int narrow(std::int64_t size, const char* name) {
 cudnnDataType_t data_type(std::int32_t dtype) {
   switch (dtype) {
     case BACKGAUGE_HALF: return CUDNN_DATA_HALF;
+    case BACKGAUGE_BFLOAT16: return CUDNN_DATA_BFLOAT16;
     case BACKGAUGE_FLOAT32: return CUDNN_DATA_FLOAT;
     default: return CUDNN_DATA_DOUBLE;
   }
@@ -32,12 +33,6 @@ cudnnRNNMode_t cell_mode(std::int32_t mode) {
     case BACKGAUGE_LSTM: return CUDNN_LSTM;
     default: return CUDNN_GRU;
   }
-}
-
-// reference/semantics.md 3.2: sums in float or better; half on tensor cores, float32 there only on request.
-cudnnMathType_t math_type(const NetworkShape& shape) {
-  const bool tensor_op = shape.dtype == BACKGAUGE_HALF || (shape.dtype == BACKGAUGE_FLOAT32 && shape.tensor_op);
-  return tensor_op ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH;
 }
 
 // One matrix or bias where cuDNN has it.
@@ -94,7 +89,8 @@ NetworkShape shape_of(const backgauge_call& call, const Extents& e) {
           .dtype = call.dtype,
           .direction = a.direction,
           .skip = resolves_to_skip(a.input_mode, e.I, e.H),
-          .tensor_op = settings().tensor_op,
+          .algorithm = CUDNN_RNN_ALGO_STANDARD,
+          .math = math_of(call.dtype, settings().math),
           .dropout = e.L > 1 ? a.dropout : 0,
           .T = e.T,
           .B = e.B,
@@ -103,23 +99,32 @@ NetworkShape shape_of(const backgauge_call& call, const Extents& e) {
           .L = e.L};
 }
 
-Network::Network(const NetworkShape& shape, cudnnHandle_t handle, const DropoutStates& states,
-                 const NetworkVariant& variant)
-    : shape_(shape), handle_(handle) {
+cudnnMathType_t math_of(std::int32_t dtype, cudnnMathType_t float32) {
+  switch (dtype) {
+    case BACKGAUGE_FLOAT32: return float32;
+    case BACKGAUGE_FLOAT64: return CUDNN_FMA_MATH;
+    default: return CUDNN_TENSOR_OP_MATH;
+  }
+}
+
+Network::Network(const NetworkShape& shape, cudnnHandle_t handle, void* states, const NetworkVariant& variant)
+    : shape_(shape), handle_(handle), states_(states), flags_(variant.flags) {
   const int T = narrow(shape.T, "T"), B = narrow(shape.B, "B"), I = narrow(shape.I, "I"), H = narrow(shape.H, "H"),
             L = narrow(shape.L, "L"), D = static_cast<int>(shape.directions());
-  std::size_t state_bytes = 0;
-  if (shape.dropout > 0) check(cudnnDropoutGetStatesSize(handle, &state_bytes), "cudnnDropoutGetStatesSize");
-  const auto set = states.draw_anew || shape.dropout == 0 ? cudnnSetDropoutDescriptor : cudnnRestoreDropoutDescriptor;
-  check(set(dropout_, handle, shape.dropout, states.memory, state_bytes, states.seed), "cudnnSetDropoutDescriptor");
-
+  if (shape.dropout > 0) {
+    std::size_t bytes = 0;
+    check(cudnnDropoutGetStatesSize(handle, &bytes), "cudnnDropoutGetStatesSize");
+    check(cudnnRestoreDropoutDescriptor(dropout_, handle, shape.dropout, states, bytes, 0),
+          "cudnnRestoreDropoutDescriptor");
+  } else {
+    // Without dropout there are no states: an address with 0 bytes would be refused.
+    check(cudnnSetDropoutDescriptor(dropout_, handle, shape.dropout, nullptr, 0, 0), "cudnnSetDropoutDescriptor");
+  }
+  describe();
+  if (shape.algorithm == CUDNN_RNN_ALGO_PERSIST_DYNAMIC) {
+    check(cudnnBuildRNNDynamic(handle, rnn_, B), "cudnnBuildRNNDynamic");
+  }
   const cudnnDataType_t type = data_type(shape.dtype);
-  const cudnnDataType_t sums = shape.dtype == BACKGAUGE_FLOAT64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
-  check(cudnnSetRNNDescriptor_v8(rnn_, CUDNN_RNN_ALGO_STANDARD, cell_mode(shape.mode), CUDNN_RNN_DOUBLE_BIAS,
-                                 D == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
-                                 shape.skip ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, type, sums,
-                                 variant.math.value_or(math_type(shape)), I, H, H, L, dropout_, variant.flags),
-        "cudnnSetRNNDescriptor_v8");
   // All sequences are of full length, so that packed is dense.
   const std::vector<int> lengths(static_cast<std::size_t>(B), T);
   const auto describe = [&](cudnnRNNDataDescriptor_t data, int width) {
@@ -131,6 +136,28 @@ Network::Network(const NetworkShape& shape, cudnnHandle_t handle, const DropoutS
   const int dimensions[] = {narrow(std::int64_t{L} * D, "L * D"), B, H};
   const int strides[] = {narrow(std::int64_t{B} * H, "B * H"), H, 1};
   check(cudnnSetTensorNdDescriptor(h_, type, 3, dimensions, strides), "cudnnSetTensorNdDescriptor");
+}
+
+void Network::describe() {
+  const cudnnDataType_t type = data_type(shape_.dtype);
+  const cudnnDataType_t sums = shape_.dtype == BACKGAUGE_FLOAT64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+  const int H = static_cast<int>(shape_.H);
+  check(cudnnSetRNNDescriptor_v8(rnn_, shape_.algorithm, cell_mode(shape_.mode), CUDNN_RNN_DOUBLE_BIAS,
+                                 shape_.directions() == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
+                                 shape_.skip ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, type, sums, shape_.math,
+                                 static_cast<int>(shape_.I), H, H, static_cast<int>(shape_.L), dropout_, flags_),
+        "cudnnSetRNNDescriptor_v8");
+}
+
+void Network::draw_masks_anew(std::uint64_t seed) {
+  if (shape_.dropout == 0) return;
+  std::size_t bytes = 0;
+  check(cudnnDropoutGetStatesSize(handle_, &bytes), "cudnnDropoutGetStatesSize");
+  check(cudnnSetDropoutDescriptor(dropout_, handle_, shape_.dropout, states_, bytes, seed),
+        "cudnnSetDropoutDescriptor");
+  // Should the network have taken over what the descriptor was before. Not where that would undo what was built: there
+  // no masks are random (algorithms.h).
+  if (shape_.algorithm != CUDNN_RNN_ALGO_PERSIST_DYNAMIC) describe();
 }
 
 NetworkSizes Network::sizes() const {
@@ -176,24 +203,6 @@ void Network::check_layout() const {
       }
     }
   }
-}
-
-NetworkSizes checked_sizes(const NetworkShape& shape) {
-  // A program has few shapes; one that has many forgets them all from time to time.
-  constexpr std::size_t kMostShapes = 256;
-  thread_local std::map<NetworkShape, NetworkSizes> known;
-  // Names states without reading them, and must all the same be memory of the device.
-  thread_local std::unique_ptr<DeviceMemory> states;
-  if (const auto found = known.find(shape); found != known.end()) return found->second;
-  if (shape.dropout > 0 && states == nullptr) {
-    std::size_t bytes = 0;
-    check(cudnnDropoutGetStatesSize(thread_handle(), &bytes), "cudnnDropoutGetStatesSize");
-    states = std::make_unique<DeviceMemory>(bytes);
-  }
-  const Network network(shape, thread_handle(), {shape.dropout > 0 ? states->data() : nullptr, 0, false});
-  network.check_layout();
-  if (known.size() >= kMostShapes) known.clear();
-  return known.emplace(shape, network.sizes()).first->second;
 }
 
 }  // namespace backgauge::cudnn

@@ -5,7 +5,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "impl/cudnn/library.h"
 #include "reference/contract/op_spec.h"
@@ -17,8 +16,9 @@ namespace backgauge::cudnn {
 struct NetworkShape {
   std::int32_t mode, dtype, direction;  // of the contract
   bool skip;                            // auto_select resolved
-  bool tensor_op;                       // float32 in TF32
-  float dropout;                        // 0 where there is only one layer
+  cudnnRNNAlgo_t algorithm;
+  cudnnMathType_t math;
+  float dropout;  // 0 where there is only one layer
   std::int64_t T, B, I, H, L;
 
   auto operator<=>(const NetworkShape&) const = default;
@@ -28,7 +28,7 @@ struct NetworkShape {
   RnnParams params() const;
 };
 
-// cuDNN knows no width of 0: a call with I = 0 has the shape of one with I = 1.
+// cuDNN knows no width of 0: a call with I = 0 has the shape of one with I = 1. The algorithm is STANDARD.
 NetworkShape shape_of(const backgauge_call& call, const Extents& extents);
 
 // Bytes.
@@ -36,25 +36,20 @@ struct NetworkSizes {
   std::size_t weights, workspace, reserve, states;
 };
 
-// Where the random numbers of dropout come from.
-struct DropoutStates {
-  void* memory;  // `states` bytes of the device; NULL with dropout 0
-  std::uint64_t seed;
-  bool draw_anew;  // the forward: states begin with the seed; else they are only named
-};
-
 // Settings that the contract does not have. The defaults are those of the implementation.
 struct NetworkVariant {
   cudnnRNNDataLayout_t layout = CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED;
   std::uint32_t flags = CUDNN_RNN_PADDED_IO_DISABLED;
-  std::optional<cudnnMathType_t> math{};  // else that of the shape
 };
 
 class Network {
  public:
-  // Throws CallError where cuDNN does not take the shape.
-  Network(const NetworkShape& shape, cudnnHandle_t handle, const DropoutStates& states,
-          const NetworkVariant& variant = {});
+  // states: of dropout, `states` bytes of the device, which are only named; NULL with dropout 0. Throws CallError where
+  // cuDNN does not take the shape.
+  Network(const NetworkShape& shape, cudnnHandle_t handle, void* states, const NetworkVariant& variant = {});
+
+  // Before a forward: the states of dropout begin with the seed, on the stream of the handle.
+  void draw_masks_anew(std::uint64_t seed);
 
   // Asks cuDNN.
   NetworkSizes sizes() const;
@@ -69,15 +64,20 @@ class Network {
   cudnnTensorDescriptor_t h() const { return h_; }
 
  private:
+  void describe();
+
   NetworkShape shape_;
   cudnnHandle_t handle_;
+  void* states_;
+  std::uint32_t flags_;
   DropoutDescriptor dropout_;
   RnnDescriptor rnn_;
   RnnDataDescriptor x_, y_;
   TensorDescriptor h_;
 };
 
-// Sizes of a shape whose layout has been checked; asked of cuDNN once per thread and shape.
-NetworkSizes checked_sizes(const NetworkShape& shape);
+// The math type of a dtype: cuDNN's own choice of half is slow, and half and bfloat16 on tensor cores are what PyTorch
+// asks for. `float32`: that of float32.
+cudnnMathType_t math_of(std::int32_t dtype, cudnnMathType_t float32);
 
 }  // namespace backgauge::cudnn

@@ -14,10 +14,11 @@ void cudnn_rnn_backprop(const backgauge_call& call, const Extents& extents, Work
 // Elements of reserve_space.
 std::int64_t reserve_length(const backgauge_call& call, const Extents& extents);
 
-// keep[T, B, D * H] in host memory, of a gap in 0..L-2 of a call with 0 < dropout < 1. cuDNN does not expose its masks:
-// they are read from the output of a special network. Relies on a mask being a function of seed, dropout and T, B, H,
-// L, D alone.
-void reveal_mask(const backgauge_call& call, const Extents& extents, std::int32_t gap, std::uint8_t* keep);
+// keep[T, B, D * H] in host memory, of the mask gap * D + direction, where `gap` is in 0..L-2 and `direction` that of
+// the layer after it which reads through the mask, of a call with 0 < dropout < 1. cuDNN does not expose its masks:
+// they are read from the outputs of special networks. Relies on masks being a function of seed, dropout and T, B, H, L,
+// D alone.
+void reveal_mask(const backgauge_call& call, const Extents& extents, std::int32_t mask, std::uint8_t* keep);
 
 // The key of the random numbers, as TensorFlow makes it. reference/semantics.md 3.6.
 std::uint64_t dropout_seed(const backgauge_attributes& attributes);

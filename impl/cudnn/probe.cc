@@ -7,6 +7,7 @@
 #include <string>
 
 #include "impl/cudnn/probe/facts.h"
+#include "impl/cudnn/settings.h"
 #include "impl/device_absence.h"
 
 namespace {
@@ -24,8 +25,7 @@ std::string quoted(const std::string& text) {
 
 // {"schema": "backgauge.cudnn-probe/1", "version": ..., "facts": [{"question", "subject", "answer"}, ...]}
 std::string to_json(const std::vector<Fact>& facts) {
-  std::string out =
-      "{\"schema\": \"backgauge.cudnn-probe/1\", \"version\": " + quoted(library_version()) + ", \"facts\": [";
+  std::string out = "{\"schema\": \"backgauge.cudnn-probe/1\", \"version\": " + quoted(version()) + ", \"facts\": [";
   const char* separator = "\n";
   for (const Fact& fact : facts) {
     out += separator + std::string("{\"question\": ") + quoted(fact.question) +
@@ -36,6 +36,10 @@ std::string to_json(const std::vector<Fact>& facts) {
 }
 
 }  // namespace
+
+namespace backgauge::cudnn {
+const bool kTakesTheFastest = false;
+}  // namespace backgauge::cudnn
 
 int main(int count, char** arguments) {
   std::string json;
@@ -51,7 +55,7 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "backgauge-cudnn-probe: %s\n", absence.c_str());
     return 3;
   }
-  std::printf("cuDNN %s\n", library_version().c_str());
+  std::printf("cuDNN %s\n", version().c_str());
   Findings findings;
   for (const auto probe : {probe_layout, probe_reserve, probe_refusals, probe_variants, probe_dropout, probe_repeats}) {
     probe(findings);

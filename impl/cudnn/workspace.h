@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "impl/cudnn/library.h"
@@ -17,10 +18,13 @@ namespace backgauge::cudnn {
 using Workspace = backgauge::Workspace<256>;
 
 // Copies are enqueued on the call's stream. A tensor that the call does not have is nullptr. Where the workspace only
-// counts, every tensor is counted as if it had to be copied: prepare sees no addresses.
+// counts, every tensor is counted as if it had to be copied: prepare sees no addresses. Of reserve_space prepare does
+// not see the length either, so that cuDNN's size of it is counted and copied.
 class Staging {
  public:
-  Staging(const backgauge_call& call, Workspace& memory) : call_(call), memory_(memory) {}
+  // reserve_bytes: those of reserve_space that cuDNN uses.
+  Staging(const backgauge_call& call, std::size_t reserve_bytes, Workspace& memory)
+      : call_(call), reserve_bytes_(reserve_bytes), memory_(memory) {}
 
   cudaStream_t stream() const { return static_cast<cudaStream_t>(call_.stream); }
 
@@ -42,7 +46,8 @@ class Staging {
   }
 
  private:
-  static std::size_t bytes_of(const backgauge_tensor& tensor) {
+  std::size_t bytes_of(const backgauge_tensor& tensor) const {
+    if (std::strcmp(tensor.name, "reserve_space") == 0) return reserve_bytes_;
     return static_cast<std::size_t>(backgauge_elements(&tensor)) * backgauge_dtype_bytes(tensor.dtype);
   }
   static bool is_aligned(const void* data) {
@@ -68,6 +73,7 @@ class Staging {
   };
 
   const backgauge_call& call_;
+  std::size_t reserve_bytes_;
   Workspace& memory_;
   std::vector<Copied> back_;
 };

@@ -19,8 +19,8 @@ LISTED = re.findall(r"^\| `(BACKGAUGE_\w+)`", (SOURCE / "ci" / "README.md").read
 
 # What a tester has chosen for the whole session and the command does not read, or only an implementation.
 NOT_FOR_COMMANDS = ["BACKGAUGE_CALLGRIND_OUT", "BACKGAUGE_COMMAND", "BACKGAUGE_CPU", "BACKGAUGE_CUDA_GRAPH",
-                    "BACKGAUGE_CUDA_MATH", "BACKGAUGE_CUDA_STEPS", "BACKGAUGE_CUDNN_MATH", "BACKGAUGE_ONEDNN_PLUGIN",
-                    "BACKGAUGE_WORKER"]
+                    "BACKGAUGE_CUDA_MATH", "BACKGAUGE_CUDA_STEPS", "BACKGAUGE_CUDNN_ALGO", "BACKGAUGE_CUDNN_GRAPH",
+                    "BACKGAUGE_CUDNN_MATH", "BACKGAUGE_ONEDNN_PLUGIN", "BACKGAUGE_WORKER"]
 
 
 def limited(which, soft, hard=None):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Question 1: whether the flat buffer of weights has the layout and sizes of rnn_params, in every mode and shape.
+#include "impl/cudnn/plans.h"
 #include "impl/cudnn/probe/facts.h"
 #include "impl/cudnn/probe/trial.h"
 

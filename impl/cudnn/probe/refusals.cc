@@ -2,6 +2,7 @@
 // Question 4: cuDNN's answers to invalid arguments.
 #include "impl/cudnn/probe/facts.h"
 #include "impl/cudnn/probe/trial.h"
+#include "impl/cudnn/session.h"
 
 namespace backgauge::cudnn {
 
@@ -11,7 +12,8 @@ void probe_refusals(Findings& findings) {
     findings.ask("4", subject, [&] {
       NetworkShape shape = legal;
       damage(shape);
-      const Network network(shape, thread_handle(), {nullptr, 0, false});
+      const Lease lease(nullptr);
+      const Network network(shape, lease->handle(), nullptr);
       const NetworkSizes sizes = network.sizes();
       return "taken: weights " + std::to_string(sizes.weights) + ", reserve " + std::to_string(sizes.reserve);
     });

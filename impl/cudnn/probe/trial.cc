@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "impl/cudnn/plans.h"
 #include "reference/contract/storage.h"
 
 namespace backgauge::cudnn {
@@ -58,7 +59,8 @@ NetworkShape trial_shape(std::int32_t mode, std::int32_t dtype) {
           .dtype = dtype,
           .direction = BACKGAUGE_UNIDIRECTIONAL,
           .skip = false,
-          .tensor_op = false,
+          .algorithm = CUDNN_RNN_ALGO_STANDARD,
+          .math = math_of(dtype, CUDNN_FMA_MATH),
           .dropout = 0,
           .T = 6,
           .B = 4,
@@ -94,14 +96,11 @@ Trial::Trial(const NetworkShape& given, std::int32_t rounded_to)
   check(cudaMemset(reserve.data(), 0, reserve.bytes()), "cudaMemset");
 }
 
-Network Trial::network(bool draw_anew) const {
-  check(cudnnSetStream(thread_handle(), nullptr), "cudnnSetStream");
-  constexpr std::uint64_t kSeed = 42;
-  return {shape, thread_handle(), {states.data(), kSeed, draw_anew}, variant};
-}
-
 void Trial::forward(const std::int32_t* device_lengths, bool draw_anew) {
-  const Network n = network(draw_anew);
+  const Lease lease(nullptr);
+  Network n(shape, lease->handle(), states.data(), variant);
+  constexpr std::uint64_t kSeed = 42;
+  if (draw_anew) n.draw_masks_anew(kSeed);
   check(
       cudnnRNNForward(n.handle(), n.rnn(), CUDNN_FWD_MODE_TRAINING, device_lengths, n.x(), x.data(), n.y(), y.data(),
                       n.h(), state(hx), hy.data(), n.h(), cell(cx), shape.mode == BACKGAUGE_LSTM ? cy.data() : nullptr,
@@ -110,7 +109,8 @@ void Trial::forward(const std::int32_t* device_lengths, bool draw_anew) {
 }
 
 void Trial::backward_data() {
-  const Network n = network(false);
+  const Lease lease(nullptr);
+  const Network n(shape, lease->handle(), states.data(), variant);
   check(cudnnRNNBackwardData_v8(n.handle(), n.rnn(), nullptr, n.y(), y.data(), dy.data(), n.x(), dx.data(), n.h(),
                                 state(hx), state(dhy), dhx.data(), n.h(), cell(cx), cell(dcy),
                                 shape.mode == BACKGAUGE_LSTM ? dcx.data() : nullptr, sizes.weights, weights.data(),
@@ -119,7 +119,8 @@ void Trial::backward_data() {
 }
 
 void Trial::backward_weights(cudnnWgradMode_t mode, bool clear) {
-  const Network n = network(false);
+  const Lease lease(nullptr);
+  const Network n(shape, lease->handle(), states.data(), variant);
   if (clear) check(cudaMemset(dw.data(), 0, dw.bytes()), "cudaMemset");
   check(cudnnRNNBackwardWeights_v8(n.handle(), n.rnn(), mode, nullptr, n.x(), x.data(), n.h(), state(hx), n.y(),
                                    y.data(), sizes.weights, dw.data(), sizes.workspace, workspace.data(), sizes.reserve,

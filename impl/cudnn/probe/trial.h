@@ -54,7 +54,6 @@ class Trial {
   const void* cell(const DeviceMemory& memory) const {
     return has_states && shape.mode == BACKGAUGE_LSTM ? memory.data() : nullptr;
   }
-  Network network(bool draw_anew) const;
 };
 
 }  // namespace backgauge::cudnn
