@@ -104,7 +104,7 @@ class CatalogueTest(MaterialTest):
                 if on_device:
                     self.assertNotIn("FMA limit", text)
                     self.assertNotIn("L1", text)
-                    self.assertTrue("cuBLASLt" in text or "copy memory 3900" in text or "copy bandwidth memory" in text
+                    self.assertTrue("cuBLASLt" in text or "copy L2 5000" in text or "copy bandwidth memory" in text
                                     or "f64" in chart.title, f"{chart.title}: {text}")
                 else:
                     self.assertNotIn("cuBLASLt", text)

@@ -179,8 +179,10 @@ class ShowTest(HistoryCase):
         self.add(2, context={"threads": 2})
         self.add(3, branch="next")
         self.add(4, context={"machine_id": "another of the class"})
+        self.add(5, context={"device_name": "H100"})
+        self.add(6, context={"device_name": "A100"})
         found = series_of(ordered(store.read(Folder(self.history, 'here'))))
-        self.assertEqual(sorted(len(series.points) for series in found), [1, 1, 1, 1, 1, 1, 2, 2])
+        self.assertEqual(sorted(len(series.points) for series in found), [1] * 10 + [2, 2])
 
     def test_no_more_digits_than_the_noise_allows(self):
         for seconds, error, text in ((1.3417e-3, 0.02e-3, "1.342 ms"), (1.3417e-3, 0.2e-3, "1.34 ms"), (1.3417e-3, 2e-3, "1.3 ms"),

@@ -146,8 +146,8 @@ class PageTest(PageCase):
         self.assertIn("onednn x best peer", made)
 
     def test_a_setting_shows_its_limits(self):
-        run = next(iter(self.material.table.contexts.values()))
-        self.assertIn(("FMA limit", "112 GFLOP/s"), page.facts(run))
+        setting, run = next(iter(self.material.table.contexts.items()))
+        self.assertIn(("FMA limit", "112 GFLOP/s"), page.facts(run, setting))
 
 
 @unittest.skipUnless(browser.CHROMIUM, "no chromium on PATH, and BACKGAUGE_CHROMIUM is not set")
