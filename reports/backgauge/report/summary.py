@@ -37,7 +37,7 @@ def _setting_lines(material):
             for setting, run in material.table.contexts.items()]
 
 
-_SHOWN = ("FMA limit", "copy from memory", "A/A noise", "version", "compiler")
+_SHOWN = ("FMA limit", "products in float16", "products in float32", "driver", "copy from memory", "A/A noise", "version", "compiler")
 
 
 def _headline(material):
