@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "properties/case/draw/panel_product.h"
@@ -110,6 +111,25 @@ TEST(Forward, OrdersOfGatesDifferByColumnsOnly) {
     EXPECT_NEAR(icfo.f[k], ifco.f[k], 1e-13);  // the order of one addition differs
     EXPECT_NEAR(icfo.ci[k], ifco.ci[k], 1e-13);
     EXPECT_NEAR(icfo.h[k], ifco.h[k], 1e-13);
+  }
+}
+
+// A step may take seconds, so that stopping is asked for within each.
+TEST(Forward, CanBeStoppedWithinEachStep) {
+  constexpr std::int64_t kSteps = 3, kBatch = 2, kWidth = 5, kUnits = 42, kPanels = 11;
+  const std::vector<double> zeros(static_cast<std::size_t>((kWidth + kUnits) * 4 * kUnits));
+  const double* z = zeros.data();
+  const ForwardInputs in{kSteps, kBatch, kWidth, kUnits, GateOrder::kIfco, 0, 0, false, z, z, z, z, z, z, z, z};
+  for (const int threads : {1, 3}) {
+    std::atomic<int> asked{0};
+    made_by_forward(in, Crew(threads, [&] { return ++asked < 0; }));
+    const int all = asked;
+    EXPECT_GE(all, kSteps * kPanels);
+    for (int at = 1; at <= all; ++at) {
+      asked = 0;
+      EXPECT_THROW(made_by_forward(in, Crew(threads, [&] { return ++asked >= at; })), Stopped) << at << " of " << all;
+      EXPECT_LE(asked, at + threads) << "goes on";
+    }
   }
 }
 
