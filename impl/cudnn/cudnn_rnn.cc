@@ -155,11 +155,11 @@ void cudnn_rnn_backprop(const backgauge_call& call, const Extents& extents, Work
     return;
   }
   const Lease lease(stream);
+  const Network& network = lease->network(plan.shape);
   const auto enqueue = [&] {
     const BackwardPass p(call, extents, plan, memory);
     p.widen_input(call);
-    enqueue_backward(lease->network(plan.shape), plan.sizes, stream,
-                     {p.x, p.hx, p.cx, p.weights, p.workspace, p.reserve}, p.backward);
+    enqueue_backward(network, plan.sizes, stream, {p.x, p.hx, p.cx, p.weights, p.workspace, p.reserve}, p.backward);
     if (p.no_input) p.widened.narrow(p.backward.dw, params_backprop.data);
     p.staging.finish();
   };

@@ -73,8 +73,8 @@ float shortest_call(const NetworkShape& shape, const NetworkSizes& sizes, bool g
   const OwnEvent from, to;
   float shortest = std::numeric_limits<float>::infinity();
   const Lease lease(stream);
-  const auto call = [&] { enqueue_backward(lease->network(shape), sizes, stream, sample.buffers, sample.backward); };
   Network& network = lease->network(shape);
+  const auto call = [&] { enqueue_backward(network, sizes, stream, sample.buffers, sample.backward); };
   network.draw_masks_anew(0);
   enqueue_forward(network, sizes, sample.buffers, sample.forward);
   for (int k = 0; k < kCalls; ++k) {

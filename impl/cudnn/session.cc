@@ -11,11 +11,11 @@ namespace {
 // A program has few shapes and streams; one that has many forgets them from time to time, which costs time alone.
 constexpr std::size_t kMostNetworks = 64, kMostGraphs = 8, kMostIdle = 16;
 
-// Sessions that no call uses, the one used last at the end. Never destroyed: at the end of the process, CUDA may be
-// gone before.
+// Never destroyed: at the end of the process, CUDA may be gone before.
 struct Pool {
   std::mutex mutex;
-  std::vector<std::unique_ptr<Session>> idle;
+  std::vector<std::unique_ptr<Session>> idle;      // that no call uses, the one used last at the end
+  std::vector<std::unique_ptr<Session>> captured;  // that belong to graphs of callers
 };
 Pool& pool() {
   static auto* const all = new Pool;
@@ -41,21 +41,24 @@ Session::~Session() {
   for (const auto& [key, graph] : graphs_) cudaGraphExecDestroy(graph);
 }
 
+void Session::forget_graphs() {
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // they may still be running
+  for (const auto& [key, graph] : std::exchange(graphs_, {})) cudaGraphExecDestroy(graph);
+}
+
 void Session::bind(cudaStream_t stream) {
   check(cudnnSetStream(handle_, stream), "cudnnSetStream");
   stream_ = stream;
 }
 
 void Session::forget() {
-  // What was built for them may still be running.
-  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  for (const auto& [key, graph] : std::exchange(graphs_, {})) cudaGraphExecDestroy(graph);
-  networks_.clear();
+  forget_graphs();
+  networks_.clear();  // with what was built for them, which is no longer running
 }
 
 Network& Session::network(const NetworkShape& shape) {
   if (const auto found = networks_.find(shape); found != networks_.end()) return *found->second;
-  if (networks_.size() >= kMostNetworks) forget();
+  if (networks_.size() >= kMostNetworks && !is_captured()) forget();
   if (shape.dropout > 0 && states_ == nullptr) {
     std::size_t bytes = 0;
     check(cudnnDropoutGetStatesSize(handle_, &bytes), "cudnnDropoutGetStatesSize");
@@ -71,7 +74,7 @@ void Session::replay(const GraphKey& key, const std::function<void()>& enqueue) 
   if (stream_ == nullptr || is_captured()) return enqueue();
   auto found = graphs_.find(key);
   if (found == graphs_.end()) {
-    if (graphs_.size() >= kMostGraphs) forget();
+    if (graphs_.size() >= kMostGraphs) forget_graphs();
     // Relaxed: cuDNN may allocate while it is captured for the first time.
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
     cudaGraph_t graph = nullptr;
@@ -115,12 +118,9 @@ Lease::Lease(cudaStream_t stream) {
 
 Lease::~Lease() {
   try {
-    if (session_->is_captured()) {
-      static_cast<void>(session_.release());
-      return;
-    }
+    const bool captured = session_->is_captured();
     const std::lock_guard lock(pool().mutex);
-    pool().idle.push_back(std::move(session_));
+    (captured ? pool().captured : pool().idle).push_back(std::move(session_));
   } catch (...) {  // NOLINT(bugprone-empty-catch): a device that is lost, or no memory: the session is gone
   }
 }

@@ -26,7 +26,8 @@ class Session {
   cudaStream_t stream() const { return stream_; }
   cudnnHandle_t handle() const { return handle_; }
 
-  // The network of a shape, whose dropout states are memory of the session. Valid until the next call of network().
+  // The network of a shape, whose dropout states are memory of the session. Valid until the next call of network() or
+  // forget(). May wait for the device, so that it is not for what is being captured.
   Network& network(const NetworkShape& shape);
 
   // Enqueues what `enqueue` does on stream(), as a graph: made by capturing it, and kept for calls with the same key. A
@@ -46,6 +47,8 @@ class Session {
   void forget();
 
  private:
+  void forget_graphs();
+
   Handle handle_;
   cudaStream_t stream_ = nullptr;
   std::unique_ptr<DeviceMemory> states_;

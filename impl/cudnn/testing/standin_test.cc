@@ -74,8 +74,9 @@ struct Net {
     network.draw_masks_anew(1);
     enqueue_forward(network, sizes, buffers(), {out[4]->data(), out[1]->data(), cell(*out[2])});
   }
-  void backward(Session& session) const {
-    enqueue_backward(session.network(shape), sizes, session.stream(), buffers(),
+  void backward(Session& session) const { backward(session, session.network(shape)); }
+  void backward(const Session& session, const Network& network) const {
+    enqueue_backward(network, sizes, session.stream(), buffers(),
                      {out[4]->data(), dy->data(), dhy->data(), cell(*dcy), out[0]->data(), out[1]->data(),
                       cell(*out[2]), out[3]->data()});
   }
@@ -276,6 +277,29 @@ TEST(Sessions, ReplayWhatWasCapturedForTheSameKeyAlone) {
     EXPECT_EQ(*static_cast<const char*>(memory->data()), 3);
   }
   EXPECT_EQ(enqueued, 2);
+}
+
+TEST(Sessions, ForgetWhatTheyHaveTooManyOf) {
+  const OwnStream stream;
+  const Lease lease(stream);
+  const Net net(small_shape());
+  std::vector<float> first;
+  // 64 networks and 8 graphs are kept.
+  for (int k = 0; k < 100; ++k) {
+    NetworkShape other = small_shape();
+    other.T = 4 + k;
+    lease->network(other);
+    net.forward(*lease);
+    const Network& network = lease->network(net.shape);
+    ASSERT_EQ(refusal_of([&] {
+                lease->replay({net.shape, {reinterpret_cast<const void*>(static_cast<std::uintptr_t>(k))}},
+                              [&] { net.backward(*lease, network); });
+              }),
+              "");
+    if (k == 0) first = net.gradients();
+    ASSERT_EQ(net.gradients(), first) << k;
+  }
+  EXPECT_TRUE(all_finite(first));
 }
 
 TEST(Plans, AreTheFastestThatTheShapeHas) {
