@@ -11,7 +11,9 @@ void check(cudnnStatus_t result, const char* what) {
                       result == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
   const backgauge_status status = memory                                        ? BACKGAUGE_OUT_OF_MEMORY
                                   : category == int{CUDNN_STATUS_NOT_SUPPORTED} ? BACKGAUGE_UNSUPPORTED
-                                                                                : BACKGAUGE_DEVICE_ERROR;
+                                  // What we passed is wrong, and not the machine.
+                                  : category == int{CUDNN_STATUS_BAD_PARAM} ? BACKGAUGE_INTERNAL
+                                                                            : BACKGAUGE_DEVICE_ERROR;
   char more[256] = "";
   cudnnGetLastErrorString(more, sizeof more);
   std::string text = std::string(what) + ": " + cudnnGetErrorString(result);

@@ -16,7 +16,8 @@
 
 namespace backgauge::cudnn {
 
-// Throw CallError where the result is not success. `what`: the function that was called.
+// Throw CallError where the result is not success: UNSUPPORTED for what cuDNN does not take, INTERNAL for what it calls
+// a bad parameter. `what`: the function that was called.
 void check(cudnnStatus_t result, const char* what);
 void check(cudaError_t result, const char* what);
 

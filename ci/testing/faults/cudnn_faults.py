@@ -64,7 +64,7 @@ def verify_passes(build: Build, plugin: pathlib.Path, fault: Fault | None) -> bo
         if done.returncode == 1:
             return False
         if done.returncode != 0:
-            raise RuntimeError(f"verify: exit code {done.returncode}: {done.stderr.decode()}")
+            raise RuntimeError(f"verify: exit code {done.returncode}: {done.stdout.decode()[-1500:]}{done.stderr.decode()}")
     return True
 
 
