@@ -90,7 +90,14 @@ void PlacedCall::guarded(const std::function<void()>& body) {
 }
 
 void PlacedCall::refill() {
-  if (memory_.mirror == nullptr) memory_.arena->refill();
+  if (memory_.mirror == nullptr) return memory_.arena->refill();
+  for (std::size_t k = 0; k < inputs_.size(); ++k) {
+    if (is_changed(inputs_[k])) memory_.mirror->restore(k);
+  }
+}
+
+bool PlacedCall::is_changed(const Described& input) const {
+  return std::ranges::find(options_.changed_inputs, input.raw.name) != options_.changed_inputs.end();
 }
 
 RunResult PlacedCall::finish() {
@@ -172,7 +179,7 @@ void PlacedCall::place(const backgauge_plan& plan) {
   std::vector<Block> blocks;
   for (Described& input : inputs_) {
     encode_values(input);
-    const bool may_change = std::ranges::find(options_.changed_inputs, input.raw.name) != options_.changed_inputs.end();
+    const bool may_change = is_changed(input);
     Block block{.name = input.raw.name, .unit = backgauge_dtype_bytes(input.dtype)};
     // A large tensor has values only where it is read.
     block.size = static_cast<std::size_t>(element_count(input.raw.shape).value()) * block.unit;

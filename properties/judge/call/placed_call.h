@@ -42,7 +42,7 @@ class PlacedCall {
                       const char* answer_name = "");
 
   // For several calls: runs `body` while accesses to guard pages are recorded. refill() must come before every call
-  // except the first. Not for device memory.
+  // except the first. In device memory it restores the inputs that calls may change, and no more.
   void guarded(const std::function<void()>& body);
   void refill();
 
@@ -69,6 +69,7 @@ class PlacedCall {
   bool on_device() const { return implementation_.memory_space == BACKGAUGE_CUDA; }
   backgauge_memory_space space() const { return on_device() ? BACKGAUGE_CUDA : BACKGAUGE_HOST; }
   std::size_t shared_block(const Described& output) const;
+  bool is_changed(const Described& input) const;  // whether the call may change it
   void invoke_in_frame(const char* function, const Body& body, std::span<std::byte> answer, const char* answer_name);
   void collect_outputs();
 

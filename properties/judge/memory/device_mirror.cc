@@ -21,6 +21,10 @@ std::byte* DeviceMirror::data(std::size_t block) const {
   return copies_[block] == nullptr ? arena_.data(block) : copies_[block]->data() + arena_.offset(block);
 }
 
+void DeviceMirror::restore(std::size_t block) {
+  if (copies_[block] != nullptr) copies_[block]->write(arena_.pages(block), stream_);
+}
+
 std::string DeviceMirror::collect(bool whole_device) try {
   whole_device ? device::synchronize() : stream_.synchronize();
   const Arena::Opened opened(arena_);

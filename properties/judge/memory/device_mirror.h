@@ -24,6 +24,9 @@ class DeviceMirror {
   std::byte* data(std::size_t block) const;
   const device::Stream& stream() const { return stream_; }
 
+  // Writes a block of the arena once more, on the stream: for an input that the call before has changed.
+  void restore(std::size_t block);
+
   // Waits for the stream of a call that has returned, or for the whole device, which shows work that was not ordered on
   // the stream; then copies everything back. On output "", or the error that the device reports; then nothing was
   // copied.
