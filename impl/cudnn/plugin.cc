@@ -19,7 +19,7 @@ std::vector<Claims> claims() {
   Claims claims(BACKGAUGE_CUDNN_RNN_BACKPROP);
   claims.dtypes = BACKGAUGE_BIT(BACKGAUGE_HALF) | BACKGAUGE_BIT(BACKGAUGE_BFLOAT16) | BACKGAUGE_BIT(BACKGAUGE_FLOAT32) |
                   BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
-  claims.accuracy_class = BACKGAUGE_CLASS_A_PRIME;  // h is read back from `output`
+  claims.accuracy_class = BACKGAUGE_CLASS_S;  // semantics.md 5.5, half and bfloat16
   claims.relu_slope_at_zero = true;
   claims.masks_per_direction = true;
   claims.changes_reserve_space = true;

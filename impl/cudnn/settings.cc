@@ -105,13 +105,15 @@ void claim_settings(Claims& claims) {
   claims.numerical_contract.set(BACKGAUGE_FLOAT64, BACKGAUGE_FP32_STRICT);
   // Which way is the fastest is a matter of chance, and with it the bits.
   claims.determinism = s.one_workspace_size && !s.best() ? BACKGAUGE_BITWISE : BACKGAUGE_NOT_DETERMINISTIC;
+  const bool approximates =
+      std::ranges::any_of(s.ways, [](const Way& way) { return algorithm_of(way.algorithm).approximates_tanh; });
+  if (approximates) claims.tanh_absolute.set(BACKGAUGE_FLOAT32, kErrorOfTanh);
   // STANDARD, which takes all calls, is among the ways of cudnn-best.
   if (s.best()) return;
   const Algorithm& algorithm = algorithm_of(s.ways.front().algorithm);
   if (!algorithm.takes_float64) claims.dtypes = claims.dtypes[kEveryDtype] & ~BACKGAUGE_BIT(BACKGAUGE_FLOAT64);
   if (algorithm.greatest_H > 0) claims.greatest_H = algorithm.greatest_H;
   claims.dropout = algorithm.takes_dropout;
-  // algorithm.approximates_tanh (in cudnn-best: of any way) is to be claimed here.
 }
 
 }  // namespace backgauge::cudnn

@@ -245,8 +245,10 @@ std::string Summary::text(const Detail& detail) const {
   std::string out = table();
   out += terms_lines(terms());
   if (producers_.all > 0 && all) {
-    out += fmt::format("recorded golden outputs that agree with the oracle: {}, worst error/allowed {}\n",
-                       producers_.text(), producer_worst_.text());
+    const std::size_t mistrusted = producers_.all - producers_.passed - producers_failed_;
+    out += fmt::format("recorded golden outputs that agree with the oracle: {}{}, worst error/allowed {}\n",
+                       producers_.text(), mistrusted == 0 ? "" : fmt::format(" ({} MISTRUSTED)", mistrusted),
+                       producer_worst_.text());
   }
   if (detail.tier && all) out += coverage(detail.verbose);
   const std::string what = behaviour(all), why = left_out();

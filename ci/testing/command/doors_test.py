@@ -38,7 +38,7 @@ def claimed(options):
     """What the plug-in claims, for options of judge: "accuracy_class=2 recomputes_co=1"."""
     words = [option.removeprefix("--").partition("=") for option in options]
     named = [(name.replace("-", "_"), word) for name, _, word in words]
-    return " ".join(f"{name}={1 + WORDS[name].index(word) if word else 1}" for name, word in named)
+    return " ".join(f"{name}={1 + WORDS[name].index(word) if name in WORDS else word or 1}" for name, word in named)
 
 
 class AnswersTest(CommandTest):

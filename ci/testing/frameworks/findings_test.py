@@ -79,14 +79,6 @@ class FindingsTest(unittest.TestCase):
         for name, want in (("torch", "in_torch.py"), ("torch-cuda", "in_torch_cuda.py"), ("tensorflow-function", "in_tensorflow.py")):
             self.assertEqual(findings.script_alone(findings.adapter_of(name)).name, want)
 
-    def test_what_is_taken_for_an_approximate_tanh(self):
-        tanh = findings.FRAMEWORKS["torch-cuda"].known["tanh in float32 is approximate at small H"]
-        for mode, dtype, ratio, bad, want in (("lstm", "f32", 12.0, 3, True), ("relu", "f32", 12.0, 3, False), ("lstm", "f64", 12.0, 3, False),
-                                              ("lstm", "f32", 4e6, 3, False), ("lstm", "f32", "inf", 3, False), ("lstm", "f32", 0.5, 0, False)):
-            record = {"id": f"cudnn_rnn_backprop t1b1i1h4 mode={mode} dir=uni layers=1 in=linear dt={dtype} data=plain:0x2",
-                      "tensors": {"output": {"bad": bad, "nonfinite": 0, "max_ratio": ratio}}}
-            self.assertEqual(tanh(record), want, record)
-
     def test_an_adapter_of_which_nothing_passes_is_seen(self):
         for counts, want in (([], False), ([{"SKIPPED": 3}, {"FAILED": 1, "BROKEN": 1}], False), ([{"SKIPPED": 3}, {"PASSED": 1}], True)):
             self.assertEqual(findings.has_passed({"verdicts": [["op", "f32", each] for each in counts]}), want)

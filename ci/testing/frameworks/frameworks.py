@@ -43,13 +43,6 @@ def empty_batch(record):
     return "Biases must be 1D: [0," in record.get("reason", "")
 
 
-def approximate_tanh(record):
-    """The persistent kernels of cuDNN, which PyTorch takes in float32 at small H. Ratios of 1.0 to 12 were seen on an H200."""
-    wrong = [tensor for tensor in record["tensors"].values() if tensor["bad"] > 0]
-    return " dt=f32 " in record["id"] and " mode=relu " not in record["id"] and bool(wrong) and all(
-        tensor["nonfinite"] == 0 and float(tensor["max_ratio"]) < 16 for tensor in wrong)
-
-
 # lines: cases beyond the tiers. known: words for a limit or bug of the framework, and whether a record is an instance of it.
 Framework = collections.namedtuple("Framework", "ops lines known")
 CELL, BLOCK, BACKPROP = "lstm_block_cell_grad", "block_lstm_grad_v2", "cudnn_rnn_backprop"
@@ -57,7 +50,7 @@ FRAMEWORKS = {
     "tensorflow": Framework([CELL, BLOCK], [], {"w_grad is not written if B = 0": unwritten_w_grad}),
     "tensorflow-function": Framework([CELL, BLOCK], [], {"w_grad is not written if B = 0": unwritten_w_grad}),
     "torch": Framework([BACKPROP], [*INFINITE, *TRAINING], {"refuses I = 0": empty_input}),
-    "torch-cuda": Framework([BACKPROP], INFINITE, {"refuses I = 0": empty_input, "tanh in float32 is approximate at small H": approximate_tanh}),
+    "torch-cuda": Framework([BACKPROP], INFINITE, {"refuses I = 0": empty_input}),
     "torch-cuda-tf32": Framework([BACKPROP], [], {"refuses I = 0": empty_input}),
     "keras": Framework([BACKPROP], INFINITE, {"an LSTM fails if B = 0": empty_batch}),
     "jax": Framework([BACKPROP], INFINITE, {"num_threads is not kept": own_threads}),
