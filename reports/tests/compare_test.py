@@ -16,7 +16,7 @@ from backgauge.compare.__main__ import main
 from backgauge.compare.comparison import Comparison, Side, least_certain
 from backgauge.compare.verdict import FASTER, SAME, SLOWER, UNCLEAR, Rule
 from backgauge.run import read_run
-from synthetic import DEVICE, block_line, Noise, Synthetic
+from synthetic import DEVICE, Noise, Synthetic, block_line
 
 GRID = [block_line(f"t40b{b}i{h}h{h}") for b in (1, 8, 13, 32, 67, 128) for h in (128, 250, 512, 650, 1024, 1350)]
 CALM = Noise(spread=0.004, drift=0.005, hit=0.03, hit_size=0.3, offset=0.003)

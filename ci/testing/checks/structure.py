@@ -59,8 +59,9 @@ NEEDS_NO_ROW = re.compile(r"^\.|(^|/)(__init__\.py|[^/]*_test\.\w+)$")
 ADDITIONS = [
     ("an implementation", r"\b(impl/eigen|backgauge_eigen|eigen_implementation)\b|_LINKED\(eigen\b|`eigen/`", "impl/eigen/",
      ["impl/implementations.inc", "impl/README.md"]),
-    # Implementations that have it claim it, which their faults leave out.
-    ("a declared property", r"\brelu_slope_at_zero\b", ("reference/contract/claims.inc", "impl/", "ci/testing/faults/"),
+    # Implementations that have it claim it, which their faults leave out, and so do the vectors that were recorded from one.
+    ("a declared property", r"\brelu_slope_at_zero\b",
+     ("reference/contract/claims.inc", "impl/", "ci/testing/faults/", "properties/case/stored/golden.cc"),
      ["ci/testing/plugins/answers_from_files.c", "properties/saboteurs/rnn_cell.h", "properties/saboteurs/variants.cc",
       "reference/arithmetic/roundings.h", "reference/rounding_model.cc"]),
     ("a law", r"\bsplits_over_the_batch\b", "properties/laws/splits_over_the_batch.cc",
