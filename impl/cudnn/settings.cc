@@ -98,11 +98,9 @@ const std::string& version() {
 void claim_settings(Claims& claims) {
   const Settings& s = settings();
   const auto math = std::ranges::find(kMathTypes, s.math, &MathType::type);
-  claims.numerical_contract = math->contract;
-  // Tensor cores take half and bfloat16 operands.
-  claims.numerical_contract.set(BACKGAUGE_HALF, BACKGAUGE_FP16_ACC32);
-  claims.numerical_contract.set(BACKGAUGE_BFLOAT16, BACKGAUGE_BF16_ACC32);
-  claims.numerical_contract.set(BACKGAUGE_FLOAT64, BACKGAUGE_FP32_STRICT);
+  // Of half and bfloat16, all operands of products are values of the dtype already, as class S says.
+  claims.numerical_contract = BACKGAUGE_FP32_STRICT;
+  claims.numerical_contract.set(BACKGAUGE_FLOAT32, math->contract);
   // Which way is the fastest is a matter of chance, and with it the bits.
   claims.determinism = s.one_workspace_size && !s.best() ? BACKGAUGE_BITWISE : BACKGAUGE_NOT_DETERMINISTIC;
   const bool approximates =

@@ -17,5 +17,4 @@ __version__ = f"{torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {to
 
 # In half and bfloat16, cuDNN rounds what it saves and hands on; in float32, it chooses kernels with an approximate tanh at small H.
 rnn = backgauge.implements("CudnnRNNBackprop", dtypes=["f16", "bf16", "f32", "f64"], accuracy_class="S", tanh_absolute={"f32": "2^-17"}, relu_slope_at_zero=True,
-                           numerical_contract={"f16": "fp16_acc32", "bf16": "bf16_acc32", "f32": "fp32_strict", "f64": "fp32_strict"},
                            determinism="not_deterministic", input_modes=["linear_input"], staged=True)(rnn_on("cuda"))

@@ -55,10 +55,13 @@ Answer answer(const backgauge_implementation& implementation, const Problem& pro
   return {session.problem(), std::move(made.outputs)};
 }
 
+Declared declared_by(const backgauge_implementation& implementation, const Answer& answer) {
+  return declared(claims_on(implementation, answer.problem), answer.problem.dtype);
+}
+
 std::vector<Wanted> with_bounds(const backgauge_implementation& implementation, const Answer& answer,
                                 const DataFacts& facts) {
-  const Declared declaration = declared(claims_on(implementation, answer.problem), answer.problem.dtype);
-  std::vector<Wanted> out = ExpectedOutputs(facts).all(answer.problem, declaration);
+  std::vector<Wanted> out = ExpectedOutputs(facts).all(answer.problem, declared_by(implementation, answer));
   for (Wanted& wanted : out) {
     const auto output =
         std::ranges::find_if(answer.outputs, [&](const Output& each) { return each.raw.name == wanted.name; });

@@ -29,6 +29,9 @@ struct Unclaimed : std::runtime_error {
 // or std::runtime_error if a rule of the contract was broken or a call did not return OK.
 Answer answer(const backgauge_implementation& implementation, const Problem& problem, const RunOptions& options = {});
 
+// What the implementation declares for the dtype of the answer.
+Declared declared_by(const backgauge_implementation& implementation, const Answer& answer);
+
 // `value` is the output, `allowed` the bound on its distance from the exact result: inf where the result may lie
 // outside the range of the dtype. Throws std::runtime_error for a value that must be finite and is not.
 std::vector<Wanted> with_bounds(const backgauge_implementation& implementation, const Answer& answer,

@@ -13,13 +13,17 @@
 namespace backgauge {
 
 using Complex = std::complex<long double>;
-// Its square underflows to 0: the derivative has no error of the second order, and a relu at 0 stays at 0.
+// Its square underflows to 0: the derivative has no error of the second order, and a pre-activation of 0 stays at 0.
 inline constexpr long double kStep = 1e-3000L;
 
-// Exact complex arithmetic in which one tensor of a problem is displaced by i * kStep * step.
+// Exact complex arithmetic in which one tensor of a problem is displaced by i * kStep * step. At 0, relu has the slope
+// 0 or, if `slope_at_zero`, 1.
 class Perturbed : public Exact<Complex> {
  public:
-  Perturbed(const Tensor& tensor, const std::vector<double>& step) : tensor_(tensor), step_(step) {}
+  Perturbed(const Tensor& tensor, const std::vector<double>& step, bool slope_at_zero = false)
+      : tensor_(tensor), step_(step), slope_at_zero_(slope_at_zero) {}
+
+  Matrix relu(const Matrix& x) const { return where_positive(x, x, slope_at_zero_); }
 
   Matrix input(const double* values, Index rows, Index cols) const {
     Matrix out = Exact<Complex>::input(values, rows, cols);
@@ -35,6 +39,7 @@ class Perturbed : public Exact<Complex> {
  private:
   const Tensor& tensor_;
   const std::vector<double>& step_;
+  bool slope_at_zero_;
 };
 
 // Derivative of the sum of upstream times output.

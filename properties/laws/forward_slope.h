@@ -9,6 +9,7 @@
 #include "properties/case/line/case.h"
 #include "properties/laws/transform.h"
 #include "reference/contract/call.h"
+#include "reference/contract/claims.h"
 
 namespace backgauge {
 
@@ -28,10 +29,10 @@ class ForwardSlope {
   // One for each input tensor that has a gradient, or for each gate of it.
   const std::vector<Direction>& directions() const { return directions_; }
 
-  // On input a step for every element of direction.input, and dropout masks. On output the derivative of the sum of all
-  // forward outputs times their upstream gradients.
+  // On input a step for every element of direction.input, dropout masks, and what the implementation declares. On
+  // output the derivative of the sum of all forward outputs times their upstream gradients.
   virtual long double along(const Direction& direction, const std::vector<double>& step,
-                            const std::vector<std::vector<std::uint8_t>>& keep) const = 0;
+                            const std::vector<std::vector<std::uint8_t>>& keep, const Declared& declared) const = 0;
 
  protected:
   explicit ForwardSlope(Problem problem) : problem_(std::move(problem)), forward_(problem_) {}

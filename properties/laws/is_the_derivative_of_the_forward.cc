@@ -36,6 +36,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
   const auto forward = forward_slope(c, drawn);
   const Answer made = answer(implementation, forward->problem());
   const auto gradients = with_bounds(implementation, made, facts);
+  const Declared declaration = declared_by(implementation, made);
   const RandomStream signs(c.seed, "direction");
   Agreement agreement(implementation, c);
   std::int64_t drawn_signs = 0;
@@ -50,7 +51,7 @@ Finding check(const backgauge_implementation& implementation, const Case& c) {
       size += std::fabs(gradient.value[at]);
       along.allowed[0] += gradient.allowed[at] * (1 + kOwnError);
     }
-    slope.value[0] = forward->along(direction, step, made.problem.keep);
+    slope.value[0] = forward->along(direction, step, made.problem.keep, declaration);
     // A sum that happens to cancel must still reveal a wrong term. Both sides are therefore raised by the size of their
     // terms, and by twice that, because the sum may be as large and negative.
     const long double raised = along.value[0] + 2 * size;

@@ -79,6 +79,8 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
     dot.add(x, y);
     const Plane<double> propagated = dot.take_propagated();
     Matrix out{c.v + dot.take_value(), c.e};
+    const std::optional<ExactTerms> added = terms_of(c), product = dot.terms();
+    if (added && product) out.terms = if_exact(model_, added->with(*product));
     for (Index k = 0; k < out.size(); ++k) {
       const double n = dot.terms(k), size = dot.size(k);
       double e = c.e.data()[k];
@@ -126,6 +128,7 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
   RowSum new_row_sum() const { return {}; }
   Matrix total_of(Dot dot) const {
     Matrix out{dot.take_value(), dot.take_propagated()};
+    out.terms = dot.terms();
     for (Index k = 0; k < out.size(); ++k) {
       const double n = dot.terms(k), size = dot.size(k);
       const double e =
@@ -164,6 +167,7 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
   }
   Matrix relu(const Matrix& x) const {
     Matrix out{exact_.relu(x.v), x.e};
+    if (terms_of(x)) out.terms = terms_of_values(out.v);
     for (Index k = 0; k < out.size(); ++k) {
       NonFinite nonfinite = nonfinite_of(x, k);
       nonfinite = {false, nonfinite.open || nonfinite.nan};  // relu of a NaN may be 0 or a NaN: semantics.md
@@ -203,10 +207,11 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
   }
 
   // bounds.md 3.7: one side is certain if p is on it for sure, and is not subnormal where an implementation may read it
-  // again; the other side if p is certainly not across 0.
+  // again; the other side if p is certainly not across 0. An exact p has no error.
   Matrix where_positive(const Matrix& p, const Matrix& x) const {
     const bool zero_passes = model_.relu_passes(0);
-    const Matrix across = carried(relu(zero_passes ? negative(p) : p));
+    Matrix across = carried(relu(zero_passes ? negative(p) : p));
+    if (carried(p).terms) across.e.setZero();
     Matrix out{exact_.where_positive(p.v, x.v, zero_passes), x.e};
     for (Index k = 0; k < out.size(); ++k) {
       const double value = static_cast<double>(across.v.data()[k]), e = across.e.data()[k];
@@ -242,6 +247,8 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
 
   Matrix carried(const Matrix& x) const {
     Matrix out{x.v, x.e};
+    const std::optional<ExactTerms> terms = terms_of(x);
+    if (terms && is_stored_exactly(*terms)) out.terms = terms_of_values(x.v);
     if (model_.carry_roundoff == 0) return out;
     for (Index k = 0; k < out.size(); ++k) {
       if (!is_finite(x.v.data()[k])) continue;
@@ -255,6 +262,11 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
   bool rounds_saved() const { return model_.rounds_saved; }
 
  private:
+  bool is_stored_exactly(const ExactTerms& terms) const {
+    return terms.size * model_.carry_roundoff <= terms.grid && terms.grid >= model_.carry_underflow &&
+           terms.size <= model_.carry_largest;
+  }
+
   friend SumsAndProducts<Bound, Matrix>;
   friend PlaneArithmetic<Bound, Matrix, V>;
 
@@ -264,11 +276,20 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
   }
   template <class Move>
   static Matrix moved(const Matrix& x, Move move) {
-    return {move(x.v), move(x.e)};
+    Matrix out{move(x.v), move(x.e)};
+    out.terms = x.terms;
+    return out;
   }
   template <Along along>
   static Matrix joined(const std::vector<const Matrix*>& parts) {
-    return {join<along>(planes_of(parts, &Matrix::v)), join<along>(planes_of(parts, &Matrix::e))};
+    Matrix out{join<along>(planes_of(parts, &Matrix::v)), join<along>(planes_of(parts, &Matrix::e))};
+    std::optional<ExactTerms> terms = ExactTerms{};
+    for (const Matrix* part : parts) {
+      const std::optional<ExactTerms> of_part = terms ? terms_of(*part) : std::nullopt;
+      terms = of_part ? std::optional(terms->beside(*of_part)) : std::nullopt;
+    }
+    out.terms = terms;
+    return out;
   }
 
   // e: the error of an element, if it is finite. met: the largest finite number on the way to it. bounds.md 3.10, 3.11
@@ -293,6 +314,12 @@ class Bound : public PlaneArithmetic<Bound<V>, Bounded<V>, V> {
   Matrix sum_of(std::span<const Matrix* const> parts) const {
     Matrix out{parts.front()->v, parts.front()->e};
     for (const Matrix* part : parts.subspan(1)) out.v += part->v;
+    std::optional<ExactTerms> exact = ExactTerms{};
+    for (const Matrix* part : parts) {
+      const std::optional<ExactTerms> of_part = exact ? terms_of(*part) : std::nullopt;
+      exact = of_part ? std::optional(exact->with(*of_part)) : std::nullopt;
+    }
+    if (exact) out.terms = if_exact(model_, *exact);
     for (Index k = 0; k < out.size(); ++k) {
       BoundedTerms<V> terms;
       for (const Matrix* part : parts) terms.add(*part, k);

@@ -156,6 +156,42 @@ TEST(Bound, ReluOfSlopeOneAtZeroIsClosedOnlyWhereItIsCertainlyNegative) {
   }
 }
 
+// In any order, 3 - 1 - 2 is 0; with 2^24 and 1 in one sum, it depends on the order.
+TEST(Bound, ReluGateOfASumThatIsExactInEveryOrderIsCertain) {
+  const auto gate = [](const RoundingModel& model, const M& left, const M& right) {
+    const B a(model);
+    const M p = a.sum(a.saved(a.matmul(left, a.transpose(right))), row({0}));
+    return a.where_positive(p, row({5})).e(0, 0);
+  };
+  const M ones = row({1, 1, 1});
+  EXPECT_EQ(gate(kFloat, row({3, -1, -2}), ones), 0);
+  EXPECT_EQ(gate(kFloat, row({3 * 0x1p-20, -0x1p-20, -0x1p-19}), ones), 0);
+  EXPECT_EQ(gate(kFloat, row({0x1p21, 1, -0x1p21}), ones), 0);
+  EXPECT_EQ(gate(kFloat, row({0x1p24, 1, -0x1p24}), ones), 5);
+  EXPECT_EQ(gate(kFloat, row({0.1f, 0.2f, -0.1f - 0.2f}), ones), 5);
+  EXPECT_EQ(gate(kFloat, row({3 * 0x1p-140, -0x1p-140, -0x1p-139}), ones), 5);  // may be flushed
+  EXPECT_EQ(gate(kFloat, with_error({3, -1, -2}, 0x1p-30), ones), 5);
+
+  RoundingModel saved = kFloat;
+  saved.rounds_saved = true;
+  saved.carry_roundoff = 0x1p-11;
+  EXPECT_EQ(gate(saved, row({3, -1, -2}), ones), 0);
+  EXPECT_EQ(gate(saved, row({0x1p12, 1, -0x1p12 - 1}), ones), 5);  // 2^12 + 1 is not a number of half
+  RoundingModel tf32 = kFloat;
+  tf32.operand_roundoff = 0x1p-11;
+  EXPECT_EQ(gate(tf32, row({3, -1, -2}), ones), 5);
+}
+
+// The state that an exact pre-activation leaves is exact too.
+TEST(Bound, ReluOfAnExactSumIsExactInTheNextOne) {
+  const B a(kFloat);
+  const M ones = row({1, 1, 1}), x = row({3, -1, -2});
+  const M h = a.carried(a.relu(a.matmul(x, a.transpose(ones))));
+  const M next = a.matmul(a.beside({&h, &ones}), a.transpose(row({7, 1, 1, -2})));
+  EXPECT_GT(next.e(0, 0), 0);
+  EXPECT_EQ(a.where_positive(next, row({5})).e(0, 0), 0);
+}
+
 // Assumption 3: an implementation that flushes subnormal numbers takes them for 0, one that does not for positive.
 TEST(Bound, ReluGateOfASubnormalNumberMayBeClosed) {
   const B a(kFloat);

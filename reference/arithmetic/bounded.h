@@ -2,7 +2,10 @@
 // Values with error bounds.
 #pragma once
 
+#include <optional>
+
 #include "reference/arithmetic/cached.h"
+#include "reference/arithmetic/exact_terms.h"
 #include "reference/arithmetic/plane.h"
 
 namespace backgauge {
@@ -18,12 +21,20 @@ struct Bounded {
   // number that the other factors are multiplied by in any of its forms (range.h), or a choice between 0 and them.
   Plane<double> reach{};  // empty: not a difference
   bool choice = false;
+  // Of a sum that is exact in every order, although e covers roundings.
+  std::optional<ExactTerms> terms{};
   Cached<DotOperand> operand{};  // as the right factor of a product of matrices
 
   Index rows() const { return v.rows(); }
   Index cols() const { return v.cols(); }
   Index size() const { return v.size(); }
 };
+
+// nullopt: not every order gives exactly v.
+template <class V>
+std::optional<ExactTerms> terms_of(const Bounded<V>& x) {
+  return x.terms ? x.terms : all_zero(x.e) ? terms_of_values(x.v) : std::nullopt;
+}
 
 template <class V>
 double magnitude(const V& v) {

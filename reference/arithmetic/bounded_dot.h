@@ -33,6 +33,7 @@ class BoundedDot {
       add_product(narrow_, left.sizes, there(right));
       add_product(narrow_, there(left), right.sizes);
     }
+    add_exact(left, right);
     widen(row_largest_, left.largest);
     widen(column_largest_, right.largest);
     if (!left.lines.empty() || !right.lines.empty()) add_infinities(x, left, y, right);
@@ -64,6 +65,11 @@ class BoundedDot {
     if (!column_lines_.empty()) out = out.joined(column_lines_[static_cast<std::size_t>(k % columns_)].nonfinite);
     return out;
   }
+  // If all elements are exact in every order.
+  std::optional<ExactTerms> terms() const {
+    if (!terms_) return std::nullopt;
+    return if_exact(model_, {terms_->grid, sizes_.size() == 0 ? 0 : sizes_.maxCoeff()});
+  }
   // Relative error that narrower operands add.
   double operands() const {
     const double u = model_.operand_roundoff;
@@ -71,6 +77,12 @@ class BoundedDot {
   }
 
  private:
+  void add_exact(const DotOperand& left, const DotOperand& right) {
+    // Operands that are rounded or split may lose bits.
+    const bool known = left.terms && right.terms && model_.operand_roundoff == 0 && model_.parts.roundoff == 0;
+    if (terms_ && known) terms_->grid = std::min(terms_->grid, left.terms->grid * right.terms->grid);
+    if (!known) terms_.reset();
+  }
   static Plane<double> there(const DotOperand& operand) { return (operand.sizes != 0).template cast<double>(); }
   static void widen(Plane<double>& largest, const Plane<double>& other) {
     if (other.size() == 0) return;
@@ -106,8 +118,9 @@ class BoundedDot {
   double all_terms_ = 0;  // of every element
   Index rows_ = 0, columns_ = 0;
   Plane<double> row_largest_, column_largest_;
-  std::vector<DotLine> row_lines_, column_lines_;  // empty: all is finite
-  std::vector<bool> infinities_;                   // elements that may be anything for that reason; empty: none
+  std::vector<DotLine> row_lines_, column_lines_;   // empty: all is finite
+  std::vector<bool> infinities_;                    // elements that may be anything for that reason; empty: none
+  std::optional<ExactTerms> terms_ = ExactTerms{};  // the grid alone; nullopt: not exact
 };
 
 }  // namespace backgauge

@@ -25,11 +25,12 @@ struct DotOperand {
   Plane<double> sizes;         // |v| + e; 0 where that is infinite, which no finite sum contains
   bool exact;                  // there are no errors
   bool full;                   // no size is 0
+  std::optional<ExactTerms> terms;
   Plane<double> largest;       // of each row, [m, 1], or column, [1, n]
   std::vector<DotLine> lines;  // of each row or column; empty where all is finite and stays so
 
   template <class V>
-  DotOperand(const RoundingModel& model, const Bounded<V>& x, Side side) : exact(all_zero(x.e)) {
+  DotOperand(const RoundingModel& model, const Bounded<V>& x, Side side) : exact(all_zero(x.e)), terms(terms_of(x)) {
     sizes = magnitude(x.v);
     if (!exact) {
       magnitudes = sizes;

@@ -235,7 +235,7 @@ class Resumed(Parts):
     def test_other_terms_are_another_run(self):
         arguments = ["verify", f"--impl={C_PLUGINS / 'answers_from_files.so'}", "--no-shrink", "--case", CELL, "--case", BLOCK]
         out, parts = self.folder / "out", [self.folder / "1", self.folder / "2"]
-        of_class = [{"ANSWERS": str(self.folder), "ANSWERS_CLAIMS": f"accuracy_class={number}"} for number in "13"]
+        of_class = [{"ANSWERS": str(self.folder), "ANSWERS_CLAIMS": f"accuracy_class={number}"} for number in "14"]
         self.expect(1, *arguments, f"--out={out}", environment=of_class[0])
         self.expect(1, *arguments, f"--out={out}", "--resume", environment=of_class[0])
         self.expect_complaint(2, "accuracy_class of lstm_block_cell_grad A, here B", *arguments, f"--out={out}", "--resume",

@@ -158,7 +158,7 @@ class Cases(CommandTest):
                 ("cases: dtypes: LSTMBlockCellGrad has f16, f32", {"dtypes": ["f64"]}),
                 ("cases: unknown argument modes; LSTMBlockCellGrad has dtypes, use_peephole", {"modes": ["gru"]}),
                 ("use_peephole: expected a list of bools, got True", {"use_peephole": True}),
-                ("accuracy_class: expected one of A, A', B, got C", {"accuracy_class": "C"}),
+                ("accuracy_class: expected one of A, A', S, B, got C", {"accuracy_class": "C"}),
                 ("recomputes_co: expected True or False, got 1", {"recomputes_co": 1})):
             with self.subTest(expected=expected), self.assertRaisesRegex(backgauge.InputError, expected):
                 backgauge.cases(**{"op": "LSTMBlockCellGrad", **arguments})

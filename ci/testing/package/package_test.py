@@ -123,7 +123,7 @@ class Elsewhere:
         raise BufferError("on another device")
 
     def __dlpack_device__(self):
-        return (2, 0)
+        return (8, 0)  # Metal
 
 
 class Repro(CommandTest):
@@ -198,7 +198,7 @@ class Refusals(unittest.TestCase):
         self.refused("i: expected one of float16, .*, got <U1", put("i", np.array("a")))
         self.refused("hgrad: LSTMBlockCellGrad has no such input", put("hgrad", np.zeros((3, 5), f32)))
         self.refused("use_peepholes: LSTMBlockCellGrad has no such attribute; it has use_peephole", use_peepholes=True)
-        self.refused("accuracy_class: expected one of A, A', B, got C", accuracy_class="C")
+        self.refused("accuracy_class: expected one of A, A', S, B, got C", accuracy_class="C")
         self.refused("numerical_contract: expected one of fp32_strict, .*, got fast", numerical_contract="fast")
         self.refused("i: NumPy cannot read it: ValueError", put("i", [[1.0], [1.0, 2.0]]))
         self.refused("i: NumPy cannot read it: BufferError: on another device", put("i", Elsewhere()))

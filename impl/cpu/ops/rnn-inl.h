@@ -93,7 +93,10 @@ void rnn_relu(const RnnStep<T>& step, std::int64_t panel, T* dh, T* sums) {
   for_panel<kPart>(s, panel, [=](std::int64_t row, std::int64_t column, std::int64_t lane, auto live) HWY_ATTR {
     const std::int64_t at = row * kPanel<T> + lane;
     const Vector<T> y = live.load(s.y + row * s.y_row + column), dy = live.load(s.dy + row * s.y_row + column);
-    const Vector<T> da = hn::IfNegativeThenElse(y, hn::Zero(d), hn::Add(load(d, dh + at), dy));  // -0: closed
+    // -0 is closed. Compared as integers, since not every target of Highway takes -0 for negative.
+    const hn::RebindToSigned<Tag<T>> bits;
+    const auto closed = hn::RebindMask(d, hn::Lt(hn::BitCast(bits, y), hn::Zero(bits)));
+    const Vector<T> da = hn::IfThenZeroElse(closed, hn::Add(load(d, dh + at), dy));
     put(da, s.out + panel * s.out_panel + at, sums + lane);
   });
 }

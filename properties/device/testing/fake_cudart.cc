@@ -18,6 +18,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -118,8 +119,9 @@ bool is_default(void* stream) { return reinterpret_cast<std::uintptr_t>(stream) 
 
 Stream& stream_of(void* stream) { return *static_cast<Stream*>(stream); }
 
-std::set<Stream*>& streams() {
-  static auto* all = new std::set<Stream*>;
+// Shared with those who wait for all of them, while others are destroyed.
+std::set<std::shared_ptr<Stream>>& streams() {
+  static auto* all = new std::set<std::shared_ptr<Stream>>;
   return *all;
 }
 
@@ -153,12 +155,13 @@ void finish(Stream& stream) {
 }
 
 void finish_all() {
-  std::set<Stream*> all;
+  if (!is_apart()) return;  // nothing waits
+  std::set<std::shared_ptr<Stream>> all;
   {
     const std::lock_guard lock(mutex);
     all = streams();
   }
-  for (Stream* stream : all) finish(*stream);
+  for (const std::shared_ptr<Stream>& stream : all) finish(*stream);
 }
 
 }  // namespace
@@ -279,18 +282,17 @@ BACKGAUGE_FAKE int cudaDeviceSynchronize() {
 }
 
 BACKGAUGE_FAKE int cudaStreamCreateWithFlags(void** stream, unsigned) {
-  auto* const made = new Stream;
+  const auto made = std::make_shared<Stream>();
   const std::lock_guard lock(mutex);
   streams().insert(made);
-  *stream = made;
+  *stream = made.get();
   return kSuccess;
 }
 
 BACKGAUGE_FAKE int cudaStreamDestroy(void* stream) {
   finish(stream_of(stream));
   const std::lock_guard lock(mutex);
-  streams().erase(&stream_of(stream));
-  delete &stream_of(stream);
+  std::erase_if(streams(), [&](const auto& each) { return each.get() == stream; });
   return kSuccess;
 }
 

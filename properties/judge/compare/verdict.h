@@ -43,8 +43,8 @@ struct Verdict {
   std::string reason = "not judged";  // "" if PASSED
   std::vector<TensorReport> tensors;
   std::string note{};  // how elements were judged that were not judged one by one; also if PASSED
-  // For failures that were examined: which error gives such values (properties/explain/hint.h), and for half the wider
-  // accuracy class as which the same outputs pass. "" if there is none.
+  // For failures that were examined: which error gives such values (properties/explain/hint.h), and with which other
+  // claim the same outputs pass. "" if there is none.
   std::string hint{};
   std::string passes_as{};
 };

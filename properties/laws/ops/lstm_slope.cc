@@ -68,7 +68,7 @@ class LstmSlope : public ForwardSlope {
   using ForwardSlope::ForwardSlope;
 
   long double along(const Direction& direction, const std::vector<double>& step,
-                    const std::vector<std::vector<std::uint8_t>>&) const override {
+                    const std::vector<std::vector<std::uint8_t>>&, const Declared&) const override {
     long double out = lstm_slope(forward_, Perturbed(*forward_.find(direction.input), step));
     for (const Tensor& tensor : rounding_) {
       if (tensor.name != direction.gradient) continue;

@@ -39,10 +39,10 @@ class StackedSlope : public ForwardSlope {
   }
 
   long double along(const Direction& direction, const std::vector<double>& step,
-                    const std::vector<std::vector<std::uint8_t>>& keep) const override {
+                    const std::vector<std::vector<std::uint8_t>>& keep, const Declared& declared) const override {
     Problem masked = forward_;
     masked.keep = keep;
-    return slope_of(masked, Perturbed(*masked.find(direction.input), step));
+    return slope_of(masked, Perturbed(*masked.find(direction.input), step, declared.relu_slope_at_zero));
   }
 };
 
