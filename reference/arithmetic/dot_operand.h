@@ -21,10 +21,10 @@ struct DotLine {
 };
 
 struct DotOperand {
-  Plane<double> magnitudes;    // |v|; empty where there are no errors
-  Plane<double> sizes;         // |v| + e; 0 where that is infinite, which no finite sum contains
-  bool exact;                  // there are no errors
-  bool full;                   // no size is 0
+  Plane<double> magnitudes;  // |v|; empty where there are no errors
+  Plane<double> sizes;       // |v| + e; 0 where that is infinite, which no finite sum contains
+  bool exact;                // there are no errors
+  bool full;                 // no size is 0
   std::optional<ExactTerms> terms;
   Plane<double> largest;       // of each row, [m, 1], or column, [1, n]
   std::vector<DotLine> lines;  // of each row or column; empty where all is finite and stays so

@@ -2,6 +2,7 @@
 #include "properties/laws/complex_step.h"
 #include "properties/laws/ops/stacked.h"
 #include "properties/laws/subnet.h"
+#include "reference/rounding_model.h"
 
 namespace backgauge::law_ops {
 namespace {
@@ -42,7 +43,8 @@ class StackedSlope : public ForwardSlope {
                     const std::vector<std::vector<std::uint8_t>>& keep, const Declared& declared) const override {
     Problem masked = forward_;
     masked.keep = keep;
-    return slope_of(masked, Perturbed(*masked.find(direction.input), step, declared.relu_slope_at_zero));
+    const bool slope_at_zero = rounding_model(masked, declared).relu_passes(0);
+    return slope_of(masked, Perturbed(*masked.find(direction.input), step, slope_at_zero));
   }
 };
 
