@@ -151,7 +151,7 @@ class Work {
 
   // y with an error that depends on v alone, nearly as large as is claimed, and of one sign: away from 0.
   Real approximate(Real y, Real v, double absolute, double ulps) const {
-    if (absolute == 0 && ulps == 0) return y;
+    if ((absolute == 0 && ulps == 0) || !std::isfinite(v)) return y;
     const double unit = is(Fault::kJ15) ? 8 : 0.9, wave = std::sin(3 * static_cast<double>(v));
     const double most = absolute + ulps * std::numeric_limits<Real>::epsilon() * std::fabs(static_cast<double>(y));
     return y + static_cast<Real>(std::copysign(unit * most * wave * wave, static_cast<double>(y)));

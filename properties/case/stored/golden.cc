@@ -13,6 +13,7 @@
 #include "properties/case/files/npz.h"
 #include "properties/case/line/case_attributes.h"
 #include "properties/case/line/shaped_problem.h"
+#include "reference/contract/storage.h"
 
 namespace backgauge {
 namespace {
