@@ -82,6 +82,8 @@ TEST(Goldens, OfAnotherFolderAgreeWithTheOracleToo) {
   const std::filesystem::path beside_the_repository = golden_directory(error) / "../../../../shared/goldens";
   const std::filesystem::path directory = given != nullptr ? given : beside_the_repository;
   if (!std::filesystem::exists(directory / "manifest.json")) {
+    // A folder that was asked for is never skipped.
+    ASSERT_EQ(given, nullptr) << "BACKGAUGE_EXTRA_GOLDENS=" << given << ": no manifest.json there";
     GTEST_SKIP() << "no further golden vectors: set BACKGAUGE_EXTRA_GOLDENS to a folder with a manifest.json";
   }
   judge_directory(directory);
