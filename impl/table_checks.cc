@@ -90,10 +90,16 @@ backgauge_status TableChecks::before(bool forward, const backgauge_call* call, E
   return BACKGAUGE_OK;
 }
 
+const Claims* TableChecks::claimed(std::int32_t op) const {
+  const std::int32_t gradient = find_op(op)->traits.gradient.value_or(static_cast<backgauge_op>(op));
+  const auto found = std::ranges::find(claims_, gradient, &Claims::op);
+  return found == claims_.end() ? nullptr : &*found;
+}
+
 backgauge_status TableChecks::before_mask(const backgauge_call& call, const Extents& extents, std::int32_t mask,
                                           const std::uint8_t* keep, backgauge_message* message) const {
-  const auto claims = std::ranges::find(claims_, call.op, &Claims::op);
-  const std::int64_t count = claims == claims_.end() ? 0 : claims->mask_count(call.dtype, extents);
+  const Claims* const claims = claimed(call.op);
+  const std::int64_t count = claims == nullptr ? 0 : claims->mask_count(call.dtype, extents);
   const bool nowhere = keep == nullptr && mask_elements(extents) > 0;
   if (find_op(call.op)->traits.forward && !nowhere && mask >= 0 && mask < count) return BACKGAUGE_OK;
   return fail(

@@ -60,6 +60,9 @@ class TableChecks {
   // The claims as the table has them, which live as long as this object.
   const ClaimArrays& claims() const { return arrays_; }
 
+  // Those of a gradient, or of the gradient of a forward op; nullptr if it is not claimed.
+  const Claims* claimed(std::int32_t op) const;
+
   // The whole of `prepare`.
   backgauge_status prepare(const backgauge_call* call, backgauge_plan* plan, backgauge_message* message) const noexcept;
 

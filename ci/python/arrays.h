@@ -17,7 +17,8 @@ nanobind::object memory_of(const backgauge_tensor& tensor, Access access);
 // scalar is an int instead of an array.
 nanobind::tuple owned_array(const Tensor& tensor, backgauge_dtype dtype);
 
-// Masks of all gaps, uint8 [L-1, T, B, D*H]; None if there are none.
+// All masks, uint8 [L-1, T, B, D*H] or, one for each direction of the layer above, [(L-1)*D, T, B, D*H]; None if there
+// are none.
 nanobind::object masks_of(const Problem& problem);
 
 // What `compute` returns, which runs without the GIL of the caller.

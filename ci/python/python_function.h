@@ -15,7 +15,8 @@
 
 namespace backgauge::python {
 
-// The dropout masks of all gaps, [L-1, T, B, D*H], bytes of 1 and 0; None where nothing is dropped.
+// The dropout masks, [L-1, T, B, D*H] or where masks_per_direction is claimed [(L-1)*D, T, B, D*H], bytes of 1 and 0;
+// None where nothing is dropped.
 inline constexpr std::string_view kKeep = "dropout_keep";
 
 struct Function {

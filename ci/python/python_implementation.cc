@@ -50,10 +50,10 @@ class Implementation : public TimedParts {
   backgauge_status compute(bool forward, const backgauge_call* call, backgauge_message* message) const {
     return call_checked(&Function::compute, forward, call, message);
   }
-  backgauge_status dropout_mask(const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
+  backgauge_status dropout_mask(const backgauge_call* call, std::int32_t mask, std::uint8_t* keep,
                                 backgauge_message* message) const {
     if (own_forward(call->op) != nullptr) return BACKGAUGE_UNSUPPORTED;
-    return guarded(message, [&] { return mask_of_cpu(*call, gap, keep, message); });
+    return guarded(message, [&] { return mask_of_cpu(*call, mask, keep, message); });
   }
   std::int64_t reserve_length(const backgauge_call& call, const Extents& extents) const;
 
@@ -89,7 +89,7 @@ class Implementation : public TimedParts {
   backgauge_status refuse(const backgauge_call& call, backgauge_message* message) const;
   Claims claims_of(const Function& function, const OpSpec& spec, const nb::dict& words) const;
   backgauge_plan plan_of_cpu(const backgauge_call& call) const;
-  backgauge_status mask_of_cpu(const backgauge_call& call, std::int32_t gap, std::uint8_t* keep,
+  backgauge_status mask_of_cpu(const backgauge_call& call, std::int32_t mask, std::uint8_t* keep,
                                backgauge_message* message) const;
 
   backgauge_status forward_of_cpu(const backgauge_call& call, backgauge_message* message) const;
@@ -105,6 +105,9 @@ class Implementation : public TimedParts {
     with_workspace.workspace = workspace.get();
     with_workspace.workspace_bytes = plan.workspace_bytes;
     return function(&with_workspace);
+  }
+  const backgauge_implementation& cpu_for(const backgauge_call& call) const {
+    return checks_.claimed(call.op)->masks_per_direction[call.dtype] ? *cpu_ : *cpu_with_shared_masks_;
   }
   std::int32_t memory_space() const { return functions_.front().memory_space(); }
   nb::object keep_of(const backgauge_call& call, const Extents& extents) const;
@@ -129,7 +132,8 @@ class Implementation : public TimedParts {
   std::vector<Function> functions_;
   TableChecks checks_{{}, nullptr};
   backgauge_implementation table_{};
-  const backgauge_implementation* cpu_ = nullptr;  // makes the training forward where the file has none
+  // Make the training forward where the file has none: one with a mask for each direction, one with a mask for both.
+  const backgauge_implementation *cpu_ = nullptr, *cpu_with_shared_masks_ = nullptr;
   nb::object prepared_, timed_;                    // a call that the benchmark has prepared, and its run()
 };
 
@@ -142,6 +146,7 @@ Implementation::Implementation(const nb::object& description)
   std::string error;
   cpu_ = cpu_implementation(error);
   if (cpu_ == nullptr) cli::refuse("{}", error);
+  cpu_with_shared_masks_ = cpu_with_shared_masks(error);
   for (const nb::handle given : description.attr("functions")) add(given);
   std::vector<Claims> claims;
   std::size_t next = 0;
@@ -176,8 +181,8 @@ Implementation::Implementation(const nb::object& description)
                       backgauge_message* message) { return the_one->compute(false, call, message); },
             .forward = [](const backgauge_call* call,
                           backgauge_message* message) { return the_one->compute(true, call, message); },
-            .dropout_mask = [](const backgauge_call* call, std::int32_t gap, std::uint8_t* keep,
-                               backgauge_message* message) { return the_one->dropout_mask(call, gap, keep, message); }};
+            .dropout_mask = [](const backgauge_call* call, std::int32_t mask, std::uint8_t* keep,
+                               backgauge_message* message) { return the_one->dropout_mask(call, mask, keep, message); }};
 }
 
 void Implementation::add(const nb::handle& given) {
@@ -237,20 +242,20 @@ backgauge_plan Implementation::plan_of_cpu(const backgauge_call& call) const {
   plan.struct_size = sizeof plan;
   backgauge_message message{};
   const HostCall described(call, Contents::kDescribed);
-  const backgauge_status status = cpu_->prepare(&described.get(), &plan, &message);
+  const backgauge_status status = cpu_for(call).prepare(&described.get(), &plan, &message);
   if (status != BACKGAUGE_OK) throw CallError(status, message.text);
   return plan;
 }
 
-backgauge_status Implementation::mask_of_cpu(const backgauge_call& call, std::int32_t gap, std::uint8_t* keep,
+backgauge_status Implementation::mask_of_cpu(const backgauge_call& call, std::int32_t mask, std::uint8_t* keep,
                                              backgauge_message* message) const {
   const HostCall copied(call, Contents::kCopied);
-  return on_cpu(copied.get(), [&](const auto* with) { return cpu_->dropout_mask(with, gap, keep, message); });
+  return on_cpu(copied.get(), [&](const auto* with) { return cpu_for(call).dropout_mask(with, mask, keep, message); });
 }
 
 backgauge_status Implementation::forward_of_cpu(const backgauge_call& call, backgauge_message* message) const {
   const HostCall copied(call, Contents::kCopied);
-  const backgauge_status status = on_cpu(copied.get(), [&](const auto* with) { return cpu_->forward(with, message); });
+  const backgauge_status status = on_cpu(copied.get(), [&](const auto* with) { return cpu_for(call).forward(with, message); });
   if (status == BACKGAUGE_OK) copied.give_outputs();
   return status;
 }
@@ -258,14 +263,15 @@ backgauge_status Implementation::forward_of_cpu(const backgauge_call& call, back
 nb::object Implementation::keep_of(const backgauge_call& call, const Extents& e) const {
   const float dropout = call.attributes.dropout;
   if (!(dropout > 0) || e.L < 2) return nb::none();
-  const nb::object keep = nb::module_::import_("numpy").attr("zeros")(cli::shape_of_keep(e), "uint8");
+  const std::int64_t count = checks_.claimed(call.op)->mask_count(call.dtype, e);
+  const nb::object keep = nb::module_::import_("numpy").attr("zeros")(cli::shape_of_keep(e, count), "uint8");
   if (dropout >= 1) return keep;
   const HostCall copied(call, Contents::kCopied);
   auto* const masks = nb::cast<nb::ndarray<std::uint8_t, nb::c_contig>>(keep).data();
-  for (std::int64_t gap = 0; gap + 1 < e.L; ++gap) {
+  for (std::int64_t mask = 0; mask < count; ++mask) {
     backgauge_message message{};
     const backgauge_status status =
-        mask_of_cpu(copied.get(), static_cast<std::int32_t>(gap), masks + gap * mask_elements(e), &message);
+        mask_of_cpu(copied.get(), static_cast<std::int32_t>(mask), masks + mask * mask_elements(e), &message);
     if (status != BACKGAUGE_OK) throw CallError(status, message.text);
   }
   return keep;

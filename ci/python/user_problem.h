@@ -28,7 +28,7 @@ std::map<std::string, UserArray> arrays_of(const nanobind::object& given);
 //   op                     TensorFlow's name
 //   inputs                 as arrays_of() takes them
 //   attributes             dict of TensorFlow's names and words; those left out have TensorFlow's defaults
-//   dropout_keep           masks, uint8 [L-1, T, B, D*H]; None if no element may be dropped
+//   dropout_keep           masks, uint8 [L-1, T, B, D*H] or [(L-1)*D, T, B, D*H]; None if no element may be dropped
 //   independent_roundings  bool
 // Throws std::invalid_argument.
 Filled problem_of(const nanobind::object& given);

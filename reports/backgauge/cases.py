@@ -60,7 +60,8 @@ class Case:
 
     @functools.cached_property
     def dropout_keep(self) -> numpy.ndarray | None:
-        """The dropout masks, uint8 [L-1, T, B, D*H], 1 where an element is kept; None where nothing is dropped by chance."""
+        """The dropout masks, uint8 [L-1, T, B, D*H], 1 where an element is kept; None where nothing is dropped by chance. A golden case
+        of cuDNN has D times as many, one for each direction of the layer above."""
         return self._drawn.dropout_keep()
 
     def oracle(self) -> tuple[dict[str, numpy.ndarray], dict[str, numpy.ndarray]]:

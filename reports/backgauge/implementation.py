@@ -152,7 +152,8 @@ def implements(op: str, *, dtypes: Sequence[str], reserve_space_length: Callable
 
     The function takes, by keyword, any of the op's inputs (read-only NumPy arrays; seq_len_max is an int), its attributes,
     `num_threads`, `out` (a dict of arrays to be filled), and for CudnnRNNBackprop `dropout_keep` (the masks, [L-1, T, B, D*H],
-    1 where an element is kept; None where nothing is dropped). Absent tensors are None. It returns the outputs:
+    1 where an element is kept; with masks_per_direction=True [(L-1)*D, T, B, D*H], for layer 1 first those of its forward and its
+    backward direction; None where nothing is dropped). Absent tensors are None. It returns the outputs:
     a dict by name, or a sequence in their order, as anything that NumPy or DLPack reads. With `arrays`, and on a device, results must
     have the dtypes of the op.
 

@@ -114,7 +114,8 @@ def oracle(op: str, inputs: Mapping[str, Any], *, dropout_keep: Any = None, inde
 
     An allowed error of 0 asks for exactly that value; with inf any value is correct.
 
-    dropout_keep           the masks if 0 < dropout < 1: [L-1, T, B, D*H], 1 where an element is kept
+    dropout_keep           the masks if 0 < dropout < 1: [L-1, T, B, D*H], 1 where an element is kept; or [(L-1)*D, T, B, D*H],
+                           one for each direction of the layer above
     independent_roundings  True if the inputs are random: rounding errors are then independent, which allows less than the rigorous
                            bound does. With few distinct or otherwise special values, leave it False
     words                  attributes, and how the implementation computes, as in backgauge.implements: accuracy_class="B",

@@ -136,7 +136,7 @@ void read_keep(const OwnProblem& given, Problem& problem) {
   const Extents& e = problem.extents;
   const float dropout = problem.attributes.dropout;
   if (!(dropout > 0) || dropout >= 1 || e.L < 2) return;
-  Shape expected = shape_of_keep(e);
+  Shape expected = shape_of_keep(e, e.L - 1);
   if (given.keep_shape.empty()) refuse("dropout_keep: expected the masks, {}, got none", to_string(expected));
   const auto masks = static_cast<std::size_t>(given.keep_shape.front());
   if (is_mask_count(masks, e)) expected.front() = given.keep_shape.front();
@@ -178,9 +178,9 @@ const OpSpec& gradient_named(const std::string& op) {
   refuse("op: expected one of {}, got {}", fmt::join(known, ", "), op);
 }
 
-Shape shape_of_keep(const Extents& extents) {
+Shape shape_of_keep(const Extents& extents, std::int64_t masks) {
   Shape shape = mask_shape(extents);
-  shape.insert(shape.begin(), extents.L - 1);
+  shape.insert(shape.begin(), masks);
   return shape;
 }
 

@@ -35,8 +35,8 @@ struct OwnProblem {
 OwnProblem problem_of_files(const std::vector<OutputFile>& files, const std::string& op, const std::string& attributes,
                             bool independent_roundings);
 
-// The masks of all gaps in one array: L - 1 times mask_shape().
-Shape shape_of_keep(const Extents& extents);
+// Masks in one array, mask_shape() each: Claims::mask_count() of them, or Problem::keep.size().
+Shape shape_of_keep(const Extents& extents, std::int64_t masks);
 
 // The problem as fill() makes one, with a checksum. Inputs that the op does not read, and those that its forward
 // computes, may be left out. Throws std::invalid_argument, which names the tensor, what was expected and what it got.

@@ -2,6 +2,7 @@
 """Functions of Python that compute on a device, without one: a stand-in replaces it, whose memory the host cannot touch and whose work is
 done only when somebody waits for it (FAKE_CUDA_APART in properties/device/testing/fake_cudart.cc)."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -73,9 +74,9 @@ class OnDevice(CommandTest):
         self.assertIn("no CUDA device: no CUDA-capable device is detected", self.judged("", code=5, FAKE_CUDA_DEVICES="0"))
 
     def test_a_gradient_alone_has_the_forward_and_the_masks_of_cpu(self):
-        for dtype in ("f16", "bf16", "f32"):
-            with self.subTest(dtype=dtype):
-                line = f"cudnn_rnn_backprop t3b2i4h5 mode=tanh layers=3 drop=0.5 dt={dtype} data=strat:0x1"
+        for dtype, direction in itertools.product(("f16", "bf16", "f32"), ("uni", "bi")):
+            with self.subTest(dtype=dtype, direction=direction):
+                line = f"cudnn_rnn_backprop t3b2i4h5 mode=tanh dir={direction} layers=3 drop=0.5 dt={dtype} data=strat:0x1"
                 self.done(0, "repro", line, kernel=RNN)
 
     @unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")

@@ -72,11 +72,15 @@ class PythonTest(CommandTest):
         self.assertIn("H = 65 is not claimed: at most 64", done.stdout)
 
     def test_a_gradient_alone_is_judged_with_the_forward_and_the_masks_of_cpu(self):
-        done = self.expect(0, "verify", f"--impl={HERE.parent / 'kernels' / 'rnn_tanh.py'}", f"--python={PYTHON}", "--tier=smoke")
-        for dtype in DTYPES:
-            self.assertRegex(done.stdout, rf"cudnn_rnn_backprop +{dtype} ")
-        self.assertRegex(done.stdout, r"summary: [1-9]\d+ passed, 0 failed, 0 mistrusted")
-        self.assertNotIn("dropout", done.stdout)
+        # Both directions of a layer read the one below through one mask, or each through its own.
+        for per_direction in ("", "1"):
+            done = self.expect(0, "verify", f"--impl={HERE.parent / 'kernels' / 'rnn_tanh.py'}", f"--python={PYTHON}", "--tier=smoke",
+                               "--ops=CudnnRNNBackprop", environment={"BACKGAUGE_TEST_MASKS_PER_DIRECTION": per_direction})
+            for dtype in DTYPES:
+                self.assertRegex(done.stdout, rf"cudnn_rnn_backprop +{dtype} ")
+            self.assertRegex(done.stdout, r"summary: [1-9]\d+ passed, 0 failed, 0 mistrusted")
+            self.assertNotIn("dropout", done.stdout)
+            self.assertEqual("masks per direction" in done.stdout, bool(per_direction))
 
     def malformed(self, kernel, op="lstm_block_cell_grad", steps=""):
         """The verdicts on all malformed calls of float32, by a kernel that is said to check its arguments."""

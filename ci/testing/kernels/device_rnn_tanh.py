@@ -19,10 +19,10 @@ def memory(array):
 
 
 @backgauge.implements("CudnnRNNBackprop", dtypes=["f16", "bf16", "f32"], rnn_modes=["rnn_tanh"], input_modes=["linear_input"],
-                      directions=["unidirectional"], device="cuda")
-def on_device(input, input_h, input_c, params, output_backprop, output_h_backprop, dropout, dropout_keep, stream, out):
+                      device="cuda")
+def on_device(input, input_h, input_c, params, output_backprop, output_h_backprop, direction, dropout, dropout_keep, stream, out):
     given = {"input": input, "input_h": input_h, "input_c": input_c, "params": params, "output_backprop": output_backprop,
-             "output_h_backprop": output_h_backprop, "dropout": dropout, "dropout_keep": dropout_keep}
+             "output_h_backprop": output_h_backprop, "direction": direction, "dropout": dropout, "dropout_keep": dropout_keep}
     assert list(given) == list(NAMES)
     assert dropout_keep is None or dropout_keep.dtype == "uint8"
 

@@ -24,9 +24,10 @@ class RnnForward {
   static constexpr std::int64_t P = kPanel<T>;
 
  public:
-  RnnForward(const CudnnRnnCall<S>& call, Workspace& workspace)
-      : c(call),
-        n(rnn_sizes(call, call.attributes)),
+  RnnForward(const CudnnRnnForwardCall<S>& call, Workspace& workspace)
+      : c(call.op),
+        shares_masks_(call.shares_masks),
+        n(rnn_sizes(c, c.attributes)),
         params_(rnn_params(c.attributes, c.I, c.H, c.L)),
         threads_(
             team_size(c.num_threads,
@@ -80,7 +81,7 @@ class RnnForward {
     const auto dropout = static_cast<double>(c.attributes.dropout);
     const Range range = member.share(blocks(n.gap(), kDropoutDraw));
     for (std::int64_t draw = range.begin; draw < range.end; ++draw) {
-      const PhiloxWords words = dropout_words(key, layer - 1, direction, draw);
+      const PhiloxWords words = dropout_words(key, layer - 1, shares_masks_ ? 0 : direction, draw);
       const std::int64_t first = kDropoutDraw * draw, end = std::min(first + kDropoutDraw, n.gap());
       for (std::int64_t k = first; k < end; ++k) {
         keep[k] = is_kept(words.of[k - first], dropout);
@@ -236,6 +237,7 @@ class RnnForward {
   }
 
   const CudnnRnnCall<S>& c;
+  const bool shares_masks_;
   const RnnSizes n;
   const RnnParams params_;
   int threads_;
@@ -252,7 +254,7 @@ class RnnForward {
 };
 
 template <class S>
-void cudnn_rnn_forward(const CudnnRnnCall<S>& call, Workspace& workspace) {
+void cudnn_rnn_forward(const CudnnRnnForwardCall<S>& call, Workspace& workspace) {
   RnnForward<S> op(call, workspace);
   if (!workspace.counts_only()) op.run();
 }
@@ -263,6 +265,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace backgauge::cpu {
-BACKGAUGE_OP_ON_PATH_OF_EVERY_TYPE(cudnn_rnn_forward, CudnnRnnCall)
+BACKGAUGE_OP_ON_PATH_OF_EVERY_TYPE(cudnn_rnn_forward, CudnnRnnForwardCall)
 }  // namespace backgauge::cpu
 #endif

@@ -16,8 +16,15 @@ void lstm_block_cell_grad(const LstmBlockCellGradCall<Storage>& call, Workspace&
 template <class Storage>
 void block_lstm_grad_v2(const BlockLstmGradV2Call<Storage>& call, Workspace& workspace);
 
+// A training forward. shares_masks: both directions of a layer read the one below through the mask of the first.
 template <class Storage>
-void cudnn_rnn_forward(const CudnnRnnCall<Storage>& call, Workspace& workspace);
+struct CudnnRnnForwardCall {
+  CudnnRnnCall<Storage> op;
+  bool shares_masks = false;
+};
+
+template <class Storage>
+void cudnn_rnn_forward(const CudnnRnnForwardCall<Storage>& call, Workspace& workspace);
 
 template <class Storage>
 void cudnn_rnn_backprop(const CudnnRnnBackpropCall<Storage>& call, Workspace& workspace);

@@ -14,10 +14,16 @@ namespace backgauge {
 namespace cpu {
 namespace {
 
-template <class Storage>
+// Whether both directions of a layer read the one below through one mask.
+enum class Masks { kPerDirection, kShared };
+
+template <class Storage, Masks kMasks>
 void execute_as(const backgauge_call& call, const Extents& extents, Workspace& workspace) {
   switch (call.op) {
-    case BACKGAUGE_CUDNN_RNN: return cudnn_rnn_forward(CudnnRnnCall<Storage>::bind(call, extents), workspace);
+    case BACKGAUGE_CUDNN_RNN:
+      return cudnn_rnn_forward(
+          CudnnRnnForwardCall<Storage>{CudnnRnnCall<Storage>::bind(call, extents), kMasks == Masks::kShared},
+          workspace);
     case BACKGAUGE_CUDNN_RNN_BACKPROP:
       return cudnn_rnn_backprop(CudnnRnnBackpropCall<Storage>::bind(call, extents), workspace);
     default: break;
@@ -31,8 +37,9 @@ void execute_as(const backgauge_call& call, const Extents& extents, Workspace& w
   }
 }
 
+template <Masks kMasks>
 void execute(const backgauge_call& call, const Extents& extents, Workspace& workspace) {
-  with_storage(call.dtype, [&](auto storage) { execute_as<decltype(storage)>(call, extents, workspace); });
+  with_storage(call.dtype, [&](auto storage) { execute_as<decltype(storage), kMasks>(call, extents, workspace); });
 }
 
 std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extents) {
@@ -40,7 +47,9 @@ std::int64_t reserve_length_of(const backgauge_call& call, const Extents& extent
   return with_storage(call.dtype, [&](auto storage) { return reserve_length<decltype(storage)>(sizes); });
 }
 
-// The masks follow the values, as bytes, whatever the storage type.
+// The masks follow the values, as bytes, whatever the storage type. reserve_space has one for each direction; shared
+// ones are equal.
+template <Masks kMasks>
 void copy_mask(const backgauge_call& call, const Extents& extents, std::int32_t mask, std::uint8_t* keep) {
   const RnnSizes sizes = rnn_sizes(extents, call.attributes);
   with_storage(call.dtype, [&](auto storage) {
@@ -49,7 +58,7 @@ void copy_mask(const backgauge_call& call, const Extents& extents, std::int32_t 
     Workspace none;
     const RnnTrace<Storage, const std::byte> trace(sizes, reinterpret_cast<const std::byte*>(bound.reserve_space),
                                                    none);
-    if (const std::uint8_t* kept = trace.keep(mask)) {
+    if (const std::uint8_t* kept = trace.keep(kMasks == Masks::kShared ? sizes.mask(mask, 0) : mask)) {
       std::copy_n(kept, sizes.gap(), keep);
     } else {
       std::fill_n(keep, sizes.gap(), std::uint8_t{1});
@@ -57,28 +66,37 @@ void copy_mask(const backgauge_call& call, const Extents& extents, std::int32_t 
   });
 }
 
+template <Masks kMasks>
 std::vector<Claims> claims() {
   Claims rnn(BACKGAUGE_CUDNN_RNN_BACKPROP);
-  rnn.relu_slope_at_zero = rnn.masks_per_direction = true;
+  rnn.relu_slope_at_zero = true;
+  rnn.masks_per_direction = kMasks == Masks::kPerDirection;
   return {Claims(BACKGAUGE_LSTM_BLOCK_CELL_GRAD), Claims(BACKGAUGE_BLOCK_LSTM_GRAD_V2), rnn};
 }
 
-constexpr TableOps<Workspace> kOps{claims, execute, reserve_length_of, copy_mask};
+template <Masks kMasks>
+constexpr TableOps<Workspace> kOps{claims<kMasks>, execute<kMasks>, reserve_length_of, copy_mask<kMasks>};
 
 // The path that this process uses is part of the version, since bits and times depend on it.
-const backgauge_implementation& table() {
+template <Masks kMasks>
+const backgauge_implementation* table(std::string& error) {
+  error = path_refusal();
+  if (!error.empty()) return nullptr;
   static const std::string version = "2 " + std::string(path_word());
-  static const backgauge_implementation implementation = Table<kOps>::make(
+  static const backgauge_implementation implementation = Table<kOps<kMasks>>::make(
       "cpu", version.c_str(), "hoisted products on packed weights, fused pointwise steps, vectors and threads");
-  return implementation;
+  return &implementation;
 }
 
 }  // namespace
 }  // namespace cpu
 
 const backgauge_implementation* cpu_implementation(std::string& error) {
-  error = cpu::path_refusal();
-  return error.empty() ? &cpu::table() : nullptr;
+  return cpu::table<cpu::Masks::kPerDirection>(error);
+}
+
+const backgauge_implementation* cpu_with_shared_masks(std::string& error) {
+  return cpu::table<cpu::Masks::kShared>(error);
 }
 
 }  // namespace backgauge
