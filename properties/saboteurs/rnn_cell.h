@@ -158,10 +158,13 @@ class RnnCell {
     return w.sum(Site::k_gru_h, {fresh, w.product(Site::k_z_h, {z, h_prev})});
   }
   Real both_sides(const Real* x, const Real* h, std::int64_t g, std::int64_t j) const {
-    return w.sum(Site::k_gate, {through_W(x, g, j), through_R(h, g, j), input_bias(g, j), recurrent_bias(h, g, j)});
+    const Real input = through_W(x, g, j), bW = input_bias(g, j), bR = recurrent_bias(h, g, j);
+    if (w.style().saves_biased) return w.saved(input + (bW + bR)) + through_R(h, g, j);
+    return w.sum(Site::k_gate, {input, through_R(h, g, j), bW, bR});
   }
   Real input_side(const Real* x, std::int64_t j) const {
-    return w.sum(Site::k_an, {through_W(x, 2, j), input_bias(2, j)});
+    const Real sum = w.sum(Site::k_an, {through_W(x, 2, j), input_bias(2, j)});
+    return w.style().saves_biased ? w.saved(sum) : sum;
   }
 
   Real through_W(const Real* x, std::int64_t g, std::int64_t j) const {

@@ -75,6 +75,7 @@ struct Style {
   bool written_twice = false;
   bool wide = false;          // computed in double, rounded once
   bool padded_gates = false;  // the gates of a unit are adjacent in memory, rows are padded
+  bool saves_biased = false;  // class S: W x is saved with the biases added
   Declared declared{};        // computed so, and claimed
 };
 

@@ -143,12 +143,14 @@ RnnStep<M> rnn_step_forward(const A& a, backgauge_rnn_mode mode, const RnnStepWe
   const auto B = h_prev.rows(), H = h_prev.cols();
   const M ones = a.ones(B, 1);
   const auto G = a.rounds_saved() ? weights.bR.cols() / H : 0;
-  // Where the products of the sides are saved, for all gates: W x, and R h + bR.
+  // Where the products of the sides are saved, for all gates: W x, with or without the biases, and R h + bR.
   const M input = !a.rounds_saved() ? M() : skip ? under_every_gate(a, x, G) : a.saved(a.matmul(x, weights.input));
-  const M recurrent =
-      !a.rounds_saved() ? M() : a.sum(a.saved(a.matmul(h_prev, weights.recurrent)), a.repeat_row(weights.bR, B));
+  const M recurrent_product = !a.rounds_saved() ? M() : a.saved(a.matmul(h_prev, weights.recurrent));
+  const M recurrent = !a.rounds_saved() ? M() : a.sum(recurrent_product, a.repeat_row(weights.bR, B));
   const auto both_sides = [&] {  // (1): one sum of in + H + 2 terms
-    if (a.rounds_saved()) return a.sum(input, recurrent, a.repeat_row(weights.bW, B));
+    if (a.rounds_saved()) {
+      return a.sum(a.saved(a.sum(input, a.repeat_row(weights.bW, B), a.repeat_row(weights.bR, B))), recurrent_product);
+    }
     if (skip) {
       return a.add_matmul(under_every_gate(a, x, weights.both_sides.cols() / H), a.beside({&h_prev, &ones, &ones}),
                           weights.both_sides);
@@ -179,7 +181,7 @@ RnnStep<M> rnn_step_forward(const A& a, backgauge_rnn_mode mode, const RnnStepWe
       step.hn = a.rounds_saved() ? gate(a, recurrent, 2, H)
                                  : a.matmul(a.beside({&h_prev, &ones}), weights.n_recurrent);  // (7)
       const M input_side = a.rounds_saved()
-                               ? a.sum(gate(a, input, 2, H), a.repeat_row(a.columns(weights.bW, 2 * H, H), B))
+                               ? a.saved(a.sum(gate(a, input, 2, H), a.repeat_row(a.columns(weights.bW, 2 * H, H), B)))
                            : skip ? a.sum(x, a.repeat_row(weights.n_input, B))  // W_n x + bW_n
                                   : a.matmul(a.beside({&x, &ones}), weights.n_input);
       step.n = a.tanh(a.sum(input_side, a.product(step.r, step.hn)));  // (8)
@@ -381,7 +383,7 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const R& re
     for (std::size_t d = 0; own_masks && d < D; ++d) {
       const M weights = right_factor(a, read.weights(l * D + d).W);
       for (std::size_t t = 0; t < T; ++t) {
-        M side = a.product(a.matmul(*da[d][t], weights), net.masks[l - 1][d][t]);  // (26), (27) of one direction
+        M side = a.product(a.saved(a.matmul(*da[d][t], weights)), net.masks[l - 1][d][t]);  // (26), (27) of a direction
         dx[t] = d == 0 ? std::move(side) : a.sum(dx[t], side);
         if (d + 1 == D) dx[t] = a.saved(std::move(dx[t]));
       }
@@ -398,7 +400,7 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const R& re
       } else {
         dx[t] = a.matmul(all_gates, both_weights);  // (26)
       }
-      if (l > 0 && !net.masks.empty()) dx[t] = a.product(dx[t], net.masks[l - 1][0][t]);  // (27)
+      if (l > 0 && !net.masks.empty()) dx[t] = a.product(a.saved(std::move(dx[t])), net.masks[l - 1][0][t]);  // (27)
       dx[t] = l == 0 ? output(a, std::move(dx[t])) : a.saved(std::move(dx[t]));
     }
     if (l > 0) {
