@@ -17,7 +17,7 @@ struct Algorithm {
   bool takes_float64;
   std::int64_t greatest_H;  // of every mode: claims know no limits by mode; 0: none
   bool takes_dropout;       // 0 < dropout < 1
-  bool approximates_tanh;   // in float32, by kErrorOfTanh: at any H, LSTM up to 768 at least
+  bool approximates_tanh;   // in float32 and half, by kErrorOfTanh: at any H, LSTM up to 768 at least
 };
 
 // Measured on an H200 with cuDNN 9.19. PERSIST_STATIC takes an LSTM and a GRU up to H = 1536 and relu and tanh up to
@@ -31,7 +31,8 @@ inline constexpr std::array<Algorithm, 4> kAlgorithms{{
     {CUDNN_RNN_ALGO_PERSIST_DYNAMIC, "persist-dynamic", false, 512, false, true},
 }};
 
-// 122 * 2^-24 was measured for one tanh, and 143 * 2^-24 for tanh(tanh(x)) in an LSTM, which has the error of two.
+// 122 * 2^-24 was measured for one tanh, and 143 * 2^-24 for tanh(tanh(x)) in an LSTM, which has the error of two; in half,
+// whose arithmetic is float too, .512 to .517 units in the last place, .5 of which are the rounding to half.
 inline constexpr double kErrorOfTanh = 0x1p-17;
 
 const Algorithm& algorithm_of(cudnnRNNAlgo_t id);

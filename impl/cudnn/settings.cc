@@ -105,7 +105,9 @@ void claim_settings(Claims& claims) {
   claims.determinism = s.one_workspace_size && !s.best() ? BACKGAUGE_BITWISE : BACKGAUGE_NOT_DETERMINISTIC;
   const bool approximates =
       std::ranges::any_of(s.ways, [](const Way& way) { return algorithm_of(way.algorithm).approximates_tanh; });
-  if (approximates) claims.tanh_absolute.set(BACKGAUGE_FLOAT32, kErrorOfTanh);
+  for (const backgauge_dtype dtype : {BACKGAUGE_HALF, BACKGAUGE_FLOAT32}) {
+    if (approximates) claims.tanh_absolute.set(dtype, kErrorOfTanh);
+  }
   // STANDARD, which takes all calls, is among the ways of cudnn-best.
   if (s.best()) return;
   const Algorithm& algorithm = algorithm_of(s.ways.front().algorithm);
