@@ -42,7 +42,7 @@ TEST(Worker, ThreadsThatAreLeftAreCounted) {
   WorkerRunner runner({.implementation = "threads"});
   Verdict verdict;
   constexpr long kMostThreads = 16;                                                 // that a case asks for
-  const long most = 2 * std::max(sysconf(_SC_NPROCESSORS_CONF), kMostThreads) + 6;  // two a case
+  const long most = 4 * std::max(sysconf(_SC_NPROCESSORS_CONF), kMostThreads) + 6;  // two a case
   int cases = 0;
   for (; cases <= most && verdict.reason.find("threads: ") != 0; ++cases) verdict = judge(runner, cell_case());
   EXPECT_EQ(verdict.status, Status::kBroken);
