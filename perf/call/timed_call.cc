@@ -173,6 +173,16 @@ void TimedCall::restore_reserve_space() {
   }
 }
 
+void TimedCall::fill_workspace(std::byte with) {
+  for (const Memory& memory : workspace_) {
+    if (device_) {
+      memory.on_device->fill(with, device_->stream);
+    } else {
+      std::memset(memory.data, std::to_integer<int>(with), memory.bytes);
+    }
+  }
+}
+
 void TimedCall::poison_outputs() {
   for (const Memory& output : outputs_) {
     if (device_) {

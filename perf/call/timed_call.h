@@ -56,6 +56,10 @@ class TimedCall final : public Session {
 
   // Sets all outputs to NaN, to detect elements that are not written.
   void poison_outputs();
+
+  // Sets all bytes of the workspace, to make a difference to those who read what they have not written. On a device it
+  // is only enqueued.
+  void fill_workspace(std::byte with);
   std::vector<GivenTensor> outputs() const;
 
  private:
