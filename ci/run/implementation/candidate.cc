@@ -118,7 +118,9 @@ Candidate::Candidate(const std::string& name, const IsolationOptions& options)
   }
   if (is_python_file(name_) && isolated_) program_ = python_worker(options_.python, options_.threads);
   if (options_.untrusted != Untrusted::kNo) program_.confinement = confinement_of(name_);
+  const auto begin = std::chrono::steady_clock::now();
   runners_.push_back(open());
+  seconds_to_start_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!isolated_) return;
   const std::string refusal = table_refusal(&table());
   if (!refusal.empty()) throw CommandError{kNotLoaded, name + ": " + refusal};
@@ -126,7 +128,9 @@ Candidate::Candidate(const std::string& name, const IsolationOptions& options)
 
 std::string Candidate::conduct() {
   if (options_.untrusted == Untrusted::kNo) return "";
-  for (const auto& runner : runners_) runner->renew();
+  for (const auto& runner : runners_) {
+    if (runner != nullptr) runner->renew();
+  }
   const auto listed = [](const std::set<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); };
   const std::vector<std::string> lacking = lacking_protections();
   std::string out = fmt::format(
@@ -137,7 +141,14 @@ std::string Candidate::conduct() {
 }
 
 Runner& Candidate::runner(std::size_t job) {
-  while (runners_.size() <= job) runners_.push_back(open());
+  {
+    const std::lock_guard lock(mutex_);
+    if (runners_.size() <= job) runners_.resize(job + 1);
+    if (runners_[job] != nullptr) return *runners_[job];
+  }
+  std::unique_ptr<Runner> opened = open();
+  const std::lock_guard lock(mutex_);
+  runners_[job] = std::move(opened);
   return *runners_[job];
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,10 @@ class Candidate {
   // name: an implementation (load_implementation.h), a Python file or an adapter. Throws CommandError(kNotLoaded).
   explicit Candidate(const std::string& name, const IsolationOptions& options = {});
 
-  const backgauge_implementation& table() const { return runners_.front()->table(); }
+  const backgauge_implementation& table() const {
+    const std::lock_guard lock(mutex_);
+    return runners_.front()->table();
+  }
   bool isolated() const { return isolated_; }
 
   // After all calls, of an untrusted one: how it was confined, and what it has done besides computing, as a line; else
@@ -50,8 +54,12 @@ class Candidate {
   // Throws ContestantError.
   std::unique_ptr<Session> session(const Problem& problem, const LoadOptions& options, const Callgrind* counted) const;
 
-  // One runner for each parallel job, numbered from 0. Throws CommandError(kNotLoaded).
+  // One runner for each parallel job, numbered from 0; started at the first call with that number, in the thread of the
+  // caller. Throws CommandError(kNotLoaded).
   Runner& runner(std::size_t job = 0);
+
+  // How long the first one took to start, such as the imports of a Python file.
+  double seconds_to_start() const { return seconds_to_start_; }
 
  private:
   std::unique_ptr<Runner> open() const;
@@ -62,6 +70,8 @@ class Candidate {
   std::shared_ptr<Patience> patience_ = std::make_shared<Patience>();
   std::shared_ptr<Conduct> conduct_ = std::make_shared<Conduct>();
   bool isolated_;
+  double seconds_to_start_ = 0;
+  mutable std::mutex mutex_;  // of the list, not of its runners
   std::vector<std::unique_ptr<Runner>> runners_;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 
 #include "ci/run/process/crash_report.h"
@@ -30,30 +31,53 @@ constexpr const char* kCases[] = {"lstm_block_cell_grad b17i13h33 peep=1 dt=f32 
                                   "cudnn_rnn_backprop t5b7i19h19 mode=tanh in=skip dt=f64 data=strat:0x3",
                                   "cudnn_rnn_backprop t3b5i3h7 mode=relu layers=3 drop=1 dt=f32 data=strat:0x4"};
 
+struct Measured {
+  const char* line;
+  Case c;
+  Filled filled;
+  std::optional<DeterminismMeter> meter{};
+};
+
 }  // namespace
 
 std::vector<OpDeterminism> measure_determinism(Runner& runner, const std::vector<backgauge_op>& ops) {
-  std::vector<OpDeterminism> out;
-  if (!lack_of_device(runner.table()).empty()) return out;
+  if (!lack_of_device(runner.table()).empty()) return {};
+  std::deque<Measured> measured;  // meters refer to the problems in it
   for (const char* line : kCases) {
     std::string error;
     const Case c = parse_case(line, error).value();
     const std::optional<Claims> claims = claims_of(runner.table(), c.op);
     if (interrupted() || !claims || std::ranges::find(ops, c.op) == ops.end()) continue;
-    const Filled filled = fill(c);
+    Filled filled = fill(c);
     if (!unclaimed(claims, filled.problem, filled.facts).empty()) continue;
     const InFlight in_flight(line);
-    const Repeats repeats = backgauge::measure_determinism(runner, filled.problem, c.seed);
+    Measured& each = measured.emplace_back(line, c, std::move(filled));
+    each.meter.emplace(runner, each.filled.problem, c.seed);
+    each.meter->measure();
+    runner.end_case();
+  }
+  // A process may take seconds to start, so one serves all.
+  if (!interrupted() && runner.renew()) {
+    for (Measured& each : measured) {
+      const InFlight in_flight(each.line);
+      if (!interrupted()) each.meter->measure_in_another_process();
+    }
+  }
+  std::vector<OpDeterminism> out;
+  for (const Measured& each : measured) {
+    const Repeats& repeats = each.meter->repeats();
     if (repeats.runs == 0) continue;  // verify judges calls that fail
-    auto found = std::ranges::find(out, c.op, &OpDeterminism::op);
+    auto found = std::ranges::find(out, each.c.op, &OpDeterminism::op);
     if (found == out.end()) {
-      found = out.insert(found, {.op = c.op, .claimed = claims->determinism[c.dtype], .difference = ""});
+      const std::int32_t claimed = claims_of(runner.table(), each.c.op)->determinism[each.c.dtype];
+      found = out.insert(found,
+                         {.op = each.c.op, .claimed = static_cast<backgauge_determinism>(claimed), .difference = ""});
     }
     ++found->cases;
     found->runs += repeats.runs;
     if (repeats.measured > found->measured) {
       found->measured = repeats.measured;
-      found->difference = fmt::format("{}\n    {}", repeats.difference, line);
+      found->difference = fmt::format("{}\n    {}", repeats.difference, each.line);
     }
   }
   return out;

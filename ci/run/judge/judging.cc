@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -24,6 +25,9 @@ namespace backgauge::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// Between two looks at whether another process is worth its start, which takes 20 ms at least.
+constexpr std::chrono::milliseconds kPace{5};
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -118,21 +122,40 @@ void judge_all(Candidate& candidate, const std::vector<Case>& cases, const Judgi
   std::mutex mutex;
   std::condition_variable arrived;
   std::map<std::size_t, Record> waiting;  // judged before it was their turn to be reported
-  std::size_t next = 0;
+  std::size_t next = 0, judged = 0;
   bool stop = false;
-  std::exception_ptr trouble;  // thrown by options.ended
+  std::exception_ptr trouble;  // thrown by options.ended, or where a process did not start
+  const Clock::time_point begin = Clock::now();
   const auto halted = [&options] { return interrupted() || Clock::now() >= options.deadline; };
+  const auto all_begun = [&] { return stop || halted() || next == cases.size(); };
+  // Whether another process saves time, at the pace until now: at most half of what is left after its start.
+  const auto worth_a_start = [&] {
+    const double left =
+        static_cast<double>(cases.size() - next) / static_cast<double>(std::max<std::size_t>(1, judged));
+    return left * std::chrono::duration<double>(Clock::now() - begin).count() > 2 * candidate.seconds_to_start();
+  };
 
-  const auto work = [&](Runner& runner) {
+  const auto serve = [&](std::size_t worker) {
+    if (worker > 0) {
+      std::unique_lock lock(mutex);
+      while (!all_begun() && !worth_a_start()) {
+        lock.unlock();
+        std::this_thread::sleep_for(kPace);
+        lock.lock();
+      }
+      if (all_begun()) return;
+    }
+    Runner& runner = candidate.runner(worker);
     for (;;) {
       std::size_t mine;
       {
         const std::lock_guard lock(mutex);
-        if (stop || halted() || next == cases.size()) return;
+        if (all_begun()) return;
         mine = next++;
       }
       Record record = judge_with_redraws(runner, cases[mine], options);
       const std::lock_guard lock(mutex);
+      ++judged;
       try {
         if (options.ended && !trouble) options.ended(mine, record);
       } catch (...) {
@@ -143,10 +166,17 @@ void judge_all(Candidate& candidate, const std::vector<Case>& cases, const Judgi
       arrived.notify_one();
     }
   };
+  const auto work = [&](std::size_t worker) {
+    try {
+      serve(worker);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!trouble) trouble = std::current_exception();
+      stop = true;
+    }
+  };
   std::vector<std::jthread> workers;
-  for (int k = 0; k < options.workers; ++k) {
-    workers.emplace_back(work, std::ref(candidate.runner(static_cast<std::size_t>(k))));
-  }
+  for (int k = 0; k < options.workers; ++k) workers.emplace_back(work, static_cast<std::size_t>(k));
 
   for (std::size_t turn = 0; turn < cases.size(); ++turn) {
     std::unique_lock lock(mutex);

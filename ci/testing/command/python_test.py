@@ -32,6 +32,12 @@ class PythonTest(CommandTest):
     def test_what_is_right_passes(self):
         self.judged("", code=0)
 
+    def test_no_process_is_started_that_would_come_too_late(self):
+        starts = self.folder / "starts"
+        self.expect(0, "verify", f"--impl={CELLS.parent / 'slow_start.py'}", f"--python={PYTHON}", "--jobs=8", f"--case={CELL}",
+                    *(f"--case={CELL.replace('b3', f'b{size}')}" for size in range(4, 7)), environment={"BACKGAUGE_TEST_STARTS": str(starts)})
+        self.assertLess(len(starts.read_text().splitlines()), 8)
+
     def test_a_wrong_number_is_found(self):
         self.assertRegex(self.judged("factor"), r"FAILED[^$]*cs_prev_grad")
 
