@@ -65,6 +65,9 @@ class Backprop {
     const std::int64_t width = net_.layout.layer_input(layer);
     const std::int64_t gap = layer > 0 ? w.index(Site::k_gap_index, layer - 1, net_.L - 1) : 0;
     const bool own_masks = layer > 0 && net_.masks > 1;
+    for (std::int64_t direction = 0; w.style().saves_parts && direction < net_.D; ++direction) {
+      std::ranges::transform(dx[direction], dx[direction].begin(), [this](Real value) { return w.saved(value); });
+    }
     for (std::int64_t direction = 0; own_masks && direction < net_.D; ++direction) {
       apply(dx[direction], net_.mask_of(gap, direction), width);
     }

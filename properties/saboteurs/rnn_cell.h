@@ -159,12 +159,12 @@ class RnnCell {
   }
   Real both_sides(const Real* x, const Real* h, std::int64_t g, std::int64_t j) const {
     const Real input = through_W(x, g, j), bW = input_bias(g, j), bR = recurrent_bias(h, g, j);
-    if (w.style().saves_biased) return w.saved(input + (bW + bR)) + through_R(h, g, j);
+    if (w.style().saves_parts) return w.saved(input + (bW + bR)) + through_R(h, g, j);
     return w.sum(Site::k_gate, {input, through_R(h, g, j), bW, bR});
   }
   Real input_side(const Real* x, std::int64_t j) const {
     const Real sum = w.sum(Site::k_an, {through_W(x, 2, j), input_bias(2, j)});
-    return w.style().saves_biased ? w.saved(sum) : sum;
+    return w.style().saves_parts ? w.saved(sum) : sum;
   }
 
   Real through_W(const Real* x, std::int64_t g, std::int64_t j) const {

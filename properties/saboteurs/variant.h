@@ -75,8 +75,9 @@ struct Style {
   bool written_twice = false;
   bool wide = false;          // computed in double, rounded once
   bool padded_gates = false;  // the gates of a unit are adjacent in memory, rows are padded
-  bool saves_biased = false;  // class S: W x is saved with the biases added
-  Declared declared{};        // computed so, and claimed
+  bool saves_parts =
+      false;            // class S: W x is saved with the biases added, and of dx each direction before they are added
+  Declared declared{};  // computed so, and claimed
 };
 
 enum class Kind : std::uint8_t {

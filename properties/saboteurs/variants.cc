@@ -202,8 +202,9 @@ void add_correct_variants(std::vector<Variant>& out) {
        "as cuDNN in half and bfloat16: the same slope and masks, class S",
        {.declared = {.accuracy_class = BACKGAUGE_CLASS_S, .relu_slope_at_zero = true, .masks_per_direction = true}}},
       {"as_persistent_cudnn_half",
-       "as cuDNN's persistent kernels in half: the same, W x saved with the biases added, tanh to 2^-17",
-       {.saves_biased = true,
+       "as cuDNN's persistent kernels in half: the same, W x with the biases and dx of each direction saved, tanh to "
+       "2^-17",
+       {.saves_parts = true,
         .declared = {.accuracy_class = BACKGAUGE_CLASS_S,
                      .relu_slope_at_zero = true,
                      .masks_per_direction = true,

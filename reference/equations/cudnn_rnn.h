@@ -379,28 +379,35 @@ RnnGradients<M> cudnn_rnn_backward(const A& a, const RnnNet<M>& net, const R& re
     }
     std::vector<M> dx(T);
     const bool own_masks = l > 0 && !net.masks.empty() && net.masks[l - 1].size() > 1;
-    const M both_weights = skip || own_masks ? M() : right_factor(a, detail::input_weights(a, read, D, l));
-    for (std::size_t d = 0; own_masks && d < D; ++d) {
-      const M weights = right_factor(a, read.weights(l * D + d).W);
+    // Each direction apart: where it has a mask of its own, or where its gradient is saved before the sum.
+    const bool apart = own_masks || (D > 1 && a.rounds_saved());
+    const auto through_gates = [&](const M& gates, const M& weights) {
+      if (!skip) return a.matmul(gates, weights);  // (26)
+      std::vector<M> terms;                        // (25)
+      for (Eigen::Index g = 0; g < gates.cols() / H; ++g) terms.push_back(a.columns(gates, g * H, H));
+      return a.sum(terms);
+    };
+    const auto through_mask = [&](M side, std::size_t d, std::size_t t) {  // (27)
+      if (l == 0 || net.masks.empty()) return side;
+      return a.product(side, net.masks[l - 1][own_masks ? d : 0][t]);
+    };
+    const M both_weights = skip || apart ? M() : right_factor(a, detail::input_weights(a, read, D, l));
+    for (std::size_t d = 0; apart && d < D; ++d) {
+      const M weights = skip ? M() : right_factor(a, read.weights(l * D + d).W);
       for (std::size_t t = 0; t < T; ++t) {
-        M side = a.product(a.saved(a.matmul(*da[d][t], weights)), net.masks[l - 1][d][t]);  // (26), (27) of a direction
+        M side = through_mask(a.saved(through_gates(*da[d][t], weights)), d, t);
         dx[t] = d == 0 ? std::move(side) : a.sum(dx[t], side);
-        if (d + 1 == D) dx[t] = a.saved(std::move(dx[t]));
+        da[d][t].reset();
       }
     }
-    for (std::size_t t = 0; t < T && !own_masks; ++t) {
-      std::vector<const M*> sides;
-      for (std::size_t d = 0; d < D; ++d) sides.push_back(da[d][t].get());
-      const M all_gates = a.beside(sides);
-      for (std::size_t d = 0; d < D; ++d) da[d][t].reset();
-      if (skip) {  // (25)
-        std::vector<M> terms;
-        for (Eigen::Index g = 0; g < all_gates.cols() / H; ++g) terms.push_back(a.columns(all_gates, g * H, H));
-        dx[t] = a.sum(terms);
-      } else {
-        dx[t] = a.matmul(all_gates, both_weights);  // (26)
+    for (std::size_t t = 0; t < T; ++t) {
+      if (!apart) {
+        std::vector<const M*> sides;
+        for (std::size_t d = 0; d < D; ++d) sides.push_back(da[d][t].get());
+        const M all_gates = a.beside(sides);
+        for (std::size_t d = 0; d < D; ++d) da[d][t].reset();
+        dx[t] = through_mask(a.saved(through_gates(all_gates, both_weights)), 0, t);
       }
-      if (l > 0 && !net.masks.empty()) dx[t] = a.product(a.saved(std::move(dx[t])), net.masks[l - 1][0][t]);  // (27)
       dx[t] = l == 0 ? output(a, std::move(dx[t])) : a.saved(std::move(dx[t]));
     }
     if (l > 0) {
