@@ -75,9 +75,11 @@ nb::tuple owned_array(const Tensor& tensor, backgauge_dtype dtype) {
 nb::object masks_of(const Problem& problem) {
   if (problem.keep.empty()) return nb::none();
   const auto masks = static_cast<std::int64_t>(problem.keep.size());
-  return new_array(cli::shape_of_keep(problem.extents, masks), nb::dtype<std::uint8_t>(), [&](char* memory, std::size_t) {
-    for (const std::vector<std::uint8_t>& gap : problem.keep) memory = std::ranges::copy(gap, memory).out;
-  });
+  return new_array(cli::shape_of_keep(problem.extents, masks), nb::dtype<std::uint8_t>(),
+                   [&](char* memory, std::size_t) {
+                     for (const std::vector<std::uint8_t>& gap : problem.keep)
+                       memory = std::ranges::copy(gap, memory).out;
+                   });
 }
 
 nb::list listed(const std::vector<Wanted>& wanted) {

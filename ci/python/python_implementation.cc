@@ -134,7 +134,7 @@ class Implementation : public TimedParts {
   backgauge_implementation table_{};
   // Make the training forward where the file has none: one with a mask for each direction, one with a mask for both.
   const backgauge_implementation *cpu_ = nullptr, *cpu_with_shared_masks_ = nullptr;
-  nb::object prepared_, timed_;                    // a call that the benchmark has prepared, and its run()
+  nb::object prepared_, timed_;  // a call that the benchmark has prepared, and its run()
 };
 
 Implementation* the_one = nullptr;
@@ -167,22 +167,23 @@ Implementation::Implementation(const nb::object& description)
                return BACKGAUGE_OK;
              },
              memory_space()};
-  table_ = {.abi = BACKGAUGE_ABI,
-            .struct_size = sizeof(backgauge_implementation),
-            .name = name_.c_str(),
-            .version = version_.c_str(),
-            .description = description_.c_str(),
-            .memory_space = memory_space(),
-            .num_claims = checks_.claims().size(),
-            .claims = checks_.claims().data(),
-            .prepare = [](const backgauge_call* call, backgauge_plan* plan,
-                          backgauge_message* message) { return the_one->prepare(call, plan, message); },
-            .run = [](const backgauge_call* call,
-                      backgauge_message* message) { return the_one->compute(false, call, message); },
-            .forward = [](const backgauge_call* call,
-                          backgauge_message* message) { return the_one->compute(true, call, message); },
-            .dropout_mask = [](const backgauge_call* call, std::int32_t mask, std::uint8_t* keep,
-                               backgauge_message* message) { return the_one->dropout_mask(call, mask, keep, message); }};
+  table_ = {
+      .abi = BACKGAUGE_ABI,
+      .struct_size = sizeof(backgauge_implementation),
+      .name = name_.c_str(),
+      .version = version_.c_str(),
+      .description = description_.c_str(),
+      .memory_space = memory_space(),
+      .num_claims = checks_.claims().size(),
+      .claims = checks_.claims().data(),
+      .prepare = [](const backgauge_call* call, backgauge_plan* plan,
+                    backgauge_message* message) { return the_one->prepare(call, plan, message); },
+      .run = [](const backgauge_call* call,
+                backgauge_message* message) { return the_one->compute(false, call, message); },
+      .forward = [](const backgauge_call* call,
+                    backgauge_message* message) { return the_one->compute(true, call, message); },
+      .dropout_mask = [](const backgauge_call* call, std::int32_t mask, std::uint8_t* keep,
+                         backgauge_message* message) { return the_one->dropout_mask(call, mask, keep, message); }};
 }
 
 void Implementation::add(const nb::handle& given) {
@@ -255,7 +256,8 @@ backgauge_status Implementation::mask_of_cpu(const backgauge_call& call, std::in
 
 backgauge_status Implementation::forward_of_cpu(const backgauge_call& call, backgauge_message* message) const {
   const HostCall copied(call, Contents::kCopied);
-  const backgauge_status status = on_cpu(copied.get(), [&](const auto* with) { return cpu_for(call).forward(with, message); });
+  const backgauge_status status =
+      on_cpu(copied.get(), [&](const auto* with) { return cpu_for(call).forward(with, message); });
   if (status == BACKGAUGE_OK) copied.give_outputs();
   return status;
 }

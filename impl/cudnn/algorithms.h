@@ -31,8 +31,8 @@ inline constexpr std::array<Algorithm, 4> kAlgorithms{{
     {CUDNN_RNN_ALGO_PERSIST_DYNAMIC, "persist-dynamic", false, 512, false, true},
 }};
 
-// 122 * 2^-24 was measured for one tanh, and 143 * 2^-24 for tanh(tanh(x)) in an LSTM, which has the error of two; in half,
-// whose arithmetic is float too, .512 to .517 units in the last place, .5 of which are the rounding to half.
+// 122 * 2^-24 was measured for one tanh, and 143 * 2^-24 for tanh(tanh(x)) in an LSTM, which has the error of two; in
+// half, whose arithmetic is float too, .512 to .517 units in the last place, .5 of which are the rounding to half.
 inline constexpr double kErrorOfTanh = 0x1p-17;
 
 const Algorithm& algorithm_of(cudnnRNNAlgo_t id);

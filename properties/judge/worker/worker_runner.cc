@@ -67,8 +67,9 @@ constexpr std::size_t kOwnThreads = 2;
 // Threads that have been joined may still be counted for a moment.
 constexpr std::chrono::milliseconds kFarewell{50};
 
-// The threads that calls may leave: four pools with the largest num_threads so far, or one thread per processor. With 16
-// processors, JAX 0.11 on a CUDA device left 59 threads after its first call: three such pools, and 11 of the CUDA runtime.
+// The threads that calls may leave: four pools with the largest num_threads so far, or one thread per processor. With
+// 16 processors, JAX 0.11 on a CUDA device left 59 threads after its first call: three such pools, and 11 of the CUDA
+// runtime.
 std::size_t threads_allowed(std::int32_t most_threads) {
   const auto processors = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
   return 4 * std::max(processors, static_cast<std::size_t>(std::max(1, most_threads)));
