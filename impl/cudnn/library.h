@@ -21,11 +21,11 @@ namespace backgauge::cudnn {
 void check(cudnnStatus_t result, const char* what);
 void check(cudaError_t result, const char* what);
 
-// What cuDNN creates and destroys by a pair of functions.
-template <class Object, cudnnStatus_t (*create)(Object*), cudnnStatus_t (*destroy)(Object)>
+// What is created and destroyed by a pair of functions of cuDNN or of the CUDA runtime.
+template <class Object, auto create, auto destroy>
 class Owned {
  public:
-  Owned() { check(create(&object_), "a cudnnCreate function"); }
+  Owned() { check(create(&object_), "a function that creates"); }
   ~Owned() { destroy(object_); }
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
@@ -40,6 +40,15 @@ using RnnDescriptor = Owned<cudnnRNNDescriptor_t, cudnnCreateRNNDescriptor, cudn
 using RnnDataDescriptor = Owned<cudnnRNNDataDescriptor_t, cudnnCreateRNNDataDescriptor, cudnnDestroyRNNDataDescriptor>;
 using TensorDescriptor = Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
 using DropoutDescriptor = Owned<cudnnDropoutDescriptor_t, cudnnCreateDropoutDescriptor, cudnnDestroyDropoutDescriptor>;
+
+// A stream that does not wait for the default stream.
+inline cudaError_t create_stream(cudaStream_t* stream) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+}
+using Stream = Owned<cudaStream_t, create_stream, cudaStreamDestroy>;
+
+inline cudaError_t create_event(cudaEvent_t* event) { return cudaEventCreate(event); }
+using Event = Owned<cudaEvent_t, create_event, cudaEventDestroy>;
 
 // Memory of the current device.
 class DeviceMemory {

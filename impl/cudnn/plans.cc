@@ -13,30 +13,6 @@
 namespace backgauge::cudnn {
 namespace {
 
-class OwnStream {
- public:
-  OwnStream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
-  ~OwnStream() { cudaStreamDestroy(stream_); }
-  OwnStream(const OwnStream&) = delete;
-  OwnStream& operator=(const OwnStream&) = delete;
-  operator cudaStream_t() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-class OwnEvent {
- public:
-  OwnEvent() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
-  ~OwnEvent() { cudaEventDestroy(event_); }
-  OwnEvent(const OwnEvent&) = delete;
-  OwnEvent& operator=(const OwnEvent&) = delete;
-  operator cudaEvent_t() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
 // The buffers of a call whose values do not matter.
 struct Sample {
   Buffers buffers;
@@ -66,11 +42,11 @@ float shortest_call(const NetworkShape& shape, const NetworkSizes& sizes, bool g
   Workspace count;
   const Sample counted(shape, sizes, count);
   const DeviceMemory memory(count.bytes());
-  const OwnStream stream;
+  const Stream stream;
   check(cudaMemsetAsync(memory.data(), 0, memory.bytes(), stream), "cudaMemsetAsync");
   Workspace place(memory.data());
   const Sample sample(shape, sizes, place);
-  const OwnEvent from, to;
+  const Event from, to;
   float shortest = std::numeric_limits<float>::infinity();
   const Lease lease(stream);
   Network& network = lease->network(shape);

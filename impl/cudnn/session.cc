@@ -53,7 +53,7 @@ void Session::bind(cudaStream_t stream) {
 
 void Session::forget() {
   forget_graphs();
-  networks_.clear();  // with what was built for them, which is no longer running
+  networks_.clear();  // and their plans, which the device has finished with
 }
 
 Network& Session::network(const NetworkShape& shape) {

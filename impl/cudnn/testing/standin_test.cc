@@ -17,18 +17,6 @@ const bool kTakesTheFastest = true;
 
 namespace {
 
-class OwnStream {
- public:
-  OwnStream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
-  ~OwnStream() { cudaStreamDestroy(stream_); }
-  OwnStream(const OwnStream&) = delete;
-  OwnStream& operator=(const OwnStream&) = delete;
-  operator cudaStream_t() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
 NetworkShape small_shape(std::int32_t mode = BACKGAUGE_LSTM, std::int32_t dtype = BACKGAUGE_FLOAT32) {
   return {.mode = mode,
           .dtype = dtype,
@@ -120,7 +108,7 @@ TEST(StandIn, RefusesStatesOfNoBytesAndTakesNoStates) {
 
 TEST(StandIn, RefusesSpacesThatAreTooSmallAndHostMemory) {
   const Net net(small_shape());
-  const OwnStream stream;
+  const Stream stream;
   const Lease lease(stream);
   const auto with = [&](const std::function<void(NetworkSizes&, Buffers&)>& damage) {
     NetworkSizes sizes = net.sizes;
@@ -143,7 +131,7 @@ TEST(StandIn, RefusesSpacesThatAreTooSmallAndHostMemory) {
 
 TEST(StandIn, SecondBackwardIsWrongUnlessReserveIsRestored) {
   const Net net(small_shape());
-  const OwnStream stream;
+  const Stream stream;
   const Lease lease(stream);
   net.forward(*lease);
   std::vector<std::byte> made(net.sizes.reserve);
@@ -162,7 +150,7 @@ TEST(StandIn, TakesTheReserveOfItsOwnNetworkAlone) {
   NetworkShape other = small_shape();
   other.algorithm = CUDNN_RNN_ALGO_PERSIST_STATIC;
   const Net net(small_shape()), another(other);
-  const OwnStream stream;
+  const Stream stream;
   const Lease lease(stream);
   another.forward(*lease);
   std::memcpy(net.reserve.data(), another.reserve.data(), net.sizes.reserve);
@@ -173,7 +161,7 @@ TEST(StandIn, TakesTheReserveOfItsOwnNetworkAlone) {
 TEST(StandIn, SeesOneHandleInTwoThreads) {
   setenv("FAKE_CUDNN_SLOW", "0", 1);
   const Net first(small_shape()), second(small_shape());
-  const OwnStream stream;
+  const Stream stream;
   const Lease lease(stream);
   lease->network(first.shape);  // what the threads share is the handle
   std::string refusals[2];
@@ -195,7 +183,7 @@ TEST(StandIn, SeesOneHandleInTwoThreads) {
 
 TEST(StandIn, SeesOneHandleOnTwoStreams) {
   const Net net(small_shape());
-  const OwnStream one, two;
+  const Stream one, two;
   const Lease lease(one);
   net.forward(*lease);
   lease->bind(two);
@@ -205,7 +193,7 @@ TEST(StandIn, SeesOneHandleOnTwoStreams) {
 }
 
 TEST(Sessions, AreOneCallsAloneAndStayWithTheirStream) {
-  const OwnStream one, two;
+  const Stream one, two;
   const Session* first = nullptr;
   {
     const Lease a(one), b(one), c(two);
@@ -228,8 +216,8 @@ TEST(Sessions, OfAnyNumberOfStreamsAndThreadsNeverMeet) {
         const Net net(small_shape());
         refusal = refusal_of([&] {
           // More than are kept, so that sessions go from stream to stream.
-          std::vector<std::unique_ptr<OwnStream>> streams;
-          for (int k = 0; k < 12; ++k) streams.push_back(std::make_unique<OwnStream>());
+          std::vector<std::unique_ptr<Stream>> streams;
+          for (int k = 0; k < 12; ++k) streams.push_back(std::make_unique<Stream>());
           for (int call = 0; call < 60; ++call) {
             const Lease lease(*streams[static_cast<std::size_t>(call * 5 % 12)]);
             net.forward(*lease);
@@ -245,7 +233,7 @@ TEST(Sessions, OfAnyNumberOfStreamsAndThreadsNeverMeet) {
 
 TEST(Sessions, BelongToTheGraphThatTheyWereCapturedIn) {
   const Net net(small_shape());
-  const OwnStream stream;
+  const Stream stream;
   const Session* used = nullptr;
   { used = &*Lease(stream); }
   cudaGraph_t graph = nullptr;
@@ -261,7 +249,7 @@ TEST(Sessions, BelongToTheGraphThatTheyWereCapturedIn) {
 }
 
 TEST(Sessions, ReplayWhatWasCapturedForTheSameKeyAlone) {
-  const OwnStream stream;
+  const Stream stream;
   const Lease lease(stream);
   const DeviceMemory a(64), b(64);
   int enqueued = 0;
@@ -280,7 +268,7 @@ TEST(Sessions, ReplayWhatWasCapturedForTheSameKeyAlone) {
 }
 
 TEST(Sessions, ForgetWhatTheyHaveTooManyOf) {
-  const OwnStream stream;
+  const Stream stream;
   const Lease lease(stream);
   const Net net(small_shape());
   std::vector<float> first;
