@@ -14,6 +14,7 @@
 #include "impl/cpu/amx/ahead.h"
 #include "impl/cpu/amx/multiply.h"
 #include "impl/cpu/amx/pieces-inl.h"
+#include "impl/cpu/amx/sums-inl.h"
 #include "impl/cpu/kernels/gradients-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -226,7 +227,7 @@ class AmxProducts<T> {
                                       next_queue,
                                       queue_end};
       amx::multiply(products(), product);
-      finish(product);
+      finish_sums(product);
       for (std::int64_t row = 0; row < product.rows; ++row) {
         const std::int64_t first = (block + row) * kSide;
         for (std::int64_t k = 0; k < count; ++k) {
@@ -263,62 +264,6 @@ class AmxProducts<T> {
         split_rows(gradients_.at(b, gate * gradients_.panels() + known) + rows.begin * P, P, rows.size, deep,
                    std::min(P, kDeep), to + at);
       }
-    }
-  }
-
-  // Adds the two sums of each block, and recomputes those that are not finite.
-  static void finish(const amx::BlockProduct& product) {
-    const FloatTag d;
-    float* sums = product.sums;
-    for (std::int64_t row = 0; row < product.rows; ++row) {
-      for (std::int64_t column = 0; column < product.columns; ++column, sums += kSums) {
-        Vector<float> zero = hn::Zero(d);
-        for (std::int64_t k = 0; k < kSums / 2; k += L) {
-          const Vector<float> sum = hn::Add(hn::LoadU(d, sums + k), hn::LoadU(d, sums + kSums / 2 + k));
-          hn::StoreU(sum, d, sums + k);
-          zero = hn::Add(zero, hn::Sub(sum, sum));  // a NaN, if a sum is infinite or a NaN
-        }
-        if (HWY_LIKELY(hn::AllTrue(d, hn::Eq(zero, hn::Zero(d))))) continue;
-        amx::multiply_plainly(product.left + row * product.left_stride, product.right + column * product.right_stride,
-                              product.chunks, sums);
-      }
-    }
-  }
-
-  static void write_state(const float* sums, std::int64_t rows, float* state, bool add) {
-    const FloatTag d;
-    for (std::int64_t row = 0; row < rows; ++row, state += P) {
-      for (std::int64_t lane = 0; lane < P; lane += L) {
-        const Vector<float> sum = hn::LoadU(d, sums + lane / kSide * kSums + row * kSide + lane % kSide);
-        hn::StoreU(add ? hn::Add(hn::LoadU(d, state + lane), sum) : sum, d, state + lane);
-      }
-    }
-  }
-
-  // Copies `rows` rows of a panel to outputs of at most kTileRows rows.
-  template <class GetOutput>
-  static void write(const float* sums, std::int64_t first, std::int64_t rows, std::int64_t panel, GetOutput output) {
-    for (std::int64_t begin = 0; begin < rows; begin += kTileRows) {
-      const std::int64_t tall = std::min<std::int64_t>(kTileRows, rows - begin);
-      const auto out = output(first + begin, panel);
-      if constexpr (std::decay_t<decltype(out)>::kDirect) {
-        write_rows(sums + begin * kSide, tall, out);
-      } else {
-        alignas(64) float copy[kTileRows * P];
-        write_rows(sums + begin * kSide, tall, Partial<float>{copy});
-        out.write(tall, copy);
-      }
-    }
-  }
-  template <class Out>
-  static void write_rows(const float* sums, std::int64_t rows, const Out& out) {
-    for (std::int64_t row = 0; row < rows; ++row, sums += kSide) {
-#if HWY_TARGET == HWY_SCALAR
-      out.row(row, sums);
-#else
-      const FloatTag d;
-      out.row(row, hn::LoadU(d, sums), hn::LoadU(d, sums + L / kSide * kSums + L % kSide));
-#endif
     }
   }
 
@@ -367,12 +312,12 @@ class AmxProducts<T> {
             piece.queue_end = &queue + 1;
             amx::multiply(products(), piece);
             if (!last) return;
-            finish(product);
+            finish_sums(product);
             for (std::int64_t r = 0; r < product.rows; ++r) {
               const Block rows = rows_of(first + row + r);
               for (std::int64_t c = 0; c < product.columns; c += kBlocksOfPanel) {
-                write(sums + (r * product.columns + c) * kSums, rows.begin, rows.size, (column + c) / kBlocksOfPanel,
-                      output);
+                write_panel(sums + (r * product.columns + c) * kSums, rows.begin, rows.size,
+                            (column + c) / kBlocksOfPanel, output);
               }
             }
           });
