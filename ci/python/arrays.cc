@@ -77,8 +77,8 @@ nb::object masks_of(const Problem& problem) {
   const auto masks = static_cast<std::int64_t>(problem.keep.size());
   return new_array(cli::shape_of_keep(problem.extents, masks), nb::dtype<std::uint8_t>(),
                    [&](char* memory, std::size_t) {
-                     for (const std::vector<std::uint8_t>& gap : problem.keep)
-                       memory = std::ranges::copy(gap, memory).out;
+                     for (const std::vector<std::uint8_t>& mask : problem.keep)
+                       memory = std::ranges::copy(mask, memory).out;
                    });
 }
 

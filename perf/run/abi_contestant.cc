@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -21,6 +22,8 @@
 namespace backgauge {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 Verdict judged(Runner& runner, const WorkloadInputs& workload_inputs, const Problem& problem,
                ExpectedOutputs& expected) {
   JudgeOptions options;
@@ -34,8 +37,10 @@ Verdict judged(Runner& runner, const WorkloadInputs& workload_inputs, const Prob
 constexpr std::int64_t kMostWatched = 2000;
 
 // How often a sample whose clocks disagree is repeated: a busy machine can delay a process in more ways than the kernel
-// counts.
+// counts. Each repeat watches twice as many calls, since a delay of the machine is missing in one of many, and one that
+// the process makes is in all; from samples of half of kLongRepeat on, the number stays.
 constexpr int kMostRepeats = 12;
+constexpr std::chrono::milliseconds kLongRepeat{500};
 
 // A process that says something wrong in every sample has FAILED. If the two could hear of each other so late on this
 // machine, as busy as it is, the process may be honest: its times are not confirmed, and do not count.
@@ -72,7 +77,8 @@ class TableLaunch : public Launch {
   // What one of the calls has computed is judged before its time counts. Calls of any number are as long as one of
   // kMostWatched.
   Timing watched(std::int64_t calls) {
-    const std::int64_t made = std::min(calls, kMostWatched);
+    std::int64_t made = std::min(calls, kMostWatched);
+    auto begin = Clock::now();
     Observation seen = session_->observe(made);
     std::optional<ClockDispute> least = seen.clocks;
     for (int again = 1; seen.clocks; ++again) {
@@ -82,6 +88,8 @@ class TableLaunch : public Launch {
         require_right_outputs(seen);
         reject(*least);
       }
+      if (2 * (Clock::now() - begin) < kLongRepeat) made = std::min(2 * made, kMostWatched);
+      begin = Clock::now();
       seen = session_->observe(made);
     }
     require_right_outputs(seen);

@@ -91,10 +91,11 @@ TEST_F(AbiContestantTest, IsCaughtWhenItTurnsWrong) {
   EXPECT_EQ(sly->judge().status, Status::kFailed);
 }
 
-// A watched call whose process and judge never agree on its time, by no more than a busy machine explains.
+// A watched call whose process and judge do not agree on its time, by no more than a busy machine explains, unless a
+// sample has `agreed` calls.
 class Disputed : public Session {
  public:
-  explicit Disputed(std::unique_ptr<Session> session) : session_(std::move(session)) {}
+  Disputed(std::unique_ptr<Session> session, std::int64_t agreed) : session_(std::move(session)), agreed_(agreed) {}
 
   Loaded loaded() const override { return session_->loaded(); }
   void turn(std::uint64_t seed) override { session_->turn(seed); }
@@ -103,18 +104,21 @@ class Disputed : public Session {
   Observation observe(std::int64_t calls) override {
     turn(++seed_);
     const Timing timing = time(calls);
-    return {timing, ClockDispute{"late", 0}, computed(false), seed_, seed_};
+    std::optional<ClockDispute> dispute;
+    if (calls < agreed_) dispute = ClockDispute{"late", 0};
+    return {timing, dispute, computed(false), seed_, seed_};
   }
 
  private:
   std::unique_ptr<Session> session_;
+  std::int64_t agreed_;
   std::uint64_t seed_ = 0;
 };
 
 TEST_F(AbiContestantTest, WrongOutputsAreWrongWhateverTheClocksSay) {
   contest(kCell);
   AbiContestant disputed("disputed", *runner, [this](const Problem& problem, const LoadOptions& load) {
-    return std::make_unique<Disputed>(std::make_unique<TimedCall>(scripted.table, problem, load));
+    return std::make_unique<Disputed>(std::make_unique<TimedCall>(scripted.table, problem, load), 1'000'000);
   });
   for (const bool is_wrong : {false, true}) {
     if (is_wrong) scripted.after_run = [](const backgauge_call& call) { testing::output_at(call, "dicfo", 3) += 1; };
@@ -127,6 +131,18 @@ TEST_F(AbiContestantTest, WrongOutputsAreWrongWhateverTheClocksSay) {
       EXPECT_EQ(error.status, is_wrong ? Status::kFailed : Status::kMistrusted) << error.what();
     }
   }
+}
+
+TEST_F(AbiContestantTest, WatchesMoreCallsUntilTheClocksAgree) {
+  contest(kCell);
+  AbiContestant disputed("disputed", *runner, [this](const Problem& problem, const LoadOptions& load) {
+    return std::make_unique<Disputed>(std::make_unique<TimedCall>(scripted.table, problem, load), 16);
+  });
+  workload_inputs->options.watched = true;
+  const std::unique_ptr<Launch> launch = disputed.launch(*workload_inputs);
+  const int runs = scripted.runs;
+  EXPECT_GT(launch->time(2).seconds, 0);
+  EXPECT_EQ(scripted.runs, runs + 2 + 4 + 8 + 16);
 }
 
 // A cached answer belongs to the inputs of an earlier sample.

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import unittest
 
 from command import C_PLUGINS, PLAIN, PLUGINS, SANITIZED, CommandTest
@@ -38,8 +39,10 @@ class Honest(CommandTest):
     def test_bench(self):
         for implementation in [*LIBRARIES, "cpu", "eigen"]:
             with self.subTest(implementation=implementation):
+                # What is neither claimed nor timed was not heard of in time: a machine can be too busy for that.
                 out = self.judged("bench", implementation, "--reps=3", "--min-time=1", "--launches=1", "--mistrusted")
-                self.assertRegex(out, r": [1-4] of 4 workloads timed")
+                timed = int(re.search(r": ([0-4]) of 4 workloads timed", out).group(1))
+                self.assertEqual(timed + out.count("SKIPPED: ") + out.count("MISTRUSTED: not timed: "), 4)
 
     @unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")
     def test_outputs_that_take_longer_to_hand_over_than_to_compute(self):
