@@ -138,9 +138,11 @@ class ProofTest(unittest.TestCase):
 
     def test_an_engine_that_invents_changes_is_counted(self):
         steady = [proof.Year(drawn(1, proof.DAYS), ["a"] * proof.DAYS, np.zeros(proof.DAYS), {100: 0.05}, "5 %")]
-        *_, wrong = proof.judged(steady, lambda series, day: [(50, 50, 50), (51, 51, 51), (200, 200, 200), (101, 101, 101)])
+        *_, wrong = proof.judged(steady, lambda series, day: [(STEP, first, first, first) for first in (50, 51, 200, 101)])
         self.assertEqual(wrong, {"5 %": 2})
-        in_time, at_all, _ = proof.judged(steady, lambda series, day: [(100, 100, 100)] if day >= 104 else [])
+        *_, wrong = proof.judged(steady, lambda series, day: [(DRIFT, 90, 90, 110)])
+        self.assertEqual(wrong, {"5 %": 1}, "a drift in a series that has none")
+        in_time, at_all, _ = proof.judged(steady, lambda series, day: [(STEP, 100, 100, 100)] if day >= 104 else [])
         self.assertEqual((in_time[0.05], at_all[0.05]), (0, 1))
 
 

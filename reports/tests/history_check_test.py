@@ -52,6 +52,23 @@ class CheckTest(HistoryCase):
         self.assertIn("FASTER", text)
         self.assertIn("mended since", self.check(errors.GOOD, "--days=30"))
 
+    def test_a_drift_is_red_as_long_as_it_goes_on_and_until_it_is_mended(self):
+        self.fill(lambda k: 1 + 0.1 * max(k - 10, 0) / 40)
+        text = self.check(errors.SLOWER)
+        self.assertRegex(text, r"SLOWER .* cpu .*slow drift over \d+ runs, no step")
+        for k in range(RUNS, RUNS + 4):
+            self.add(k, slower={("cpu", LINES[0]): 1.0})
+        self.assertRegex(self.check(errors.GOOD), "SLOWER .*mended since")
+
+    def test_a_last_run_that_is_off_is_pending(self):
+        self.fill(lambda k: 1.3 if k == RUNS - 1 else 1.0)
+        text = self.check(errors.GOOD)
+        self.assertRegex(text, r"pending: BlockLSTMGradV2 T25 B16 I512 H512 f32 of cpu: the last run is off by \+(29|30|31)\.\d %; a change needs 3 runs")
+        self.check(errors.INCONCLUSIVE, "--strict")
+        first, second = json.loads(self.check(errors.GOOD, "--format=json"))["series"]
+        self.assertEqual(first["pending"]["runs"], 1)
+        self.assertIsNone(second["pending"])
+
     def test_a_workload_that_fails_in_its_last_run_is_red(self):
         self.fill(lambda k: 1.0, runs=8, failed=lambda k: {("cpu", LINES[1]): ("FAILED", "wrong")} if k in (3, 7) else {})
         self.assertRegex(self.check(errors.FAILED), "no time: .* of cpu at 00000007.*: FAILED wrong")

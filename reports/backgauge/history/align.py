@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .changes import MACHINE, STEP, Analysis, Rule, analyse
+from .changes import DRIFT, MACHINE, Analysis, Rule, analyse
 from .series import Series
 
 # Runs of two machines as far apart in the series are taken to measure the same code.
@@ -100,13 +100,20 @@ def _offsets(values, machines):
 
 
 def _explained(analysis, clock):
-    """A step that seconds show less than half of is one of the multiply-add loop: of the machine's clock or firmware, under
+    """A change that seconds show less than half of is one of the multiply-add loop: of the machine's clock or firmware, under
     code that does not depend on it. `clock`: logarithms of the loop relative to what is usual on the machine."""
     changes = []
     for change in analysis.changes:
         start = max((bound for bound in analysis.bounds if bound < change.first), default=0)
-        in_seconds = np.log(change.ratio) - (_median(clock[change.first:change.stop]) - _median(clock[start:change.first]))
-        if change.kind == STEP and in_seconds / np.log(change.ratio) < 0.5:
+        in_loop = _rise(clock[change.first:change.stop]) if change.kind == DRIFT else (
+            _median(clock[change.first:change.stop]) - _median(clock[start:change.first]))
+        if (np.log(change.ratio) - in_loop) / np.log(change.ratio) < 0.5:
             change = replace(change, kind=MACHINE)
         changes.append(change)
-    return Analysis(changes, analysis.bounds, analysis.noise, analysis.sensitivity)
+    return replace(analysis, changes=changes)
+
+
+def _rise(values):
+    """From the first value to the last, as a straight line through those that are known has it."""
+    known = np.flatnonzero(np.isfinite(values))
+    return float(np.polyfit(known, values[known], 1)[0]) * (len(values) - 1) if len(known) > 1 else float("nan")

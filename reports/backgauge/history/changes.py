@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Change points of one series. ruptures proposes them; a test with a budget of false alarms decides.
+"""Changes of one series: slopes (slopes.py), and steps in what is left. ruptures proposes steps; a test with a budget of false
+alarms decides.
 
 Values are logarithms of times, one for each run, in the order of the commits. proof.py measures how often this is wrong.
 """
@@ -10,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .needs import library
+from .slopes import FENCES, slopes_of, without
 
 # Two runs may share what disturbed them (a busy evening); three levels that agree are the fewest with a spread of their own.
 SHORTEST = 3
 _NIGHTS = 365.25 / 12  # runs of a series in a month, of a nightly job
-# Tukey's fences for values that are far out: of a normal distribution, 2 values in a million lie beyond.
-_FENCES = 3.0
 # A run in five of a new level may look like the old one: compare trims as much of each end (compare/statistics.py).
 _EXCEPTIONS = 0.2
 # A level that lasts longer than ten runs, two weeks of working days, is not an excursion from another one. A regression that is
@@ -45,7 +45,7 @@ class Change:
     kind: str
     first: int  # the first run of the new level; of a drift, the first run of it
     earliest: int  # the first run may as well be any from here
-    latest: int  # to here
+    latest: int  # to here; of a drift, its last run, because each made a part of it
     stop: int  # the run after the last one of the new level
     ratio: float  # times after / before; of a drift, at its end / at its beginning
     low: float
@@ -54,24 +54,38 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Pending:
+    """The last runs are off, and too few to tell a change from chance."""
+
+    runs: int
+    ratio: float  # their times / those before
+
+
+@dataclass(frozen=True)
 class Analysis:
     changes: list[Change]
     bounds: list[int]  # of the levels: 0, the first run of each later level, the number of runs
+    fit: np.ndarray  # the values without noise: levels and slopes
     noise: float  # standard deviation of a run, as a share; nan with too few runs
     sensitivity: float  # the smallest step that three more runs would show in 19 cases of 20; nan with too few
+    pending: Pending | None = None
 
 
 def analyse(values, rule=Rule(), breaks=()):
     """`breaks`: first runs of stretches whose levels are not comparable; a break does not count as a change."""
     values = np.asarray(values, dtype=float)
     if len(values) < 2 * SHORTEST:
-        return Analysis([], [0, len(values)], float("nan"), float("nan"))
-    bounds = _confirmed(values, breaks, rule)
-    fit = _Fit(values, bounds)
+        level = np.full(len(values), np.median(values) if len(values) else 0.0)
+        return Analysis([], [0, len(values)], level, float("nan"), float("nan"))
+    slopes = slopes_of(values, breaks, rule)
+    levels = without(values, slopes)
+    bounds = _confirmed(levels, breaks, rule)
+    fit = _Fit(levels, bounds)
     changes = [_change(fit, k) for k in range(1, len(bounds) - 1) if bounds[k] not in breaks]
-    changes += [drift for start, stop in zip(bounds, bounds[1:]) if (drift := _drift(fit, start, stop, rule))]
-    return Analysis(sorted(changes, key=lambda change: change.first), bounds, math.expm1(fit.deviation),
-                    math.expm1(fit.sensitivity(rule)))
+    changes += [_drift(slope) for slope in slopes]
+    fitted = values - levels + fit.levels
+    return Analysis(sorted(changes, key=lambda change: change.first), bounds, fitted, math.expm1(fit.deviation),
+                    math.expm1(fit.sensitivity(rule)), _pending(values - fitted, fit, rule))
 
 
 def proposals(values):
@@ -135,10 +149,11 @@ class _Fit:
         medians = np.concatenate([np.full(b - a, np.median(values[a:b])) for a, b in zip(bounds, bounds[1:])])
         self.deviations = values - medians
         low, high = np.percentile(self.deviations, [25, 75])
-        reach = _FENCES * max(high - low, np.finfo(float).eps)
-        self.clipped = medians + np.clip(self.deviations, low - reach, high + reach)
-        means = np.concatenate([np.full(b - a, np.mean(self.clipped[a:b])) for a, b in zip(bounds, bounds[1:])])
-        residuals = self.clipped - means
+        reach = FENCES * max(high - low, np.finfo(float).eps)
+        self.fences = low - reach, high + reach
+        self.clipped = medians + np.clip(self.deviations, *self.fences)
+        self.levels = np.concatenate([np.full(b - a, np.mean(self.clipped[a:b])) for a, b in zip(bounds, bounds[1:])])
+        residuals = self.clipped - self.levels
         self.freedom = len(values) - (len(bounds) - 1)
         variance = max(float(np.sum(residuals**2)) / self.freedom, np.finfo(float).eps ** 2)
         self.deviation = math.sqrt(variance)
@@ -215,16 +230,17 @@ def _change(fit, k):
                   math.exp(step + reach), p)
 
 
-def _drift(fit, start, stop, rule):
-    """A slope between two bounds, if it is significant and amounts to an effect; None otherwise."""
-    values = fit.clipped[start:stop]
-    if len(values) < 2 * SHORTEST:
-        return None
-    places = np.arange(len(values)) - (len(values) - 1) / 2
-    slope = float(np.sum(places * values) / np.sum(places**2))
-    total, error = slope * (len(values) - 1), fit.inflated * (len(values) - 1) / math.sqrt(np.sum(places**2))
-    p = _two_sided(total / error, fit.freedom)
-    if math.expm1(abs(total)) < rule.min_effect or p > rule.alpha:
-        return None
-    reach = _quantile((1 + _CONFIDENCE) / 2, fit.freedom) * error
-    return Change(DRIFT, start, start, start, stop, math.exp(total), math.exp(total - reach), math.exp(total + reach), p)
+def _drift(slope):
+    reach = _quantile((1 + _CONFIDENCE) / 2, slope.freedom) * slope.error
+    return Change(DRIFT, slope.first, slope.first, slope.stop - 1, slope.stop, math.exp(slope.total), math.exp(slope.total - reach),
+                  math.exp(slope.total + reach), slope.p)
+
+
+def _pending(residuals, fit, rule):
+    """The runs at the end, all on one side, that are too far off for noise and for an effect that does not count."""
+    sign = math.copysign(1.0, residuals[-1])
+    least = max(math.log1p(rule.min_effect), fit.fences[1] if sign > 0 else -fit.fences[0])
+    runs = 0
+    while runs < min(_LONGEST_EXCURSION, len(residuals)) and sign * residuals[-1 - runs] >= least:
+        runs += 1
+    return Pending(runs, math.exp(float(np.median(residuals[-runs:])))) if runs else None

@@ -5,14 +5,14 @@ import datetime
 import json
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from .. import errors
 from . import store, text
 from .align import Aligned, aligned
-from .changes import DRIFT, MACHINE, Change, Rule
+from .changes import DRIFT, MACHINE, SHORTEST, Change, Rule
 from .series import Series, chosen, series_of
 
 SLOWER, FASTER = "SLOWER", "FASTER"
@@ -34,13 +34,10 @@ class Found:
     @property
     def is_slower(self):
         """Whether it is SLOWER and the last runs still are."""
-        bounds, values = self.aligned.analysis.bounds, self.aligned.values
-        if self.verdict != SLOWER or self.change.kind == DRIFT:
-            return self.verdict == SLOWER
-        start = max(bound for bound in bounds if bound < self.change.first)
-        now = np.median(values[bounds[-2]:]) - np.median(values[start:self.change.first])
+        fit = self.aligned.analysis.fit
+        now = fit[-1] - fit[max(self.change.first - 1, 0)]
         # Not back by more than half: an old level that is reached again within the noise is mended.
-        return now > np.log(self.change.ratio) / 2
+        return self.verdict == SLOWER and now > np.log(self.change.ratio) / 2
 
     def commit(self, k):
         return self.series.points[k].entry.commit
@@ -61,12 +58,12 @@ class Found:
 
     @property
     def note(self):
-        if self.change.kind == DRIFT:
-            return f"slow drift over {self.change.stop - self.change.first} runs, no step"
         if self.change.kind == MACHINE:
             return "only the multiply-add loop changed: the machine, not the code"
         if self.verdict == SLOWER and not self.is_slower:
             return "mended since"
+        if self.change.kind == DRIFT:
+            return f"slow drift over {self.change.stop - self.change.first} runs, no step"
         at = next((s for s in self.aligned.switches if self.change.earliest <= s.first <= self.change.latest), None)
         return "the machine changed here as well" if at else ""
 
@@ -82,7 +79,7 @@ def found_in(pairs, days):
     for series, of_series in pairs:
         newest = max(point.entry.measured for point in series.points)
         for change in of_series.analysis.changes:
-            # A drift is new as long as it goes on.
+            # A drift is new as long as it goes on, and for as many days after its end.
             place = change.stop - 1 if change.kind == DRIFT else change.first
             since = series.points[place].entry.measured
             found.append(Found(series, of_series, change, newest - since <= datetime.timedelta(days=days)))
@@ -113,7 +110,8 @@ def _machine(shown, pairs):
                for each in shown]
     series = [{"workload": series.key.workload, "implementation": series.key.implementation, "branch": series.key.branch,
                "machine": series.key.machine.text, "runs": len(series.points), "clock": series.clock,
-               "noise": _finite(of_series.analysis.noise), "sensitivity": _finite(of_series.analysis.sensitivity)}
+               "noise": _finite(of_series.analysis.noise), "sensitivity": _finite(of_series.analysis.sensitivity),
+               "pending": of_series.analysis.pending and asdict(of_series.analysis.pending)}
               for series, of_series in pairs]
     return {"schema": "backgauge.history.check/1", "changes": changes, "series": series}
 
@@ -136,6 +134,7 @@ def _summary(pairs, found, options, rule):
     for series in lost:
         yield (f"no time: {series.key.case_text} of {series.key.implementation} at {series.lost.entry.commit.short}: "
                f"{series.lost.timing.verdict} {series.lost.timing.reason}").rstrip()
+    yield from (_pending_text(series, of_series.analysis.pending) for series, of_series in pairs if of_series.analysis.pending)
     short = [series for series, of_series in pairs if is_undecided(of_series)]
     if short:
         yield f"{len(short)} of {len(pairs)} series are too short to be decided: fewer than 6 runs"
@@ -151,6 +150,12 @@ def _summary(pairs, found, options, rule):
            "nightly runs")
 
 
+def _pending_text(series, pending):
+    runs = "the last run is" if pending.runs == 1 else f"the last {pending.runs} runs are"
+    missing = f"a change needs {SHORTEST} runs that agree" if pending.runs < SHORTEST else "runs that far off are no surprise in this series"
+    return (f"pending: {series.key.case_text} of {series.key.implementation}: {runs} off by {100 * (pending.ratio - 1):+.1f} %; {missing}")
+
+
 def is_undecided(of_series):
     return of_series.analysis.noise != of_series.analysis.noise
 
@@ -160,5 +165,6 @@ def exit_code(pairs, found, options):
         return errors.FAILED
     if any(each.is_new and each.is_slower for each in found):
         return errors.SLOWER
-    undecided = any(is_undecided(of_series) or of_series.analysis.sensitivity > options.noisy for _, of_series in pairs)
+    undecided = any(is_undecided(of_series) or of_series.analysis.pending or of_series.analysis.sensitivity > options.noisy
+                    for _, of_series in pairs)
     return errors.INCONCLUSIVE if options.strict and undecided else errors.GOOD

@@ -7,7 +7,7 @@ Simulated: the years, their steps, the drift, the second machine and the two mod
 run of the same code, drawn in stretches of successive runs, with its rounds drawn again with replacement. Every day each
 engine sees the series up to that day. A step is found in time if it is reported when three runs of the new level exist: within
 three runs of its place, or with a range of commits that holds it. Every other reported place is a false change, once,
-however many days it is reported.
+however many days it is reported; so is a drift in a series that has none. proof_slopes.py measures what is found of drifts.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from .. import errors
 from ..reading import parse_object, read_text
 from . import text
 from .align import PROBE, TIME, align
-from .changes import SHORTEST, STEP, Rule, proposals
+from .changes import MACHINE, SHORTEST, STEP, Rule, proposals
 
 DAYS, WORKLOADS = 365, 40
 MONTHS = WORKLOADS * 12  # series-months in a year
@@ -104,20 +104,20 @@ def year(noises, random):
 def backgauge_engine(rule):
     def engine(series, day):
         analysis = align(series.values[:day], series.machines[:day], series.rates[:day], rule).analysis
-        return [(change.first, change.earliest, change.latest) for change in analysis.changes if change.kind == STEP]
+        return [(change.kind, change.first, change.earliest, change.latest) for change in analysis.changes if change.kind != MACHINE]
 
     return engine
 
 
 def ruptures_alone(series, day):
     found = proposals(align(series.values[:day], series.machines[:day], series.rates[:day]).values)
-    return [(first, first, first) for first in found]
+    return [(STEP, first, first, first) for first in found]
 
 
 def is_at(reported, step):
-    """Whether a reported (first run, earliest, latest) means the step."""
-    first, earliest, latest = reported
-    return abs(first - step) <= NEAR or earliest <= step <= latest
+    """Whether a reported (kind, first run, earliest, latest) means the step."""
+    kind, first, earliest, latest = reported
+    return kind == STEP and (abs(first - step) <= NEAR or earliest <= step <= latest)
 
 
 def judged(made, engine):
@@ -130,8 +130,8 @@ def judged(made, engine):
                 meant = [step for step in series.steps if is_at(reported, step)]
                 at_all_here.update(meant)
                 in_time.update(series.steps[step] for step in meant if day == step + NEAR)
-                if not meant:
-                    false_places.add(reported[0])
+                if not meant and (reported[0] == STEP or series.kind != "drift"):
+                    false_places.add(reported[1])
         at_all.update(series.steps[step] for step in at_all_here)
         last = -DAYS
         for first in sorted(false_places):

@@ -9,7 +9,7 @@ import numpy as np
 from ...case_line import parse_case_line
 from ...quantities import seconds_text
 from ...run import terms_in
-from ..changes import DRIFT
+from ..changes import DRIFT, STEP
 from ..check import SLOWER
 from ..text import day, rounded_seconds
 
@@ -59,7 +59,7 @@ def _path(points):
 def trend(series, aligned, changes):
     values = aligned.values
     # Outliers must not press all other runs into a line: they are drawn at the edge, and the table has their true time.
-    low, high = _range(list(np.percentile(values, [1, 99])) + [level for *_, level in _spans(aligned)])
+    low, high = _range(list(np.percentile(values, [1, 99])) + list(aligned.analysis.fit))
     runs = sorted([*((point, value) for point, value in zip(series.points, values)), *((point, math.nan) for point in series.failures)],
                   key=lambda run: run[0].place)
     places = {point.place: 100 * (k + 0.5) / len(runs) for k, (point, _) in enumerate(runs)}
@@ -80,9 +80,10 @@ def trend(series, aligned, changes):
         rows.append({"x": f"{x:.5g}", "y": f"{y:.5g}", "cells": [
             point.entry.commit.short, day(point.entry.commit.time), time, spread, str(len(point.timing.seconds)), str(point.disturbed),
             point.machine_id[:8] or "-", f"{state} {point.timing.reason}".strip() or "ok"]})
-    for start, stop, level in _spans(aligned):
-        y = 100 * (high - level) / (high - low)
-        lines.append((_path([(places[series.points[start].place], y), (places[series.points[stop - 1].place], y)]), start in bad))
+    for start, stop, *levels in _spans(aligned):
+        ends = zip((start, stop - 1), levels)
+        line = _path([(places[series.points[k].place], 100 * (high - level) / (high - low)) for k, level in ends])
+        lines.append((line, stop - 1 in bad))
     newest = series.points[-1].entry.context
     return {"series": series, "terms": terms_in(newest, series.key.implementation, parse_case_line(series.key.workload).op), "marks": [(kind, state, "".join(paths)) for (kind, state), paths in sorted(marks.items())],
             "lines": lines, "rows": rows, "machines": [(name[:8] or "-", k % _MARKS) for k, name in enumerate(machines)],
@@ -102,18 +103,21 @@ def _time(point, clock):
 
 
 def _spans(aligned):
-    bounds = aligned.analysis.bounds
-    return [(start, stop, float(np.median(aligned.values[start:stop]))) for start, stop in zip(bounds, bounds[1:]) if stop > start]
+    """(first run, run after the last, value at the first, value at the last) of each level and each slope between levels."""
+    drifts = [change for change in aligned.analysis.changes if change.kind == DRIFT]
+    ends = sorted({*aligned.analysis.bounds, *(end for drift in drifts for end in (drift.first, drift.stop))})
+    fit = aligned.analysis.fit
+    return [(start, stop, float(fit[start]), float(fit[stop - 1])) for start, stop in zip(ends, ends[1:]) if stop > start]
 
 
 def _bad_runs(aligned):
-    """Places of the runs whose level is slower, by a step that was found, than a level before it."""
-    firsts = {change.first for change in aligned.analysis.changes if change.kind == "step"}
+    """Places of the runs that are slower, by changes that were found, than a level before them."""
+    firsts = {change.first for change in aligned.analysis.changes if change.kind == STEP}
     out, best = set(), math.inf
-    for start, stop, level in _spans(aligned):
+    for k, level in enumerate(aligned.analysis.fit):
         # Machines whose levels cannot be compared begin again.
-        best = math.inf if start not in firsts else best
+        best = math.inf if k in aligned.analysis.bounds and k not in firsts else best
         if level > best + 0.01:  # half of the smallest effect: a level that is reached again is not slower
-            out.update(range(start, stop))
+            out.add(k)
         best = min(best, level)
     return out
