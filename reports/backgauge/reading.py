@@ -23,12 +23,21 @@ def read_text(path):
 def parse_object(text):
     """A JSON object. Raises ValueError for everything else."""
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_distinct)
     except RecursionError as error:
         raise ValueError("JSON nested too deeply") from error
     if not isinstance(value, dict):
         raise ValueError(f"expected a JSON object, got {type(value).__name__}")
     return value
+
+
+def _distinct(pairs):
+    """Of doubled keys some programs take the first and some the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f'"{_short(next(key for key in found if keys.count(key) > 1))}" is there twice')
+    return found
 
 
 def positive(holder, key):

@@ -77,6 +77,13 @@ class CheckTest(HistoryCase):
         self.fill(lambda k: 1.0, context=lambda k: {"machine_id": "one" if k < 40 else "two"}, speed=lambda k: 1.0 if k < 40 else 0.8)
         text = self.check(errors.GOOD)
         self.assertIn("in 2 series the machine changed once", text)
+        self.assertIn("at 0000002800: machine: one -> two", text)
+
+    def test_a_slow_down_with_another_compiler_or_host_is_not_blamed_on_the_code(self):
+        for key, values in {"compiler": ("gcc 12", "gcc 13"), "gpu_driver": ("570", "580"), "kernel": ("6.1", "6.12")}.items():
+            self.history = self.folder / key
+            self.fill(lambda k: 1.1 if k >= 46 else 1.0, context=lambda k, key=key, values=values: {key: values[k >= 46]})
+            self.assertRegex(self.check(errors.GOOD), rf"at 0000002e00: [^:]*: {values[0]} -> {values[1]}\n")
 
     def test_short_and_noisy_series(self):
         self.fill(lambda k: 1.0, runs=4)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .. import surroundings
+from ..claims import claims_in
 from ..errors import CommandError
 from ..run import Pair, Run, terms_in
 from . import blocks, machines, statistics
@@ -38,6 +40,16 @@ class Side:
         ops = sorted({pair.case.op for pair in self.pairs().values()})
         return {op: text for op in ops if (text := terms_in(self.run.context, self.implementation, op))}
 
+    @property
+    def claims(self):
+        """All that it claims, by the words of the ops; None if the run does not say."""
+        return claims_in(self.run.context, self.implementation)
+
+    @property
+    def conduct(self):
+        """How it was confined, what it loaded and what it was refused; "" if it was not confined."""
+        return str(self.run.context.get(f"untrusted/{self.implementation}", ""))
+
     def pairs(self) -> dict[str, Pair]:
         return {workload: pair for (workload, name), pair in self.run.pairs.items() if name == self.implementation}
 
@@ -62,13 +74,23 @@ class Comparison:
     seconds_per_block: float = float("nan")  # what one more block of one workload takes
     rule_of: Callable[[str], Rule] | None = None  # for a workload that has a rule of its own
 
+    @property
+    def differences(self):
+        """All that base and head differ in besides their times."""
+        return surroundings.differences(self.base.run.context, self.head.run.context)
+
+    @property
+    def apart(self):
+        """Why nothing is decided, whatever the times are; "" if there is no such reason."""
+        return surroundings.told(machines.apart(self.base.run, self.head.run, self.interleaved))
+
     def rows_and_mean(self) -> tuple[list[Row], Row]:
         """A row for every workload of either side, in base's order; and the row of the geometric mean of those that have an estimate."""
         base_pairs, head_pairs = self.base.pairs(), self.head.pairs()
         control_pairs = self.control.pairs() if self.control else {}
         rows = [_row(workload, base_pairs.get(workload), head_pairs.get(workload), control_pairs.get(workload), self)
                 for workload in dict.fromkeys([*base_pairs, *head_pairs])]
-        *rows, mean = _adjust([*rows, _mean_row(rows, self)])
+        *rows, mean = _adjust([replace(row, apart=self.apart) for row in (*rows, _mean_row(rows, self))])
         return [decide(row, self.rule_for(row.workload)) for row in rows], decide(mean, self.rule)
 
     def rule_for(self, workload):
@@ -96,7 +118,7 @@ def _row(workload, base_pair, head_pair, control_pair, comparison):
             row = replace(row, seconds_spent=len(found.head) * comparison.seconds_per_block)
             return _row_of_blocks(row, base_pair, head_pair, found, rule)
     seconds = (float(np.median(_seconds(base_pair))), float(np.median(_seconds(head_pair))))
-    if comparison.interleaved or machines.same_machine(base.run, head.run):
+    if comparison.interleaved or machines.same_hardware(base.run, head.run):
         estimates = _estimates(base_pair, head_pair, comparison.interleaved, rule.level)
         effect, source = _effect(rule, base.run, head.run)
     else:
@@ -144,7 +166,7 @@ def _mean_row(rows, comparison):
     disturbed = [row for row in counted if row.disturbed]
     if 2 * len(disturbed) > len(counted):
         return replace(row, disturbed=f"{len(disturbed)} of {len(counted)} workloads are disturbed")
-    if not comparison.interleaved and not machines.same_machine(comparison.base.run, comparison.head.run):
+    if not comparison.interleaved and not machines.same_hardware(comparison.base.run, comparison.head.run):
         return replace(row, effect=machines.SMALL_EFFECT, effect_source="different machines")
     return row
 

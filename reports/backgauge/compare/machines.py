@@ -3,6 +3,7 @@
 
 import math
 
+from .. import surroundings
 from ..errors import CommandError
 from ..run import device_of
 
@@ -21,9 +22,9 @@ def check_comparable(base, head, cross_machine):
         ours, theirs = base.context.get(key), head.context.get(key)
         if ours != theirs:
             raise CommandError(f"{key} differs: {ours} in {base.name}, {theirs} in {head.name}")
-    if same_machine(base, head):
+    if same_hardware(base, head):
         return
-    if device_of(base) or device_of(head):
+    if device_of(base) or device_of(head) or any("GPU" in each.what for each in surroundings.differences(base.context, head.context)):
         raise CommandError(f"runs of different machines: {_machine(base)} and {_machine(head)}; times on a device are compared with those on "
                            "the same one alone, and nothing calibrates them")
     if cross_machine:
@@ -32,13 +33,24 @@ def check_comparable(base, head, cross_machine):
                        f"with the measured limits; effects below {100 * SMALL_EFFECT:.0f} % stay UNCLEAR")
 
 
-def same_machine(base, head):
+def same_hardware(base, head):
     """Runs without a machine_id count as runs of different machines."""
-    return base.machine_id != "" and base.machine_id == head.machine_id
+    found = surroundings.differences(base.context, head.context)
+    return base.machine_id != "" and base.machine_id == head.machine_id and all(each.kind != surroundings.HARDWARE for each in found)
+
+
+def apart(base, head, interleaved):
+    """Differences that forbid a verdict: the same code may take another time with them, and nothing takes that out. Rounds in turns
+    have the same host; limits, and so much of a host, are what calibrates different hardware."""
+    found = surroundings.differences(base.context, head.context)
+    if interleaved or not same_hardware(base, head):
+        return [each for each in found if each.kind == surroundings.BUILD]
+    return found
 
 
 def _machine(run):
-    named = " with ".join(filter(None, [str(run.context.get("cpu_model", "unknown")), device_of(run)]))
+    gpu = device_of(run) or str(run.context.get("gpus", ""))
+    named = " with ".join(filter(None, [str(run.context.get("cpu_model", "unknown")), gpu]))
     return f"{named} ({run.machine_id or 'no machine_id'})"
 
 

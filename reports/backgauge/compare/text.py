@@ -22,6 +22,16 @@ def heading(comparison):
             f"{100 * (1 - rule.level):.6g} % intervals")
 
 
+def surroundings_lines(comparison):
+    """Whether both sides were timed on the same machine, and what they differ in; what a confined side loaded and was refused."""
+    found = comparison.differences
+    if not comparison.interleaved or found:
+        yield f"NOT THE SAME MACHINE: {'; '.join(each.text for each in found)}" if found else "SAME MACHINE"
+    for side, name in ((comparison.base, "base"), (comparison.head, "head")):
+        if side.conduct:
+            yield f"{name}: {side.conduct}"
+
+
 def summary(rows, mean):
     """How many rows have which verdict, and the mean."""
     counts = [(word, sum(row.verdict == word for row in rows)) for word in _ORDER]
@@ -64,7 +74,8 @@ def _lines(rows, mean):
 
 def plain(comparison, rows, mean):
     table = text_table(_HEAD, _lines(rows, mean), _NUMBERS)
-    return "\n".join([f"backgauge compare: {heading(comparison)}", "", table, "", *terms_lines(comparison), summary(rows, mean)])
+    return "\n".join([f"backgauge compare: {heading(comparison)}", "", table, "", *terms_lines(comparison), *surroundings_lines(comparison),
+                      summary(rows, mean)])
 
 
 def markdown(comparison, rows, mean):
@@ -73,7 +84,7 @@ def markdown(comparison, rows, mean):
 
 def markdown_end(comparison):
     """What stands below the table: how both sides were compared, and their terms."""
-    terms = [f"- {escaped(line)}" for line in terms_lines(comparison)]
+    terms = [f"- {escaped(line)}" for line in (*terms_lines(comparison), *surroundings_lines(comparison))]
     return "\n".join([escaped(heading(comparison)), *(["", *terms] if terms else [])])
 
 
@@ -93,6 +104,9 @@ def as_object(comparison, rows, mean):
         "base": comparison.base.name, "head": comparison.head.name, "interleaved": comparison.interleaved,
         "min_effect": comparison.rule.min_effect, "mean_effect": comparison.rule.mean_effect, "alpha": comparison.rule.alpha,
         "look": comparison.rule.look,
+        "same_machine": not comparison.differences,
+        "differences": [{"what": each.what, "kind": each.kind, "base": each.before, "head": each.after} for each in comparison.differences],
+        "untrusted": {"base": comparison.base.conduct, "head": comparison.head.conduct},
         "terms": {"base": comparison.base.terms, "head": comparison.head.terms},
         "workloads": [_entry(row) for row in rows],
         "geometric_mean": _mean_entry(mean)}

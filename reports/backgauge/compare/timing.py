@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from ..errors import INTERRUPTED, CommandError
+from ..errors import FAILED, GOOD, INCONCLUSIVE, INTERRUPTED, CommandError
 from ..run import Run, read_run
 
 # The first look. A fifth of the blocks is trimmed at each end; with 8 that leaves 5 degrees of freedom, where the
@@ -31,7 +31,7 @@ SAMPLE_MS_OF_ONE_THREAD = 5
 
 # Options of bench that choose workloads. Later looks name those that are still unclear, one by one.
 CHOOSING = ("--suite", "--case", "--T", "--B", "--I", "--H", "--dtype", "--benchmark_filter", "--quick")
-_FLAGS = ("--quick",)
+_FLAGS = ("--quick", "--untrusted")
 
 # Those that a comparison sets itself, and a measure or times that it cannot compare.
 OWN = ("--out", "--blocks", "--measure", "--unjudged")
@@ -165,8 +165,8 @@ def _launch(command, options, out):
                           stdout=subprocess.DEVNULL, check=False)
     if done.returncode < 0 or done.returncode == INTERRUPTED:
         raise CommandError(f"{command} bench was ended by a signal", INTERRUPTED)
-    # 1: a result was wrong. It has no time, and its row gives the reason.
-    if done.returncode not in (0, 1) or not out.exists():
+    # Wrong results, and those of which nothing is proven, have no time, and their rows give the reason.
+    if done.returncode not in (GOOD, FAILED, INCONCLUSIVE) or not out.exists():
         raise CommandError(f"{command} bench: exit code {done.returncode}", done.returncode or 2)
     return read_run(out)
 

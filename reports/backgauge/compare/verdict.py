@@ -38,6 +38,7 @@ class Row:
     effect_source: str = ""  # why it is more than min_effect; then SAME is impossible
     missing: str = ""  # why there is nothing to compare
     disturbed: str = ""  # why disturbed samples decide nothing here, if most are
+    apart: str = ""  # what both sides differ in, so that a time says nothing about the code
     lost: bool = False  # base had a time, head failed the judge
     count: int = 0  # of the row of the geometric mean: how many workloads
     absent: str = ""  # "base" or "head": the side that does not have the workload at all; "both": skipped by both
@@ -52,6 +53,8 @@ class Row:
 def decide(row: Row, rule: Rule) -> Row:
     if row.missing:
         return replace(row, reason=row.missing)
+    if row.apart:
+        return replace(row, reason=f"not the same machine or build: {row.apart}")
     if row.disturbed:
         return replace(row, reason=row.disturbed)
     up, down = 1 + row.effect, 1 / (1 + row.effect)

@@ -36,7 +36,7 @@ class Aligned:
 def aligned(series: Series, rule=Rule()) -> Aligned:
     values = _percentiles([point.times(series.clock) for point in series.points], TIME)
     rates = _percentiles([point.probes(series.clock) for point in series.points], PROBE)
-    return align(np.log(values), [point.machine_id for point in series.points], np.log(rates), rule)
+    return align(np.log(values), series.machines, np.log(rates), rule)
 
 
 def _percentiles(runs, percent):

@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from .. import errors
+from ..surroundings import told
 from . import store, text
 from .align import Aligned, aligned
 from .changes import DRIFT, MACHINE, SHORTEST, Change, Rule
-from .series import Series, chosen, series_of
+from .series import Series, changed, chosen, series_of
 
 SLOWER, FASTER = "SLOWER", "FASTER"
 
@@ -146,8 +147,14 @@ def _summary(pairs, found, options, rule):
     if unknown:
         yield (f"in {len(unknown)} series the machine changed once: a change of the code at the same commit cannot be distinguished "
                "from it, and was not looked for")
+        yield from sorted({_switch_text(series, switch) for series, of_series in pairs for switch in of_series.switches if not switch.is_known})
     yield (f"steps from {100 * rule.min_effect:g} %; at most {rule.false_per_series_month:g} false alarms for each series in a month of "
            "nightly runs")
+
+
+def _switch_text(series, switch):
+    before, after = (series.points[k].entry for k in (switch.first - 1, switch.first))
+    return f"  at {after.commit.short}: {told(changed(before.context, after.context))}"
 
 
 def _pending_text(series, pending):

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ..case_line import parse_case_line
+from ..surroundings import LIMIT, differences, signature
 from .commits import ordered
 from .machine import MachineClass, class_of
 from .point import CPU, WALL, Point
@@ -45,6 +46,19 @@ class Series:
         return None
 
     @cached_property
+    def machines(self):
+        """For each point what measured it: runs of the same name differ in nothing that a time depends on. Limits do not count:
+        each run is in units of the multiply-add loop of its own rounds."""
+        contexts, names = {}, {}  # of the first run of each name; of all that say the same
+        for point in self.points:
+            context = point.entry.context
+            says = signature(context)
+            if says not in names:
+                names[says] = next((name for name, other in contexts.items() if not changed(other, context)), f"{point.machine_id} {len(contexts)}")
+                contexts.setdefault(names[says], context)
+        return [names[signature(point.entry.context)] for point in self.points]
+
+    @cached_property
     def clock(self):
         """The wall clock, unless most samples were disturbed and CPU time is known to mean the same: with one thread that
         computes, both agree in every round that has its core for itself, and one such round is proof. A thread that waits
@@ -60,6 +74,11 @@ class Series:
 
 # The timer interrupt and the calls between samples cost 1 to 3 % of a sample of 25 ms.
 _SAME_CLOCK = 0.95
+
+
+def changed(before, after):
+    """What differs between the contexts of two runs of a series, but for limits."""
+    return [each for each in differences(before, after) if each.kind != LIMIT]
 
 
 def machine_matches(context, wanted):

@@ -63,7 +63,8 @@ def trend(series, aligned, changes):
     runs = sorted([*((point, value) for point, value in zip(series.points, values)), *((point, math.nan) for point in series.failures)],
                   key=lambda run: run[0].place)
     places = {point.place: 100 * (k + 0.5) / len(runs) for k, (point, _) in enumerate(runs)}
-    machines = list(dict.fromkeys(point.machine_id for point, _ in runs))
+    machine_of = dict(zip((point.place for point in series.points), series.machines))
+    machines = list(dict.fromkeys(series.machines))
     bad = _bad_runs(aligned)
     marks, rows, lines = {}, [], []
     order = {point.place: k for k, point in enumerate(series.points)}
@@ -76,7 +77,7 @@ def trend(series, aligned, changes):
             is_bad = order[point.place] in bad
             state, y = "slower" if is_bad else "", min(max(100 * (high - value) / (high - low), 1), 99)
             time, spread = _time(point, series.clock)
-            marks.setdefault((machines.index(point.machine_id) % _MARKS, "bad" if is_bad else "good"), []).append(f"M{x:.5g} {y:.5g}h0")
+            marks.setdefault((machines.index(machine_of[point.place]) % _MARKS, "bad" if is_bad else "good"), []).append(f"M{x:.5g} {y:.5g}h0")
         rows.append({"x": f"{x:.5g}", "y": f"{y:.5g}", "cells": [
             point.entry.commit.short, day(point.entry.commit.time), time, spread, str(len(point.timing.seconds)), str(point.disturbed),
             point.machine_id[:8] or "-", f"{state} {point.timing.reason}".strip() or "ok"]})
