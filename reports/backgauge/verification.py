@@ -19,6 +19,7 @@ class VerifiedRun:
     kinds: tuple[tuple[str, int], ...] = ()  # of failure, and how many cases
     date: datetime.datetime | None = None  # when it ended
     terms: tuple[tuple[str, str], ...] = ()  # op, and what was claimed about it
+    conduct: tuple[str, ...] = ()  # of a confined implementation: what it loaded and was refused
 
     @property
     def color(self):
@@ -39,6 +40,7 @@ def read_verified_run(folder):
         kinds = tuple((words(kind, "kind"), int(number(kind, "cases"))) for kind in found["kinds"])
         return VerifiedRun(f"{words(run, 'implementation')} {words(run, 'implementation_version')}", words(verdict, "word"),
                            words(verdict, "text"), kinds, datetime.datetime.fromisoformat(words(run, "finished")),
-                           tuple((words(each, "op"), words(each, "text")) for each in found.get("terms", ())))
+                           tuple((words(each, "op"), words(each, "text")) for each in found.get("terms", ())),
+                           tuple(line for line in found.get("remarks", ()) if isinstance(line, str) and line.startswith("untrusted: ")))
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise CommandError(f"{path}: not a summary of backgauge verify: {explained(error)}") from error

@@ -15,6 +15,7 @@ from ..verification import read_verified_run
 from . import counts, summary
 from . import options as command_line
 from .decision import FAILED, Evidence, decide
+from .options import ISOLATION
 from .policy import ALWAYS, NEVER
 
 
@@ -34,6 +35,8 @@ def main(arguments):
     (options.out / "summary.md").write_text(summary.markdown(decision, evidence, policy), encoding="utf-8")
     (options.out / "gate.json").write_text(summary.as_json(decision, evidence, policy), encoding="utf-8")
     print(f"gate: {decision.verdict}: {decision.line}")
+    for line in evidence.conduct:
+        print(line)
     print(f"{options.out / 'summary.md'} has the details")
     return decision.exit_code
 
@@ -41,7 +44,8 @@ def main(arguments):
 def _verify(options, evidence):
     folder = options.out / "verify"
     with open(options.out / "verify.txt", "w", encoding="utf-8") as log:
-        done = subprocess.run([timing.bench_command(), "verify", f"--impl={options.impl}", f"--tier={options.tier}", f"--out={folder}"],
+        done = subprocess.run([timing.bench_command(), "verify", f"--impl={options.impl}", f"--tier={options.tier}", f"--out={folder}",
+                               *options.isolation],
                               stdin=subprocess.DEVNULL, stdout=log, check=False)
     # 1: wrong results; 5: some of it proves nothing. With any other code, the implementation was not judged.
     if done.returncode not in (errors.GOOD, errors.FAILED, errors.INCONCLUSIVE):
@@ -92,7 +96,7 @@ def _against_a_run(options, bench_options, rule):
     out = _folder(options) / "head.json"
     done = subprocess.run([timing.bench_command(), "bench", f"--impl={options.impl}", *bench_options, f"--out={out}"],
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
-    if done.returncode not in (errors.GOOD, errors.FAILED) or not out.exists():
+    if done.returncode not in (errors.GOOD, errors.FAILED, errors.INCONCLUSIVE) or not out.exists():
         raise CommandError(f"bench: exit code {done.returncode}", errors.INTERRUPTED if done.returncode < 0 else done.returncode or 2)
     head = read_run(out)
     check_comparable(base, head, False)
@@ -109,7 +113,10 @@ def _count(options, bench_options, evidence):
     if options.baseline and _is_run(options.baseline):
         evidence.no_counts = "a saved run has none"
         return
-    chosen = timing.only(bench_options, ("--threads",))
+    if timing.only(options.isolation, ("--untrusted",)):
+        evidence.no_counts = "what counts them cannot be confined, and --untrusted was given"
+        return
+    chosen = timing.only(bench_options, ("--threads", *ISOLATION))
     if policy.decides == ALWAYS:
         chosen += timing.only(bench_options, timing.CHOOSING)
     else:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from .. import errors
 from ..case_line import workload_key
+from ..claims import looser
 from ..compare import verdict as times
 from ..compare.text import name_of
 from ..quantities import counted, seconds_text
@@ -40,6 +41,13 @@ class Evidence:
     counts: list = field(default_factory=list)
     no_counts: str = ""  # why nothing was counted
 
+    @property
+    def conduct(self):
+        """What confined implementations loaded and were refused, a line for each time."""
+        of_verify = [f"verify: {line}" for line in (self.verified.conduct if self.verified else ())]
+        sides = [("base", self.comparison.base), ("head", self.comparison.head)] if self.comparison else []
+        return of_verify + [f"bench, {name}: {side.conduct}" for name, side in sides if side.conduct]
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -53,7 +61,7 @@ class Decision:
 
 
 def decide(evidence, policy):
-    findings = [*_of_verify(evidence), *_of_times(evidence, policy), *_of_counts(evidence)]
+    findings = [*_of_verify(evidence), *_of_claims(evidence, policy), *_of_times(evidence, policy), *_of_counts(evidence)]
     for verdict in (FAILED, SLOWER, UNCLEAR):  # the worst first
         against = [finding for finding in findings if finding.verdict == verdict]
         if against:
@@ -67,6 +75,21 @@ def _of_verify(evidence):
         return
     verdict = FAILED if evidence.verify_code == errors.FAILED else UNCLEAR
     yield Finding(verdict, "verify", evidence.verified.text)
+
+
+def _of_claims(evidence, policy):
+    """A verdict is about what is claimed: with looser claims, a head that is worse may pass."""
+    if evidence.comparison is None or policy.claims.looser != FORBID:
+        return
+    base, head = evidence.comparison.base, evidence.comparison.head
+    if base.claims is not None and head.claims is not None:
+        for line in looser(base.claims, head.claims):
+            yield Finding(FAILED, "claims", f"{line}, and the policy forbids looser claims")
+        return
+    for op, terms in base.terms.items() if head.terms else ():
+        if head.terms.get(op) != terms:
+            yield Finding(UNCLEAR, "claims", f"{op}: base: {terms}; head: {head.terms.get(op, 'none')}. Which are looser cannot be decided, because a run "
+                                             "that older programs made does not have all claims")
 
 
 def _of_times(evidence, policy):

@@ -5,8 +5,11 @@ import os
 import pathlib
 
 from ..command_line import Parser, duration
-from ..compare.timing import OWN
+from ..compare.timing import OWN, only
 from .policy import NAME, Policy, read_policy
+
+# How implementations are run, by every program that the gate starts.
+ISOLATION = ("--isolate", "--timeout", "--memory-limit", "--python", "--untrusted")
 
 _USAGE = """backgauge gate --impl=NEW --baseline=OLD --out=DIR [options] [options of bench]
        backgauge gate --impl=NAME --base-command=PATH --out=DIR [options] [options of bench]
@@ -41,6 +44,7 @@ def parse(arguments):
     for word in rest:
         if word.split("=")[0] in OWN:
             parser.error(f"{word}: not in a gate")
+    options.isolation = only(rest, ISOLATION)
     if options.suite:
         rest = [f"--suite={options.suite}", *rest]
     options.policy = _policy(options.policy)

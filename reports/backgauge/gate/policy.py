@@ -39,6 +39,11 @@ class Verify:
 
 
 @dataclass(frozen=True)
+class Claims:
+    looser: str = FORBID  # claims of head that are fewer or looser than those of base
+
+
+@dataclass(frozen=True)
 class Workload:
     """A rule for some workloads. The first one that matches counts; what it leaves out is that of the whole."""
 
@@ -64,6 +69,7 @@ class Policy:
     time: Time = Time()
     instructions: Instructions = Instructions()
     verify: Verify = Verify()
+    claims: Claims = Claims()
     workloads: tuple[Workload, ...] = ()
 
     def of(self, line, suite) -> Workload:
@@ -80,10 +86,10 @@ def read_policy(path):
         found = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise CommandError(f"{path}: not TOML: {error}") from error
-    sections = {"time": Time, "instructions": Instructions, "verify": Verify}
+    sections = {"time": Time, "instructions": Instructions, "verify": Verify, "claims": Claims}
     for name in found:
         if name not in (*sections, "workload"):
-            raise CommandError(f"{path}: {name}: expected [time], [instructions], [verify] or [[workload]]")
+            raise CommandError(f"{path}: {name}: expected [time], [instructions], [verify], [claims] or [[workload]]")
     made = {name: _section(path, f"[{name}]", kind, found.get(name, {})) for name, kind in sections.items()}
     workloads = found.get("workload", [])
     if not isinstance(workloads, list):
@@ -92,7 +98,7 @@ def read_policy(path):
     return Policy(str(path), **made, workloads=rules)
 
 
-_WORDS = {"unclear": (ALLOW, COUNTS, FORBID), "missing": (ALLOW, FORBID), "new": (ALLOW, FORBID),
+_WORDS = {"unclear": (ALLOW, COUNTS, FORBID), "missing": (ALLOW, FORBID), "new": (ALLOW, FORBID), "looser": (ALLOW, FORBID),
           "decides": ("unclear", ALWAYS, NEVER), "tier": ("smoke", "ci", "full"),
           "op": tuple(OP_NAMES.values())}
 

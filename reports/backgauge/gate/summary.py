@@ -18,6 +18,7 @@ def markdown(decision, evidence, policy):
         parts += [f"**verify** {escaped(evidence.verified.implementation)}: {evidence.verified.word}. "
                   f"{escaped(evidence.verified.text)}", ""]
         parts += [*(f"- {escaped(op)}: {escaped(terms)}" for op, terms in evidence.verified.terms), ""] if evidence.verified.terms else []
+        parts += [*(f"- {escaped(line)}" for line in evidence.verified.conduct), ""] if evidence.verified.conduct else []
         parts += [*(f"- {escaped(kind)}: {number}" for kind, number in evidence.verified.kinds), ""] if evidence.verified.kinds else []
     if evidence.mean is not None:
         parts += [f"**bench** {escaped(text.summary(evidence.rows, evidence.mean))}", "",
@@ -56,6 +57,7 @@ def as_json(decision, evidence, policy):
         "schema": SCHEMA, "verdict": decision.verdict, "exit_code": decision.exit_code, "line": decision.line,
         "findings": [{"verdict": one.verdict, "where": one.where, "why": one.why} for one in decision.findings],
         "policy": policy.source,
+        "untrusted": evidence.conduct,
         "verify": None if verified is None else {"word": verified.word, "text": verified.text,
                                                  "terms": [{"op": op, "text": terms} for op, terms in verified.terms],
                                                  "kinds": [{"kind": kind, "cases": number} for kind, number in verified.kinds]},
