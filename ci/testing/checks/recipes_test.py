@@ -38,6 +38,7 @@ static long long now(void) {
   return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 """
+LENIENT = '[verify]\nrequired = false\n[time]\nmin_effect = "99%"\nmean_effect = "99%"\n[instructions]\ndecides = "never"\n'
 CHANGES = {
     "harmless": PLUGIN.replace("The shortest plug-in", "A short plug-in"),
     "wrong": PLUGIN.replace(RIGHT, "h_grad[k] * o[k]"),
@@ -121,8 +122,9 @@ exec "{sys.executable}" "$@"
         self.base = git(self.origin, "rev-parse", "HEAD")
 
     def change(self, name):
-        """A branch with one change; the id of its commit."""
+        """A branch with one change, and with a policy that would let it pass; the id of its commit."""
         git(self.origin, "checkout", "-q", "-b", name)
+        (self.origin / "backgauge.toml").write_text(LENIENT)
         (self.origin / "mine.c").write_text(CHANGES[name])
         git(self.origin, "commit", "-q", "-a", "-m", name)
         head = git(self.origin, "rev-parse", "HEAD")
