@@ -4,6 +4,7 @@ their result or with one line, never with a traceback."""
 
 import contextlib
 import copy
+import csv
 import io
 import json
 import math
@@ -21,6 +22,26 @@ RECORD = {"schema": "backgauge.record/1", "id": LINE, "impl": {"name": "mine", "
           "tensors": {"x_grad": {"max_ratio": 0.5, "index": [0]}}}
 ODD = [None, 0, -1, 10**400, math.nan, math.inf, "", "x", "0", True, [], [[]], {}, {"a": []}]
 DEEP = "[" * 100_000
+
+
+class Formulas(unittest.TestCase):
+    def test_no_cell_of_the_table_is_a_formula(self):
+        formulas = ["=HYPERLINK(1)", "+1+cmd|'calc'!A0", "-2+3", "@SUM(1)", " =1", "\t=1", "\n@x", '"=1"', "plain"]
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            run = Synthetic([LINE], shares=dict.fromkeys(formulas, 0.5), rounds=3, failed={("@SUM(1)", LINE): ("FAILED", "=1+1")},
+                            context={"machine_id": "=1"}).write(folder / "run.json")
+            with contextlib.redirect_stdout(io.StringIO()):
+                report.main([str(run), f"--out={folder / 'out'}", "--format=csv"])
+            with (folder / "out" / "table.csv").open(newline="") as file:
+                head, *rows = csv.reader(file)
+        self.assertEqual(len(rows), len(formulas))
+        names = [row[head.index("implementation")] for row in rows]
+        self.assertEqual(sorted(names), sorted(f"'{name}" if name.lstrip()[0] in "=+-@" else name for name in formulas))
+        for row in rows:
+            for cell in row:
+                self.assertNotIn(cell.lstrip()[:1], ("=", "+", "-", "@") if cell else ("x",), row)
+        self.assertTrue(all(float(row[head.index("seconds")]) > 0 for row in rows if row[head.index("verdict")] != "FAILED"))
 
 
 class Files(unittest.TestCase):

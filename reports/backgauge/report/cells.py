@@ -85,8 +85,16 @@ def as_csv(rows):
                  case.I, case.H, case.dtype, case.shown_settings, row.implementation, row.version, row.verdict, row.reason,
                  row.seconds, row.low, row.high, row.gflops, row.gbps, row.share_of_limit, row.error_over_bound,
                  row.first_call_seconds, row.samples, row.disturbed, row.terms]
-        writer.writerow(["" if isinstance(cell, float) and math.isnan(cell) else cell for cell in cells])
+        writer.writerow([_harmless(cell) for cell in cells])
     return out.getvalue()
+
+
+def _harmless(cell):
+    """Spreadsheets compute text that begins like a formula, and what does so here an implementation may have written. They take a quote
+    before it as a sign of text. Numbers stay numbers."""
+    if isinstance(cell, str):
+        return f"'{cell}" if cell.lstrip().startswith(("=", "+", "-", "@")) else cell
+    return "" if isinstance(cell, float) and math.isnan(cell) else cell
 
 
 def shape_table(family, subject):
