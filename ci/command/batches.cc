@@ -23,6 +23,7 @@
 #include "ci/run/plan/shard.h"
 #include "ci/run/process/crash_report.h"
 #include "properties/case/files/json_integer.h"
+#include "properties/case/files/json_text.h"
 
 namespace backgauge::cli {
 namespace {
@@ -46,7 +47,7 @@ struct Request {
 Request parse_request(const std::string& line) {
   Request request;
   try {
-    const Json json = Json::parse(line);
+    const Json json = parse_json<Json>(line);
     if (json.contains("batch")) {
       request.batch = parse_batch(json.at("batch"));
       json.at("file").get_to(request.file);

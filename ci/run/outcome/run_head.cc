@@ -12,6 +12,7 @@
 #include "ci/version.h"
 #include "impl/registry.h"
 #include "properties/case/files/json_integer.h"
+#include "properties/case/files/json_text.h"
 #include "properties/case/files/npy.h"
 #include "properties/case/line/philox.h"
 #include "properties/judge/call/printable.h"
@@ -82,7 +83,7 @@ std::optional<RunHead> read_head(const std::filesystem::path& directory) {
   std::string text, error;
   if (!read_file(path, text, error)) throw CommandError{kUsage, error};
   try {
-    const Json json = Json::parse(text);
+    const Json json = parse_json<Json>(text);
     if (json.at("schema") != kRunSchema) throw std::invalid_argument(fmt::format("expected schema {}", kRunSchema));
     RunHead head;
     json.at("version").get_to(head.version);

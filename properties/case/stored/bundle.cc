@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "properties/case/files/json_integer.h"
+#include "properties/case/files/json_text.h"
 #include "properties/case/files/npz.h"
 #include "properties/case/line/random.h"
 #include "properties/case/line/shaped_problem.h"
@@ -206,7 +207,7 @@ void read_all(const fs::path& directory, Bundle& bundle, const std::string& make
   const std::string file = (directory / "case.json").string();
   std::string text, error;
   if (!read_file(file, text, error)) throw std::runtime_error(error);
-  const ordered_json document = ordered_json::parse(text);
+  const ordered_json document = parse_json<ordered_json>(text);
   if (document.at("schema") != kSchema) {
     throw std::runtime_error(file + ": schema is " + document.at("schema").dump() + ", expected " + kSchema);
   }

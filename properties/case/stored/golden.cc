@@ -10,6 +10,7 @@
 
 #include "properties/case/files/data_files.h"
 #include "properties/case/files/json_integer.h"
+#include "properties/case/files/json_text.h"
 #include "properties/case/files/npz.h"
 #include "properties/case/line/case_attributes.h"
 #include "properties/case/line/shaped_problem.h"
@@ -180,7 +181,7 @@ std::vector<Golden> list_goldens(const fs::path& directory, std::string& error) 
   if (!read_file(directory / kManifest, text, error)) return {};
   std::vector<Golden> goldens;
   try {
-    const json manifest = json::parse(text);
+    const json manifest = parse_json<json>(text);
     for (const json& entry : manifest.at("cases")) goldens.push_back(golden_of(entry));
   } catch (const std::exception& problem) {
     error = (directory / kManifest).string() + ": case " + std::to_string(goldens.size()) + ": " + problem.what();

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "properties/case/files/json_integer.h"
+#include "properties/case/files/json_text.h"
 #include "properties/judge/call/printable.h"
 #include "properties/judge/compare/compare.h"
 
@@ -192,7 +193,7 @@ std::string to_json(const Record& record) {
 
 std::optional<Record> parse_record(std::string_view line, std::string& error) {
   try {
-    return from_json(Json::parse(line));
+    return from_json(parse_json<Json>(line));
   } catch (const std::exception& problem) {
     error = problem.what();
     return std::nullopt;
