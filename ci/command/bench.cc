@@ -111,7 +111,8 @@ void add_bench(CommandLine& line) {
       "anything), without --mistrusted. IMPLAUSIBLE: the time is shorter than the limits of this machine allow.\n"
       "Options of Google Benchmark work too: --benchmark_filter, --benchmark_format, --benchmark_out, ...\n"
       "Exit codes: 0 success; 1 a result FAILED or is BROKEN; 2 wrong usage; 3 an implementation cannot be loaded;\n"
-      "5 see --strict; 6 the checker or the machine failed; 130 interrupted.");
+      "5 see --strict, which --untrusted includes for each implementation; 6 the checker or the machine failed; 130 "
+      "interrupted.");
   command
       .option("--impl", options->impl,
               "comma-separated: implementations, adapters, paths of shared libraries or Python files")

@@ -165,11 +165,11 @@ int conform(const ConformArguments& options) {
   if (!options.out.empty()) require_new_folder(options.out);
   parts.records = judged(candidate, lines, options);
   const std::string conduct = candidate.conduct();
-  parts.description["environment"]["conduct"] = conduct.substr(0, conduct.find_last_not_of('\n') + 1);
+  parts.description["environment"]["conduct"] = conduct;
   waivers.apply(parts.records);
   const Conformance conformance = conformance_of(parts.lists, parts.records);
   print_result(conformance);
-  fmt::print("{}", conduct);
+  if (!conduct.empty()) fmt::print("{}\n", conduct);
   for (const std::string& remark : waivers.remarks(true)) fmt::print("{}\n", remark);
   if (interrupted()) return kInterrupted;
   const std::string implementation = fmt::format("{} {}", printable(candidate.table().name, kShownOfName),

@@ -71,6 +71,10 @@ int repro_at_once(Candidate& candidate, const ReproArguments& options) {
 }
 
 // "check: threads", or "check: determinism block_lstm_grad_v2" for one op.
+void print_conduct(Candidate& candidate) {
+  if (const std::string conduct = candidate.conduct(); !conduct.empty()) fmt::print("{}\n", conduct);
+}
+
 int repro_check(Candidate& candidate, const ReproArguments& options) {
   const std::string given = options.line.substr(kCheckPrefix.size());
   constexpr std::array kChecks{kCallsAtOnce, kThreads, kStateWalk, kDeterminism};
@@ -94,7 +98,7 @@ int repro_check(Candidate& candidate, const ReproArguments& options) {
   fmt::print("{}\n{} (version {}): {}\n", options.line, candidate.table().name, candidate.table().version,
              verdict_word(failed == nullptr ? Status::kPassed : failed->verdict.status));
   fmt::print("{}", failed == nullptr ? summary.behaviour(true) : verdict_text(failed->verdict));
-  fmt::print("{}", candidate.conduct());
+  print_conduct(candidate);
   if (failed == nullptr) return kGood;
   return failed->verdict.status == Status::kFailed || !failure_of(failed->verdict).empty() ? kFailed : kSelfCheck;
 }
@@ -120,7 +124,7 @@ int repro(const ReproArguments& options) {
   if (options.show) fmt::print("{}", numbers_text(candidate.runner(), c, record.verdict, options.threads));
   const bool searches = summary.failed() > 0 && (options.shrink || !options.add_regression.empty());
   if (searches && !print_smallest(candidate, options, record)) return kSelfCheck;
-  fmt::print("{}", candidate.conduct());
+  print_conduct(candidate);
   return summary.exit_code(options.strict, true);
 }
 

@@ -249,7 +249,12 @@ class VerifyRun {
     return shown;
   }
 
-  std::vector<std::string> remarks() const { return waivers_.remarks(complete() && is_tier() && shard_.is_whole()); }
+  // With what a confined implementation loaded and was refused.
+  std::vector<std::string> remarks() {
+    std::vector<std::string> out = waivers_.remarks(complete() && is_tier() && shard_.is_whole());
+    if (std::string conduct = candidate_.conduct(); !conduct.empty()) out.push_back(std::move(conduct));
+    return out;
+  }
 
   int exit_code() const {
     return interrupted() ? static_cast<int>(kInterrupted)
@@ -259,7 +264,6 @@ class VerifyRun {
   void print_conclusion() {
     fmt::print("{}", summary_.text({.tier = is_tier(), .verbose = options_.verbosity > 0}));
     for (const std::string& remark : remarks()) fmt::print("{}\n", remark);
-    fmt::print("{}", candidate_.conduct());
     if (interrupted()) {
       fmt::print("interrupted after {} of {} cases\n", taken_.size(), mine_.size());
       return;

@@ -50,10 +50,29 @@ std::map<std::string, std::string> presentation_of(const Json& conformance) {
   values["color"] = !conforms ? "bad" : waived ? "unsure" : "good";
   values["sign"] = !conforms ? "❌" : waived ? "⚠️" : "✅";
   std::map<std::string, std::string> out;
-  out["summary.md"] = rendered(templates::kConformanceSummary, values, Escape::kMarkdown);
+  out[kSummary] = rendered(templates::kConformanceSummary, values, Escape::kMarkdown);
   if (!conforms) return out;
   out[kCertificate] = rendered(templates::kCertificatePage, values, Escape::kHtml);
   out[kBadge] = rendered(templates::kBadge, badge_values(conformance), Escape::kHtml);
+  return out;
+}
+
+std::map<std::string, std::vector<std::string>> facts_of(const Json& conformance) {
+  const auto in_words = [&](Escape escape) {
+    std::vector<std::string> out;
+    for (const char* fact : {"{{implementation.name}} {{implementation.version}}",
+                             "{{verdict}} to backgauge {{mustpass.version}}", "{{allowances}}", "{{scope}}"}) {
+      out.push_back(rendered(fact, conformance, escape));
+    }
+    for (const Json& terms : conformance.at("terms")) out.push_back(rendered("{{op}}: {{text}}", terms, escape));
+    return out;
+  };
+  std::map<std::string, std::vector<std::string>> out{{kSummary, in_words(Escape::kMarkdown)},
+                                                      {kCertificate, in_words(Escape::kHtml)}};
+  for (const char* digest : {"{{mustpass.digest}}", "{{records}}"}) {
+    out[kCertificate].push_back(rendered(digest, conformance, Escape::kHtml));
+  }
+  out[kBadge] = {rendered("{{left}}: {{right}}", badge_values(conformance), Escape::kHtml)};
   return out;
 }
 

@@ -2,9 +2,11 @@
 #include "ci/conform/package.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "ci/conform/certificate.h"
@@ -12,6 +14,7 @@
 #include "ci/options/command_error.h"
 #include "ci/version.h"
 #include "perf/machine/machine.h"
+#include "properties/case/files/json_text.h"
 #include "properties/case/files/npy.h"
 
 namespace backgauge::cli {
@@ -59,6 +62,17 @@ std::vector<std::string> edited(const PackageFiles& files) {
   return out;
 }
 
+// Files of which nothing in the description or the checksums says that they belong to a package.
+std::vector<std::string> unexpected(const PackageFiles& files, const std::vector<MustpassList>& lists) {
+  std::set<std::string> known{kDescription, kRecordsFile, kWaivers, kSummary, kCertificate, kBadge, kSums, kSignature};
+  for (const MustpassList& list : lists) known.insert(kLists + list.file);
+  std::vector<std::string> out;
+  for (const auto& [file, text] : files) {
+    if (!known.contains(file)) out.push_back(file + ": not a file of a package");
+  }
+  return out;
+}
+
 std::string records_text(const std::vector<Record>& records) {
   std::string out;
   for (const Record& record : records) out += to_json(record) + "\n";
@@ -100,6 +114,14 @@ bool is_of_this_build(const Json& writer) {
   return (same_sources && !commit.ends_with("-dirty")) || writer.at("program") == sha256_of_file("/proc/self/exe");
 }
 
+std::vector<std::string> pages_in(const PackageFiles& files) {
+  std::vector<std::string> out;
+  for (const char* name : {kSummary, kCertificate, kBadge}) {
+    if (files.contains(name)) out.emplace_back(name);
+  }
+  return out;
+}
+
 // Certificate and badge exist if and only if every line passed, and say what the description says.
 void check_presentation(PackageCheck& check, const PackageFiles& files) {
   const PackageFiles here = presentation_of(check.description);
@@ -108,8 +130,20 @@ void check_presentation(PackageCheck& check, const PackageFiles& files) {
     require(check, files.contains(name) == check.conformance.conforms(),
             fmt::format("{}: {}", name, files.contains(name) ? "there, although not every line passed" : "missing"));
   }
+  require(check, files.contains(kSummary), fmt::format("{}: missing", kSummary));
   if (!same_build) {
-    check.remarks.push_back("the pages were written by another build of backgauge, and were not made again");
+    // Other templates: the words between the facts cannot be compared.
+    for (const auto& [name, facts] : facts_of(check.description)) {
+      const auto found = files.find(name);
+      for (const std::string& fact : facts) {
+        require(check, found == files.end() || found->second.find(fact) != std::string::npos,
+                fmt::format("{}: does not say \"{}\", as {} does", name, fact, kDescription));
+      }
+    }
+    check.remarks.push_back(
+        fmt::format("{} were written by another build of backgauge, and could not be made again: rely on "
+                    "what is printed here, and not on them",
+                    fmt::join(pages_in(files), ", ")));
     return;
   }
   for (const auto& [name, text] : here) {
@@ -125,6 +159,10 @@ void check_terms(PackageCheck& check) {
   const Json& said = check.description;
   if (!said.contains("terms")) throw std::invalid_argument(fmt::format("{}: states no terms", kDescription));
   check.terms = parse_terms(said.at("terms"));
+  for (const Json& each : said.at("terms")) {
+    require(check, each.contains("text") && each.contains("not_claimed"),
+            fmt::format("{}: \"terms\" of {} are not in words", kDescription, each.at("op").get<std::string>()));
+  }
   for (const ListResult& list : check.conformance.lists) {
     const bool covered = std::ranges::any_of(terms_about(check.terms, std::vector{list.op}), [&](const Claims& each) {
       return each.takes(enumerator_of(dtype_word, list.dtype));
@@ -139,11 +177,17 @@ void check_terms(PackageCheck& check) {
 }
 
 void check_contents(PackageCheck& check, const PackageFiles& files, const std::string& today) {
-  check.description = Json::parse(content_of(files, kDescription));
+  check.description = parse_json<Json>(content_of(files, kDescription));
   const Json& said = check.description;
   if (said.at("schema") != kConformanceSchema)
     throw std::invalid_argument(fmt::format("expected schema {}", kConformanceSchema));
   check.lists = lists_of(said, files);
+  const auto release =
+      std::ranges::find(mustpass_releases(), said.at("mustpass").at("version"), &MustpassRelease::version);
+  require(check, said.at("mustpass").at("digest") == release->digest,
+          fmt::format("{}: \"digest\" is not that of mustpass {}", kDescription, release->version));
+  const std::vector<std::string> more = unexpected(files, check.lists);
+  check.faults.insert(check.faults.end(), more.begin(), more.end());
   Records records = parse_records(content_of(files, kRecordsFile));
   if (!records.error.empty() || records.torn)
     throw std::invalid_argument(fmt::format("{}: {}", kRecordsFile, records.error));

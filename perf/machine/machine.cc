@@ -2,12 +2,16 @@
 #include "perf/machine/machine.h"
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
+#include <system_error>
+#include <vector>
 
 #include "perf/machine/generated/commit.h"
 
@@ -63,6 +67,19 @@ std::int64_t cache_size(const std::string& text) {
   return number << (*end == 'K' ? 10 : *end == 'M' ? 20 : 0);
 }
 
+std::string kernel() {
+  utsname names{};
+  return uname(&names) == 0 ? fmt::format("{} {}", names.sysname, names.release) : "";
+}
+
+std::string libc() {
+  char text[64] = "";
+#ifdef _CS_GNU_LIBC_VERSION
+  if (confstr(_CS_GNU_LIBC_VERSION, text, sizeof text) == 0) return "";
+#endif
+  return text;
+}
+
 int online_cores() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
 }  // namespace
@@ -76,6 +93,27 @@ std::int64_t cache_bytes(int level, const fs::path& folder) {
   }
   constexpr int kNames[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
   return fs::exists(folder) ? 0 : std::max(sysconf(kNames[level - 1]), 0L);
+}
+
+GpusOfHost gpus_of_host(const fs::path& folder) {
+  std::vector<std::string> models;
+  std::error_code none;
+  for (const fs::directory_entry& gpu : fs::directory_iterator(folder / "gpus", none)) {
+    std::ifstream file(gpu.path() / "information");
+    for (std::string line; std::getline(file, line);) {
+      const std::size_t begin = line.find_first_not_of(" \t", std::string("Model:").size());
+      if (line.starts_with("Model:") && begin != line.npos) models.push_back(line.substr(begin));
+    }
+  }
+  std::ranges::sort(models);
+  // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue Sep 23 10:11:16 UTC 2025"
+  std::istringstream words(first_line(folder / "version"));
+  std::string driver;
+  for (std::string word; driver.empty() && words >> word;) {
+    const bool is_version = word.find_first_not_of("0123456789.") == word.npos && word.find('.') != word.npos;
+    if (is_version) driver = word;
+  }
+  return {fmt::format("{}", fmt::join(models, ", ")), driver};
 }
 
 std::string Machine::id() const {
@@ -96,6 +134,9 @@ Machine this_machine() {
   return {.cpu_model = cpu_model(),
           .isa = isa(),
           .governor = governor.empty() ? "unknown" : governor,
+          .kernel = kernel(),
+          .libc = libc(),
+          .gpus = gpus_of_host(),
           .l1_bytes = cache_bytes(1),
           .l2_bytes = cache_bytes(2),
           .l3_bytes = cache_bytes(3),

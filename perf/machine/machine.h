@@ -11,8 +11,17 @@
 
 namespace backgauge {
 
+// What NVIDIA's driver says in its folder of /proc; both are "" without one. Nothing is loaded or started for it.
+struct GpusOfHost {
+  std::string models;  // "NVIDIA H100 80GB HBM3, NVIDIA H100 80GB HBM3"
+  std::string driver;  // "580.95.05"
+};
+GpusOfHost gpus_of_host(const std::filesystem::path& folder = "/proc/driver/nvidia");
+
 struct Machine {
   std::string cpu_model, isa, governor;  // isa: the best of this CPU for float; governor: may be "unknown"
+  std::string kernel, libc;              // the release of the operating system; "glibc 2.36", or ""
+  GpusOfHost gpus{};                     // whether or not a run uses them
   // The sizes of the first CPU's data or unified caches; 0: not present, or unknown.
   std::int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
   int cores = 1;              // online

@@ -62,6 +62,11 @@ std::map<std::string, std::string> context_of(const Machine& machine, const Buil
                                                 {"blocks", std::to_string(options.blocks)},
                                                 {"counter", options.counter},
                                                 {"work_convention", kWorkConvention}};
+  for (const auto& [key, text] :
+       {std::pair{"kernel", &machine.kernel}, std::pair{"libc", &machine.libc}, std::pair{"gpus", &machine.gpus.models},
+        std::pair{"gpu_driver", &machine.gpus.driver}}) {
+    if (!text->empty()) context[key] = *text;
+  }
   const auto add = [&](const std::string& key, double value) { context[key] = fmt::format("{:.5g}", value); };
   if (machine.device) add_device(*machine.device, limits.device.value_or(DeviceLimits{}), context);
   if (result.noise_known) add("noise_aa", result.noise);

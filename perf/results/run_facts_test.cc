@@ -93,9 +93,28 @@ TEST(Machines, HaveAnIdThatFollowsWhatMatters) {
   EXPECT_EQ(machine.id(), this_machine().id());
   EXPECT_EQ(machine.id().size(), 16u);
   EXPECT_GE(machine.cores, 1);
+  EXPECT_TRUE(machine.kernel.starts_with("Linux ")) << machine.kernel;
   const std::string id = machine.id();
   machine.l2_bytes += 1;
   EXPECT_NE(machine.id(), id);
+}
+
+TEST(Machines, NameTheGpusOfTheirHost) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("backgauge_gpus_" + std::to_string(getpid()));
+  EXPECT_EQ(gpus_of_host(folder).models, "");
+  EXPECT_EQ(gpus_of_host(folder).driver, "");
+  for (const auto& [bus, model] :
+       {std::pair{"0000:02:00.0", "NVIDIA H100 80GB HBM3"}, std::pair{"0000:01:00.0", "NVIDIA A100"}}) {
+    std::filesystem::create_directories(folder / "gpus" / bus);
+    std::ofstream(folder / "gpus" / bus / "information") << "Model: \t\t " << model << "\nIRQ:   \t\t 20\n";
+  }
+  std::ofstream(folder / "version")
+      << "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build  (x@y)\n"
+      << "GCC version:  gcc version 12.2.0\n";
+  EXPECT_EQ(gpus_of_host(folder).models, "NVIDIA A100, NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(gpus_of_host(folder).driver, "580.95.05");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Bandwidths, AreThoseOfTheLevelThatHoldsTheData) {

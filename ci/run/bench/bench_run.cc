@@ -8,6 +8,8 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -25,6 +27,9 @@
 
 namespace backgauge::cli {
 namespace {
+
+// In the context: what a confined implementation of this name did.
+constexpr char kConductKey[] = "untrusted/";
 
 // Where the JSON goes: --out, or the library's own flag.
 std::string json_file(const BenchArguments& options) {
@@ -136,12 +141,14 @@ class BenchRun {
     for (const auto& [name, claims] : terms_here()) fmt::print("{}: {}", name, terms_lines({claims}));
   }
 
-  // With the terms as "terms/cpu/block_lstm_grad_v2", because a context is a list of names and texts.
+  // With the terms as "terms/cpu/block_lstm_grad_v2", because a context is a list of names and texts; and, for
+  // programs, all claims as JSON.
   std::map<std::string, std::string> context_now(const BenchResult& result) const {
     std::map<std::string, std::string> out = context_of(machine_, build_, limits_, bench_options_, result);
     for (const auto& [name, claims] : terms_here()) {
       out[fmt::format("terms/{}/{}", name, claims.spec().word)] = terms_text(claims);
     }
+    for (const auto& [name, terms] : contestants_.terms) out[fmt::format("claims/{}", name)] = to_json(terms).dump();
     return out;
   }
 
@@ -152,6 +159,8 @@ class BenchRun {
     if (options_.counting()) return print_terms();
     const std::size_t missing = workloads_.size() - result.workloads.size();
     std::map<std::string, std::string> context = context_now(result);
+    const std::map<std::string, std::string> conduct = conduct_of_candidates();
+    for (const auto& [name, text] : conduct) context[kConductKey + name] = text;
     context["ended"] = interrupted() ? "interrupted" : missing > 0 ? "max-time" : "complete";
     add_context(context);
     const std::vector<benchmark::BenchmarkReporter::Run> runs = google_runs(result);
@@ -170,31 +179,41 @@ class BenchRun {
     }
     fmt::print("{}", closing_text(result));
     print_terms();
-    for (const auto& candidate : contestants_.candidates) {
-      if (const std::string conduct = candidate->conduct(); !conduct.empty()) {
-        fmt::print("{}: {}", candidate->table().name, conduct);
-      }
-    }
+    for (const auto& [name, did] : conduct) fmt::print("{}: {}\n", name, did);
     if (missing > 0 && !interrupted())
       fmt::print("not run: {} of {} workloads, because --max-time was reached\n", missing, workloads_.size());
     if (interrupted()) fmt::print("interrupted after {} of {} workloads\n", result.workloads.size(), workloads_.size());
   }
 
+  // What each confined implementation loaded and was refused.
+  std::map<std::string, std::string> conduct_of_candidates() const {
+    std::map<std::string, std::string> out;
+    for (std::size_t k = 0; k < contestants_.candidates.size(); ++k) {
+      const std::string conduct = contestants_.candidates[k]->conduct();
+      if (!conduct.empty()) out[contestants_.terms[k].first] = conduct;
+    }
+    return out;
+  }
+
   int exit_code(const BenchResult& result) const {
     if (interrupted()) return kInterrupted;
-    bool failed = false, harness = false, timed = false, all_certain = result.workloads.size() == workloads_.size();
+    bool failed = false, harness = false, all_certain = result.workloads.size() == workloads_.size();
+    std::set<std::string> all, timed;
     for (const WorkloadResult& workload : result.workloads) {
       for (const Entry& entry : workload.entries) {
         const Verdict& verdict = entry.verdict;
         harness = harness || (verdict.status == Status::kBroken && verdict.reason.starts_with("harness:"));
         failed = failed || verdict.status == Status::kFailed || verdict.status == Status::kBroken;
         all_certain = all_certain && verdict.status != Status::kMistrusted && entry.doubt.empty();
-        timed = timed || entry.timed();
+        all.insert(entry.implementation);
+        if (entry.timed()) timed.insert(entry.implementation);
       }
     }
     if (harness) return kSelfCheck;
     if (failed) return kFailed;
-    return options_.strict && !(all_certain && timed) ? kInconclusive : kGood;
+    // What is trusted may leave a workload out; of what is not, nothing is proven by the time of another.
+    if (bench_options_.untrusted) return all_certain && !timed.empty() && timed == all ? kGood : kInconclusive;
+    return options_.strict && !(all_certain && !timed.empty()) ? kInconclusive : kGood;
   }
 
   const BenchArguments& options_;

@@ -137,7 +137,7 @@ std::string Candidate::conduct() {
       "untrusted: {}", lacking.empty() ? "confined" : "not confined by " + fmt::format("{}", fmt::join(lacking, "; ")));
   if (const auto libraries = conduct_->libraries(); !libraries.empty()) out += "; loads " + listed(libraries);
   if (const auto refused = conduct_->refused(); !refused.empty()) out += "; was refused " + listed(refused);
-  return out + "\n";
+  return out;
 }
 
 Runner& Candidate::runner(std::size_t job) {

@@ -46,7 +46,7 @@ class Candidate {
   }
   bool isolated() const { return isolated_; }
 
-  // After all calls, of an untrusted one: how it was confined, and what it has done besides computing, as a line; else
+  // After all calls, of an untrusted one: how it was confined, and what it has done besides computing, in a line; else
   // "".
   std::string conduct();
 

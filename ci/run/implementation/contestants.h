@@ -17,7 +17,7 @@ namespace backgauge::cli {
 struct Contestants {
   std::vector<std::unique_ptr<Candidate>> candidates;  // used to judge
   std::vector<std::unique_ptr<Contestant>> all;        // in the order of the list
-  std::vector<std::pair<std::string, Terms>> terms;    // of those that were loaded, by their names
+  std::vector<std::pair<std::string, Terms>> terms;    // of the candidates, with the names of their contestants
 };
 
 // A name that occurs again gets "#2", "#3" appended. An adapter that cannot be loaded becomes an AbsentContestant; for

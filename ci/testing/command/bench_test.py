@@ -17,7 +17,7 @@ BLOCK = "block_lstm_grad_v2 t5b3i4h2 peep=1 dt=f32 data=strat:0x1"
 CUDNN = "cudnn_rnn_backprop t3b3i5h4 mode=gru dt=f64 data=strat:0x1"
 SHORT = ["--reps=3", "--min-time=0.1"]
 AGGREGATES = ["mean", "median", "stddev", "cv"]
-CONTEXT = ["backgauge_version", "commit", "cpu_model", "isa", "l1_bytes", "l2_bytes", "l3_bytes", "governor", "compiler", "workloads_planned", "ended",
+CONTEXT = ["backgauge_version", "commit", "cpu_model", "isa", "l1_bytes", "l2_bytes", "l3_bytes", "governor", "kernel", "compiler", "workloads_planned", "ended",
            "build_type", "fma_gflops_f32", "fma_gflops_f64", "noise_aa", "machine_id", "cache_mode", "threads",
            "work_convention"] + [f"{what}_gbps_{level}" for what in ("read", "copy")
                                  for level in ("l1", "l2", "l3", "memory")]

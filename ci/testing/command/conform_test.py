@@ -3,8 +3,10 @@
 
 import hashlib
 import json
+import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,6 +15,7 @@ import xml.etree.ElementTree as xml
 
 from command import C_PLUGINS, COMMAND, SANITIZED, CommandTest, run
 
+PYTHON = os.environ["BACKGAUGE_TEST_PYTHON"]
 SCOPE = ["--ops=LSTMBlockCellGrad", "--dtypes=f32"]
 LIST = "lstm_block_cell_grad_f32.txt"
 EDITS = 200
@@ -90,9 +93,12 @@ class Package(CommandTest):
         self.expect(0, "conform", f"--check={package}")
 
     def test_files_that_come_and_go_are_found(self):
-        package = self.copy()
-        (package / "more.txt").write_text("")
-        self.refused(package, "more.txt: not listed")
+        for name in ("more.txt", "mustpass/more.txt", "mustpass/block_lstm_grad_v2_f32.txt", "certificate.pdf"):
+            package = self.copy()
+            (package / name).write_text("")
+            self.refused(package, f"{name}: not listed")
+            write_sums(package)
+            self.refused(package, f"{name}: not a file of a package")
         for name in ("records.jsonl", "badge.svg", f"mustpass/{LIST}", "SHA256SUMS", "conformance.json"):
             package = self.copy()
             (package / name).unlink()
@@ -122,6 +128,12 @@ class Package(CommandTest):
         forged('"terms": text contradicts the others', "conformance.json", lambda text: text.replace('"accuracy_class": "A"', '"accuracy_class": "B"'))
         forged('"allowances" is not', "conformance.json", lambda text: text.replace('"allowances": ""', '"allowances": "nothing"'))
         forged('"scope" is not', "conformance.json", lambda text: text.replace('"scope": "LSTM', '"scope": "BlockLSTMGradV2 f32, LSTM'))
+        forged('"digest" is not', "conformance.json", lambda text: text.replace('"digest": "', '"digest": "0'))
+        forged('a key twice: "scope"', "conformance.json", lambda text: text.replace('"scope"', '"scope": "BlockLSTMGradV2 f32", "scope"'))
+        forged("a key twice", "records.jsonl", lambda text: text.replace('"status":', '"status":"PASSED","status":', 1))
+        forged("nested more than 64 deep", "conformance.json", lambda text: text.replace('"scope"', f'"x": {"[" * 200_000}{"]" * 200_000}, "scope"'))
+        forged("nested more than 64 deep", "records.jsonl", lambda text: "[" * 2_000_000 + text)
+        forged("are not in words", "conformance.json", lambda text: re.sub(r'"not_claimed": \[.*?\],\s*', "", text, flags=re.DOTALL))
         forged("--mustpass=9.9", "conformance.json", lambda text: text.replace('"version": "1.0"', '"version": "9.9"'))
 
     def test_what_is_no_package_is_refused(self):
@@ -180,9 +192,35 @@ class ClassB(CommandTest):
         said |= {"allowances": "", "backgauge": said["backgauge"] | {"program": "0" * 64, "commit": "another"}}
         path.write_text(json.dumps(said))
         write_sums(package)
-        self.assertIn("intact", self.expect(0, "conform", f"--check={package}").stdout)
+        # Pages of another build are not made again, but they must say the same.
+        done = self.expect(1, "conform", f"--check={package}")
+        for page in ("certificate.html", "summary.md", "badge.svg"):
+            self.assertIn(f'{page}: does not say "', done.stdout)
+            text = (package / page).read_text()
+            (package / page).write_text(text.replace(" with accuracy class B", "").replace(", accuracy class B", "").replace("class B", "class A"))
+        write_sums(package)
+        done = self.expect(0, "conform", f"--check={package}")
+        self.assertIn("intact", done.stdout)
+        self.assertIn("summary.md, certificate.html, badge.svg were written by another build of backgauge", done.stdout)
         done = self.expect(1, "conform", f"--check={package}", "--impl=eigen")
         self.assertIn("other terms than those of the package: accuracy_class of lstm_block_cell_grad A, here B\n", done.stdout)
+
+
+class Contract(CommandTest):
+    @unittest.skipUnless(PYTHON, "backgauge was built without the module _backgauge: ci/install-deps --python")
+    def test_every_file_for_people_names_a_looser_contract(self):
+        kernel = self.folder / "kernel.py"
+        numpy = pathlib.Path(__file__).resolve().parents[3] / "impl" / "numpy" / "lstm_block_cell_grad.py"
+        text, count = re.subn(r'@backgauge\.implements\("LSTMBlockCellGrad"', '@backgauge.implements("LSTMBlockCellGrad", numerical_contract="bf16_acc32"',
+                              numpy.read_text())
+        self.assertEqual(count, 1)
+        kernel.write_text(text)
+        package = self.folder / "package"
+        done = self.expect(0, "conform", f"--impl={kernel}", f"--python={PYTHON}", "--dtypes=f32", f"--out={package}")
+        words = "numerical contract bf16_acc32"
+        self.assertIn(f"conforms to backgauge 1.0 with {words}: LSTMBlockCellGrad f32\n", done.stdout)
+        for name in (*CERTIFICATE, "summary.md", "conformance.json"):
+            self.assertIn(words, (package / name).read_text(), name)
 
 
 class Signed(CommandTest):

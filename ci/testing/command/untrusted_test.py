@@ -89,6 +89,18 @@ class Confined(CommandTest):
             return [{key: value for key, value in record.items() if key != "ms"} for record in records]
         self.assertEqual(verdicts("confined", "--untrusted"), verdicts("free"))
 
+    @unittest.skipIf(SANITIZED, "a build with sanitizers refuses to time anything")
+    def test_what_is_not_timed_is_no_success(self):
+        out = self.folder / "run.json"
+        arguments = ["bench", f"--impl=plain,{IN_C}", "--reps=2", "--min-time=1", "--launches=1", f"--out={out}"]
+        block = "block_lstm_grad_v2 t5b3i4h2 peep=1 dt=f32 data=strat:0x1"  # not an op of plugin_in_c
+        self.expect(0, *arguments, "--untrusted", f"--case={CELL}", f"--case={block}")
+        context = json.loads(out.read_text())["context"]
+        said = [text for key, text in context.items() if key.startswith("untrusted/") and "plugin_in_c.so" in text]
+        self.assertEqual(said, ["untrusted: confined; loads plugin_in_c.so"])
+        self.expect(5, *arguments, "--untrusted", f"--case={block}")
+        self.expect(0, *arguments, f"--case={block}")
+
     @unittest.skipUnless(PYTHON, "backgauge was built without the module _backgauge: ci/install-deps --python")
     def test_a_python_kernel(self):
         done = self.expect(0, "verify", "--untrusted", f"--impl={NUMPY}", f"--python={PYTHON}", "--tier=smoke")
