@@ -171,7 +171,7 @@ STANDIN cudnnStatus_t cudnnRNNBackwardData_v8(cudnnHandle_t handle, cudnnRNNDesc
         const Sizes& s = pass.sizes;
         const cudnnDataType_t type = pass.rnn.type;
         if (!is_reserve_of(pass.network, kMade, reserve)) {
-          spoil(reserve, sizeof(ReserveHead));
+          spoil_reserve(reserve);
           spoil(dx, pass.x_bytes());
           spoil(dhx, pass.h_bytes());
           return spoil(dcx, pass.c_bytes());

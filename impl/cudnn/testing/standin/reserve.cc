@@ -98,5 +98,6 @@ bool is_reserve_of(std::uint64_t network, std::uint64_t state, const void* reser
 void spoil(void* data, std::size_t bytes) {
   if (data != nullptr) std::memset(data, 0xff, bytes);
 }
+void spoil_reserve(void* reserve) { spoil(reserve, sizeof(ReserveHead)); }
 
 }  // namespace backgauge::cudnn::standin

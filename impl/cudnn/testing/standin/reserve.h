@@ -42,5 +42,7 @@ bool is_reserve_of(std::uint64_t network, std::uint64_t state, const void* reser
 
 // NaN in every dtype; nothing if there is no memory.
 void spoil(void* data, std::size_t bytes);
+// After it, reserve_space is that of no forward.
+void spoil_reserve(void* reserve);
 
 }  // namespace backgauge::cudnn::standin
