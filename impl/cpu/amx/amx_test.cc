@@ -292,9 +292,11 @@ HWY_AFTER_NAMESPACE();
 namespace backgauge::cpu {
 namespace {
 
-class AmxOnEveryPath : public testing::TestWithParam<Path> {
+class AmxOnEveryPath : public TestOnAPath {
  protected:
   void SetUp() override {
+    TestOnAPath::SetUp();
+    if (IsSkipped()) return;
     const std::string lacks(missing(Products::kAmxEmulated));
     if (!lacks.empty()) GTEST_SKIP() << lacks;
   }
@@ -314,7 +316,7 @@ TEST_P(AmxOnEveryPath, ProductsAreWithinTheBound) {
 }
 TEST_P(AmxOnEveryPath, WhatIsNotFiniteIsMadePlainly) { not_finite_on(GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(, AmxOnEveryPath, testing::ValuesIn(paths_of_this_machine()), name_of_path);
+INSTANTIATE_TEST_SUITE_P(, AmxOnEveryPath, testing::ValuesIn(paths_of_this_architecture()), name_of_path);
 
 TEST(Amx, IsUsedWhereItIsExpectedToPay) {
   const auto streamed = [](std::int64_t rows, std::int64_t state) {

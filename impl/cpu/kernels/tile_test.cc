@@ -209,7 +209,7 @@ HWY_AFTER_NAMESPACE();
 namespace backgauge::cpu {
 namespace {
 
-class EveryPath : public testing::TestWithParam<Path> {};
+class EveryPath : public TestOnAPath {};
 
 void tiles_on(Path path) { BACKGAUGE_ON(path, expect_all_tiles()); }
 void conversions_on(Path path) { BACKGAUGE_ON(path, expect_conversions()); }
@@ -223,7 +223,7 @@ TEST_P(EveryPath, PanelsAreTransposedRows) { transposed_on(GetParam()); }
 TEST_P(EveryPath, HalfIsConvertedAsTheContractDoes) { conversions_on(GetParam()); }
 TEST_P(EveryPath, PartsTouchNothingBeyond) { parts_on(GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(, EveryPath, testing::ValuesIn(paths_of_this_machine()), name_of_path);
+INSTANTIATE_TEST_SUITE_P(, EveryPath, testing::ValuesIn(paths_of_this_architecture()), name_of_path);
 
 }  // namespace
 }  // namespace backgauge::cpu

@@ -28,13 +28,15 @@ bool has_avx2() {
          has_f16c();
 }
 bool has_avx512() {
-#ifdef BACKGAUGE_WITHOUT_AVX512
-  return false;
-#else
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
-#endif
 }
+#endif
+
+#ifdef BACKGAUGE_WITHOUT_AVX512
+constexpr bool kBuiltWithAvx512 = false;
+#else
+constexpr bool kBuiltWithAvx512 = true;
 #endif
 
 struct ProductsWord {
@@ -52,7 +54,7 @@ const PathChoice& choice() {
 }  // namespace
 
 PathChoice choose_path(const char* wish) {
-  PathChoice choice{*std::ranges::find_if(kPaths, machine_has)};
+  PathChoice choice{*std::ranges::find_if(kPaths, [](Path path) { return missing(path).empty(); })};
   if (wish == nullptr || *wish == '\0') {
     if (missing(Products::kAmx).empty()) choice.products = Products::kAmx;
     return choice;
@@ -61,12 +63,11 @@ PathChoice choose_path(const char* wish) {
     choice.refusal = "cpu: BACKGAUGE_CPU=" + std::string(wish) + ": " + why;
     return choice;
   };
-  const std::string cannot = "this machine cannot run it";
   std::string known;
   for (const auto& [wished, word] : kProductsWords) {
     if (word == wish) {
       const std::string_view lacks = missing(wished);
-      if (!lacks.empty()) return refused(cannot + ": " + std::string(lacks));
+      if (!lacks.empty()) return refused("cannot be run here: " + std::string(lacks));
       choice.products = wished;
       return choice;
     }
@@ -74,7 +75,8 @@ PathChoice choose_path(const char* wish) {
   }
   for (const Path path : kPaths) {
     if (word(path) == wish) {
-      if (!machine_has(path)) return refused(cannot);
+      const std::string_view lacks = missing(path);
+      if (!lacks.empty()) return refused("cannot be run here: " + std::string(lacks));
       choice.path = path;
       return choice;
     }
@@ -91,22 +93,25 @@ std::string_view missing([[maybe_unused]] Products products) {
 #endif
 }
 
-bool machine_has(Path path) {
+std::string_view missing(Path path) {
   switch (path) {
 #if HWY_ARCH_X86
-    case Path::kAvx512: return has_avx512();
-    case Path::kAvx2: return has_avx2();
-    case Path::kScalar: return true;
-    default: return false;
+    case Path::kAvx512:
+      if (!kBuiltWithAvx512) return "this build, for a sanitizer, leaves it out";
+      return has_avx512() ? "" : "this processor has no AVX-512 with F, VL, DQ and BW";
+    case Path::kAvx2: return has_avx2() ? "" : "this processor has no AVX2 with FMA, BMI, BMI2, AES, PCLMUL and F16C";
+    case Path::kNeon: return "not an aarch64 processor";
+    case Path::kScalar: return "";
 #elif HWY_ARCH_ARM_A64
-    case Path::kNeon: return true;  // every processor of this architecture that runs Linux has it
-    case Path::kScalar: return true;
-    default: return false;
+    case Path::kNeon:  // every processor of this architecture that runs Linux has it
+    case Path::kScalar: return "";
+    default: return "not an x86-64 processor";
 #else
-    case Path::kScalar: return HWY_STATIC_TARGET == HWY_SCALAR;
-    default: return false;
+    case Path::kScalar: return HWY_STATIC_TARGET == HWY_SCALAR ? "" : "this build has other vectors";
+    default: return "neither an x86-64 nor an aarch64 processor";
 #endif
   }
+  return "unknown path";
 }
 
 std::string_view word(Path path) {

@@ -34,7 +34,8 @@ std::string_view path_refusal();
 
 inline constexpr Path kPaths[] = {Path::kAvx512, Path::kAvx2, Path::kNeon, Path::kScalar};  // the best first
 std::string_view word(Path path);
-bool machine_has(Path path);
+// Why this process cannot take a path, or "".
+std::string_view missing(Path path);
 // What is missing for such products, or "". May ask the system for tiles.
 std::string_view missing(Products products);
 

@@ -114,13 +114,13 @@ HWY_AFTER_NAMESPACE();
 namespace backgauge::cpu {
 namespace {
 
-class Activations : public testing::TestWithParam<Path> {};
+class Activations : public TestOnAPath {};
 
 void activations_on(Path path) { BACKGAUGE_ON(path, expect_activations()); }
 
 TEST_P(Activations, AreAccurateOverTheWholeRange) { activations_on(GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(, Activations, testing::ValuesIn(paths_of_this_machine()), name_of_path);
+INSTANTIATE_TEST_SUITE_P(, Activations, testing::ValuesIn(paths_of_this_architecture()), name_of_path);
 
 }  // namespace
 }  // namespace backgauge::cpu
