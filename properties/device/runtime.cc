@@ -11,7 +11,7 @@
 namespace backgauge::device {
 namespace {
 
-constexpr int kSuccess = 0, kOutOfMemory = 2;  // cudaError_t
+constexpr int kSuccess = 0, kOutOfMemory = 2, kInsufficientDriver = 35;  // cudaError_t
 
 std::atomic<bool> lost{false};
 
@@ -43,6 +43,13 @@ bool find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
+// 0 without a driver; -1 where the library does not say.
+int driver_version(void* library) {
+  int (*ask)(int* version) = nullptr;
+  int version = 0;
+  return find(library, "cudaDriverGetVersion", ask) && ask(&version) == kSuccess ? version : -1;
+}
+
 Loaded load() {
   Loaded out;
   void* library = out.library = open_library(out.absence);
@@ -72,7 +79,10 @@ Loaded load() {
 #undef BACKGAUGE_FIND
   int devices = 0;
   const int error = f.cudaGetDeviceCount(&devices);
-  if (error != kSuccess) {
+  if (error == kInsufficientDriver && driver_version(library) == 0) {
+    // cudaGetErrorString() calls a missing driver one whose version is insufficient.
+    out.absence = "no NVIDIA driver: libcuda.so.1 is not on this machine";
+  } else if (error != kSuccess) {
     out.absence = std::string("no CUDA device: ") + f.cudaGetErrorString(error);
   } else if (devices == 0) {
     out.absence = "no CUDA device: the driver reports 0 devices";

@@ -44,6 +44,7 @@ class Verify(CommandTest):
         for environment, reason in (
             ({"BACKGAUGE_CUDART": "/no/such/libcudart.so"}, "no CUDA runtime library"),
             (FAKE | {"FAKE_CUDA_DEVICES": "0"}, "no CUDA device: no CUDA-capable device is detected"),
+            (FAKE | {"FAKE_CUDA_DRIVER": "0"}, "no NVIDIA driver: libcuda.so.1 is not on this machine"),
         ):
             with self.subTest(reason=reason):
                 done = self.expect(5, "verify", f"--case={CELL}", f"--impl={RIGHT}", environment=environment)
@@ -92,6 +93,19 @@ class Calls(unittest.TestCase):
     def test_work_that_is_not_in_the_graph_is_missed(self):
         self.assertEqual(self.passed_and_failed("computes_at_once_on_fake_device", "Small/*.*/3"),
                          [["RepeatsBitForBit", "RepeatsWhileAnotherStreamIsBusy"], ["IsTheSameInAGraph"]])
+
+    def test_what_was_asked_for_is_not_skipped(self):
+        def failed_and_skipped(**environment):
+            done = subprocess.run([os.environ["BACKGAUGE_TEST_DEVICE_CALL"], "--gtest_filter=Small/*.Repeats*/0"],
+                                  env={**os.environ, **environment}, capture_output=True, text=True, timeout=120)
+            return [len(re.findall(rf"^\[ +{word} +\] Small/\S+ \(", done.stdout, re.MULTILINE))
+                    for word in ("FAILED", "SKIPPED")]
+
+        self.assertEqual(failed_and_skipped(BACKGAUGE_CUDART="/no/such/libcudart.so"), [2, 0])
+        # A device is there: `cuda` opens on it, or is not in this build.
+        listed = json.loads(self.expect(0, "list", "--format=json").stdout)
+        built = not any(entry["name"] == "cuda" and "not in this build" in entry["reason"] for entry in listed["unavailable"])
+        self.assertEqual(failed_and_skipped(**FAKE), [2, 0] if built else [0, 2])
 
 
 class BuiltIn(CommandTest):

@@ -5,6 +5,7 @@
 //   FAKE_CUDA_APART=1     a stand-in that is more like a device: its memory cannot be touched but by work on a stream,
 //                         and work is done when somebody waits for it
 //   FAKE_CUDA_DEVICES=0   there is no device
+//   FAKE_CUDA_DRIVER=0    there is no driver
 //   FAKE_CUDA_NAME=<name> the name of the device, "Fake GPU"
 //   FAKE_CUDA_FAULT=<n>   the n-th cudaStreamSynchronize, and all after it, report an illegal address
 #include <sys/mman.h>
@@ -26,8 +27,9 @@
 
 namespace {
 
-constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNoDevice = 100, kIllegalState = 401,
-              kIllegalAddress = 700, kStreamCaptureUnsupported = 900;
+constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kInsufficientDriver = 35, kNoDevice = 100,
+              kIllegalState = 401, kIllegalAddress = 700, kStreamCaptureUnsupported = 900;
+constexpr int kDriver = 13'010;
 constexpr std::size_t kAlignment = 256;
 
 using Clock = std::chrono::steady_clock;
@@ -172,6 +174,7 @@ void finish_all() {
 BACKGAUGE_FAKE bool fake_cuda_is_device(const void* data) { return in_one_allocation(data, 1); }
 
 BACKGAUGE_FAKE int cudaGetDeviceCount(int* count) {
+  if (setting("FAKE_CUDA_DRIVER", kDriver) == 0) return kInsufficientDriver;
   *count = setting("FAKE_CUDA_DEVICES", 1);
   return *count == 0 ? kNoDevice : kSuccess;
 }
@@ -196,7 +199,7 @@ BACKGAUGE_FAKE int cudaMemGetInfo(std::size_t* available, std::size_t* all) {
 }
 
 BACKGAUGE_FAKE int cudaDriverGetVersion(int* version) {
-  *version = 13'010;
+  *version = setting("FAKE_CUDA_DRIVER", kDriver);
   return kSuccess;
 }
 
@@ -210,6 +213,7 @@ BACKGAUGE_FAKE const char* cudaGetErrorString(int error) {
     case kSuccess: return "no error";
     case kInvalidValue: return "invalid argument";
     case kOutOfMemory: return "out of memory";
+    case kInsufficientDriver: return "CUDA driver version is insufficient for CUDA runtime version";
     case kNoDevice: return "no CUDA-capable device is detected";
     case kIllegalState: return "the operation cannot be performed in the present state";
     case kStreamCaptureUnsupported: return "operation not permitted when stream is capturing";
