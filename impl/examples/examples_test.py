@@ -59,14 +59,14 @@ class Judged(unittest.TestCase):
 
     def test_cuda_on_a_gpu(self):
         if not os.environ["BACKGAUGE_TEST_EXAMPLE_CUDA"]:
-            self.skipTest("SKIPPED: there is no nvcc")
+            self.skipTest("there is no nvcc")
         if not has_device():
-            self.skipTest("SKIPPED: there is no CUDA device; nvcc has compiled the example")
+            self.skipTest("there is no CUDA device; nvcc has compiled the example")
         self.verify(f"--impl={os.environ['BACKGAUGE_TEST_EXAMPLE_CUDA']}", "--ops=LSTMBlockCellGrad", "--tier=smoke")
 
     def test_triton_cell(self):
         if why := absence(os.environ["BACKGAUGE_COMMAND"], "triton"):
-            self.skipTest(f"SKIPPED: {why}")
+            self.skipTest(why)
         self.verify("--impl=triton", *(f"--case={line}" for line in LINES))
 
 

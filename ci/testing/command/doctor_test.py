@@ -31,7 +31,7 @@ class Doctor(CommandTest):
             self.assertIn("/bin/false", each["reason"])
 
     @unittest.skipUnless(os.environ["BACKGAUGE_TEST_PYTHON"],
-                         "SKIPPED: backgauge was built without the module _backgauge: ci/install-deps --python")
+                         "backgauge was built without the module _backgauge: ci/install-deps --python")
     def test_an_adapter_works_if_its_interpreter_has_its_framework(self):
         home = pathlib.Path(self.folder)
         for name, module in (("here", "numpy"), ("absent", "no_such_framework")):

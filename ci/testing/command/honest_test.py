@@ -18,7 +18,7 @@ CASES = ["lstm_block_cell_grad b5i17h33 peep=1 dt=f32 data=strat:0x1", "block_ls
          "cudnn_rnn_backprop t3b5i17h19 mode=gru dir=bi layers=2 dt=f32 data=strat:0x1", "lstm_block_cell_grad b5i17h33 peep=0 dt=f16 data=strat:0x2"]
 
 
-@unittest.skipIf(lacking(), f"SKIPPED: {lacking()}")
+@unittest.skipIf(lacking(), lacking())
 class Honest(CommandTest):
     def test_there_are_sixteen(self):
         self.assertGreaterEqual(len([*LIBRARIES, "cpu", "eigen"]), 16)

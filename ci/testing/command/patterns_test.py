@@ -44,7 +44,7 @@ class Patterns(CommandTest):
     def setUp(self):
         super().setUp()
         if lacking():
-            self.skipTest(f"SKIPPED: {lacking()}")
+            self.skipTest(lacking())
 
     def verify(self, implementation, expected, *arguments, **environment):
         done = self.expect(1, "verify", "--untrusted", "--no-shrink", "--fail-fast", f"--impl={implementation}", *arguments, environment=environment)

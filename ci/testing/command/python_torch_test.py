@@ -48,12 +48,12 @@ def interpreter():
     return None
 
 
-@unittest.skipUnless(MODULE, "SKIPPED: backgauge was built without the module _backgauge: ci/install-deps --python")
+@unittest.skipUnless(MODULE, "backgauge was built without the module _backgauge: ci/install-deps --python")
 class Torch(CommandTest):
     def setUp(self):
         super().setUp()
         if interpreter() is None:
-            self.skipTest("SKIPPED: no interpreter has PyTorch and its NumPy: ci/install-deps --peers")
+            self.skipTest("no interpreter has PyTorch and its NumPy: ci/install-deps --peers")
 
     def done(self, code, *arguments, wrong=""):
         return self.expect(code, *arguments, f"--impl={KERNEL}", f"--python={interpreter()}", environment={"BACKGAUGE_TEST_KERNEL": wrong}).stdout

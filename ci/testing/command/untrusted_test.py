@@ -66,7 +66,7 @@ class Refused(CommandTest):
         self.expect_complaint(2, "--isolate=off", "verify", "--untrusted", "--isolate=off", f"--impl={IN_C}", "--case", CELL)
 
 
-@unittest.skipIf(lacking(), f"SKIPPED: {lacking()}")
+@unittest.skipIf(lacking(), lacking())
 class Confined(CommandTest):
     def kernel(self, text):
         file = self.folder / "kernel.py"

@@ -20,7 +20,7 @@ findings = importlib.util.module_from_spec(importlib.util.spec_from_loader("find
 loader.exec_module(findings)
 
 
-@unittest.skipUnless(PYTHON, "SKIPPED: backgauge was built without the module _backgauge: ci/install-deps --python")
+@unittest.skipUnless(PYTHON, "backgauge was built without the module _backgauge: ci/install-deps --python")
 class FindingsTest(unittest.TestCase):
     def test_malformed_calls_are_counted_by_what_became_of_them(self):
         kind = {"kind": "block_lstm_grad_v2 malformed call", "cases": 2, "status": "FAILED", "text": "accepted", "hint": "", "flaky": False,

@@ -23,7 +23,7 @@ def named_by_install_rules():
     return {str(pathlib.Path(file).relative_to(BUILD)) for file in files if pathlib.Path(file).is_relative_to(BUILD)}
 
 
-@unittest.skipUnless((BUILD / "build.ninja").exists() and shutil.which("ninja"), "SKIPPED: this build is not one of ninja")
+@unittest.skipUnless((BUILD / "build.ninja").exists() and shutil.which("ninja"), "this build is not one of ninja")
 class Install(unittest.TestCase):
     def test_what_verify_builds_is_all_that_is_installed(self):
         target, = re.findall(r"^build release (\S+)$", VERIFY.read_text(), re.MULTILINE)
