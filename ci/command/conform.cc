@@ -58,7 +58,8 @@ bool is_claimed(const backgauge_implementation& implementation, const MustpassLi
   return claims && claims->takes(list.dtype);
 }
 
-// The lists for --ops and --dtypes; without --dtypes, for the dtypes that are claimed.
+// The lists for --ops and --dtypes; without --ops, for the ops that are claimed, and without --dtypes, for their
+// dtypes.
 std::vector<MustpassList> chosen_lists(const ConformArguments& options, const backgauge_implementation& table) {
   for (const std::string& word : options.dtypes) {
     if (std::ranges::none_of(kFloatDtypes, [&](backgauge_dtype dtype) { return dtype_word(dtype) == word; })) {
@@ -69,6 +70,7 @@ std::vector<MustpassList> chosen_lists(const ConformArguments& options, const ba
   std::vector<MustpassList> lists = mustpass_lists(options.mustpass);
   std::erase_if(lists, [&](const MustpassList& list) {
     if (std::ranges::find(ops, list.op) == ops.end()) return true;
+    if (options.ops.empty() && !claims_of(table, list.op)) return true;
     if (options.dtypes.empty()) return !is_claimed(table, list);
     return std::ranges::find(options.dtypes, dtype_word(list.dtype)) == options.dtypes.end();
   });

@@ -72,7 +72,7 @@ std::map<std::string, std::vector<std::string>> facts_of(const Json& conformance
   for (const char* digest : {"{{mustpass.digest}}", "{{records}}"}) {
     out[kCertificate].push_back(rendered(digest, conformance, Escape::kHtml));
   }
-  out[kBadge] = {rendered("{{left}}: {{right}}", badge_values(conformance), Escape::kHtml)};
+  out[kBadge] = {rendered("<title>{{left}}: {{right}}</title>", badge_values(conformance), Escape::kHtml)};
   return out;
 }
 

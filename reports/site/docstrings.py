@@ -32,7 +32,7 @@ def _entry_names(line, column):
     if column and _NAMES.match(line):
         return line, ""
     names = line[:column].rstrip()
-    if column and line[column - 1] == " " and _NAMES.match(names):
+    if column and line[column - 1 : column] == " " and _NAMES.match(names):
         return names, line[column:]
     return None
 
