@@ -52,7 +52,8 @@ class DeviceCallTest : public ::testing::TestWithParam<const char*> {
       ASSERT_TRUE(given == nullptr && std::getenv("BACKGAUGE_CUDART") == nullptr) << device::absence();
       GTEST_SKIP() << device::absence();
     }
-    if (given == nullptr && std::ranges::count(device_names(), "cuda") == 0) GTEST_SKIP() << "cuda is not in this build";
+    if (given == nullptr && std::ranges::count(device_names(), "cuda") == 0)
+      GTEST_SKIP() << "cuda is not in this build";
     std::string error;
     implementation_ = open_implementation(given != nullptr ? given : "cuda", error);
     ASSERT_NE(implementation_, nullptr) << error;

@@ -9,7 +9,7 @@ import resource
 import subprocess
 import unittest
 
-from command import CELL, PLUGINS, CommandTest
+from command import CELL, PLUGINS, CommandTest, run
 
 FAKE = {"BACKGAUGE_CUDART": os.environ["BACKGAUGE_TEST_CUDART"]}
 LIMITED = FAKE | {"BACKGAUGE_CUBLASLT": os.environ["BACKGAUGE_TEST_CUBLASLT"], "FAKE_CUDA_GFLOPS": "400"}
@@ -98,13 +98,14 @@ class Calls(unittest.TestCase):
         def failed_and_skipped(**environment):
             done = subprocess.run([os.environ["BACKGAUGE_TEST_DEVICE_CALL"], "--gtest_filter=Small/*.Repeats*/0"],
                                   env={**os.environ, **environment}, capture_output=True, text=True, timeout=120)
-            return [len(re.findall(rf"^\[ +{word} +\] Small/\S+ \(", done.stdout, re.MULTILINE))
+            return [len(re.findall(rf"^\[ +{word} +\] Small/.* ms\)$", done.stdout, re.MULTILINE))
                     for word in ("FAILED", "SKIPPED")]
 
         self.assertEqual(failed_and_skipped(BACKGAUGE_CUDART="/no/such/libcudart.so"), [2, 0])
         # A device is there: `cuda` opens on it, or is not in this build.
-        listed = json.loads(self.expect(0, "list", "--format=json").stdout)
-        built = not any(entry["name"] == "cuda" and "not in this build" in entry["reason"] for entry in listed["unavailable"])
+        listed = json.loads(run("list", "--format=json").stdout)
+        built = any(entry["name"] == "cuda" for entry in listed["implementations"]) or any(
+            entry["name"] == "cuda" and "not in this build" not in entry["reason"] for entry in listed["unavailable"])
         self.assertEqual(failed_and_skipped(**FAKE), [2, 0] if built else [0, 2])
 
 

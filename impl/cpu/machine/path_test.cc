@@ -32,8 +32,7 @@ TEST(Path, IsTheOneWishedForOrARefusal) {
       EXPECT_EQ(choice.products, Products::kVectors);
       EXPECT_EQ(choice.refusal, "");
     } else {
-      EXPECT_EQ(choice.refusal,
-                "cpu: BACKGAUGE_CPU=" + wish + ": cannot be run here: " + std::string(missing(wished)));
+      EXPECT_EQ(choice.refusal, "cpu: BACKGAUGE_CPU=" + wish + ": cannot be run here: " + std::string(missing(wished)));
     }
   }
 }
@@ -49,8 +48,8 @@ TEST(Path, ProductsAreThoseWishedForOrARefusal) {
       EXPECT_EQ(choice.refusal, "");
     } else {
       EXPECT_EQ(choice.products, Products::kVectors);
-      EXPECT_EQ(choice.refusal, "cpu: BACKGAUGE_CPU=" + std::string(wish) +
-                                    ": cannot be run here: " + std::string(missing(wished)));
+      EXPECT_EQ(choice.refusal,
+                "cpu: BACKGAUGE_CPU=" + std::string(wish) + ": cannot be run here: " + std::string(missing(wished)));
     }
   }
 }
