@@ -70,11 +70,11 @@ int repro_at_once(Candidate& candidate, const ReproArguments& options) {
   }
 }
 
-// "check: threads", or "check: determinism block_lstm_grad_v2" for one op.
 void print_conduct(Candidate& candidate) {
   if (const std::string conduct = candidate.conduct(); !conduct.empty()) fmt::print("{}\n", conduct);
 }
 
+// "check: threads", or "check: determinism block_lstm_grad_v2" for one op.
 int repro_check(Candidate& candidate, const ReproArguments& options) {
   const std::string given = options.line.substr(kCheckPrefix.size());
   constexpr std::array kChecks{kCallsAtOnce, kThreads, kStateWalk, kDeterminism};

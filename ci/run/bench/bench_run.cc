@@ -211,7 +211,7 @@ class BenchRun {
     }
     if (harness) return kSelfCheck;
     if (failed) return kFailed;
-    // What is trusted may leave a workload out; of what is not, nothing is proven by the time of another.
+    // Each untrusted implementation must have been timed itself: a time of another one proves nothing about it.
     if (bench_options_.untrusted) return all_certain && !timed.empty() && timed == all ? kGood : kInconclusive;
     return options_.strict && !(all_certain && !timed.empty()) ? kInconclusive : kGood;
   }
