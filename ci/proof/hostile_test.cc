@@ -17,7 +17,8 @@ class EveryHostile : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(EveryHostile, IsFoundOut) {
   const saboteurs::Hostile& hostile = hostile_ones()[GetParam()];
-  if (kSanitized && hostile.id == "allocates") GTEST_SKIP() << "sanitizers reserve terabytes of addresses";
+  if (kSanitized && hostile.id == "allocates")
+    GTEST_SKIP() << "a sanitizer reserves terabytes of address space, so that memory cannot be limited";
   const HostileOutcome outcome = try_hostile(hostile);
   EXPECT_TRUE(outcome.detected) << hostile.id << ": " << outcome.verdict << "\nexpected: " << hostile.reason;
 }

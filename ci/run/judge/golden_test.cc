@@ -80,6 +80,7 @@ TEST(Goldens, OfAnotherFolderAgreeWithTheOracleToo) {
   const char* given = std::getenv("BACKGAUGE_EXTRA_GOLDENS");
   std::string error;
   const std::filesystem::path beside_the_repository = golden_directory(error) / "../../../../shared/goldens";
+  ASSERT_EQ(error, "");
   const std::filesystem::path directory = given != nullptr ? given : beside_the_repository;
   if (!std::filesystem::exists(directory / "manifest.json")) {
     // A folder that was asked for is never skipped.

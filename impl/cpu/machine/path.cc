@@ -31,12 +31,12 @@ bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
 }
-#endif
 
 #ifdef BACKGAUGE_WITHOUT_AVX512
 constexpr bool kBuiltWithAvx512 = false;
 #else
 constexpr bool kBuiltWithAvx512 = true;
+#endif
 #endif
 
 struct ProductsWord {
@@ -97,7 +97,7 @@ std::string_view missing(Path path) {
   switch (path) {
 #if HWY_ARCH_X86
     case Path::kAvx512:
-      if (!kBuiltWithAvx512) return "this build, for a sanitizer, leaves it out";
+      if (!kBuiltWithAvx512) return "builds for sanitizers leave it out";
       return has_avx512() ? "" : "this processor has no AVX-512 with F, VL, DQ and BW";
     case Path::kAvx2: return has_avx2() ? "" : "this processor has no AVX2 with FMA, BMI, BMI2, AES, PCLMUL and F16C";
     case Path::kNeon: return "not an aarch64 processor";

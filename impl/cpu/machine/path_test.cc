@@ -65,7 +65,7 @@ TEST(Path, UnknownWishesAreRefused) {
 // Not the machine: on every machine this build cannot take it.
 TEST(Path, ABuildWithoutAPathSaysThatItLacksIt) {
   EXPECT_EQ(choose_path("avx512").refusal,
-            "cpu: BACKGAUGE_CPU=avx512: cannot be run here: this build, for a sanitizer, leaves it out");
+            "cpu: BACKGAUGE_CPU=avx512: cannot be run here: builds for sanitizers leave it out");
 }
 #endif
 
