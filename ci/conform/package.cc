@@ -161,7 +161,8 @@ void check_terms(PackageCheck& check) {
   check.terms = parse_terms(said.at("terms"));
   for (const Json& each : said.at("terms")) {
     require(check, each.contains("text") && each.contains("not_claimed"),
-            fmt::format("{}: \"terms\" of {} are not in words", kDescription, each.at("op").get<std::string>()));
+            fmt::format("{}: \"terms\" of {}: expected \"text\" and \"not_claimed\"", kDescription,
+                        each.at("op").get<std::string>()));
   }
   for (const ListResult& list : check.conformance.lists) {
     const bool covered = std::ranges::any_of(terms_about(check.terms, std::vector{list.op}), [&](const Claims& each) {

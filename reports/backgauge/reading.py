@@ -36,7 +36,7 @@ def _distinct(pairs):
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f'"{_short(next(key for key in found if keys.count(key) > 1))}" is there twice')
+        raise ValueError(f'duplicate key "{_short(next(key for key in found if keys.count(key) > 1))}"')
     return found
 
 

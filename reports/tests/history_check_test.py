@@ -63,7 +63,7 @@ class CheckTest(HistoryCase):
     def test_a_last_run_that_is_off_is_pending(self):
         self.fill(lambda k: 1.3 if k == RUNS - 1 else 1.0)
         text = self.check(errors.GOOD)
-        self.assertRegex(text, r"pending: BlockLSTMGradV2 T25 B16 I512 H512 f32 of cpu: the last run is off by \+(29|30|31)\.\d %; a change needs 3 runs")
+        self.assertRegex(text, r"pending: BlockLSTMGradV2 T25 B16 I512 H512 f32 of cpu: the last run is off by \+(29|30|31)\.\d %; it takes 3 runs that agree to call it a change")
         self.check(errors.INCONCLUSIVE, "--strict")
         first, second = json.loads(self.check(errors.GOOD, "--format=json"))["series"]
         self.assertEqual(first["pending"]["runs"], 1)

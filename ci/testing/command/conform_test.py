@@ -129,11 +129,11 @@ class Package(CommandTest):
         forged('"allowances" is not', "conformance.json", lambda text: text.replace('"allowances": ""', '"allowances": "nothing"'))
         forged('"scope" is not', "conformance.json", lambda text: text.replace('"scope": "LSTM', '"scope": "BlockLSTMGradV2 f32, LSTM'))
         forged('"digest" is not', "conformance.json", lambda text: text.replace('"digest": "', '"digest": "0'))
-        forged('a key twice: "scope"', "conformance.json", lambda text: text.replace('"scope"', '"scope": "BlockLSTMGradV2 f32", "scope"'))
-        forged("a key twice", "records.jsonl", lambda text: text.replace('"status":', '"status":"PASSED","status":', 1))
+        forged('a duplicate key: "scope"', "conformance.json", lambda text: text.replace('"scope"', '"scope": "BlockLSTMGradV2 f32", "scope"'))
+        forged("a duplicate key", "records.jsonl", lambda text: text.replace('"status":', '"status":"PASSED","status":', 1))
         forged("nested more than 64 deep", "conformance.json", lambda text: text.replace('"scope"', f'"x": {"[" * 200_000}{"]" * 200_000}, "scope"'))
         forged("nested more than 64 deep", "records.jsonl", lambda text: "[" * 2_000_000 + text)
-        forged("are not in words", "conformance.json", lambda text: re.sub(r'"not_claimed": \[.*?\],\s*', "", text, flags=re.DOTALL))
+        forged('expected "text" and "not_claimed"', "conformance.json", lambda text: re.sub(r'"not_claimed": \[.*?\],\s*', "", text, flags=re.DOTALL))
         forged("--mustpass=9.9", "conformance.json", lambda text: text.replace('"version": "1.0"', '"version": "9.9"'))
 
     def test_what_is_no_package_is_refused(self):

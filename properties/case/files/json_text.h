@@ -28,7 +28,7 @@ Json parse_json(std::string_view text) {
     if (event == Event::object_start) keys.emplace_back();
     if (event == Event::object_end) keys.pop_back();
     if (event == Event::key && !keys.back().insert(parsed.template get<std::string>()).second) {
-      throw std::invalid_argument("JSON with a key twice: " +
+      throw std::invalid_argument("JSON with a duplicate key: " +
                                   parsed.dump(-1, ' ', true, Json::error_handler_t::replace));
     }
     return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON that is legal for most programs, and refused here: too deep, or with a key twice.
+// JSON that is legal for most programs, and refused here: too deep, or with a duplicate key.
 #include "properties/case/files/json_text.h"
 
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ TEST(JsonText, KeepsTheOrderOfTheKeys) {
 }
 
 TEST(JsonText, RefusesAKeyThatIsThereTwice) {
-  EXPECT_NE(problem_of(R"({"a": 1, "b": 2, "a": 1})").find("a key twice: \"a\""), std::string::npos);
-  EXPECT_NE(problem_of(R"([{"x": {"a": 1, "\u0061": 1}}])").find("a key twice"), std::string::npos);
+  EXPECT_NE(problem_of(R"({"a": 1, "b": 2, "a": 1})").find("a duplicate key: \"a\""), std::string::npos);
+  EXPECT_NE(problem_of(R"([{"x": {"a": 1, "\u0061": 1}}])").find("a duplicate key"), std::string::npos);
   EXPECT_EQ(problem_of(R"({"a": {"a": {"a": 1}}, "b": [{"a": 1}, {"a": 1}]})"), "");
 }
 

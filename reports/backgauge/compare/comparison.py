@@ -81,7 +81,7 @@ class Comparison:
 
     @property
     def apart(self):
-        """Why nothing is decided, whatever the times are; "" if there is no such reason."""
+        """The differences that rule out any verdict, in words; "" if there are none."""
         return surroundings.told(machines.apart(self.base.run, self.head.run, self.interleaved))
 
     def rows_and_mean(self) -> tuple[list[Row], Row]:

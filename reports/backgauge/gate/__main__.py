@@ -114,7 +114,7 @@ def _count(options, bench_options, evidence):
         evidence.no_counts = "a saved run has none"
         return
     if timing.only(options.isolation, ("--untrusted",)):
-        evidence.no_counts = "what counts them cannot be confined, and --untrusted was given"
+        evidence.no_counts = "the counter cannot be confined, and --untrusted was given"
         return
     chosen = timing.only(bench_options, ("--threads", *ISOLATION))
     if policy.decides == ALWAYS:

@@ -88,8 +88,8 @@ def _of_claims(evidence, policy):
         return
     for op, terms in base.terms.items() if head.terms else ():
         if head.terms.get(op) != terms:
-            yield Finding(UNCLEAR, "claims", f"{op}: base: {terms}; head: {head.terms.get(op, 'none')}. Which are looser cannot be decided, because a run "
-                                             "that older programs made does not have all claims")
+            yield Finding(UNCLEAR, "claims", f"{op}: base: {terms}; head: {head.terms.get(op, 'none')}. It cannot be decided which are looser: an older "
+                                             "backgauge wrote one of the runs, without its full claims")
 
 
 def _of_times(evidence, policy):

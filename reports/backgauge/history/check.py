@@ -159,7 +159,8 @@ def _switch_text(series, switch):
 
 def _pending_text(series, pending):
     runs = "the last run is" if pending.runs == 1 else f"the last {pending.runs} runs are"
-    missing = f"a change needs {SHORTEST} runs that agree" if pending.runs < SHORTEST else "runs that far off are no surprise in this series"
+    missing = (f"it takes {SHORTEST} runs that agree to call it a change" if pending.runs < SHORTEST
+               else "the series is too noisy to call it a change")
     return (f"pending: {series.key.case_text} of {series.key.implementation}: {runs} off by {100 * (pending.ratio - 1):+.1f} %; {missing}")
 
 
