@@ -13,12 +13,12 @@
 #include "ci/proof/correct.h"
 #include "ci/proof/grid.h"
 #include "ci/proof/hostile_trial.h"
+#include "ci/proof/proof_cases.h"
 #include "ci/proof/statistics.h"
 #include "ci/run/process/in_parallel.h"
 #include "ci/run/process/interrupt.h"
 #include "impl/registry.h"
 #include "properties/campaign/calls/walk.h"
-#include "properties/campaign/plan/campaign.h"
 #include "properties/judge/runner/refusals.h"
 #include "properties/judge/runner/runner.h"
 #include "properties/laws/law.h"
@@ -70,7 +70,8 @@ class Prover {
   };
 
   void prove_op(backgauge_op op) {
-    const std::vector<Case> cases = plan({.tier = Tier::kCi, .seed = options_.seed, .ops = {op}});
+    const std::vector<Case> cases =
+        proof_cases(op, options_.seed, std::max({sizes_.common, sizes_.correct, sizes_.scaled}));
     const std::string word(find_op(op)->word);
     std::vector<Suspect> suspects = suspects_of(op);
     judge_common(word, first(cases, sizes_.common), suspects);
