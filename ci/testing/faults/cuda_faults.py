@@ -183,7 +183,8 @@ def verify_passes(build: Build, plugin: pathlib.Path, fault: Fault | None) -> bo
     settings = SETTINGS
     if fault:
         settings = SETTINGS[2:] if fault.file in OF_CLUSTERS or fault.id.startswith("G") else SETTINGS[:2]
-    common = [build.build / "ci/backgauge", "verify", f"--impl={plugin}", "--no-shrink", "--fail-fast", "--jobs=1", "--timeout=60s"]
+    # A fault may never end. Clusters of 16 blocks take more than a minute for 65,537 rows on a processor.
+    common = [build.build / "ci/backgauge", "verify", f"--impl={plugin}", "--no-shrink", "--fail-fast", "--jobs=1", "--timeout=300s"]
     hard = [f"--case={line}" for line in (build.source / "impl/cuda/cases.txt").read_text().splitlines()
             if line and not line.startswith("#")]
     for cases, (math, steps) in itertools.product((hard, ["--tier=smoke"]), settings):
