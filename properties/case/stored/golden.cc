@@ -5,8 +5,11 @@
 #include <array>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <system_error>
+#include <utility>
 
 #include "properties/case/files/data_files.h"
 #include "properties/case/files/json_integer.h"
@@ -159,6 +162,21 @@ class GoldenReader {
   std::map<std::string, NpyArray>& arrays_;
 };
 
+// As list_goldens(), but reads a manifest again only if it has changed: a tier looks up hundreds of goldens by name.
+std::vector<Golden> known_goldens(const fs::path& directory, std::string& error) {
+  static std::mutex mutex;
+  static std::map<fs::path, std::pair<fs::file_time_type, std::vector<Golden>>> known;
+  std::error_code unreadable;
+  const fs::file_time_type written = fs::last_write_time(directory / kManifest, unreadable);
+  const std::scoped_lock lock(mutex);
+  if (const auto found = known.find(directory); found != known.end() && found->second.first == written) {
+    return found->second.second;
+  }
+  std::vector<Golden> goldens = list_goldens(directory, error);
+  if (error.empty() && !unreadable) known[directory] = {written, goldens};
+  return goldens;
+}
+
 }  // namespace
 
 fs::path golden_directory(std::string& error) {
@@ -206,7 +224,7 @@ bool read_golden(const fs::path& directory, const Golden& golden, GoldenData& da
 bool find_golden(const Case& c, GoldenData& data, std::string& error) {
   const fs::path directory = golden_directory(error);
   if (directory.empty()) return false;
-  const std::vector<Golden> goldens = list_goldens(directory, error);
+  const std::vector<Golden> goldens = known_goldens(directory, error);
   if (!error.empty()) return false;
   const auto golden = std::ranges::find(goldens, c.golden, &Golden::name);
   if (golden == goldens.end()) {
