@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import unittest
 
 from command import CommandTest, run
@@ -46,8 +47,11 @@ class OnHost(CommandTest):
         text = self.expect_right("3xtf32", [f"--case={line}" for line in case_lines()])
         self.assertIn("float products as three of TF32", text)
 
-    def test_is_right_in_clusters_of_every_size(self):  # cuda_faults.py runs the smoke tier so
-        lines = [f"--case={line}" for line in case_lines() if not line.startswith("lstm_block_cell_grad")]
+    def test_is_right_in_clusters_of_every_size(self):  # cuda_faults.py runs so what has few rows in the smoke tier
+        # The cell has no clusters. Threads of a cluster take turns on a processor, so that hundreds of rows take a minute.
+        lines = [f"--case={line}" for line in case_lines()
+                 if not line.startswith("lstm_block_cell_grad") and int(re.search(r"b(\d+)i", line)[1]) < 100]
+        self.assertGreater(len(lines), 25)
         for blocks, math in ((1, ""), (2, "3xtf32,fp16"), (4, ""), (8, "3xtf32,fp16"), (16, "")):
             self.expect_right(math, lines, BACKGAUGE_CUDA_STEPS=f"cluster-{blocks}")
 

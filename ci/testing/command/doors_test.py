@@ -127,12 +127,17 @@ class Doors(AnswersTest):
 
 class OtherClass(AnswersTest):
     def test_what_is_not_declared_is_named(self):
-        for saboteur, said in (("J2.block", "numerical_contract fp32_strict; passes with fp32_tf32 (claim numerical_contract fp32_tf32)"),
-                               ("J17.rnn", "accuracy_class A'; passes with S (claim accuracy_class S)"),
-                               ("F2.rnn", "relu_slope_at_zero 0; passes with 1 (claim relu_slope_at_zero 1)"),
-                               ("J9.rnn", "tanh_absolute 0; passes with 2^-")):
-            done = self.expect(1, "verify", f"--impl=saboteur:{saboteur}", "--tier=smoke", "--no-shrink", "-v")
-            self.assertIn(f"FAILED with {said}", done.stdout, saboteur)
+        for saboteur, line, said in (
+                ("J2.block", "block_lstm_grad_v2 t5b3i4h7 peep=1 dt=f32 data=strat:0x1",
+                 "numerical_contract fp32_strict; passes with fp32_tf32 (claim numerical_contract fp32_tf32)"),
+                ("J17.rnn", "cudnn_rnn_backprop t5b3i4h7 mode=lstm dt=f16 data=strat:0x2",
+                 "accuracy_class A'; passes with S (claim accuracy_class S)"),
+                ("F2.rnn", "cudnn_rnn_backprop t2b5i3h7 mode=relu dir=bi dt=bf16 data=large:0x6e82254c",
+                 "relu_slope_at_zero 0; passes with 1 (claim relu_slope_at_zero 1)"),
+                ("J9.rnn", "cudnn_rnn_backprop t5b3i4h7 mode=tanh dt=f32 data=strat:0x3",
+                 "tanh_absolute 0; passes with 2^-18 (claim tanh_absolute 2^-18)")):
+            done = self.expect(1, "verify", f"--impl=saboteur:{saboteur}", "--case", line, "--no-shrink", "-v")
+            self.assertIn(f"FAILED with {said}\n", done.stdout, saboteur)
 
     def test_half_that_passes_with_another_claim_says_so(self):
         line = self.prepare("block_lstm_grad_v2 t5b3i17h4 peep=0 dt=f16 data=strat:0x1f2e")
