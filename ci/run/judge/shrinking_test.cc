@@ -14,7 +14,7 @@
 namespace backgauge::cli {
 namespace {
 
-// Every thirteenth saboteur: all 800 take ten minutes, and these are enough for a median. Prime, because the list
+// Every thirteenth saboteur: all 800 take five minutes, and these are enough for a median. Prime, because the list
 // repeats with the ops and with the rules.
 constexpr std::size_t kStride = 13;
 

@@ -40,6 +40,7 @@ LSTM = "impl/cuda/clusters/lstm.cu"
 RNN = "impl/cuda/clusters/rnn.cu"
 MMA = "impl/cuda/device/mma.h"
 
+# The cell has none.
 WITH_PRODUCTS = "block_lstm_grad_v2,cudnn_rnn_backprop"
 
 # BACKGAUGE_CUDA_MATH and BACKGAUGE_CUDA_STEPS: every kernel is in one of the first two, or in the third.
@@ -183,17 +184,13 @@ FAULTS = [
 ]
 
 
-def rows(line: str) -> int:
-    size = {letter: int(digits) for letter, digits in re.findall(r"([tbih])(\d+)", line.split()[1])}
-    return size["t"] * size["b"]
-
-
 @functools.cache
 def few_rows(program: pathlib.Path) -> list[str]:
     """Of the smoke tier: the threads of 16 blocks take turns on a processor, a minute for 65,537 rows."""
     planned = subprocess.run([program, "list", "--cases", "--as-planned", "--tier=smoke", f"--ops={WITH_PRODUCTS}"], check=True,
                              capture_output=True, text=True).stdout.splitlines()
-    return [f"--case={line}" for line in planned if rows(line) < 100]
+    sizes = [(line, re.search(r" t(\d+)b(\d+)", line)) for line in planned]
+    return [f"--case={line}" for line, size in sizes if int(size[1]) * int(size[2]) < 100]
 
 
 def verify_passes(build: Build, plugin: pathlib.Path, fault: Fault | None) -> bool:

@@ -42,9 +42,9 @@ def outputs(path):
 
 
 def is_small(line):
-    """Whether known errors, by the hundreds, are computed for the case within a tenth of a second."""
+    """Known errors, by the hundreds, are computed for a case that fails: of 30,000 multiplications they take seconds."""
     size = {letter: int(digits) for letter, digits in re.findall(r"([tbih])(\d+)", line.split()[1])}
-    return size.get("t", 1) * size["b"] * size["h"] * (size["i"] + size["h"]) < 1000 and "layers=" not in line.replace("layers=1", "")
+    return size.get("t", 1) * size["b"] * size["h"] * (size["i"] + size["h"]) < 1000 and not re.search(r" layers=(?!1 )", line)
 
 
 def judged_cases(op, dtype, claims):

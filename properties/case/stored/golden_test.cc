@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 
@@ -91,6 +92,31 @@ TEST(Goldens, ACaseMustSayWhatTheGoldenSays) {
             "data=golden:block_f32_tail");
   const Case unknown = *parse_case("block_lstm_grad_v2 t5b3i4h7 dt=f32 data=golden:nothing", error);
   EXPECT_EQ(fill(unknown).error.substr(0, 47), "data=golden:nothing: no golden of that name in ");
+}
+
+TEST(Goldens, AManifestThatHasChangedIsReadAgain) {
+  fs::path directory;
+  const Golden golden = shipped(directory).front();
+  const fs::path folder = fs::path(testing::TempDir()) / ("backgauge_manifest_" + std::to_string(getpid()));
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  fs::copy_file(directory / "manifest.json", folder / "manifest.json");
+  fs::copy_file(directory / golden.file, folder / golden.file);
+  ASSERT_EQ(setenv("BACKGAUGE_GOLDENS", folder.c_str(), 1), 0);
+  const auto found = [&] {
+    std::string problem;
+    GoldenData data;
+    find_golden(golden.case_line, data, problem);
+    return problem;
+  };
+  EXPECT_EQ(found(), "");
+  std::string error;
+  const fs::file_time_type written = fs::last_write_time(folder / "manifest.json");
+  EXPECT_TRUE(write_file(folder / "manifest.json", R"({"cases": []})", error));
+  fs::last_write_time(folder / "manifest.json", written + std::chrono::seconds(1));
+  EXPECT_EQ(found(), "data=golden:" + golden.name + ": no golden of that name in " + folder.string());
+  ASSERT_EQ(unsetenv("BACKGAUGE_GOLDENS"), 0);
+  fs::remove_all(folder);
 }
 
 TEST(Goldens, MissingAndBrokenFoldersAreNamed) {
