@@ -7,6 +7,7 @@
 #include <cmath>
 #include <future>
 #include <optional>
+#include <span>
 
 #include "reference/arithmetic/dense_product.h"
 #include "reference/deviation.h"
@@ -51,13 +52,47 @@ Bounds<V> bounded(const Problem& problem, const RoundingModel& model) {
   return out;
 }
 
+bool reads_nonfinite(const Problem& problem) {
+  return std::ranges::any_of(spec_of(problem.op).inputs, [&](const TensorSpec& spec) {
+    const Tensor* const tensor = problem.find(spec.name);
+    if (tensor == nullptr) return false;
+    const auto read = static_cast<std::size_t>(elements_in_rows(tensor->shape, spec.rows(problem.extents)));
+    const std::span values(tensor->values);
+    return std::ranges::any_of(values.first(std::min(read, values.size())), [](double v) { return !std::isfinite(v); });
+  });
+}
+
+// Elements without a bound get a NaN as their value, unless only their bound overflows.
+template <class V>
+void open_where_values_overflow(const Problem& problem, const RoundingModel& model, std::vector<Wanted>& all) {
+  const auto is_unbounded = [](const Wanted& wanted, std::size_t k) {
+    return std::isinf(wanted.allowed[k]) && std::isfinite(wanted.value[k]);
+  };
+  const bool any = std::ranges::any_of(all, [&](const Wanted& wanted) {
+    for (std::size_t k = 0; k < wanted.value.size(); ++k) {
+      if (is_unbounded(wanted, k)) return true;
+    }
+    return false;
+  });
+  if (!any) return;
+  OutputNumbers errors;
+  if (!reads_nonfinite(problem)) errors = bounded<V>(problem, exact_and_narrow(model)).bounds;
+  for (std::size_t t = 0; t < all.size(); ++t) {
+    for (std::size_t k = 0; k < all[t].value.size(); ++k) {
+      if (!is_unbounded(all[t], k)) continue;
+      if (errors.empty() || !std::isfinite(errors[t][k])) all[t].value[k] = static_cast<long double>(NAN);
+    }
+  }
+}
+
 // glibc keeps freed memory for the thread that allocated it; the noise could not use it.
 void release_freed_memory() { malloc_trim(0); }
 
 // Without a finite bound or deviation, the result may be anything, including NaN: bounds.md 3.11. deviation: empty if
 // only the bound applies.
 template <class V>
-std::vector<Wanted> wanted_by(const Problem& problem, Bounds<V> bounded, OutputNumbers deviation) {
+std::vector<Wanted> wanted_by(const Problem& problem, const RoundingModel& model, Bounds<V> bounded,
+                              OutputNumbers deviation) {
   deviation.resize(bounded.names.size());
   std::vector<Wanted> out;
   for (std::size_t t = 0; t < bounded.names.size(); ++t) {
@@ -74,18 +109,19 @@ std::vector<Wanted> wanted_by(const Problem& problem, Bounds<V> bounded, OutputN
       if (!deviations.empty() && std::isfinite(value)) {
         allowed = std::min(allowed, bound_when_stored(value, kDeviations * deviations[k], problem.dtype));
       }
-      wanted.value.push_back(std::isinf(allowed) ? static_cast<long double>(NAN) : values[k]);
+      wanted.value.push_back(std::isinf(allowed) && !std::isfinite(value) ? static_cast<long double>(NAN) : values[k]);
       wanted.allowed.push_back(allowed);
     }
     wanted.value.resize(elements, 0);
     wanted.allowed.resize(elements, 0);
   }
+  open_where_values_overflow<V>(problem, model, out);
   return out;
 }
 
 template <class V>
 std::vector<Wanted> oracle_in(const Problem& problem, const RoundingModel& model, RoundingErrors roundings) {
-  if (roundings == RoundingErrors::kCorrelated) return wanted_by(problem, bounded<V>(problem, model), {});
+  if (roundings == RoundingErrors::kCorrelated) return wanted_by(problem, model, bounded<V>(problem, model), {});
   // A large problem has all cores: for both in parallel, or for the products of one after the other if both together
   // would need more memory than the noise.
   constexpr double kTogether = 64.0 * 1024 * 1024;
@@ -99,7 +135,7 @@ std::vector<Wanted> oracle_in(const Problem& problem, const RoundingModel& model
   on_all_cores.reset();
   if (large) release_freed_memory();
   OutputNumbers deviation = deviations_below(std::move(estimate), problem, model, bounds.bounds);
-  return wanted_by(problem, std::move(bounds), std::move(deviation));
+  return wanted_by(problem, model, std::move(bounds), std::move(deviation));
 }
 
 template <class V>

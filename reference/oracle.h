@@ -10,17 +10,17 @@
 
 namespace backgauge {
 
-// How the rounding errors of one call are related. It follows from how the inputs were generated and is never inferred
-// from their values: with random data, rounding errors behave like independent random numbers; with structured data
-// (constants, few distinct values, special values) they may not. arithmetic/bounds.md 6.
+// How the rounding errors of one call are related. With random data, rounding errors behave like independent random
+// numbers; with structured data (constants, few distinct values, special values) they may not. arithmetic/bounds.md 6.
 enum class RoundingErrors { kCorrelated, kIndependent };
 
 struct Wanted {
   std::string name;
   Shape shape;
   std::vector<long double> value;  // exact to a part in 2^10 of `allowed` or better
-  // Largest permitted |got - value|. 0: exactly zero of either sign, or this infinity or a NaN. inf: may be anything,
-  // including NaN; value is a NaN then.
+  // Largest permitted |got - value|. 0: exactly zero of either sign, or this infinity or a NaN. inf, and value is a
+  // NaN: may be anything, including NaN, because intermediate values may overflow or are not finite. inf, and value is
+  // finite: only the error bound overflows, so that agreement proves nothing; but a NaN is wrong.
   std::vector<double> allowed;
 };
 

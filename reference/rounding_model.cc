@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/rounding_model.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "reference/contract/storage.h"
 
@@ -82,6 +84,17 @@ RoundingModel rounding_model(const Problem& problem, const Declared& declared) {
   model.sigmoid_error = activation_error(declared.sigmoid_absolute, declared.sigmoid_ulps, model.unit_roundoff);
   if (declared.computes_co()) model.recomputed_co = 2 * storage.unit_roundoff + 4 * model.unit_roundoff;
   return model;
+}
+
+RoundingModel exact_and_narrow(const RoundingModel& model) {
+  RoundingModel out;
+  out.largest = std::sqrt(model.largest);
+  out.operand_largest = std::sqrt(model.operand_largest);
+  out.carry_largest = std::sqrt(model.carry_largest);
+  out.carry_roundoff = std::min(model.carry_roundoff, std::numeric_limits<double>::min());  // 0 only if that is
+  out.rounds_saved = model.rounds_saved;
+  out.relu_slope_at_zero = model.relu_slope_at_zero;
+  return out;
 }
 
 double bound_when_stored(double value, double error, backgauge_dtype dtype) {

@@ -213,6 +213,12 @@ int list_coverage(const ListArguments& options) {
     const PairCoverage pairs = pair_coverage(op, cases);
     fmt::print("{:<21} {} of {} pairs of settings{}\n", spec.word, pairs.covered, pairs.legal,
                pairs.missing.empty() ? "" : ", not " + pairs.missing);
+    for (const int strength : {2, 3}) {
+      const PairCoverage sizes = size_coverage(op, cases, strength);
+      fmt::print("  {} of {} {} of conditions on sizes{}\n", sizes.covered, sizes.legal,
+                 strength == 2 ? "pairs" : "triples",
+                 sizes.missing.empty() ? "" : fmt::format(", not \"{}\"", sizes.missing));
+    }
     for (const backgauge_dtype dtype : kFloatDtypes) {
       if ((spec.dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
       const TermCoverage terms = term_coverage(op, dtype, cases);

@@ -12,6 +12,7 @@
 #include "ci/command/subcommands.h"
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
+#include "ci/run/explain/own_data.h"
 #include "ci/run/judge/judged_folder.h"
 #include "ci/run/plan/own_problem.h"
 #include "ci/run/plan/preflight.h"
@@ -72,6 +73,12 @@ Drawn read_inputs(const OracleArguments& options) {
   }
 }
 
+// A user's own files are never written.
+Present present_in(const std::string& directory, const OracleArguments& options) {
+  std::error_code none;
+  return std::filesystem::equivalent(directory, options.inputs, none) ? Present::kKeep : Present::kOverwrite;
+}
+
 // Next to inputs that are in a folder, if no folder is named.
 std::string directory_of(const OracleArguments& options) {
   const bool next_to_them =
@@ -86,14 +93,17 @@ int write_oracle(const OracleArguments& options) {
   if (options.profile) print_profile(filled.problem);
   if (directory.empty()) return kGood;
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<Wanted> wanted = ExpectedOutputs(filled.facts).all(filled.problem, Declared{});
+  ExpectedOutputs expected(filled.facts);
+  const std::vector<Wanted> wanted = expected.all(filled.problem, Declared{});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::string error;
-  if (!write_bundle(directory, c, filled, wanted, error, oracle_build())) {
+  if (!write_bundle(directory, c, filled, wanted, error, oracle_build(), present_in(directory, options))) {
     throw CommandError{kUsage, "--dir: " + error};
   }
   fmt::print("{}: {} inputs, {} outputs with their allowed errors, computed in {:.2f} s\n", directory,
              filled.problem.inputs.size(), wanted.size(), took.count());
+  const std::string warning = unproven(expected, filled.problem, wanted, Declared{}, c.data == DataProfile::kOwn);
+  if (!warning.empty()) fmt::print("warning: {}\n", warning);
   return kGood;
 }
 
@@ -112,7 +122,8 @@ void add_oracle(CommandLine& line) {
   command.option("--attributes", options->attributes,
                  "with --inputs: its attributes, such as rnn_mode=gru,dropout=0.5 (default: TensorFlow's)");
   command.flag("--independent-roundings", options->independent_roundings,
-               "with --inputs: they are random, so that rounding errors are independent, which allows less");
+               "with --inputs: rounding errors are independent, as of random numbers, which allows less (default: "
+               "where the rigorous bound proves nothing, the values are tested for it)");
   command.option("--dir", options->directory, "folder to write (default: that of --inputs)");
   command.flag("--profile", options->profile,
                "print time, GFLOP/s, share of the machine's limit, and memory of each evaluation");

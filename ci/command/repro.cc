@@ -77,7 +77,7 @@ void print_conduct(Candidate& candidate) {
 // "check: threads", or "check: determinism block_lstm_grad_v2" for one op.
 int repro_check(Candidate& candidate, const ReproArguments& options) {
   const std::string given = options.line.substr(kCheckPrefix.size());
-  constexpr std::array kChecks{kCallsAtOnce, kThreads, kStateWalk, kDeterminism};
+  constexpr std::array kChecks{kCallsAtOnce, kThreads, kMemory, kStateWalk, kDeterminism};
   const auto check = std::ranges::find_if(kChecks, [&](std::string_view name) {
     return given == name || (name == kDeterminism && given.starts_with(std::string(name) + " "));
   });

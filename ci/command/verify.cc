@@ -92,6 +92,7 @@ class VerifyRun {
       if (shard_.is_first()) {
         checks_.make(kCallsAtOnce, settings, summary_);
         checks_.make(kThreads, settings, summary_);
+        checks_.make(kMemory, settings, summary_);
         // In one process that runs all configurations: further shards would find nothing more.
         if (options_.tier != tier_word(Tier::kSmoke)) checks_.make(kStateWalk, settings, summary_);
       }

@@ -4,14 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <vector>
 
 #include "ci/run/plan/redraw.h"
 #include "ci/run/process/progress.h"
 #include "properties/campaign/plan/campaign.h"
+#include "properties/campaign/plan/joint_sizes.h"
 #include "properties/campaign/settings/settings.h"
+#include "properties/campaign/settings/size_conditions.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/runner/refusals.h"
@@ -21,6 +25,10 @@ namespace {
 
 // In milliseconds of `plain` (progress.h). Cases that take longer are left to the tiers, so that a list takes seconds.
 constexpr double kMostWork = 100;
+
+// The share of the pairs of conditions on sizes that a list meets, if all of them can prove something. The rest would
+// take as long as all others together.
+constexpr double kSizePairs = 0.95;
 
 // Malformed calls of each op and dtype: as many as a smoke tier has.
 constexpr std::uint64_t kMalformed = 200;
@@ -88,6 +96,13 @@ bool is_conclusive(Case& c) {
   return true;
 }
 
+// Sums that are too long for a class to prove something take other values.
+bool can_be_made_conclusive(Case& c) {
+  if (is_conclusive(c)) return true;
+  c = redrawn(c, kMostRedrawsOfClass + 1);
+  return is_conclusive(c);
+}
+
 struct FeaturedCase {
   Case c;
   std::set<Feature> features;
@@ -129,6 +144,42 @@ std::vector<Case> chosen(std::vector<FeaturedCase> left, std::set<Feature>& had)
   }
 }
 
+// Cases that meet most of the pairs of conditions on sizes which those before do not meet.
+std::vector<Case> of_joint_sizes(backgauge_op op, backgauge_dtype dtype, const std::vector<Case>& before) {
+  Draws draws(1, "mustpass/joint sizes");
+  std::vector<Case> out;
+  for (Case& c : joint_sizes(op, {dtype}, {.pairs = kSizePairs}, before, draws)) {
+    if (can_be_made_conclusive(c)) out.push_back(std::move(c));
+  }
+  return out;
+}
+
+// What kernels are tuned for, where nothing before meets it: sizes of several steps that are all aligned, and a step of
+// training.
+std::vector<Case> of_usual_sizes(backgauge_op op, backgauge_dtype dtype, const std::vector<Case>& before) {
+  const bool has_steps = traits_of(op).has_steps;
+  const auto is_aligned = [&](const Case& c) {
+    return (c.T > 1 || !has_steps) && c.B % 8 == 0 && c.I % 8 == 0 && c.H % 8 == 0 && c.H >= 64;
+  };
+  const auto trains = [&](const Case& c) { return !has_steps || (c.T * c.B >= 1024 && c.H >= 64); };
+  std::vector<Case> out;
+  const auto add = [&](const auto& is, Case c) {
+    const auto meets = [&](const Case& each) { return !conditions_met(each).empty() && is(each); };
+    if (std::ranges::any_of(before, meets)) return;
+    if (!can_be_made_conclusive(c)) throw std::runtime_error(to_string(c) + ": proves nothing");
+    out.push_back(c);
+  };
+  Case c{.op = op, .T = has_steps ? 2 : 1, .B = 8, .I = 16, .H = 64, .dtype = dtype};
+  if (spec_of(op).has(Role::kLength)) c.seq_len_max = 2;
+  c.data = DataProfile::kTame;
+  c.seed = 1;
+  add(is_aligned, c);
+  c.T = c.B = 32;
+  if (spec_of(op).has(Role::kLength)) c.seq_len_max = 32;
+  add(trains, c);
+  return out;
+}
+
 }  // namespace
 
 MustpassDraft draft_mustpass_list(backgauge_op op, backgauge_dtype dtype, const std::string& version) {
@@ -138,10 +189,11 @@ MustpassDraft draft_mustpass_list(backgauge_op op, backgauge_dtype dtype, const 
   for (const FeaturedCase& each : all) wanted.insert(each.features.begin(), each.features.end());
   out.text = fmt::format("# backgauge mustpass {}: {} {}. Written by `backgauge conform --draft`; never changed.\n",
                          version, find_op(op)->word, dtype_word(dtype));
-  for (const Case& c : chosen(std::move(all), had)) {
-    out.text += to_string(c) + "\n";
-    ++out.lines;
-  }
+  std::vector<Case> cases = chosen(std::move(all), had);
+  std::ranges::move(of_joint_sizes(op, dtype, cases), std::back_inserter(cases));
+  std::ranges::move(of_usual_sizes(op, dtype, cases), std::back_inserter(cases));
+  for (const Case& c : cases) out.text += to_string(c) + "\n";
+  out.lines = cases.size();
   const std::uint64_t count = malformed_case_count(op, dtype);
   for (std::uint64_t k = 0; k < std::min(kMalformed, count); ++k) {
     Case c{.op = op, .dtype = dtype, .data = DataProfile::kMalformed};

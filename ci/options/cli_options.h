@@ -24,7 +24,7 @@ inline constexpr char kVerdictHelp[] =
     "implementation does not claim the case, or its result is undefined; BROKEN: a call crashed, hung or exited,\n"
     "so there are no outputs to compare.\n"
     "Exit codes: 0 nothing failed; 1 FAILED or BROKEN; 2 wrong usage; 3 the implementation cannot be loaded;\n"
-    "5 nothing was judged, or see --strict; 6 the checker or the machine failed; 130 interrupted.";
+    "5 nothing was proven, or see --strict; 6 the checker or the machine failed; 130 interrupted.";
 
 // "block_lstm_grad_v2,CudnnRNNBackprop" -> ops, by either of their names; "" -> all gradient ops. Throws
 // CommandError(kUsage) on an unknown one.

@@ -12,7 +12,7 @@ enum ExitCode : int {
   kFailed = 1,  // FAILED or BROKEN(implementation)
   kUsage = 2,
   kNotLoaded = 3,     // the implementation cannot be loaded
-  kInconclusive = 5,  // nothing judged; under --strict also MISTRUSTED, or cases not run
+  kInconclusive = 5,  // nothing proven; under --strict also if a case is MISTRUSTED or was not run
   kSelfCheck = 6,     // BROKEN(harness)
   kInterrupted = 130
 };

@@ -9,6 +9,7 @@
 
 #include "ci/run/implementation/load_implementation.h"
 #include "properties/campaign/calls/crowd.h"
+#include "properties/campaign/calls/memory_growths.h"
 #include "properties/campaign/calls/thread_counts.h"
 #include "properties/case/draw/inputs.h"
 #include "properties/judge/compare/claims.h"
@@ -116,6 +117,15 @@ HostileOutcome try_threads(const Hostile& hostile) {
   return {as_expected(verdict, hostile), text_of(verdict)};
 }
 
+HostileOutcome try_memory(const Hostile& hostile) {
+  const std::unique_ptr<Runner> runner = worker_for(hostile);
+  const MemoryGrowths measured = measure_memory_growths(*runner, {sequence_op()});
+  Verdict verdict{Status::kPassed, "", {}};
+  if (!measured.failure.empty()) verdict = {Status::kFailed, measured.failure, {}};
+  if (measured.calls == 0 && measured.failure.empty()) verdict = {Status::kMistrusted, "nothing was measured", {}};
+  return {as_expected(verdict, hostile), text_of(verdict)};
+}
+
 HostileOutcome try_repeated(const Hostile& hostile) {
   const std::unique_ptr<Runner> runner = worker_for(hostile);
   const Case c = trial_cases()[3];
@@ -141,6 +151,7 @@ HostileOutcome try_hostile(const Hostile& hostile) {
   if (hostile.trial == Hostile::Trial::kAtOnce) return try_at_once(hostile);
   if (hostile.trial == Hostile::Trial::kRepeated) return try_repeated(hostile);
   if (hostile.trial == Hostile::Trial::kThreads) return try_threads(hostile);
+  if (hostile.trial == Hostile::Trial::kMemory) return try_memory(hostile);
   const bool is_twin = hostile.verdict == Hostile::Verdict::kPassed;
   // How many leaked threads it takes to be noticed depends on the machine: two calls and more per case, over several
   // rounds.

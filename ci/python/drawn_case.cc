@@ -121,7 +121,7 @@ nb::list DrawnCase::oracle() {
 }
 
 nb::tuple DrawnCase::judge(const nb::dict& outputs) {
-  return verdict_on(arrays_of(outputs), expected_, filled_.problem, claims_);
+  return verdict_on(arrays_of(outputs), expected_, filled_.problem, claims_, Inputs::kGenerated);
 }
 
 }  // namespace backgauge::python

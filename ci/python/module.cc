@@ -16,6 +16,7 @@
 #include "ci/python/user_problem.h"
 #include "ci/python/verdict.h"
 #include "ci/python/words.h"
+#include "ci/run/explain/own_data.h"
 #include "ci/run/judge/judged_folder.h"
 #include "ci/run/plan/own_problem.h"
 #include "ci/run/plan/refuse.h"
@@ -69,18 +70,23 @@ struct Question {
   ExpectedOutputs expected;
 };
 
-// [(name, values, allowed), ...] of the outputs.
-nb::list oracle_of(const nb::object& problem) {
-  Question question(problem);
-  return listed(without_gil([&]() -> const auto& {
-    return question.expected.gradient(question.filled.problem, question.declared());
-  }));
+// [(name, values, allowed), ...] of the outputs, and which of them prove nothing, in words, or "".
+nb::tuple oracle_of(const nb::object& given) {
+  Question question(given);
+  const Problem& problem = question.filled.problem;
+  std::string warning;
+  const std::vector<Wanted>& wanted = without_gil([&]() -> const auto& {
+    const std::vector<Wanted>& gradient = question.expected.gradient(problem, question.declared());
+    warning = cli::unproven(question.expected, problem, gradient, question.declared(), true);
+    return gradient;
+  });
+  return nb::make_tuple(listed(wanted), warning);
 }
 
 // (word of the verdict, lines that explain it).
 nb::tuple judge(const nb::object& problem, const nb::dict& outputs) {
   Question question(problem);
-  return verdict_on(arrays_of(outputs), question.expected, question.filled.problem, question.claims);
+  return verdict_on(arrays_of(outputs), question.expected, question.filled.problem, question.claims, Inputs::kOwn);
 }
 
 // Writes the folder of `backgauge oracle --inputs`, and the outputs to outputs/ in it. Raises ValueError if that fails.

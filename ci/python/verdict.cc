@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "ci/run/explain/diagnosis.h"
+#include "ci/run/explain/own_data.h"
 #include "properties/judge/compare/judge_outputs.h"
 #include "properties/judge/compare/verdict_text.h"
 
@@ -20,13 +21,15 @@ std::string keyword_text(const Property& property, const std::string& word) {
 }  // namespace
 
 nb::tuple verdict_on(const std::map<std::string, UserArray>& outputs, ExpectedOutputs& expected, const Problem& problem,
-                     const Claims& claims) {
+                     const Claims& claims, Inputs inputs) {
   const std::vector<GivenTensor> given = outputs_of(outputs);
   Verdict verdict;
   {
     const nb::gil_scoped_release released;
-    verdict = judge_outputs(expected, problem, given, declared(claims, problem.dtype));
+    const Declared terms = declared(claims, problem.dtype);
+    verdict = judge_outputs(expected, problem, given, terms);
     cli::diagnose(expected, problem, given, claims, keyword_text, verdict);
+    if (inputs == Inputs::kOwn) cli::explain_own(expected, problem, terms, verdict);
   }
   return nb::make_tuple(std::string(verdict_word(verdict.status)), verdict_text(verdict));
 }

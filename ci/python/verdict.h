@@ -12,9 +12,11 @@
 
 namespace backgauge::python {
 
+enum class Inputs { kGenerated, kOwn };
+
 // On input the outputs of a gradient, in the dtypes that they have. On output (word of the verdict, lines that explain
 // it). The caller holds the GIL, which is released while this computes.
 nanobind::tuple verdict_on(const std::map<std::string, UserArray>& outputs, ExpectedOutputs& expected,
-                           const Problem& problem, const Claims& claims);
+                           const Problem& problem, const Claims& claims, Inputs inputs);
 
 }  // namespace backgauge::python

@@ -210,10 +210,13 @@ nb::dict described(const std::string& op) {
   }
   nb::list sizes;
   for (const SizeSpec& size : spec.sizes()) sizes.append(nb::str(size.key.data()));
+  nb::list inputs;
+  for (const TensorSpec& input : spec.inputs) inputs.append(string(input.name));
   nb::dict out;
   out["word"] = std::string(spec.word);
   out["dtypes"] = dtypes;
   out["sizes"] = sizes;
+  out["inputs"] = inputs;
   out["attributes"] = attributes;
   return out;
 }

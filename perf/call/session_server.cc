@@ -110,9 +110,9 @@ void session_main(std::vector<std::string> arguments, const OpenImplementation& 
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   Channel channel = become_worker(confinement);
   std::string error;
-  observe_call("backgauge_entry", true);
+  observe_call("loading", true);
   const backgauge_implementation* implementation = open(arguments[1], error);
-  observe_call("backgauge_entry", false);
+  observe_call("loading", false);
   if (implementation == nullptr) {
     refuse(channel, 0, error, Status::kBroken);
     _exit(0);

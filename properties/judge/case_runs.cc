@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "properties/case/line/random.h"
 #include "properties/judge/compare/run_verdicts.h"
@@ -17,7 +18,7 @@ namespace {
 // 1, 2, 3, 4, 5, 7, 8 or 16 threads, but not `first`: a single one, even and odd splits of most sizes, more threads
 // than some dimensions have elements, and the powers of two that are used most.
 std::int32_t other_thread_count(std::uint64_t seed, std::int32_t first) {
-  std::vector<std::int32_t> counts = {1, 2, 3, 4, 5, 7, 8, 16};
+  std::vector<std::int32_t> counts = {1, 2, 3, 4, 5, 7, 8, 16, 33};
   std::erase(counts, first);
   return counts[RandomStream(seed, "threads").choice(0, static_cast<std::int64_t>(counts.size()))];
 }
@@ -53,6 +54,10 @@ std::string sharing_text(const OpSpec& spec, const std::vector<std::string>& out
   return out;
 }
 
+bool has_nan(const Output& output) {
+  return std::ranges::any_of(output.values, [](double value) { return std::isnan(value); });
+}
+
 // Runs the forward, and determines whether its masks are available.
 std::optional<Verdict> make_forward(CaseSession& session, CaseRuns& runs) {
   const backgauge_op op = session.problem().op;
@@ -61,6 +66,12 @@ std::optional<Verdict> make_forward(CaseSession& session, CaseRuns& runs) {
   }
   runs.forward = session.forward(runs.options);
   if (auto verdict = verdict_of_failed_run(runs.forward)) return verdict;
+  if (std::ranges::any_of(runs.forward.outputs, has_nan)) {
+    RunOptions again = runs.options;
+    again.finite_outputs = true;
+    runs.forward_again = session.repeat_forward(again);
+    if (auto verdict = verdict_of_failed_run(*runs.forward_again)) return verdict;
+  }
   const DropoutMasks masks = session.dropout_masks(runs.options);
   runs.masks_available = !masks.unavailable();
   return judge_dropout_masks(session, masks, runs.options);
@@ -107,6 +118,11 @@ CaseRuns make_runs(CaseSession& session, std::uint64_t seed, std::int32_t num_th
   if (shared.shared_outputs.empty()) return runs;
   runs.shared = session.gradient(shared);
   runs.sharing = sharing_text(spec, shared.shared_outputs);
+  const bool succeeded = !verdict_of_failed_run(*runs.shared);
+  if (succeeded && !first_difference(runs.first.outputs, runs.shared->outputs).empty()) {
+    runs.again.push_back(session.gradient(first));
+    runs.again.push_back(session.gradient(shared));
+  }
   return runs;
 }
 

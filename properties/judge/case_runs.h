@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "properties/judge/compare/verdict.h"
 #include "properties/judge/runner/case_session.h"
@@ -15,13 +16,18 @@ struct CaseRuns {
   // Set if the forward or its masks fail, or if masks are needed and not available: nothing is compared then, and the
   // calls after it are not made.
   std::optional<Verdict> verdict;
-  RunResult forward;               // if the op has one
+  RunResult forward;  // if the op has one
+  // If it left NaN: once more, where outputs held finite numbers before.
+  std::optional<RunResult> forward_again;
   bool masks_available = true;     // or no masks are drawn
   std::optional<Verdict> failure;  // of the first gradient: the other two are not run
   RunResult first, second;
   std::optional<RunResult> shared;  // with outputs in the memory of inputs, if the op allows that
-  std::string sharing;              // how `shared` differs, in words
-  RunOptions options;               // of the forward and the first gradient
+  // If `shared` differs from `first`: both calls once more, in this order, which shows whether memory made the
+  // difference, or no two calls are alike.
+  std::vector<RunResult> again;
+  std::string sharing;  // how `shared` differs, in words
+  RunOptions options;   // of the forward and the first gradient
 };
 
 // On input a legal, claimed case. `seed`: of placements, and of how the runs differ.

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "properties/judge/adjoint/adjoint.h"
+#include "properties/judge/compare/additions.h"
 #include "properties/judge/compare/run_verdicts.h"
 
 namespace backgauge {
@@ -24,6 +25,18 @@ std::optional<Verdict> against_first(const RunResult& first, const RunResult& ot
   return verdict;
 }
 
+// What is not the same in two calls that differ in nothing, if that is claimed.
+std::optional<Verdict> difference_between_equal_calls(const CaseRuns& runs, bool repeats) {
+  if (!repeats || runs.again.empty()) return std::nullopt;
+  const RunResult* const before[] = {&runs.first, &*runs.shared};
+  for (std::size_t k = 0; k < runs.again.size(); ++k) {
+    if (auto wrong = verdict_of_failed_run(runs.again[k])) return wrong;
+    const std::string difference = first_difference(before[k]->outputs, runs.again[k].outputs);
+    if (!difference.empty()) return failed("not repeatable: " + difference);
+  }
+  return std::nullopt;
+}
+
 // The verdict on all runs of the gradient, of which `judged` judges one. `repeats`: they must be equal bit for bit.
 Verdict judge_gradients(const CaseRuns& runs, bool repeats, const JudgeRun& judged) {
   Verdict verdict = judged(runs.first);
@@ -36,6 +49,7 @@ Verdict judge_gradients(const CaseRuns& runs, bool repeats, const JudgeRun& judg
     wrong->reason = runs.sharing + ": " + wrong->reason;
     return *wrong;
   }
+  if (auto wrong = difference_between_equal_calls(runs, repeats)) return *wrong;
   if (auto wrong = against_first(runs.first, *runs.shared, runs.sharing, repeats, judged)) return *wrong;
   return verdict;
 }
@@ -46,15 +60,22 @@ Verdict compare_runs(CaseSession& session, const CaseRuns& runs, ExpectedOutputs
   Verdict verdict{Status::kPassed, "", {}};
   if (session.has_forward()) {
     const Declared declared = session.declared();
-    verdict = conclude(compare_outputs(runs.forward.outputs, expected.forward(session.problem(), declared),
-                                       session.forward_problem(), declared));
+    const std::vector<Wanted>& wanted = expected.forward(session.problem(), declared);
+    std::vector<TensorReport> reports =
+        compare_outputs(runs.forward.outputs, wanted, session.forward_problem(), declared);
+    if (runs.forward_again) {
+      mark_additions(reports, runs.forward.outputs, runs.forward_again->outputs, wanted, session.forward_problem());
+    }
+    verdict = conclude(std::move(reports));
     if (verdict.status == Status::kFailed) return verdict;
   }
   if (runs.failure) return *runs.failure;
   const Declared declared = session.declared();
   const std::vector<Wanted>& wanted = expected.gradient(session.problem(), declared);
   Verdict gradient = judge_gradients(runs, session.repeats(), [&](const RunResult& run) {
-    return conclude(compare_outputs(run.outputs, wanted, session.problem(), declared));
+    std::vector<TensorReport> reports = compare_outputs(run.outputs, wanted, session.problem(), declared);
+    if (&run == &runs.first) mark_additions(reports, run.outputs, runs.second.outputs, wanted, session.problem());
+    return conclude(std::move(reports));
   });
   if (!session.has_forward() || gradient.tensors.empty()) return gradient;  // without tensors the reason says why
   verdict.tensors.insert(verdict.tensors.end(), gradient.tensors.begin(), gradient.tensors.end());

@@ -12,7 +12,8 @@ namespace backgauge {
 namespace {
 
 constexpr int kRepeats = 10;
-constexpr std::int32_t kThreads[] = {1, 2, 7};
+// Even shares of rows and uneven ones; 16 and 33 are more threads than many calls have rows or units.
+constexpr std::int32_t kThreads[] = {1, 2, 3, 16, 33};
 constexpr std::byte kFills[] = {RunOptions::kNanFill, RunOptions::kFiniteFill};
 
 }  // namespace

@@ -26,7 +26,7 @@ std::string_view determinism_word(Determinism determinism);  // bitwise, per thr
 
 struct Repeats {
   Determinism measured = Determinism::kBitwise;
-  std::string difference;  // the one that decided, "w_grad[0,2]: 1, then 2 with 7 threads"; "" if bitwise
+  std::string difference;  // the one that decided, "w_grad[0,2]: 1, then 2 with 3 threads"; "" if bitwise
   int runs = 0;            // 0: the calls did not succeed, and nothing was measured
 };
 
@@ -37,7 +37,7 @@ class DeterminismMeter {
  public:
   DeterminismMeter(Runner& runner, const Problem& problem, std::uint64_t seed);
 
-  // Ten runs with each of 1, 2 and 7 threads, with two placements and two fills of the workspace.
+  // Ten runs with each of 1, 2, 3, 16 and 33 threads, with two placements and two fills of the workspace.
   void measure();
   // One more run, after another process was started.
   void measure_in_another_process();

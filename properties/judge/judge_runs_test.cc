@@ -34,6 +34,41 @@ TEST(Judge, FailsWhatDoesNotRepeatUnlessThatIsDeclared) {
   expect_failed(judge(scripted, cell_case()), "second run: dicfo[0,5]");
 }
 
+// No two calls are alike from the third on, which is the one that shares memory: memory is not to blame.
+TEST(Judge, BlamesNoMemoryForWhatDoesNotRepeat) {
+  ScriptedImplementation scripted;
+  scripted.after_run = [&](const backgauge_call& call) {
+    if (scripted.runs > 2) output_at(call, "dicfo", 5) += static_cast<float>(scripted.runs);
+  };
+  const Verdict verdict = judge(scripted, cell_case());
+  expect_failed(verdict, "not repeatable: dicfo[0,5]: ");
+  EXPECT_EQ(verdict.reason.find("in the memory of"), std::string::npos) << verdict.reason;
+}
+
+// A result that is added to poison is poison: only the second run shows that something was written.
+TEST(Judge, TellsWhatWasAddedFromWhatWasNeverWritten) {
+  ScriptedImplementation scripted;
+  std::vector<float> before(4 * 7 * 3);
+  scripted.before = [&](const backgauge_call& call, backgauge_message&) {
+    for (std::size_t k = 0; k < before.size(); ++k) before[k] = output_at(call, "dicfo", static_cast<std::int64_t>(k));
+    return BACKGAUGE_OK;
+  };
+  scripted.after_run = [&](const backgauge_call& call) {
+    for (std::size_t k = 0; k < before.size(); ++k) {
+      float& value = output_at(call, "dicfo", static_cast<std::int64_t>(k));
+      value = before[k] + value;
+    }
+  };
+  const Verdict added = judge(scripted, cell_case());
+  expect_failed(added, ": the result was added to what was there before the call, want ");
+  expect_failed(added, "; 84 of 84 elements wrong, 84 added to what was there");
+  EXPECT_EQ(failure_of(added), "dicfo added");
+  scripted.after_run = [&](const backgauge_call& call) {
+    for (std::size_t k = 0; k < before.size(); ++k) output_at(call, "dicfo", static_cast<std::int64_t>(k)) = before[k];
+  };
+  expect_failed(judge(scripted, cell_case()), "never written, want ");
+}
+
 TEST(Judge, TheSecondRunHasAnotherWorkspaceAndOtherThreads) {
   ScriptedImplementation workspace;
   workspace.after_run = [](const backgauge_call& call) {
@@ -60,7 +95,7 @@ TEST(Judge, TheNumbersOfThreadsFollowFromTheSeed) {
     };
     EXPECT_EQ(judge(scripted, block_case(), {.seed = seed, .num_threads = 2}).status, Status::kPassed);
   }
-  EXPECT_EQ(seen, (std::set<std::int32_t>{1, 2, 3, 4, 5, 7, 8, 16}));
+  EXPECT_EQ(seen, (std::set<std::int32_t>{1, 2, 3, 4, 5, 7, 8, 16, 33}));
 }
 
 // Which outputs lie in the memory of which inputs.

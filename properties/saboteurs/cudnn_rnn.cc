@@ -16,7 +16,7 @@ namespace {
 Variant forward_of(const Variant& variant) {
   Variant forward = variant;
   const std::initializer_list<Fault> kept = {Fault::kA12, Fault::kG15, Fault::kG23, Fault::kG28,
-                                             Fault::kJ9,  Fault::kJ15, Fault::kJ17};
+                                             Fault::kG29, Fault::kJ9,  Fault::kJ15, Fault::kJ17};
   if (std::find(kept.begin(), kept.end(), variant.fault) == kept.end()) forward.fault = Fault::kNone;
   return forward;
 }

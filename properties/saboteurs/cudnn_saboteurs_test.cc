@@ -26,6 +26,8 @@ constexpr const char* kCases[] = {
     "cudnn_rnn_backprop t4b2i3h5 mode=tanh dir=uni layers=2 in=linear dt=f32 data=strat:0x3",
     "cudnn_rnn_backprop t4b2i3h5 mode=tanh dir=bi layers=2 in=linear dt=f32 data=strat:0x3",
     "cudnn_rnn_backprop t4b3i3h5 mode=relu dir=bi layers=3 in=linear drop=0.5 dt=f32 data=strat:0x4",
+    // A scale of dropout that is rounded.
+    "cudnn_rnn_backprop t3b2i5h3 mode=tanh dir=uni layers=2 in=linear drop=0.3 dt=f32 data=strat:0x1a",
     // I = H, with and without W of the first layer.
     "cudnn_rnn_backprop t3b3i4h4 mode=gru dir=uni layers=2 in=linear dt=f32 data=strat:0x5",
     "cudnn_rnn_backprop t2b2i3h3 mode=lstm dir=uni layers=2 in=skip dt=f32 data=strat:0x6",

@@ -2,6 +2,7 @@
 #include "properties/saboteurs/rnn_net.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -130,7 +131,8 @@ Real Trace<Real>::factor(std::int64_t mask, std::int64_t row, std::int64_t k) co
   if (net_.dropout == 0) return 1;
   const bool kept = keeps(mask, row, k);
   if (net_.is(Fault::kG22) && net_.dropout == 1) return std::numeric_limits<Real>::quiet_NaN();
-  return kept ? static_cast<Real>(1 / (1 - net_.dropout)) : Real(0);
+  const double dropout = net_.is(Fault::kG29) ? std::round(256 * net_.dropout) / 256 : net_.dropout;
+  return kept ? static_cast<Real>(1 / (1 - dropout)) : Real(0);
 }
 
 template class Trace<float>;

@@ -5,11 +5,11 @@ campaign; `cases` are the inputs of a tier; `implements` declares an implementat
 """
 from backgauge.campaign.verify import verify
 from backgauge.cases import Case, case, cases
-from backgauge.errors import Error, HarnessError, InputError
+from backgauge.errors import Error, HarnessError, InputError, NothingProven
 from backgauge.implementation import implements
 from backgauge.params import params_layout
 from backgauge.reference import assert_conforms, oracle
 from backgauge.result import Failure, Result
 
-__all__ = ["Case", "Error", "Failure", "HarnessError", "InputError", "Result", "assert_conforms", "case", "cases", "implements",
-           "oracle", "params_layout", "verify"]
+__all__ = ["Case", "Error", "Failure", "HarnessError", "InputError", "NothingProven", "Result", "assert_conforms", "case", "cases",
+           "implements", "oracle", "params_layout", "verify"]

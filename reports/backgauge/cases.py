@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from backgauge.errors import InputError
+from backgauge.errors import InputError, error_of
 from backgauge.native import asked, native, rounding_properties
 from backgauge.reference import all_as_numpy
 
@@ -74,7 +74,7 @@ class Case:
         __tracebackhide__ = True  # pytest then shows the line that called this
         word, text = asked(self._drawn.judge, all_as_numpy("outputs", outputs))
         if word != "PASSED":
-            raise AssertionError(f"{self.op}: {word} {self.line}\n{text}  repro: {self.repro}.assert_conforms(outputs)")
+            raise error_of(word)(f"{self.op}: {word} {self.line}\n{text}  repro: {self.repro}.assert_conforms(outputs)")
 
     @property
     def repro(self) -> str:

@@ -30,6 +30,17 @@ class InputError(Error, ValueError):
     """Something that was given to a function of this package is wrong, or missing on this machine."""
 
 
+class NothingProven(AssertionError):
+    """Outputs were judged, and nothing is known about them: MISTRUSTED or SKIPPED. `backgauge judge` ends with `exit_code` then."""
+
+    exit_code = INCONCLUSIVE
+
+
+def error_of(word):
+    """The class of the error that a verdict other than PASSED is."""
+    return NothingProven if word in ("MISTRUSTED", "SKIPPED") else AssertionError
+
+
 class HarnessError(Error, RuntimeError):
     """The checker itself failed, or the machine: nothing is known about what was to be judged."""
 

@@ -15,11 +15,12 @@ import dataclasses
 import os
 import shlex
 import sys
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from backgauge.arrays.seen import bits_on_host, is_on_device
-from backgauge.errors import InputError
+from backgauge.errors import InputError, error_of
 from backgauge.native import asked, native, rounding_properties
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def as_numpy(name, value):
             if not is_on_device(value):
                 raise InputError(f"{name}: NumPy cannot read it: {type(error).__name__}: {error}") from None
             word, value = _from_device(name, value)
-    if name == "seq_len_max" and value.dtype.kind in "iu" and value.ndim == 0:
+    if name == "seq_len_max" and value.dtype.kind in "iu":
         word = "i64"
     if word is None:
         raise InputError(f"{name}: expected one of {', '.join(_WORDS)}, got {value.dtype}")
@@ -98,12 +99,23 @@ def _masks(value):
         value = value.cpu()
     elif not hasattr(value, "__array__") and is_on_device(value):
         value = _from_device("dropout_keep", value)[1]
+    try:
+        value = numpy.asarray(value)
+        odd = value[(value != 0) & (value != 1)]
+    except Exception as error:  # whatever another library raises
+        raise InputError(f"dropout_keep: NumPy cannot read it: {type(error).__name__}: {error}") from None
+    if odd.size:
+        raise InputError(f"dropout_keep: expected 1 where an element is kept and 0 where it is dropped, got {odd.flat[0]!s}")
     return numpy.ascontiguousarray(value, dtype=numpy.uint8)
 
 
 def _problem(op, inputs, dropout_keep, independent_roundings, words):
     keep = None if dropout_keep is None else _masks(dropout_keep)
     names = rounding_properties()
+    known = asked(native().describe, op)["inputs"]
+    for name in inputs if isinstance(inputs, Mapping) else ():
+        if isinstance(name, str) and name not in known:
+            raise InputError(f"{name}: {op} has no such input; it has {', '.join(known)}")
     return _Problem(op, all_as_numpy("inputs", inputs), {name: value for name, value in words.items() if name not in names}, keep,
                     independent_roundings, {name: value for name, value in words.items() if name in names})
 
@@ -116,21 +128,26 @@ def oracle(op: str, inputs: Mapping[str, Any], *, dropout_keep: Any = None, inde
 
     dropout_keep           the masks if 0 < dropout < 1: [L-1, T, B, D*H], 1 where an element is kept; or [(L-1)*D, T, B, D*H],
                            one for each direction of the layer above
-    independent_roundings  True if the inputs are random: rounding errors are then independent, which allows less than the rigorous
-                           bound does. With few distinct or otherwise special values, leave it False
+    independent_roundings  True if rounding errors are independent, as those of random numbers are, which allows less than the
+                           rigorous bound does. If it is left out, they count as independent only where the rigorous bound proves
+                           nothing, and the values pass a test for it (reference/arithmetic/bounds.md 6.4)
     words                  attributes, and how the implementation computes, as in backgauge.implements: accuracy_class="B",
                            numerical_contract="fp32_tf32", recomputes_co=True
-    Raises InputError, which names the tensor, what was expected and what it got.
+    Warns if what is allowed proves nothing, and says what to declare. Raises InputError, which names the tensor, what was expected
+    and what it got.
     """
     problem = _problem(op, inputs, dropout_keep, independent_roundings, words)
-    answer = asked(native().oracle, problem)
+    answer, warning = asked(native().oracle, problem)
+    if warning:
+        warnings.warn(warning, stacklevel=2)
     return {name: want for name, want, _ in answer}, {name: allowed for name, _, allowed in answer}
 
 
 def assert_conforms(op: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], *, dropout_keep: Any = None,
                     independent_roundings: bool = False, save: str | os.PathLike[str] | None = None, **words: Any) -> None:
     """Raises AssertionError unless every element of `outputs` is within its allowed error. The message says which is the worst, and
-    what may be wrong. Agreement that proves nothing, because almost any number is allowed, is an error too.
+    what may be wrong. Agreement that proves nothing, because almost any number is allowed, is an error too: NothingProven, an
+    AssertionError whose message says what to declare.
 
     save    folder to which the inputs and outputs of a failure are written; the message then has the command that judges them
     The other arguments are those of `oracle`. Raises InputError for what is wrong with them.
@@ -140,7 +157,7 @@ def assert_conforms(op: str, inputs: Mapping[str, Any], outputs: Mapping[str, An
     given = all_as_numpy("outputs", outputs)
     word, text = asked(native().judge, problem, given)
     if word != "PASSED":
-        raise AssertionError(f"{op}: {word}\n{text}  repro: {_repro(problem, given, save)}")
+        raise error_of(word)(f"{op}: {word}\n{text}  repro: {_repro(problem, given, save)}")
 
 
 def _repro(problem, given, save):

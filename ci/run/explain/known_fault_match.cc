@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "properties/explain/hint.h"
+#include "properties/saboteurs/effort.h"
 #include "properties/saboteurs/variant.h"
 
 namespace backgauge::cli {
@@ -47,6 +48,7 @@ std::vector<GivenTensor> given_by(CaseSession& session, const RunOptions& option
 
 std::string known_fault_match(const Problem& problem, const std::vector<Wanted>& wanted,
                               const std::vector<GivenTensor>& given) {
+  if (saboteurs::multiplications(problem.op, problem.extents) > saboteurs::kFewMultiplications) return "";
   constexpr std::size_t kMost = 3;
   std::vector<const saboteurs::Variant*> found;
   const std::vector<saboteurs::Variant>& variants = saboteurs::variants();

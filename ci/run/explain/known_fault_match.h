@@ -16,8 +16,8 @@ std::vector<GivenTensor> given_by(CaseSession& session, const RunOptions& option
 
 // The known faults that explain the outputs `given` of a problem without random dropout, for example "all outputs match
 // those of a known error: dcs' lacks f (saboteur:A21.block)". Names up to three faults that match all elements of all
-// outputs as closely as properties/explain/hint.h demands; "" if none or more than three match. Described faults have
-// priority over generated ones.
+// outputs as closely as properties/explain/hint.h demands; "" if none or more than three match, or if the problem has
+// more than kFewMultiplications (saboteurs/effort.h). Described faults have priority over generated ones.
 std::string known_fault_match(const Problem& problem, const std::vector<Wanted>& wanted,
                               const std::vector<GivenTensor>& given);
 

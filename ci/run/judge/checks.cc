@@ -53,6 +53,10 @@ void Checks::add(const ThreadCounts& counted) {
   if (!counted.failure.empty()) add(std::string(kThreads), "threads", backgauge::failed(counted.failure));
 }
 
+void Checks::add(const MemoryGrowths& measured) {
+  if (!measured.failure.empty()) add(std::string(kMemory), "memory", backgauge::failed(measured.failure));
+}
+
 void Checks::make(std::string_view check, const CheckSettings& settings, Summary& summary) {
   const auto measure = [&] {
     if (check == kCallsAtOnce) {
@@ -64,6 +68,10 @@ void Checks::make(std::string_view check, const CheckSettings& settings, Summary
       const ThreadCounts counted = count_threads(runner_, settings.ops);
       add(counted);
       summary.add_threads(counted);
+    } else if (check == kMemory) {
+      const MemoryGrowths measured = measure_memory_growths(runner_, settings.ops);
+      add(measured);
+      summary.add_memory(measured);
     } else if (check == kStateWalk) {
       const Walk walked =
           walk(runner_, {.ops = settings.ops, .seed = settings.seed, .num_threads = settings.num_threads});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of an implementation as a whole: state walk, determinism, concurrent calls, threads. Those that failed
-// become records, which have neither a case nor an index in the plan.
+// The checks of an implementation as a whole: state walk, determinism, concurrent calls, threads, memory. Those that
+// failed become records, which have neither a case nor an index in the plan.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "ci/run/outcome/summary.h"
 #include "properties/campaign/calls/crowd.h"
+#include "properties/campaign/calls/memory_growths.h"
 #include "properties/campaign/calls/thread_counts.h"
 #include "properties/campaign/calls/walk.h"
 #include "properties/judge/record/record.h"
@@ -19,8 +20,8 @@
 namespace backgauge::cli {
 
 // What records and repro call them.
-inline constexpr std::string_view kCallsAtOnce = "calls at once", kThreads = "threads", kStateWalk = "state walk",
-                                  kDeterminism = "determinism";
+inline constexpr std::string_view kCallsAtOnce = "calls at once", kThreads = "threads", kMemory = "memory",
+                                  kStateWalk = "state walk", kDeterminism = "determinism";
 
 struct CheckSettings {
   std::vector<backgauge_op> ops;
@@ -39,6 +40,7 @@ class Checks {
   void add(const std::vector<OpDeterminism>& measured);
   void add(const Crowd& judged);
   void add(const ThreadCounts& counted);
+  void add(const MemoryGrowths& measured);
 
   // Runs a check. An exception counts as an error of the harness; the other checks and the run continue.
   void attempt(const std::string& what, const std::function<void()>& check);

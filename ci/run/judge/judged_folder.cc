@@ -10,6 +10,7 @@
 #include "ci/options/command_error.h"
 #include "ci/options/declaration.h"
 #include "ci/run/explain/diagnosis.h"
+#include "ci/run/explain/own_data.h"
 #include "ci/run/outcome/run_head.h"
 #include "ci/run/plan/preflight.h"
 #include "ci/version.h"
@@ -31,11 +32,11 @@ std::vector<Wanted> of_op(const std::vector<Wanted>& all, backgauge_op op) {
   return out;
 }
 
-// The oracle, but for the one question whose answer is in the folder.
+// The oracle, but for what is declared of the answer in the folder: ExpectedOutputs has chosen how its rounding errors
+// are related, and would choose the same again.
 ExpectedOutputs::Oracle oracle_with(const Bundle& bundle) {
-  const RoundingErrors usual = ExpectedOutputs(bundle.facts).rounding_errors();
-  return [&bundle, usual](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
-    const bool answered = !bundle.answer.empty() && declared == Declared{} && roundings == usual;
+  return [&bundle](const Problem& problem, const Declared& declared, RoundingErrors roundings) {
+    const bool answered = !bundle.answer.empty() && declared == Declared{};
     return answered ? of_op(bundle.answer, problem.op) : oracle(problem, declared, roundings);
   };
 }
@@ -72,10 +73,11 @@ JudgedFolder judge_folder(const std::filesystem::path& folder, const std::filesy
   out.record.op = std::string(find_op(bundle.problem.op)->word);
   out.record.impl_name = "files";
   ExpectedOutputs expected(bundle.facts, oracle_with(bundle));
-  out.record.verdict = error.empty()
-                           ? judge_outputs(expected, bundle.problem, given, declared(claims, bundle.problem.dtype))
-                           : Verdict{Status::kFailed, "outputs: " + error, {}};
+  const Declared terms = declared(claims, bundle.problem.dtype);
+  out.record.verdict = error.empty() ? judge_outputs(expected, bundle.problem, given, terms)
+                                     : Verdict{Status::kFailed, "outputs: " + error, {}};
   diagnose(expected, bundle.problem, given, claims, option_text, out.record.verdict);
+  if (bundle.case_line.data == DataProfile::kOwn) explain_own(expected, bundle.problem, terms, out.record.verdict);
   out.record.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (!bundle.not_the_answer.empty())
     out.remark = bundle.not_the_answer + ", so the expected outputs were computed again";

@@ -11,8 +11,15 @@
 #include "properties/case/line/regressions.h"
 
 namespace backgauge::cli {
+namespace {
+
+constexpr std::string_view kTimedOut = "BROKEN timeout";
+
+}  // namespace
+
 ShrunkFailure shrink_failure(Runner& runner, const Case& c, const Record& record, int num_threads) {
   const std::string failure = failure_of(record.verdict);
+  if (failure == kTimedOut) return {record, false, "not shrunk: each run could take as long as --timeout"};
   runner.forget_timeouts();  // shrinking has its own time limit
   const auto judge = [&](const Case& candidate) { return judge_line(runner, candidate, num_threads).verdict; };
   const Shrunk shrunk = shrink(c, failure, judge, ShrinkLimits{}, interrupted);

@@ -17,7 +17,7 @@ struct ShrunkFailure {
   std::string effort;  // "shrunk in 143 runs, 2.1 s"
 };
 
-// `record`: that of a failed case.
+// `record`: that of a failed case. One that timed out is returned as it is, because each run would wait as long again.
 ShrunkFailure shrink_failure(Runner& runner, const Case& c, const Record& record, int num_threads);
 
 // Appends lines to a file of regressions and prints that. Returns false, with a message on stderr, if it cannot.

@@ -14,7 +14,7 @@
 namespace backgauge::cli {
 namespace {
 
-// Every thirteenth saboteur: all 800 take five minutes, and these are enough for a median. Prime, because the list
+// Every thirteenth saboteur: all 800 take ten minutes, and these are enough for a median. Prime, because the list
 // repeats with the ops and with the rules.
 constexpr std::size_t kStride = 13;
 
@@ -55,6 +55,19 @@ TEST(Shrinking, LeadsKnownFaultsToSmallPlainCases) {
   EXPECT_LE(largest[largest.size() / 2], 2);
   EXPECT_GE(10 * plain, 7 * std::ssize(largest));
   RecordProperty("shrunk", static_cast<int>(largest.size()));
+}
+
+// Each run would wait as long again: for a kernel that tunes for 31 s, minutes.
+TEST(Shrinking, DoesNotWaitForTimeouts) {
+  InProcessRunner runner(saboteurs::implementation(0));
+  Case c;
+  c.B = c.H = 7;
+  Record record = judge_line(runner, c, 1);
+  record.verdict = {Status::kBroken, "timeout: run has not returned within 30 s, the limit of --timeout", {}};
+  const ShrunkFailure shrunk = shrink_failure(runner, c, record, 1);
+  EXPECT_EQ(shrunk.effort, "not shrunk: each run could take as long as --timeout");
+  EXPECT_EQ(shrunk.record.id, record.id);
+  EXPECT_FALSE(shrunk.flaky);
 }
 
 }  // namespace

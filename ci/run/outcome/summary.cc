@@ -117,8 +117,9 @@ void Summary::add_checks(const std::vector<Record>& failed) {
 std::string tensor_line(const TensorReport& tensor) {
   const std::string wrong = tensor.bad == 0 ? "" : fmt::format("  {} of {} wrong", tensor.bad, tensor.elements);
   // Elements that were never written have no error.
-  const std::string ratio =
-      tensor.unwritten == tensor.elements && tensor.bad > 0 ? "-" : fmt::format("{:.3g}", tensor.max_ratio);
+  const std::string ratio = tensor.unwritten + tensor.added == tensor.elements && tensor.bad > 0
+                                ? "-"
+                                : fmt::format("{:.3g}", tensor.max_ratio);
   return fmt::format("{:<18} {:<14} worst error/allowed {:<9} resolution {:.2g}{}", tensor.name,
                      to_string(tensor.shape), ratio, tensor.resolution, wrong);
 }
@@ -192,6 +193,12 @@ std::string Summary::behaviour(bool all) const {
     if (!threads_->failure.empty()) out += fmt::format("  {}\n", threads_->failure);
     for (const std::string& why : threads_->unmeasured) out += fmt::format("  not measured: {}\n", why);
   }
+  if (memory_ && (!memory_->failure.empty() || (all && (memory_->calls > 0 || !memory_->unmeasured.empty())))) {
+    const std::string found = memory_->failure.empty() ? ", it does not grow with them" : ": FAILED";
+    out += fmt::format("\nmemory: {} calls measured{}\n", memory_->calls, found);
+    if (!memory_->failure.empty()) out += fmt::format("  {}\n", memory_->failure);
+    for (const std::string& why : memory_->unmeasured) out += fmt::format("  not measured: {}\n", why);
+  }
   std::string measured;
   for (const OpDeterminism& op : determinism_) {
     if (all || op.overclaimed()) measured += text_of(op);
@@ -235,7 +242,11 @@ std::string Summary::left_out() const {
   return out;
 }
 
-std::string Summary::nothing_judged() const {
+std::string Summary::nothing_proven() const {
+  if (counts_[Status::kMistrusted] > 0) {
+    return fmt::format("nothing was proven: every case {} MISTRUSTED\n",
+                       counts_[Status::kSkipped] > 0 ? "was skipped or is" : "is");
+  }
   return counts_.waived == 0 ? "nothing was judged: every case was skipped\n"
                              : "nothing passed: every case was skipped or is waived\n";
 }
@@ -259,7 +270,7 @@ std::string Summary::text(const Detail& detail) const {
       fmt::format("{}summary: {} passed, {} failed,{} {} mistrusted, {} skipped, {} broken; worst passing ratio {}\n",
                   out.empty() ? "" : "\n", counts_[Status::kPassed], counts_[Status::kFailed], waived,
                   counts_[Status::kMistrusted], counts_[Status::kSkipped], counts_[Status::kBroken], worst_.text());
-  if (judged() == 0 && failed() == 0) out += nothing_judged();
+  if (proven() == 0 && failed() == 0) out += nothing_proven();
   if (producers_failed_ > 0)
     out += fmt::format("{} recorded golden outputs contradict the oracle\n", producers_failed_);
   return out;
@@ -268,7 +279,7 @@ std::string Summary::text(const Detail& detail) const {
 int Summary::exit_code(bool strict, bool complete, bool part) const {
   if (broken_harness_ > 0 || broken_checks_ > 0 || producers_failed_ > 0) return kSelfCheck;
   if (failed() > 0 || checks_failed_ > 0) return kFailed;
-  if (judged() == 0 && !part) return kInconclusive;
+  if (proven() == 0 && !part) return kInconclusive;
   const bool mistrusted = counts_[Status::kMistrusted] > 0 || (crowd_ && crowd_->worst.status == Status::kMistrusted);
   if (strict && (mistrusted || !complete)) return kInconclusive;
   return kGood;

@@ -12,6 +12,7 @@
 #include "ci/run/implementation/terms.h"
 #include "ci/run/outcome/verdict_matrix.h"
 #include "properties/campaign/calls/crowd.h"
+#include "properties/campaign/calls/memory_growths.h"
 #include "properties/campaign/calls/thread_counts.h"
 #include "properties/campaign/calls/walk.h"
 #include "properties/case/line/case.h"
@@ -41,6 +42,7 @@ class Summary {
   void add_producer(const Record& record);
   void add_walk(Walk walked) { walk_ = std::move(walked); }
   void add_threads(ThreadCounts counted) { threads_ = std::move(counted); }
+  void add_memory(MemoryGrowths measured) { memory_ = std::move(measured); }
   void add_crowd(Crowd judged) { crowd_ = std::move(judged); }
   void add_checks(const std::vector<Record>& failed);  // counts checks that the harness could not make
   void add_determinism(std::vector<OpDeterminism> measured) { determinism_ = std::move(measured); }
@@ -58,7 +60,7 @@ class Summary {
   // Of the ops that had cases.
   Terms terms() const;
   const std::vector<OpDeterminism>& determinism() const { return determinism_; }
-  // State walk, concurrent calls, threads and determinism; unless `all`, only those with a failure.
+  // State walk, concurrent calls, threads, memory and determinism; unless `all`, only those with a failure.
   std::string behaviour(bool all) const;
 
   // The exit code of properties/README.md. `complete`: no planned case was left out; `part`: other shards have the
@@ -88,14 +90,13 @@ class Summary {
     std::size_t records = 0;
   };
   void add_waived(const Record& record);
-  std::size_t judged() const {
-    return counts_[Status::kPassed] + counts_[Status::kFailed] + counts_[Status::kMistrusted];
-  }
+  // Cases whose verdict says something about the implementation.
+  std::size_t proven() const { return counts_[Status::kPassed] + counts_[Status::kFailed]; }
   bool keeps_state() const { return walk_ && !walk_->failure.empty(); }
   std::string table() const;
   std::string coverage(bool verbose) const;
   std::string left_out() const;
-  std::string nothing_judged() const;
+  std::string nothing_proven() const;
 
   Terms terms_;
   std::set<backgauge_op> ops_;  // of all cases
@@ -113,6 +114,7 @@ class Summary {
   std::optional<Walk> walk_;
   std::optional<Crowd> crowd_;
   std::optional<ThreadCounts> threads_;
+  std::optional<MemoryGrowths> memory_;
   std::vector<OpDeterminism> determinism_;
   Worst worst_, producer_worst_;
 };

@@ -164,7 +164,7 @@ Json worst_ratios(const std::vector<JudgedCase>& cases) {
   for (const JudgedCase& judged : cases) {
     for (const TensorReport& tensor : judged.record->verdict.tensors) {
       // An element without an error to divide counts as infinitely wrong.
-      const bool endless = tensor.unwritten > 0 || tensor.nonfinite > 0;
+      const bool endless = tensor.unwritten > 0 || tensor.added > 0 || tensor.nonfinite > 0;
       const double ratio = endless ? INFINITY : tensor.max_ratio;
       double& most = worst[{judged.c.op, judged.c.dtype, tensor.name}];
       if (!tensor.vacuous) most = std::max(most, ratio);

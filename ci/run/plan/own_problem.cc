@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -111,14 +110,37 @@ Extents extents_of(const OpSpec& spec, const OwnProblem& given, const backgauge_
   return e;
 }
 
+// Refuses what the op does not have, and lengths that are no whole numbers.
+void check_names(const OpSpec& spec, const OwnProblem& given) {
+  std::vector<std::string_view> names;
+  for (const TensorSpec& input : spec.inputs) names.push_back(input.name);
+  for (const auto& [name, array] : given.inputs) {
+    const auto input = std::ranges::find(spec.inputs, name, &TensorSpec::name);
+    if (input == spec.inputs.end()) {
+      refuse("{}: {} has no such input; it has {}", name, spec.tensorflow, fmt::join(names, ", "));
+    }
+    const auto number = std::ranges::find(kFloatDtypes, array.dtype, dtype_word);
+    if (input->is_int64) {
+      if (array.dtype != dtype_word(BACKGAUGE_INT64)) {
+        refuse("{}: expected a whole number, int64, got {}", name, array.dtype);
+      }
+      shape_of(given, *input);
+    }
+    if (!input->is_int64 && number == std::end(kFloatDtypes)) {
+      refuse("{}: expected floating-point numbers, float16, bfloat16, float32 or float64, got {}", name, array.dtype);
+    }
+  }
+}
+
 // The dtype that all inputs have.
 backgauge_dtype dtype_of(const OpSpec& spec, const OwnProblem& given) {
   std::string first, word;
   for (const auto& [name, array] : given.inputs) {
-    if (array.dtype == dtype_word(BACKGAUGE_INT64)) continue;
+    if (array.dtype == dtype_word(BACKGAUGE_INT64)) continue;  // a length
     if (word.empty()) first = name, word = array.dtype;
     if (array.dtype != word) refuse("{}: expected {} as {}, got {}", name, word, first, array.dtype);
   }
+  if (word.empty()) refuse("inputs: expected those of {}, got none", spec.tensorflow);
   for (const backgauge_dtype dtype : kFloatDtypes) {
     if (dtype_word(dtype) == word && (spec.dtypes & BACKGAUGE_BIT(dtype)) != 0) return dtype;
   }
@@ -143,6 +165,8 @@ void read_keep(const OwnProblem& given, Problem& problem) {
   if (given.keep_shape != expected) {
     refuse("dropout_keep: expected shape {}, got {}", to_string(expected), to_string(given.keep_shape));
   }
+  const auto odd = std::ranges::find_if(given.keep, [](std::uint8_t kept) { return kept > 1; });
+  if (odd != given.keep.end()) refuse("dropout_keep: expected 0 or 1, got {}", *odd);
   const auto size = static_cast<std::ptrdiff_t>(mask_elements(e));
   for (auto mask = given.keep.begin(); mask != given.keep.end(); mask += size) {
     problem.keep.emplace_back(mask, mask + size);
@@ -196,10 +220,11 @@ OwnProblem problem_of_files(const std::vector<OutputFile>& files, const std::str
       masks[tensor.name] = &file;
       continue;
     }
-    const bool whole = file.type == NpyType::kInt64 || file.type == NpyType::kInt32;
     const backgauge_dtype dtype = npy_dtype(file.type);
-    if (dtype == BACKGAUGE_INT64 && !whole) refuse("{}: expected floating-point numbers", tensor.name);
-    out.inputs[tensor.name] = {std::string(dtype_word(dtype)), tensor.shape, tensor.values};
+    const bool is_integer = file.type == NpyType::kInt64 || file.type == NpyType::kInt32;
+    const bool is_known = dtype != BACKGAUGE_INT64 || is_integer;
+    out.inputs[tensor.name] = {std::string(is_known ? dtype_word(dtype) : npy_word(file.type)), tensor.shape,
+                               tensor.values};
   }
   for (std::size_t gap = 0; gap < masks.size(); ++gap) {
     const auto found = masks.find(fmt::format("dropout_mask_{}", gap));
@@ -209,13 +234,22 @@ OwnProblem problem_of_files(const std::vector<OutputFile>& files, const std::str
     shape.insert(shape.begin(), static_cast<std::int64_t>(masks.size()));
     if (gap > 0 && shape != out.keep_shape) refuse("dropout_mask_{}: has another shape than dropout_mask_0", gap);
     out.keep_shape = shape;
-    for (const double value : mask.values) out.keep.push_back(value != 0);
+    for (const double value : mask.values) {
+      if (value != 0 && value != 1) {
+        refuse("{}: expected 1 where an element is kept and 0 where it is dropped, got {}", mask.name, value);
+      }
+      out.keep.push_back(value != 0);
+    }
   }
   std::istringstream pairs(attributes);
   for (std::string pair; std::getline(pairs, pair, ',');) {
     const std::size_t equals = pair.find('=');
     if (equals == pair.npos) refuse("--attributes: expected name=value, got {}", pair);
-    out.attributes[pair.substr(0, equals)] = pair.substr(equals + 1);
+    if (pair.find_first_of(" \t") != pair.npos) {
+      refuse("--attributes: expected name=value without blanks, got \"{}\"", pair);
+    }
+    const auto [place, is_new] = out.attributes.emplace(pair.substr(0, equals), pair.substr(equals + 1));
+    if (!is_new) refuse("--attributes: {} is given twice", place->first);
   }
   return out;
 }
@@ -225,6 +259,7 @@ Filled own_problem(const OwnProblem& given) {
   Filled out;
   Problem& problem = out.problem;
   problem.op = spec.op;
+  check_names(spec, given);
   problem.attributes = attributes_of(spec, given.attributes);
   problem.dtype = dtype_of(spec, given);
   problem.extents = extents_of(spec, given, problem.attributes);
@@ -234,9 +269,7 @@ Filled own_problem(const OwnProblem& given) {
   if (!validation.ok()) refuse("{}", validation.refusal);
   problem.extents = validation.extents;
 
-  std::set<std::string> known;
   for (const TensorSpec& tensor : spec.inputs) {
-    known.emplace(tensor.name);
     if (tensor.present != nullptr && !tensor.present(problem.extents)) {
       if (given.inputs.contains(std::string(tensor.name))) refuse("{}: this call has no such tensor", tensor.name);
       continue;
@@ -247,9 +280,6 @@ Filled own_problem(const OwnProblem& given) {
     const auto read = static_cast<std::size_t>(elements_in_rows(input.shape, tensor.rows(problem.extents)));
     out.facts.nonfinite |=
         std::ranges::any_of(std::span(input.values).first(read), [](double value) { return !std::isfinite(value); });
-  }
-  for (const auto& [name, array] : given.inputs) {
-    if (!known.contains(name)) refuse("{}: {} has no such input", name, spec.tensorflow);
   }
   read_keep(given, problem);
   out.facts.structured = !given.independent_roundings;

@@ -15,7 +15,7 @@
 namespace backgauge::cli {
 
 struct OwnArray {
-  std::string dtype;  // f16, bf16, f32, f64; i64 for seq_len_max
+  std::string dtype;  // f16, bf16, f32, f64; i64 for seq_len_max; the name of another type, which is refused
   Shape shape;
   std::span<const double> values;
 };
@@ -27,7 +27,7 @@ struct OwnProblem {
       attributes;                      // TensorFlow's names and words; those left out have TensorFlow's defaults
   Shape keep_shape{};                  // shape_of_keep(), or empty if there are no masks
   std::vector<std::uint8_t> keep{};    // 1 where an element is kept
-  bool independent_roundings = false;  // the inputs are random
+  bool independent_roundings = false;  // they are declared: bounds.md, assumption 5
 };
 
 // The problem that arrays of files, and "name=value,name=value", describe; its arrays are views of the files.

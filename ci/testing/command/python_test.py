@@ -47,7 +47,19 @@ class PythonTest(CommandTest):
     def test_the_end_of_its_process_is_its_own_fault(self):
         self.assertIn("exit: status 7 in run", self.judged("exits"))
         self.assertIn("crash: SIGSEGV in run at address 0x8", self.judged("crashes"))
-        self.assertRegex(self.judged("hangs", "--timeout=2s"), r"timeout: .*2 s")
+        self.assertIn("timeout: run has not returned within 2 s, the limit of --timeout", self.judged("hangs", "--timeout=2s"))
+
+    def test_a_file_that_never_loads_is_named_with_the_option(self):
+        file = self.folder / "waits.py"
+        file.write_text("import time\ntime.sleep(60)\n")
+        self.expect_complaint(3, "timeout: loading has not returned within 1 s, the limit of --timeout", "repro", CELL, f"--impl={file}",
+                              f"--python={PYTHON}", "--timeout=1s")
+
+    def test_memory_that_grows_with_calls_is_found(self):
+        arguments = ["repro", "check: memory", f"--impl={CELLS}", f"--python={PYTHON}"]
+        self.assertRegex(self.expect(0, *arguments).stdout, r"PASSED\n\nmemory: \d+ calls measured, it does not grow with them\n")
+        found = self.expect(1, *arguments, environment={"BACKGAUGE_TEST_KERNEL": "keeps 16 KiB"}).stdout
+        self.assertRegex(found, r"resident memory grows by \S+ kB with each call: by \S+ MB in \d+ calls")
 
     def test_outputs_must_be_all_there_and_of_their_shapes(self):
         self.assertIn("dicfo: expected shape [3, 28], got [3, 27]", self.judged("shape"))

@@ -38,7 +38,7 @@ class Shrunk(CommandTest):
         self.assertRegex(done.stdout, rf"^{check}\nI9\.cell \(version .*\): FAILED\n  claims bitwise, measured per thread count: ")
         done = self.expect(0, "repro", "check: threads", "--impl=plain")
         self.assertRegex(done.stdout, r"^check: threads\nplain \(version .*\): PASSED\n\nthreads: 6 calls measured, ")
-        self.expect_complaint(2, "check: expected one of calls at once, threads, state walk, determinism, got luck", "repro", "check: luck")
+        self.expect_complaint(2, "check: expected one of calls at once, threads, memory, state walk, determinism, got luck", "repro", "check: luck")
         self.expect_complaint(2, "expected none of --shrink", "repro", "check: threads", "--shrink")
 
     def test_parts_shrink_as_one_run(self):

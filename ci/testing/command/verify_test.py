@@ -23,7 +23,7 @@ class GoodPlugins(CommandTest):
         done = self.expect(0, "verify", f"--impl={PLAIN}", "--tier=smoke", "--strict", "--ops=lstm_block_cell_grad,block_lstm_grad_v2")
         self.assertRegex(done.stdout, r"summary: \d{3,} passed, 0 failed, 0 mistrusted, 0 skipped, 0 broken")
         for op in ("lstm_block_cell_grad", "block_lstm_grad_v2"):
-            self.assertRegex(done.stdout, rf"\n  {op} +bitwise +claimed bitwise, 4 cases, 484 runs\n")  # 480, and 4 in another process
+            self.assertRegex(done.stdout, rf"\n  {op} +bitwise +claimed bitwise, 4 cases, 804 runs\n")  # 800, and 4 in another process
 
     def test_plugin_in_c_passes_what_it_claims(self):
         implementation = C_PLUGINS / "plugin_in_c.so"
@@ -101,7 +101,7 @@ class Misbehaving(CommandTest):
         cases = [f"--case={CELL.replace('0x9e37', hex(seed))}" for seed in range(1, 9)]
         arguments = ["verify", f"--impl={PLUGINS / 'changes_an_input.so'}", *cases]
         for option, failures in [("--fail-fast", 1), ("--fail-fast=3", 3)]:
-            self.assertIn(f"summary: 0 passed, {failures} failed", self.expect(1, *arguments, option).stdout)
+            self.assertRegex(self.expect(1, *arguments, option).stdout, rf"summary: \d passed, {failures} failed")
 
     def test_masks_of_a_generator_with_state_need_its_claim(self):
         line = "cudnn_rnn_backprop t5b3i4h5 mode=lstm dir=bi layers=2 in=linear drop=0.5 dt=f32 data=strat:0x1"
@@ -176,7 +176,7 @@ class FailingRun(CommandTest):
         self.assertIn(self.HINT, self.expect(1, "repro", line, self.FAULTY).stdout)
 
     def test_a_large_case_has_the_hint_of_its_shrunk_case(self):
-        line = "block_lstm_grad_v2 t20b16i64h96 peep=0 order=ifco seq=20 dt=f32 data=strat:0x9e37"
+        line = "block_lstm_grad_v2 t4b16i24h32 peep=0 order=ifco seq=4 dt=f32 data=strat:0x9e37"
         self.assertNotIn("hint: ", self.expect(1, "repro", line, self.FAULTY).stdout)
         self.assertIn(self.HINT, self.expect(1, "verify", "--case", line, self.FAULTY).stdout)
 

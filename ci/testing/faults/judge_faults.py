@@ -17,6 +17,7 @@ JUDGE_TEST = Product("judge_test", "properties/judge/judge_test", "properties/ju
 COMPARE = "properties/judge/compare/compare.cc"
 RUN_VERDICTS = "properties/judge/compare/run_verdicts.cc"
 VERDICT = "properties/judge/compare/verdict.cc"
+INDEPENDENCE = "properties/judge/compare/independence.cc"
 JUDGE = "properties/judge/judge.cc"
 COMPARE_RUNS = "properties/judge/compare_runs.cc"
 MASKS = "properties/judge/dropout_masks.cc"
@@ -57,8 +58,11 @@ FAULTS = [
      ("if (vacuous != verdict.tensors.end() || verdict.tensors.empty()) {",
      "if (vacuous != verdict.tensors.end()) {")),
     ("L10c", "a bound that says nothing counts as evidence", COMPARE,
-     ("report.vacuous = !found.all_determined && !(found.median >= least_resolution(dtype, declared));",
+     ("report.vacuous = is_vacuous(found, dtype, declared);",
      "report.vacuous = false;")),
+    ("L10d", "values that repeat count as random", INDEPENDENCE, ("constexpr std::size_t kMostRepeats = 3;", "constexpr std::size_t kMostRepeats = 1 << 30;")),
+    ("L10e", "elements whose bound overflows count as those whose values do", VERDICT,
+     ("open += tensor.elements - tensor.judged - tensor.unbounded;", "open += tensor.elements - tensor.judged;")),
     ("L11", "touched guards and inputs are not looked at", RUN_VERDICTS,
      ("if (!result.violations.empty()) {", "if (false) {")),
     ("L12", "two runs that differ are the same", RUN_VERDICTS,

@@ -48,6 +48,8 @@ def cell(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peeph
         ctypes.string_at(8)
     if WRONG == "hangs":
         time.sleep(60)
+    if WRONG == "keeps 16 KiB":
+        kept.append(np.ones(4096, np.float32))
     if WRONG == "prints":
         print("hello")
     if WRONG == "shape":

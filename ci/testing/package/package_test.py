@@ -7,11 +7,16 @@ import json
 import os
 import pathlib
 import shlex
+import sys
 import unittest
+import warnings
 
 import backgauge
 import numpy as np
 from command import CommandTest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "frameworks"))
+import own_nets
 
 GOLDENS = pathlib.Path(os.environ["BACKGAUGE_TEST_GOLDENS"])
 SIZES = {"B": 3, "I": 4, "H": 5}
@@ -80,16 +85,19 @@ class Oracle(unittest.TestCase):
         self.assertTrue((allowed["cs_prev_grad"] > 0).all() and (allowed["cs_prev_grad"] < 1e-5).all())
         self.assertTrue((want["wci_grad"] == 0).all() and (allowed["wci_grad"] == 0).all())
 
-    def test_independent_roundings_allow_less(self):
+    def test_independent_roundings_allow_less_where_the_rigorous_bound_proves_something(self):
         draw = np.random.default_rng(2)
-        T, B, H = 30, 4, 16
-        inputs = {"input": draw.normal(size=(T, B, H)), "input_h": draw.normal(size=(1, B, H)),
-                  "params": draw.normal(size=2 * H * H + 2 * H) / 4, "output_backprop": draw.normal(size=(T, B, H)),
-                  "output_h_backprop": draw.normal(size=(1, B, H))}
-        inputs = {name: value.astype(np.float32) for name, value in inputs.items()}
-        _, rigorous = backgauge.oracle("CudnnRNNBackprop", inputs, rnn_mode="rnn_tanh")
-        _, likely = backgauge.oracle("CudnnRNNBackprop", inputs, rnn_mode="rnn_tanh", independent_roundings=True)
-        self.assertLess(np.median(likely["params_backprop"] / rigorous["params_backprop"]), 0.5)
+        for T, ratio in ((3, 0.5), (30, 1)):
+            B, H = 4, 16
+            inputs = {"input": draw.normal(size=(T, B, H)), "input_h": draw.normal(size=(1, B, H)),
+                      "params": draw.normal(size=2 * H * H + 2 * H) / 4, "output_backprop": draw.normal(size=(T, B, H)),
+                      "output_h_backprop": draw.normal(size=(1, B, H))}
+            inputs = {name: value.astype(np.float32) for name, value in inputs.items()}
+            _, default = backgauge.oracle("CudnnRNNBackprop", inputs, rnn_mode="rnn_tanh")
+            _, likely = backgauge.oracle("CudnnRNNBackprop", inputs, rnn_mode="rnn_tanh", independent_roundings=True)
+            with self.subTest(T=T):
+                median = np.median(likely["params_backprop"] / default["params_backprop"])
+                self.assertEqual(median, 1) if ratio == 1 else self.assertLess(median, ratio)
 
     def test_what_is_not_read_may_be_left_out(self):
         inputs = cell()
@@ -114,6 +122,38 @@ class Oracle(unittest.TestCase):
         want, _ = backgauge.oracle("LSTMBlockCellGrad", cell())
         again, _ = backgauge.oracle("LSTMBlockCellGrad", {name: OnlyDlpack(value) for name, value in cell().items()})
         np.testing.assert_array_equal(want["dicfo"], again["dicfo"])
+
+
+class OwnNets(unittest.TestCase):
+    """Without a declaration, and with values for which only a declaration helps."""
+
+    def setUp(self):
+        self.inputs = own_nets.drawn("gru", (100, 8, 8, 16), 3)
+        self.same = {**self.inputs, "input": self.inputs["input"][:, :1].repeat(8, 1)}
+
+    def judged(self, inputs, outputs, **options):
+        backgauge.assert_conforms("CudnnRNNBackprop", inputs, outputs, rnn_mode="gru", **options)
+
+    def test_a_net_is_judged(self):
+        right = own_nets.gradients("gru", self.inputs)
+        self.judged(self.inputs, right)
+        with self.assertRaisesRegex(AssertionError, "FAILED") as caught:
+            self.judged(self.inputs, {name: np.zeros_like(value) for name, value in right.items()})
+        self.assertNotIsInstance(caught.exception, backgauge.NothingProven)
+
+    def test_nothing_proven_is_an_error_of_its_own_that_says_what_to_declare(self):
+        declare = "because values of input repeat up to 8 times: .* declare independent_roundings"
+        right = own_nets.gradients("gru", self.same)
+        for outputs in (right, {**right, "params_backprop": np.zeros_like(right["params_backprop"])}):
+            with self.assertRaisesRegex(backgauge.NothingProven, f"(?s)MISTRUSTED.*{declare}") as caught:
+                self.judged(self.same, outputs)
+            self.assertEqual(caught.exception.exit_code, 5)
+        self.judged(self.same, right, independent_roundings=True)
+        with self.assertWarnsRegex(UserWarning, f"the allowed errors of .* prove nothing; .*{declare}"):
+            backgauge.oracle("CudnnRNNBackprop", self.same, rnn_mode="gru")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            backgauge.oracle("CudnnRNNBackprop", self.inputs, rnn_mode="gru")
 
 
 class Elsewhere:
@@ -204,7 +244,11 @@ class Refusals(unittest.TestCase):
         self.refused("i: NumPy cannot read it: BufferError: on another device", put("i", Elsewhere()))
         self.refused("i: expected one of float16, .*, got object", put("i", np.array([None])))
         self.refused("seq_len_max: LSTMBlockCellGrad has no such input", put("seq_len_max", 3))
+        self.refused("sequence_lengths: LSTMBlockCellGrad has no such input", put("sequence_lengths", np.ones(3, int)))
         self.refused("use_peephole: expected true or false, got None", use_peephole=None)
+        self.refused("seq_len_max: expected a whole number, int64, got f64", lambda inputs: inputs.update(seq_len_max=2.5), op="BlockLSTMGradV2")
+        self.refused(r"seq_len_max: expected 0 dimensions, got \[1\]", lambda inputs: inputs.update(seq_len_max=np.ones(1, int)),
+                     op="BlockLSTMGradV2")
         self.refused("has no dtype f64", lambda inputs: inputs.update(cell(dtype=np.float64)))
 
     def test_what_is_no_dict_of_arrays(self):
@@ -231,6 +275,13 @@ class Refusals(unittest.TestCase):
         refused("dropout: expected a number, got half", dropout="half")
         refused("dropout", {"params": (115,)}, dropout=1.5)
         refused(r"dropout_keep: expected the masks, \[1, 2, 3, 5\], got none", {"params": (115,)}, dropout=0.5)
+        masks = np.ones((1, 2, 3, 5))
+        for value, got in ((0.5, "0.5"), (256, "256"), (-1, "-1"), (np.nan, "nan"), (255, "255")):
+            masks[0, 1, 2, 3] = value
+            refused(f"dropout_keep: expected 1 where an element is kept and 0 where it is dropped, got {got}", {"params": (115,)}, dropout=0.5,
+                    dropout_keep=masks)
+        refused("dropout_keep: NumPy cannot read it", {"params": (115,)}, dropout=0.5, dropout_keep=[[1], [1, 0]])
+        refused("sequence_lengths: CudnnRNNBackprop has no such input; it has input, input_h, ", {"sequence_lengths": (3,)})
         refused("input_c: missing|input_c", {"params": (460,)}, rnn_mode="lstm")
         refused("input", {"params": (115,)}, input_mode="skip_input")
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that calls respect num_threads: in every tier, each claimed op with one thread and with two.
+// Checks that calls respect num_threads: in every tier, each claimed op with one thread and with
+// two, and with 3, 16 and 33 where there are more processors.
 #pragma once
 
 #include <string>

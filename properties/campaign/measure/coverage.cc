@@ -5,6 +5,7 @@
 #include <set>
 
 #include "properties/campaign/settings/settings.h"
+#include "properties/campaign/settings/size_conditions.h"
 
 namespace backgauge {
 namespace {
@@ -64,6 +65,21 @@ PairCoverage pair_coverage(backgauge_op op, const std::vector<Case>& cases) {
       out.missing = text_of(settings_of(op), pair);
     }
   }
+  return out;
+}
+
+PairCoverage size_coverage(backgauge_op op, const std::vector<Case>& cases, int strength) {
+  Dtypes dtypes;
+  for (const Dtypes& group : dtype_groups(op)) dtypes.insert(dtypes.end(), group.begin(), group.end());
+  std::set<std::vector<int>> had;
+  for (const Case& c : cases) {
+    if (c.op == op) had.insert(conditions_met(c));
+  }
+  SizeCombinations missing = legal_size_combinations(op, dtypes, strength);
+  PairCoverage out{.covered = 0, .legal = missing.size(), .missing = ""};
+  for (const std::vector<int>& met : had) missing.erase(met, strength);
+  out.covered = out.legal - missing.size();
+  if (missing.size() > 0) out.missing = text_of(op, missing.first());
   return out;
 }
 

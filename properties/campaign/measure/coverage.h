@@ -26,4 +26,7 @@ struct PairCoverage {
 };
 PairCoverage pair_coverage(backgauge_op op, const std::vector<Case>& cases);
 
+// The same for legal combinations of `strength` conditions on sizes (size_conditions.h), 2 or 3.
+PairCoverage size_coverage(backgauge_op op, const std::vector<Case>& cases, int strength);
+
 }  // namespace backgauge

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "properties/campaign/plan/containment.h"
+#include "properties/campaign/plan/joint_sizes.h"
 #include "properties/campaign/plan/random_cases.h"
 #include "properties/campaign/plan/structured_cases.h"
 #include "properties/campaign/plan/sweeps.h"
@@ -28,15 +29,22 @@ struct Amounts {
   int edges = 1;              // cases for each edge shape
   int containment = 0;        // cases for each place
   bool sweeps = false, thorough_sweeps = false;
-  SizeAmount sizes = SizeAmount::kFrequent;
+  SizeAmount sizes = SizeAmount::kFew;
   int structured = 1;  // cases for each structure, dtype and mode; in a smoke tier dtypes and modes take turns
+  JointAmount joint = {};
 };
 
 Amounts amounts(Tier tier) {
   switch (tier) {
-    case Tier::kSmoke: return {.random = 100};
+    case Tier::kSmoke: return {.random = 100, .joint = {.pairs = 0.75}};
     case Tier::kCi:
-      return {.strength = 3, .random = 2500, .edges = 2, .containment = 1, .sweeps = true, .sizes = SizeAmount::kGate};
+      return {.strength = 3,
+              .random = 1000,
+              .edges = 2,
+              .containment = 1,
+              .sweeps = true,
+              .sizes = SizeAmount::kGate,
+              .joint = kJointOfTheGate};
     case Tier::kFull: break;
   }
   return {.strength = 3,
@@ -47,7 +55,8 @@ Amounts amounts(Tier tier) {
           .sweeps = true,
           .thorough_sweeps = true,
           .sizes = SizeAmount::kEvery,
-          .structured = 3};
+          .structured = 3,
+          .joint = {.pairs = 1, .triples = 1}};
 }
 
 // An array is the same for every seed, and takes a few tenths of a second to make, so it is kept.
@@ -66,9 +75,9 @@ const std::vector<Row>& settings_array(backgauge_op op, const Dtypes& dtypes, in
 // The cases of one op in one group of dtypes.
 class Planner {
  public:
-  // later: the group is not the first. Since its dtype is fixed, pairs of the other settings are its triples. In the
-  // gate it has the frequent training sizes only: with all of them the cases of bfloat16 took 49 of 236 s on an AMD
-  // EPYC, and the other dtypes have all sizes too.
+  // later: the group is not the first. Since its dtype is fixed, pairs of the other settings, and of conditions on
+  // sizes, are its triples. In the gate it has the frequent training sizes only: with all of them the cases of bfloat16
+  // took 49 of 236 s on an AMD EPYC, and the other dtypes have all sizes too.
   Planner(const Campaign& campaign, backgauge_op op, const Dtypes& dtypes, bool later)
       : tier_(campaign.tier),
         amounts_(amounts(campaign.tier)),
@@ -79,7 +88,11 @@ class Planner {
         name_(std::string(find_op(op)->word) + (later ? "/" + std::string(dtype_word(dtypes.front())) : "")),
         draws_(campaign.seed, "campaign/" + name_),
         structure_draws_(campaign.seed, "structures/" + name_),
-        size_draws_(campaign.seed, "sizes/" + name_) {}
+        size_draws_(campaign.seed, "sizes/" + name_),
+        mixture_draws_(campaign.seed, "mixture/" + name_),
+        joint_draws_(campaign.seed, "joint sizes/" + name_) {
+    if (later && amounts_.joint.triples < 1) amounts_.joint.triples = 0;
+  }
 
   std::vector<Case> cases() {
     settings(false, draws_);
@@ -92,6 +105,7 @@ class Planner {
       append(structured_cases(op_, dtypes_, tier_ != Tier::kSmoke, structure_draws_));
     }
     append(training_sizes(op_, dtypes_, sizes_, size_draws_));
+    append(joint_sizes(op_, dtypes_, amounts_.joint, out_, joint_draws_));
     return std::move(out_);
   }
 
@@ -103,7 +117,10 @@ class Planner {
   }
 
   void of_dtype(backgauge_dtype dtype) {
-    for (int k = 0; k < amounts_.random; ++k) out_.push_back(random_case(op_, dtype, draws_));
+    for (int k = 0; k < amounts_.random; ++k) {
+      out_.push_back(random_case(op_, dtype, draws_));
+      mix_sizes(out_.back(), mixture_draws_);
+    }
     for (int k = 0; k < amounts_.edges; ++k) append(edge_shapes(op_, dtype, draws_));
     for (int k = 0; k < amounts_.containment; ++k) append(containment_cases(op_, dtype, draws_));
     if (amounts_.sweeps) append(size_sweeps(op_, dtype, amounts_.thorough_sweeps, draws_));
@@ -117,13 +134,13 @@ class Planner {
   void append(std::vector<Case> more) { std::ranges::move(more, std::back_inserter(out_)); }
 
   const Tier tier_;
-  const Amounts amounts_;
+  Amounts amounts_;
   const int strength_;
   const SizeAmount sizes_;
   const backgauge_op op_;
   const Dtypes dtypes_;
   const std::string name_;
-  Draws draws_, structure_draws_, size_draws_;
+  Draws draws_, structure_draws_, size_draws_, mixture_draws_, joint_draws_;
   std::vector<Case> out_;
 };
 

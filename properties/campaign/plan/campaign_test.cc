@@ -51,7 +51,7 @@ TEST(Campaign, TheGateCoversEveryTripleOfSettings) {
 }
 
 TEST(Campaign, TheGateAndTheFullTierHaveTheirAmountsPerOpAndDtype) {
-  for (const auto& [tier, least] : {std::pair{Tier::kCi, 2500}, std::pair{Tier::kFull, 25000}}) {
+  for (const auto& [tier, least] : {std::pair{Tier::kCi, 1800}, std::pair{Tier::kFull, 25000}}) {
     std::map<std::pair<int, int>, int> counts;
     for (const Case& c : plan_of(tier)) ++counts[{c.op, c.dtype}];
     EXPECT_EQ(counts.size(), 8u);

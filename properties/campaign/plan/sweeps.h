@@ -18,8 +18,8 @@ std::vector<Case> size_sweeps(backgauge_op op, backgauge_dtype dtype, bool thoro
 // a wrong branch that depends on them.
 std::vector<Case> edge_shapes(backgauge_op op, backgauge_dtype dtype, Draws& draws);
 
-// T * B around 65535, 65536 and 65537, where launch grids and 16-bit counters end, with H = I = 1. `thorough`: as steps
-// as well as batch rows; a case with that many steps takes seconds.
+// T * B around 65535, 65536 and 65537, where launch grids and 16-bit counters end, with H = I = 1. `thorough`: with
+// every mode or peephole setting, and as steps as well as batch rows; a case with that many steps takes seconds.
 std::vector<Case> sixteen_bit_limits(backgauge_op op, backgauge_dtype dtype, bool thorough, Draws& draws);
 
 // Tensors of more than 2^31 bytes, and of more than 2^31 elements, most of which are never read, so that they take

@@ -5,8 +5,9 @@
 #include <numeric>
 
 #include "properties/campaign/plan/ops/entry.h"
+#include "properties/campaign/settings/oracle_work.h"
+#include "properties/campaign/settings/size_mixture.h"
 #include "properties/case/line/case_attributes.h"
-#include "reference/contract/rnn_params.h"
 
 namespace backgauge {
 namespace {
@@ -18,8 +19,8 @@ struct Size {
 
 // Above H = 768 the weights allow one row at one step.
 constexpr std::pair<std::int64_t, bool> kTrainingHidden[] = {
-    {192, false}, {320, false}, {384, false}, {511, false},  {512, true},  {513, false},  {640, false},  {650, false},
-    {767, false}, {768, false}, {769, false}, {1023, false}, {1024, true}, {1025, false}, {1500, false}, {2048, true}};
+    {192, false}, {320, false}, {384, false},  {511, false},  {512, true},   {513, false}, {650, false},
+    {768, false}, {1024, true}, {1025, false}, {1500, false}, {1536, false}, {2048, true}};
 constexpr std::pair<std::int64_t, bool> kTrainingInputs[] = {{300, false},  {511, false},  {512, true},  {513, false},
                                                              {768, false},  {1023, false}, {1024, true}, {1025, false},
                                                              {1500, false}, {2048, false}};
@@ -30,22 +31,16 @@ constexpr std::pair<std::int64_t, bool> kTrainingSteps[] = {
     {15, false},  {16, false},  {17, false},  {34, false},   {35, true},   {63, false},  {64, false},
     {65, true},   {100, true},  {127, false}, {128, false},  {129, false}, {200, false}, {255, false},
     {256, false}, {257, false}, {512, false}, {1023, false}, {1024, true}, {1025, false}};
-constexpr std::pair<std::int64_t, bool> kLayers[] = {{4, false}, {5, true}, {6, false}, {7, false}, {8, true}};
+constexpr std::pair<std::int64_t, bool> kLayers[] = {{4, false}, {5, true}, {6, false},
+                                                     {7, false}, {8, true}, {12, false}};
 constexpr Size kTwoLarge[] = {
-    {35, 20, 4, 65, 1, false},  {64, 128, 3, 4, 1, true},   {2, 128, 4, 256, 1, false}, {2, 2, 512, 512, 1, false},
-    {100, 1, 3, 128, 1, false}, {2, 256, 512, 5, 1, false}, {65, 64, 3, 17, 1, false},  {2, 64, 256, 129, 1, false},
+    {35, 20, 4, 65, 1, false},  {64, 128, 3, 4, 1, true},    {2, 128, 4, 256, 1, false}, {16, 64, 128, 128, 1, false},
+    {2, 2, 512, 512, 1, false}, {32, 32, 64, 256, 1, false}, {100, 1, 3, 128, 1, false}, {2, 256, 512, 5, 1, false},
+    {65, 64, 3, 17, 1, false},  {2, 64, 256, 129, 1, false}, {2, 72, 64, 64, 1, true},   {80, 2, 3, 160, 1, false},
+    {2, 33, 16, 65, 1, false},
 };
 constexpr Size kTwoLargeStacked[] = {
     {65, 2, 3, 5, 4, false}, {2, 2, 3, 256, 4, false}, {2, 128, 3, 5, 5, false}, {35, 20, 3, 16, 3, false}};
-
-// Nets of many steps need weights with which no state grows: case/README.md.
-constexpr std::int64_t kManySteps = 13;
-
-// The cost of a case, in units of one weight that the oracle evaluates (24 times with perturbations, whatever the other
-// sizes are). A value at a step costs as much as 2.5 weights, an element of x as much as one, a step of a layer as much
-// as 64, however small it is; a weight that is drawn but not evaluated costs 0.15. Fitted to the times of the 1,300
-// large cases of tier ci on an AVX2 processor of 2020, where a weight costs 0.55 microseconds of one core.
-constexpr double kPerValue = 2.5, kPerInput = 1, kPerStep = 64, kUnread = 0.15;
 
 // The most that a tier spends on a size, and on a single case. A size has at least one case if one is affordable.
 struct Budget {
@@ -55,23 +50,16 @@ struct Budget {
 Budget budget_of(SizeAmount amount, bool frequent) {
   constexpr double kAny = std::numeric_limits<double>::infinity();
   switch (amount) {
+    case SizeAmount::kFew:
     case SizeAmount::kFrequent: return {0x1p16, 0x1.2p20};  // 36 ms and 0.6 s; all of them take about three seconds
-    case SizeAmount::kGate:  // 0.3 s and 1.4 s, an LSTM of H = 768; for frequent sizes 1 s and 2.6 s, an LSTM of H =
-                             // 1024
-      return frequent ? Budget{0x1.cp20, 0x1.2p22} : Budget{0x1p19, 0x1.4p21};
+    case SizeAmount::kGate:
+      // 0.1 s and 1.4 s, an LSTM of H = 768; for frequent sizes 1.5 s, all modes of H = 512, and 2.6 s, an LSTM of
+      // H = 1024. Most of the time for large cases is left to those with several large sizes (joint_sizes.h), which
+      // find more.
+      return frequent ? Budget{0x1.5p21, 0x1.2p22} : Budget{0x1.8p17, 0x1.4p21};
     case SizeAmount::kEvery: break;
   }
   return {kAny, kAny};
-}
-
-double work_of(const Case& c) {
-  const Extents e = extents_of(c);
-  const auto gates = static_cast<double>(rnn_gates(c.rnn_mode));
-  const auto steps = static_cast<double>(c.T * e.L * e.D);
-  const TensorSpec& matrices = spec_of(c.op).input(Role::kWeight);
-  const auto weights = static_cast<double>(element_count(matrices.shape(e)).value_or(0));
-  return (matrices.rows(e) > 0 ? 1 : kUnread) * weights + kPerInput * static_cast<double>(c.T * c.B * c.I) +
-         steps * (kPerStep + kPerValue * gates * static_cast<double>(c.B * c.H));
 }
 
 Case shaped(backgauge_op op, const Size& size) {
@@ -112,9 +100,9 @@ std::vector<Case> affordable(backgauge_op op, const Dtypes& dtypes, const Size& 
     Case c = shaped(op, size);
     entry.choose_variant(c, (turn + k) % variants);
     entry.take_turn(c, turn);
-    if (work_of(c) > budget.of_size) c.direction = BACKGAUGE_UNIDIRECTIONAL;  // half the weights
+    if (2 * oracle_work(c) > budget.of_size) c.direction = BACKGAUGE_UNIDIRECTIONAL;  // half the weights
     c.dtype = dtypes[(turn + k + k / round) % dtypes.size()];
-    const double work = work_of(c);
+    const double work = oracle_work(c);
     if (work > budget.of_case || (!out.empty() && spent + work > budget.of_size)) continue;
     spent += work;
     out.push_back(c);
@@ -129,7 +117,9 @@ std::vector<Case> training_sizes(backgauge_op op, const Dtypes& dtypes, SizeAmou
   std::size_t turn = 0;
   for (const Size& size : sizes_of(op)) {
     ++turn;
-    if (amount == SizeAmount::kFrequent && !size.frequent) continue;
+    if (amount <= SizeAmount::kFrequent && !size.frequent) continue;
+    // Three cases of H = 1024 took a ninth of a smoke tier on an Intel Xeon at 2.5 GHz.
+    if (amount == SizeAmount::kFew && size.H > 768) continue;
     for (Case& c : affordable(op, dtypes, size, budget_of(amount, size.frequent), turn)) {
       c.seed = draws.seed();
       out.push_back(c);

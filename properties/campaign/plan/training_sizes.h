@@ -12,13 +12,14 @@
 namespace backgauge {
 
 enum class SizeAmount {
+  kFew,       // as kFrequent, up to H = 768
   kFrequent,  // one or two sizes of each dimension, with one or two cases each
   kGate,      // all sizes, with as many cases each as take a few tenths of a second
   kEvery      // all sizes with all modes or peepholes and all dtypes
 };
 
 // One dimension is large and the others are small, so that a case costs little: H to 2048, I to 2048, B to 1024, T to
-// 1025, layers to 8. Some cases have two large dimensions. If an amount does not allow for all modes or peephole
+// 1025, layers to 12. Some cases have two large dimensions. If an amount does not allow for all modes or peephole
 // settings with all dtypes, different ones are chosen for each size, as directions always are.
 std::vector<Case> training_sizes(backgauge_op op, const Dtypes& dtypes, SizeAmount amount, Draws& draws);
 

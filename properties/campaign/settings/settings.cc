@@ -85,6 +85,7 @@ bool needs_short_nets(DataProfile data) {
     case DataProfile::kScales:
     case DataProfile::kHuge:
     case DataProfile::kTame:
+    case DataProfile::kSparse:
     case DataProfile::kBlank: return false;
     default: return true;
   }

@@ -21,6 +21,10 @@ inline constexpr DataProfile kDistinguishedProfiles[] = {
 inline constexpr int kDrawnProfiles = 11;
 static_assert(kDistinguishedProfiles[kDrawnProfiles] == DataProfile::kBlank);
 
+// Probabilities of dropout. With most of them 1 / (1 - p) has to be rounded, so that a scale from a table or from a
+// byte shows; 1/4 and 1/2 are exact, and the last one drops nearly all. Each is the shortest text of its float.
+inline constexpr double kDropouts[] = {0.1, 0.2, 0.25, 0.3, 0.33333334, 0.5, 0.9};
+
 template <class Values>
 int index_in(const Values& values, std::ranges::range_value_t<Values> value) {
   return static_cast<int>(std::ranges::find(values, value) - std::begin(values));

@@ -36,6 +36,11 @@ TEST(FailureOf, TellsWhatIsTheSame) {
   EXPECT_EQ(reason(Status::kFailed, "not repeatable: x_grad[0,2]: 1, then 2"), "not repeatable: x_grad");
   EXPECT_EQ(reason(Status::kFailed, "run returned INTERNAL: no room for 17 things"), "run returned INTERNAL");
   EXPECT_EQ(reason(Status::kBroken, "crash: SIGSEGV"), "BROKEN crash");
+  EXPECT_EQ(reason(Status::kFailed, "prepare asked for 17 bytes of block_lstm_grad_v2 in float32"),
+            "prepare asked for bytes of block_lstm_grad_v2 in float32");
+  EXPECT_EQ(reason(Status::kFailed,
+                   "malformed call lstm_block_cell_grad f16 peephole=1: w: dimension 0 = 0: run accepted a call"),
+            "malformed call");
   EXPECT_EQ(reason(Status::kBroken, "harness: out of memory"), "");
   EXPECT_EQ(reason(Status::kMistrusted, "x"), "");
   EXPECT_EQ(failure_of(kPassed), "");

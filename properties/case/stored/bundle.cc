@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/case/stored/bundle.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -70,17 +71,23 @@ std::vector<double> low_parts(const std::vector<long double>& values) {
 
 class Writer {
  public:
-  explicit Writer(const fs::path& directory) : directory_(directory) {}
+  Writer(const fs::path& directory, Present present) : directory_(directory), present_(present) {}
+
+  // A tensor of the case, which a user may have put there.
+  void add_given(const std::string& role, const std::string& name, const NpyArray& array) {
+    const std::string file = name + ".npy", bytes = format_npy(array);
+    std::string there, none;
+    const bool is_there = present_ == Present::kKeep && fs::exists(directory_ / file);
+    const bool is_same = is_there && read_file(directory_ / file, there, none) && there == bytes;
+    const std::string place = is_there && !is_same ? "copies/" + file : file;
+    if (!is_same) write(place, bytes);
+    list(role, name, place, array, bytes);
+  }
 
   void add(const std::string& role, const std::string& name, const std::string& file, const NpyArray& array) {
     const std::string bytes = format_npy(array);
     write(file, bytes);
-    tensors_.push_back({{"name", name},
-                        {"role", role},
-                        {"shape", array.shape},
-                        {"dtype", npy_word(array.type)},
-                        {"file", file},
-                        {"fnv1a", file_checksum(bytes)}});
+    list(role, name, file, array, bytes);
   }
 
   void write(const std::string& file, std::string_view bytes) {
@@ -93,27 +100,37 @@ class Writer {
   const ordered_json& tensors() const { return tensors_; }
 
  private:
+  void list(const std::string& role, const std::string& name, const std::string& file, const NpyArray& array,
+            std::string_view bytes) {
+    tensors_.push_back({{"name", name},
+                        {"role", role},
+                        {"shape", array.shape},
+                        {"dtype", npy_word(array.type)},
+                        {"file", file},
+                        {"fnv1a", file_checksum(bytes)}});
+  }
+
   const fs::path& directory_;
+  Present present_;
   ordered_json tensors_ = ordered_json::array();
 };
 
 void write_all(const fs::path& directory, const Case& c, const Filled& filled, const std::vector<Wanted>& wanted,
-               const std::string& maker) {
+               const std::string& maker, Present present) {
   const Problem& problem = filled.problem;
-  Writer writer(directory);
+  Writer writer(directory, present);
   for (const Tensor& tensor : problem.inputs) {
     if (element_count(tensor.shape) != static_cast<std::int64_t>(tensor.values.size())) {
       throw std::runtime_error(tensor.name + " " + to_string(tensor.shape) +
                                " has no values beyond those that are read");
     }
-    writer.add("input", tensor.name, tensor.name + ".npy",
-               {npy_type(dtype_of(problem, tensor)), tensor.shape, tensor.values});
+    writer.add_given("input", tensor.name, {npy_type(dtype_of(problem, tensor)), tensor.shape, tensor.values});
   }
   for (std::size_t gap = 0; gap < problem.keep.size(); ++gap) {
     const std::vector<std::uint8_t>& keep = problem.keep[gap];
     if (keep.empty()) continue;
-    writer.add("dropout_mask", mask_name(gap), mask_name(gap) + ".npy",
-               {NpyType::kUint8, mask_shape(problem.extents), {keep.begin(), keep.end()}});
+    writer.add_given("dropout_mask", mask_name(gap),
+                     {NpyType::kUint8, mask_shape(problem.extents), {keep.begin(), keep.end()}});
   }
   for (const Wanted& output : wanted) {
     const std::string file = output.name + ".npy";
@@ -225,6 +242,11 @@ void read_all(const fs::path& directory, Bundle& bundle, const std::string& make
   }
   while (const ordered_json* entry = find_entry(tensors, "dropout_mask", mask_name(problem.keep.size()))) {
     const NpyArray mask = read_listed(directory, *entry, NpyType::kUint8, mask_shape(problem.extents));
+    const auto odd = std::ranges::find_if(mask.values, [](double kept) { return kept > 1; });
+    if (odd != mask.values.end()) {
+      throw std::runtime_error((directory / entry->at("file").get<std::string>()).string() + ": expected 0 or 1, got " +
+                               std::to_string(static_cast<int>(*odd)));
+    }
     problem.keep.emplace_back(mask.values.begin(), mask.values.end());
   }
   if (!problem.keep.empty() && !is_mask_count(problem.keep.size(), problem.extents)) {
@@ -250,9 +272,9 @@ void read_all(const fs::path& directory, Bundle& bundle, const std::string& make
 }  // namespace
 
 bool write_bundle(const fs::path& directory, const Case& c, const Filled& filled, const std::vector<Wanted>& wanted,
-                  std::string& error, const std::string& maker) {
+                  std::string& error, const std::string& maker, Present present) {
   try {
-    write_all(directory, c, filled, wanted, maker);
+    write_all(directory, c, filled, wanted, maker, present);
     return true;
   } catch (const std::exception& problem) {
     error = problem.what();

@@ -19,11 +19,16 @@
 
 namespace backgauge {
 
+// What happens to arrays of the case that lie in the folder already. kKeep: they are a user's own, and are not written;
+// a copy in copies/ is listed instead if their bytes are not those that would be written.
+enum class Present { kOverwrite, kKeep };
+
 // Writes a filled case and its expected outputs (may be empty), those that ExpectedOutputs::all() has for Declared{}.
-// Creates the folder and overwrites its files. `maker`: the build of the oracle, for read_bundle(). Returns false, with
-// the reason in `error`, if that fails.
+// Creates the folder and overwrites its other files. `maker`: the build of the oracle, for read_bundle(). Returns
+// false, with the reason in `error`, if that fails.
 bool write_bundle(const std::filesystem::path& directory, const Case& c, const Filled& filled,
-                  const std::vector<Wanted>& wanted, std::string& error, const std::string& maker = "");
+                  const std::vector<Wanted>& wanted, std::string& error, const std::string& maker = "",
+                  Present present = Present::kOverwrite);
 
 struct Bundle {
   Case case_line;

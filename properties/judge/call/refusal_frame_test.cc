@@ -9,6 +9,7 @@
 
 #include "properties/judge/runner/refusals.h"
 #include "properties/judge/testing/judge_testing.h"
+#include "reference/contract/validate.h"
 
 namespace backgauge::testing {
 namespace {
@@ -125,6 +126,32 @@ TEST_F(RefusedCall, OfEveryKindIsRefusedFromItsFrame) {
     const Refusals answers = refusals(scripted_.table, op, BACKGAUGE_HALF, 3);
     EXPECT_GT(answers.calls, 100u);
     for (const WrongAnswer& wrong : answers.wrong) ADD_FAILURE() << wrong.call << ": " << wrong.fault;
+  }
+}
+
+// A forward that saves nothing: some changes of reserve_space leave the call legal, and it must not be accused of
+// accepting it.
+TEST(Refusals, OfAnEmptyReserveSpaceAreThoseOfIllegalCalls) {
+  ScriptedImplementation scripted;
+  scripted.claim(BACKGAUGE_CUDNN_RNN_BACKPROP);
+  scripted.after_prepare = [](backgauge_plan& plan) { plan.reserve_space_length = 0; };
+  scripted.before = [](const backgauge_call& call, backgauge_message& message) {
+    const Validation validation = validate(call, 0);
+    std::strncpy(message.text, validation.refusal.c_str(), sizeof message.text - 1);
+    return validation.ok() ? BACKGAUGE_OK : BACKGAUGE_INVALID_ARGUMENT;
+  };
+  InProcessRunner runner(scripted.table);
+  for (const backgauge_op op : {BACKGAUGE_CUDNN_RNN, BACKGAUGE_CUDNN_RNN_BACKPROP}) {
+    std::uint64_t legal = 0;
+    const std::uint64_t all = malformed_count(op, BACKGAUGE_FLOAT32);
+    for (std::uint64_t number = 0; number < all; ++number) {
+      const Malformed which{op, BACKGAUGE_FLOAT32, number};
+      const Verdict verdict = judge_refusal(runner, which);
+      EXPECT_EQ(verdict.status, Status::kPassed) << malformed_description(which) << ": " << verdict.reason;
+      legal += verdict.note.starts_with("not made: the call is legal") ? 1 : 0;
+    }
+    EXPECT_GT(legal, 0u);
+    EXPECT_LT(legal, all / 20);
   }
 }
 

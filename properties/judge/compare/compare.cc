@@ -114,6 +114,7 @@ TensorReport compare(const Wanted& wanted, std::span<const double> got, std::spa
     const Judgement judgement =
         missing ? Judgement{} : judge_element(got[k], wanted.value[k], wanted.allowed[k], largest);
     report.judged += judgement.judged ? 1 : 0;
+    report.unbounded += !judgement.judged && kind_of(wanted.value[k]) == Kind::kFinite ? 1 : 0;
     report.bad += judgement.passed ? 0 : 1;
     report.nonfinite += judgement.wrong_kind ? 1 : 0;
     report.unwritten += missing ? 1 : 0;
@@ -129,8 +130,12 @@ TensorReport compare(const Wanted& wanted, std::span<const double> got, std::spa
   }
   const Resolution found = resolution(wanted);
   report.resolution = found.median;
-  report.vacuous = !found.all_determined && !(found.median >= least_resolution(dtype, declared));
+  report.vacuous = is_vacuous(found, dtype, declared);
   return report;
+}
+
+bool is_vacuous(const Resolution& found, backgauge_dtype dtype, const Declared& declared) {
+  return !found.all_determined && !(found.median >= least_resolution(dtype, declared));
 }
 
 Resolution resolution(const Wanted& wanted) {

@@ -38,6 +38,9 @@ Resolution resolution(const Wanted& wanted);
 // The resolution that an implementation with these declarations must be judged with.
 double least_resolution(backgauge_dtype dtype, const Declared& declared);
 
+// Whether an output of this resolution is vacuous for such an implementation.
+bool is_vacuous(const Resolution& found, backgauge_dtype dtype, const Declared& declared);
+
 // What is wrong with the bounds of the oracle: a NaN or negative bound of a finite value, with the element, or a number
 // of elements that does not match the shape. "" if nothing.
 std::string faulty_bound(const Wanted& wanted);

@@ -66,6 +66,18 @@ TEST(Compare, WantedNanAndInfinitiesMustBeTheSame) {
   }
 }
 
+// Its bound alone overflows: it is not judged, and counts as an element that proves nothing.
+TEST(Compare, AFiniteElementWithoutABoundIsCounted) {
+  for (const double got : {1.0, 0.0, kInf}) {
+    const TensorReport report = judge(1, kInf, got);
+    EXPECT_EQ(report.bad, 0);
+    EXPECT_EQ(report.judged, 0);
+    EXPECT_EQ(report.unbounded, 1);
+    EXPECT_TRUE(report.vacuous);
+  }
+  EXPECT_EQ(judge(static_cast<long double>(kNan), kInf, 1).unbounded, 0);
+}
+
 TEST(Compare, InfinityPassesOnlyWhereTheBoundReachesBeyondTheDtype) {
   EXPECT_EQ(judge(65504, 16, kInf, BACKGAUGE_HALF).bad, 0);
   EXPECT_EQ(judge(65504, 16, -kInf, BACKGAUGE_HALF).nonfinite, 1);

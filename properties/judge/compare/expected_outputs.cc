@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "properties/judge/compare/compare.h"
+#include "properties/judge/compare/independence.h"
+
 namespace backgauge {
 namespace {
 
@@ -22,11 +25,11 @@ Declared effective(Declared declared, const Problem& problem) {
 ExpectedOutputs::ExpectedOutputs(const DataFacts& facts, Oracle oracle) : facts_(facts), oracle_(std::move(oracle)) {}
 
 const std::vector<Wanted>& ExpectedOutputs::gradient(const Problem& problem, const Declared& declared) {
-  return answer(problem.op, problem, declared, rounding_errors());
+  return sharpest(problem.op, problem, declared);
 }
 
 const std::vector<Wanted>& ExpectedOutputs::forward(const Problem& problem, const Declared& declared) {
-  return answer(traits_of(problem.op).forward.value(), problem, declared, rounding_errors());
+  return sharpest(traits_of(problem.op).forward.value(), problem, declared);
 }
 
 std::vector<Wanted> ExpectedOutputs::all(const Problem& problem, const Declared& declared) {
@@ -43,6 +46,20 @@ const std::vector<Wanted>& ExpectedOutputs::rigorous_gradient(const Problem& pro
 
 RoundingErrors ExpectedOutputs::rounding_errors() const {
   return facts_.structured || facts_.nonfinite ? RoundingErrors::kCorrelated : RoundingErrors::kIndependent;
+}
+
+std::string ExpectedOutputs::why_rigorous(const Problem& problem, const Declared& declared) const {
+  return facts_.nonfinite ? "there are values that are not finite" : why_not_independent(problem, declared);
+}
+
+const std::vector<Wanted>& ExpectedOutputs::sharpest(backgauge_op op, const Problem& problem,
+                                                     const Declared& declared) {
+  const RoundingErrors known = rounding_errors();
+  const std::vector<Wanted>& wanted = answer(op, problem, declared, known);
+  const auto vacuous = [&](const Wanted& tensor) { return is_vacuous(resolution(tensor), problem.dtype, declared); };
+  const bool enough = known == RoundingErrors::kIndependent || std::ranges::none_of(wanted, vacuous);
+  if (enough || !why_rigorous(problem, declared).empty()) return wanted;
+  return answer(op, problem, declared, RoundingErrors::kIndependent);
 }
 
 bool ExpectedOutputs::Question::operator==(const Question& other) const {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <list>
+#include <string>
 #include <vector>
 
 #include "properties/case/line/filled.h"
@@ -16,7 +17,8 @@ class ExpectedOutputs {
  public:
   using Oracle = std::function<std::vector<Wanted>(const Problem&, const Declared&, RoundingErrors)>;
 
-  // `facts`: about the inputs of the case. They decide, only here, how its rounding errors are related.
+  // `facts`: about the inputs of the case. They decide, only here, how its rounding errors are related: where they say
+  // nothing and rigorous bounds prove nothing, the values decide (independence.h).
   explicit ExpectedOutputs(const DataFacts& facts, Oracle oracle = backgauge::oracle);
 
   // The problem has the inputs of the case; its attributes and dropout masks may be others. The outputs are in the
@@ -35,6 +37,10 @@ class ExpectedOutputs {
   const DataFacts& facts() const { return facts_; }
   RoundingErrors rounding_errors() const;
 
+  // Why the rounding errors of a structured problem do not count as independent where its rigorous bounds prove
+  // nothing; "" if they do.
+  std::string why_rigorous(const Problem& problem, const Declared& declared) const;
+
  private:
   struct Question {
     backgauge_op op;
@@ -51,6 +57,7 @@ class ExpectedOutputs {
   };
 
   // `op`: that of the problem, or its forward.
+  const std::vector<Wanted>& sharpest(backgauge_op op, const Problem& problem, const Declared& declared);
   const std::vector<Wanted>& answer(backgauge_op op, const Problem& problem, const Declared& declared,
                                     RoundingErrors roundings);
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "properties/case/draw/inputs.h"
 #include "properties/judge/testing/judge_testing.h"
 
@@ -65,6 +67,29 @@ TEST(ExpectedOutputs, FactsDecideHowRoundingErrorsAreRelated) {
       const auto want = structured || nonfinite ? RoundingErrors::kCorrelated : RoundingErrors::kIndependent;
       EXPECT_EQ(asked.roundings, std::vector{want});
       EXPECT_EQ(expected.rounding_errors(), want);
+    }
+  }
+}
+
+// Where nobody says how rounding errors are related, the rigorous bounds decide, unless they prove nothing and the
+// values look random.
+TEST(ExpectedOutputs, ValuesDecideWhereRigorousBoundsProveNothing) {
+  const Problem random = fill(net_case(BACKGAUGE_GRU, 0)).problem;
+  Problem repeating = random;
+  std::ranges::fill(repeating.inputs.front().values, 0.1);
+  for (const Problem* const problem : {&random, static_cast<const Problem*>(&repeating)}) {
+    for (const double allowed : {1e-6, 0.5}) {
+      std::vector<RoundingErrors> asked;
+      ExpectedOutputs expected({.structured = true}, [&](const Problem&, const Declared&, RoundingErrors how) {
+        asked.push_back(how);
+        return std::vector<Wanted>{{"x", {1}, {1}, {how == RoundingErrors::kCorrelated ? allowed : 1e-7}}};
+      });
+      const double got = expected.gradient(*problem, {}).front().allowed[0];
+      const bool by_deviations = problem == &random && allowed > 0.1;
+      EXPECT_EQ(got, by_deviations ? 1e-7 : allowed);
+      EXPECT_EQ(asked.size(), by_deviations ? 2u : 1u);
+      EXPECT_EQ(expected.why_rigorous(*problem, {}), problem == &random ? "" : "values of input repeat up to 30 times");
+      EXPECT_EQ(expected.rigorous_gradient(*problem, {}).front().allowed[0], allowed);
     }
   }
 }

@@ -22,9 +22,11 @@ struct TensorReport {
   Shape shape;
   std::int64_t elements = 0;
   std::int64_t judged = 0;     // elements with a finite bound, or whose non-finite value is determined
+  std::int64_t unbounded = 0;  // elements of finite values that are not judged, because their bound is infinite
   std::int64_t bad = 0;        // elements outside their bound, wrongly (non-)finite or unwritten
   std::int64_t nonfinite = 0;  // of these: wrongly finite or non-finite
   std::int64_t unwritten = 0;  // of these: never written
+  std::int64_t added = 0;      // of these: added to what was there before the call (additions.h)
   double max_ratio = 0;        // largest |got - want| / allowed over judged finite elements; may be inf, never NaN
   double resolution = 0;       // median |want| / allowed over elements that are not determined (compare.h); 0 if none
   bool vacuous = false;        // the resolution is so low that agreement proves nothing
@@ -37,6 +39,9 @@ struct TensorReport {
 
 // The reason of a BROKEN verdict begins with this if the call was not made, because earlier ones did not return.
 constexpr std::string_view kNotRun = "not run";
+
+// And so does the reason of a verdict on a malformed call that was not refused as it must be.
+constexpr std::string_view kMalformedCall = "malformed call";
 
 struct Verdict {
   Status status = Status::kBroken;    // so that a case that was never judged does not pass
@@ -65,7 +70,7 @@ std::string failure_of(const Verdict& verdict);
 //   FAILED      an element of an output is bad
 //   MISTRUSTED  an output is vacuous, or there is no output
 //   SKIPPED     no element was judged, because each may have any value: reference/arithmetic/bounds.md 3.10, 3.11
-//   PASSED      otherwise; the note counts the elements that may have any value
+//   PASSED      otherwise; the note counts the elements that may have any value, and those without a finite bound
 Verdict conclude(std::vector<TensorReport> tensors);
 
 }  // namespace backgauge

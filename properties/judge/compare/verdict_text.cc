@@ -30,19 +30,25 @@ std::string findings_text(const Verdict& verdict) {
 // An element just beyond its limit gets enough digits to show it.
 std::string ratio_text(double ratio) { return fmt::format("{:.{}g}", ratio, ratio < 1.1 ? 6 : 2); }
 
+std::string text_of_right(const TensorReport& tensor) {
+  if (tensor.vacuous && 2 * tensor.unbounded > tensor.elements) {
+    return "its bounds prove nothing (they overflow, and its values do not)";
+  }
+  if (tensor.elements > 0 && tensor.judged == 0) return "no element was judged";
+  if (!tensor.vacuous) return "ok";
+  return fmt::format("its bounds prove nothing (median |want| / allowed is {:.2g})", tensor.resolution);
+}
+
 }  // namespace
 
 std::string tensor_text(const TensorReport& tensor) {
   std::string text = tensor.name;
-  if (tensor.bad == 0 && tensor.elements > 0 && tensor.judged == 0) return text + ": no element was judged";
-  if (tensor.bad == 0) {
-    return text + (tensor.vacuous ? fmt::format(": its bounds prove nothing (median |want| / allowed is {:.2g})",
-                                                tensor.resolution)
-                                  : std::string(": ok"));
-  }
+  if (tensor.bad == 0) return text + ": " + text_of_right(tensor);
   const bool is_sum = tensor.worst < 0;
   text += (is_sum ? "" : index_text(tensor.shape, tensor.worst)) + ": ";
-  if (tensor.unwritten > 0) {
+  if (tensor.added > 0) {
+    text += fmt::format("the result was added to what was there before the call, want {:.5g}", tensor.want);
+  } else if (tensor.unwritten > 0) {
     text += fmt::format("never written, want {:.5g}", tensor.want);
   } else if (tensor.nonfinite > 0) {
     text += fmt::format("got {:.5g} want {:.5g}", tensor.got, tensor.want);
@@ -52,6 +58,7 @@ std::string tensor_text(const TensorReport& tensor) {
   }
   text += is_sum ? fmt::format("; a sum over {} elements", tensor.bad)
                  : fmt::format("; {} of {} elements wrong", tensor.bad, tensor.elements);
+  if (tensor.added > 0) text += fmt::format(", {} added to what was there", tensor.added);
   if (tensor.unwritten > 0) text += fmt::format(", {} never written", tensor.unwritten);
   if (tensor.nonfinite > 0) text += fmt::format(", {} wrongly NaN, infinite or finite", tensor.nonfinite);
   if (!tensor.where.empty()) text += "; " + tensor.where;

@@ -117,6 +117,16 @@ TEST(Conclude, CountsWhatMayBeAnythingAndSkipsWhereThatIsAll) {
   EXPECT_EQ(skipped.status, Status::kSkipped);
   EXPECT_EQ(skipped.reason, "all elements may have any value: intermediate values may overflow or are not finite");
   EXPECT_EQ(conclude({open, bad_tensor()}).status, Status::kFailed);
+  // Whose bound alone overflows has not overflowed.
+  TensorReport unbounded = open;
+  unbounded.unbounded = unbounded.elements;
+  unbounded.vacuous = true;
+  const Verdict mistrusted = conclude({open, unbounded});
+  EXPECT_EQ(mistrusted.status, Status::kMistrusted);
+  EXPECT_EQ(mistrusted.reason, "dicfo: its bounds prove nothing (they overflow, and its values do not)");
+  unbounded = some;
+  unbounded.unbounded = 1;
+  EXPECT_EQ(conclude({unbounded}).note, "1 of 4 elements have no finite bound");
   TensorReport empty = good_tensor("x_grad");
   empty.elements = empty.judged = 0;
   EXPECT_EQ(conclude({empty}).status, Status::kPassed);

@@ -45,6 +45,7 @@ Json tensor_json(const TensorReport& tensor) {
   json["bad"] = tensor.bad;
   json["nonfinite"] = tensor.nonfinite;
   json["unwritten"] = tensor.unwritten;
+  if (tensor.added > 0) json["added"] = tensor.added;
   json["max_ratio"] = number(tensor.max_ratio);
   json["resolution"] = number(tensor.resolution);
   json["vacuous"] = tensor.vacuous;
@@ -78,6 +79,7 @@ TensorReport tensor_report(const std::string& name, const Json& json) {
   read_integer(json.at("bad"), tensor.bad);
   read_integer(json.at("nonfinite"), tensor.nonfinite);
   read_integer(json.at("unwritten"), tensor.unwritten);
+  if (json.contains("added")) read_integer(json.at("added"), tensor.added);
   tensor.max_ratio = number(json.at("max_ratio"));
   tensor.resolution = number(json.at("resolution"));
   json.at("vacuous").get_to(tensor.vacuous);

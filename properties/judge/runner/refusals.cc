@@ -14,9 +14,19 @@
 #include "properties/judge/compare/claims.h"
 #include "properties/judge/compare/run_verdicts.h"
 #include "reference/contract/malformed.h"
+#include "reference/contract/validate.h"
 
 namespace backgauge {
 namespace {
+
+// The function of a result without a call: the changed call is legal after all.
+constexpr std::string_view kMadeLegal = "none";
+
+// Whether a damaged call is legal for an implementation whose reserve_space has no element: a length of 0, no memory,
+// or memory within that of another tensor.
+bool is_legal(const OwnedCall& owned, backgauge_op op) {
+  return spec_of(op).has(Role::kReserve) && owned.plan.reserve_space_length == 0 && validate(owned.call, 0).ok();
+}
 
 // Thrown if prepare refuses the legal call that a malformed one is made from.
 struct NotPrepared {};
@@ -47,10 +57,13 @@ Verdict judged(Runner& runner, const Malformed& which) {
   if ((forward ? table.forward : table.run) == nullptr)
     return failed(forward ? "has no forward function" : "has no run function");
   const RunResult result = runner.refuse(which);
-  const std::string call = "malformed call " + malformed_description(which);
+  const std::string call = fmt::format("{} {}", kMalformedCall, malformed_description(which));
   const std::string_view answer = call_status_word(result.status);
   if (!result.violations.empty()) return failed(fmt::format("{}: {}", call, result.violations.front()));
   if (!result.broken.empty()) return {Status::kBroken, fmt::format("{}, in {}", result.broken, call), {}};
+  if (result.function == kMadeLegal) {
+    return {Status::kPassed, "", {}, "not made: the call is legal, because reserve_space has no element"};
+  }
   if (result.function == "prepare") {
     return failed(fmt::format("{}: prepare returned {} for the legal call that it is made from: {}", call, answer,
                               result.message));
@@ -125,6 +138,10 @@ RunResult InProcessRunner::refuse(const Malformed& which) {
   try {
     const PrepareFunction prepares = implementation_.prepare == nullptr ? PrepareFunction() : prepare;
     const auto owned = calls_of(which.op, which.dtype).at(which.number).make(prepares, input_memory);
+    if (is_legal(*owned, which.op)) {
+      result.function = kMadeLegal;
+      return result;
+    }
     const bool forward = traits_of(which.op).gradient.has_value();
     invoke(forward ? "forward" : "run", observer_, result, [&](backgauge_message& message) {
       refusal_frame_->load(owned->call, owned->inputs, owned->outputs, &owned->seq_len_max());

@@ -92,6 +92,15 @@ ThreadUse InProcessRunner::thread_use(const Problem& problem, std::span<const Ra
   return use;
 }
 
+MemoryGrowth InProcessRunner::memory_growth(const Problem& problem, std::span<const RawTensor> raw,
+                                            const RunOptions& options) {
+  const char* const function = traits_of(problem.op).gradient ? "forward" : "run";
+  if (observer_) observer_(function, true);
+  MemoryGrowth growth = measure_memory_growth(implementation_, problem, raw, options);
+  if (observer_) observer_(function, false);
+  return growth;
+}
+
 RunResult InProcessRunner::end_case() {
   if (threads_grew_ && waits.fetch_add(1) < kMostWaits) std::this_thread::sleep_for(kWaitForThreads);
   threads_grew_ = false;

@@ -10,6 +10,7 @@
 #include "properties/judge/call/placed_call.h"
 #include "properties/judge/call/refusal_frame.h"
 #include "properties/judge/memory/arena.h"
+#include "properties/judge/runner/memory_growth.h"
 #include "properties/judge/runner/thread_use.h"
 #include "properties/judge/runner/together.h"
 
@@ -46,6 +47,10 @@ class Runner {
   // As measure_thread_use().
   virtual ThreadUse thread_use(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) = 0;
 
+  // As measure_memory_growth().
+  virtual MemoryGrowth memory_growth(const Problem& problem, std::span<const RawTensor> raw,
+                                     const RunOptions& options) = 0;
+
   // Makes a malformed call of an op that is claimed. On output its answer; writes are violations.
   virtual RunResult refuse(const Malformed& which) = 0;
 
@@ -71,6 +76,8 @@ class InProcessRunner : public Runner {
                              const RunOptions& options) override;
   Together run_together(const std::vector<TogetherCall>& calls) override;
   ThreadUse thread_use(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
+  MemoryGrowth memory_growth(const Problem& problem, std::span<const RawTensor> raw,
+                             const RunOptions& options) override;
   RunResult refuse(const Malformed& which) override;
   RunResult end_case() override;
 

@@ -22,8 +22,8 @@ struct WorkerState {
   std::atomic<std::uint64_t> fault_address;
   std::atomic<std::uint32_t> judges_turn, workers_turn;  // of a sample that the judge watches (perf/meter/doorbell.h)
 
-  static constexpr const char* kFunctions[] = {"backgauge_entry", "prepare",      "run",
-                                               "forward",         "dropout_mask", "concurrent calls"};
+  static constexpr const char* kFunctions[] = {"loading", "prepare",      "run",
+                                               "forward", "dropout_mask", "concurrent calls"};
 };
 
 class Channel {

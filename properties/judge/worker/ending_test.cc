@@ -22,7 +22,7 @@ TEST(Worker, AnEndIsReportedWithItsCause) {
   expect_broken("abort", "crash: SIGABRT in run; it printed \"free(): invalid pointer\\n\"");
   expect_broken("exit", "exit: status 0 in run");
   expect_broken("overflow", kSanitized ? "crash: SIGSEGV in run" : "crash: SIGSEGV in run (stack overflow)");
-  expect_broken("loop", "timeout: run has not returned within 0.3 s", 300ms);
+  expect_broken("loop", "timeout: run has not returned within 0.3 s, the limit of --timeout", 300ms);
   expect_broken("close", "exit: status 0 after run");  // it cannot know that the judge is still there
   expect_broken("fork", "crash: SIGABRT in run");
 }
@@ -98,7 +98,8 @@ TEST(Worker, IsGivenUpOnWhereItHangsInEveryCall) {
     EXPECT_EQ(judge(runner, cell_case()).reason.find("timeout: "), 0u);
   }
   const std::string reason = judge(runner, cell_case()).reason;
-  EXPECT_EQ(reason, "not run: 10 calls of lstm_block_cell_grad have not returned within 0.02 s each");
+  EXPECT_EQ(reason,
+            "not run: 10 calls of lstm_block_cell_grad have not returned within 0.02 s each, the limit of --timeout");
   runner.forget_timeouts();
   EXPECT_EQ(judge(runner, cell_case()).reason.find("timeout: "), 0u);
 }

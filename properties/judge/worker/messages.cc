@@ -153,6 +153,14 @@ std::optional<ThreadUse> thread_use_from(std::span<const std::byte> bytes) {
   return use;
 }
 
+std::optional<MemoryGrowth> memory_growth_from(std::span<const std::byte> bytes) {
+  std::optional<MemoryGrowth> growth = from_wire<MemoryGrowth>(bytes);
+  if (!growth) return growth;
+  growth->fault = printable(growth->fault);
+  growth->unmeasured = printable(growth->unmeasured);
+  return growth;
+}
+
 std::optional<RunResult> result_without_outputs_from(std::span<const std::byte> bytes) {
   std::optional<RunResult> result = from_wire<RunResult>(bytes);
   if (result) make_printable(*result);

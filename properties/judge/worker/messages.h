@@ -22,6 +22,7 @@ enum class MessageKind : std::uint32_t {
   kDropoutMasks,  // judge: Request; reply: DropoutMasks
   kTogether,      // judge: TogetherCalls; reply: Together
   kThreadUse,     // judge: Request; reply: ThreadUse
+  kMemoryGrowth,  // judge: Request; reply: MemoryGrowth
   kRefuse,        // judge: Malformed; reply: RunResult without outputs
   kEndCase,       // judge: nothing; reply: the same
   kNoMemory,      // worker: no memory for the arena
@@ -117,6 +118,11 @@ void fields(Archive& archive, V& use) {
   archive(use.unmeasured, use.fault, use.busy, use.samples);
 }
 
+template <class Archive, Is<MemoryGrowth> V>
+void fields(Archive& archive, V& growth) {
+  archive(growth.unmeasured, growth.fault, growth.calls, growth.bytes, growth.throughout);
+}
+
 template <class Archive, Is<DropoutMasks> V>
 void fields(Archive& archive, V& masks) {
   archive(masks.result, masks.keep);
@@ -132,6 +138,7 @@ void fields(Archive& archive, V& request) {
 std::optional<Introduction> introduction_from(std::span<const std::byte> bytes);
 std::optional<Together> together_from(std::span<const std::byte> bytes, const std::vector<TogetherCall>& calls);
 std::optional<ThreadUse> thread_use_from(std::span<const std::byte> bytes);
+std::optional<MemoryGrowth> memory_growth_from(std::span<const std::byte> bytes);
 std::optional<RunResult> result_without_outputs_from(std::span<const std::byte> bytes);
 std::optional<RunResult> run_result_from(std::span<const std::byte> bytes, const Problem& problem);
 std::optional<DropoutMasks> dropout_masks_from(std::span<const std::byte> bytes, const Problem& problem);

@@ -144,6 +144,7 @@ class Server {
     if (kind == MessageKind::kRefuse) return to_wire(runner_.refuse(decoded<Malformed>(bytes)));
     const auto [problem, raw, options] = decoded<Request>(bytes);
     if (kind == MessageKind::kThreadUse) return to_wire(runner_.thread_use(problem, raw, options));
+    if (kind == MessageKind::kMemoryGrowth) return to_wire(runner_.memory_growth(problem, raw, options));
     if (kind == MessageKind::kDropoutMasks) {
       DropoutMasks masks = runner_.dropout_masks(problem, raw, options);
       masks.result.outputs.clear();
@@ -182,9 +183,9 @@ void worker_main(std::vector<std::string> arguments, const OpenImplementation& o
   if (arguments.size() != 2) _exit(2);
   Channel channel = become_worker(confinement);
   std::string error;
-  observe_call("backgauge_entry", true);
+  observe_call("loading", true);
   const backgauge_implementation* implementation = open(arguments[0], error);
-  observe_call("backgauge_entry", false);
+  observe_call("loading", false);
   if (implementation == nullptr) {
     say(channel, MessageKind::kNotLoaded, 0, to_wire(std::vector<std::string>{error}));
     _exit(0);

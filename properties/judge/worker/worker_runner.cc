@@ -132,8 +132,8 @@ template <class Result, class Read>
 Result WorkerRunner::call(MessageKind kind, backgauge_op op, const Writer& request, Read read) {
   if (options_.patience->is_lost(op)) {
     Result none;
-    broken_of(none) = fmt::format("{}: {} calls of {} have not returned within {:g} s each", kNotRun,
-                                  Patience::kMostTimeouts, find_op(op)->word, seconds(options_.timeout));
+    broken_of(none) = fmt::format("{}: {} calls of {} have not returned within {:g} s each, the limit of --timeout",
+                                  kNotRun, Patience::kMostTimeouts, find_op(op)->word, seconds(options_.timeout));
     return none;
   }
   const Answer answer = ask(kind, request.bytes());
@@ -173,6 +173,12 @@ Together WorkerRunner::run_together(const std::vector<TogetherCall>& calls) {
 ThreadUse WorkerRunner::thread_use(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) {
   most_threads_ = std::max(most_threads_, options.num_threads);
   return decoded(ask(MessageKind::kThreadUse, to_wire(problem, raw, options).bytes()), thread_use_from);
+}
+
+MemoryGrowth WorkerRunner::memory_growth(const Problem& problem, std::span<const RawTensor> raw,
+                                         const RunOptions& options) {
+  most_threads_ = std::max(most_threads_, options.num_threads);
+  return decoded(ask(MessageKind::kMemoryGrowth, to_wire(problem, raw, options).bytes()), memory_growth_from);
 }
 
 RunResult WorkerRunner::refuse(const Malformed& which) {
@@ -257,7 +263,8 @@ std::string WorkerRunner::lateness(Seconds limit, Seconds passed, Seconds elapse
   const std::string what =
       state.inside != 0 ? function_word(state) : fmt::format("the process, after {},", function_word(state));
   const Seconds waited = elapsed - passed;
-  return fmt::format("timeout: {} has not returned within {:g} s{}", what, limit.count(),
+  return fmt::format("timeout: {} has not returned within {:g} s, {}{}", what, limit.count(),
+                     state.inside != 0 ? "the limit of --timeout" : fmt::format("{} times --timeout", kOwnShare),
                      waited < limit ? "" : fmt::format(", and has waited {:.2g} s for a processor", waited.count()));
 }
 

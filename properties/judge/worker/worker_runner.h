@@ -52,6 +52,8 @@ class WorkerRunner : public Runner {
                              const RunOptions& options) override;
   Together run_together(const std::vector<TogetherCall>& calls) override;
   ThreadUse thread_use(const Problem& problem, std::span<const RawTensor> raw, const RunOptions& options) override;
+  MemoryGrowth memory_growth(const Problem& problem, std::span<const RawTensor> raw,
+                             const RunOptions& options) override;
   RunResult refuse(const Malformed& which) override;
   RunResult end_case() override;
   void forget_timeouts() override { options_.patience->renew(); }

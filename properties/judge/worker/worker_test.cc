@@ -85,8 +85,9 @@ TEST(Worker, WhatCannotBeOpenedIsSaid) {
     }
   };
   EXPECT_EQ(error("nobody"), "nobody: is not there");
-  EXPECT_EQ(error("crash while loading"), "crash while loading: crash: SIGABRT in backgauge_entry");
-  EXPECT_EQ(error("loop while loading"), "loop while loading: timeout: backgauge_entry has not returned within 0.3 s");
+  EXPECT_EQ(error("crash while loading"), "crash while loading: crash: SIGABRT in loading");
+  EXPECT_EQ(error("loop while loading"),
+            "loop while loading: timeout: loading has not returned within 0.3 s, the limit of --timeout");
 }
 
 }  // namespace

@@ -15,8 +15,9 @@ struct Hostile {
   enum class Verdict { kFailed, kBroken, kPassed };
   // Where the misbehaviour shows. kCases: in some legal case; kMalformed: in calls that must be refused; kWorker,
   // kRefused: the same two, but the process may end, so that a worker is needed; kAtOnce: in concurrent calls;
-  // kRepeated: where bits are compared from call to call; kThreads: where threads are counted.
-  enum class Trial { kCases, kMalformed, kWorker, kRefused, kAtOnce, kRepeated, kThreads };
+  // kRepeated: where bits are compared from call to call; kThreads: where threads are counted; kMemory: where
+  // memory is measured over many calls.
+  enum class Trial { kCases, kMalformed, kWorker, kRefused, kAtOnce, kRepeated, kThreads, kMemory };
 
   std::string id;    // late_write
   std::string what;  // one line

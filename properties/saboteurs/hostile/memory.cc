@@ -89,6 +89,28 @@ backgauge_status accumulates_numbers(Call call, Message message) {
                              call, message);
 }
 
+// A kilobyte for each call, which is never released.
+backgauge_status leaks(Call call, Message message) {
+  static std::mutex mutex;
+  static std::vector<std::vector<unsigned char>> lost;
+  constexpr std::size_t kBytes = 1024;
+  return after_right(call, message, [&] {
+    const std::lock_guard lock(mutex);
+    lost.emplace_back(kBytes, static_cast<unsigned char>(1));
+  });
+}
+
+// As much for each call as leaks() takes, of the first calls only.
+backgauge_status fills_a_cache(Call call, Message message) {
+  static std::mutex mutex;
+  static std::vector<std::vector<unsigned char>> kept;
+  constexpr std::size_t kBytes = 1024, kMost = 16;
+  return after_right(call, message, [&] {
+    const std::lock_guard lock(mutex);
+    if (kept.size() < kMost) kept.emplace_back(kBytes, static_cast<unsigned char>(1));
+  });
+}
+
 constexpr std::uint64_t kWorkspace = 64;
 
 backgauge_status prepare_with_workspace(Call call, backgauge_plan* plan, Message message) {
@@ -126,9 +148,12 @@ std::vector<Misbehaviour> memory_misbehaviours() {
       {"caches_by_shape", "computes once per shape", kCases, kFailed, "elements wrong", caches_by_shape},
       {"caches_by_pointer", "computes once per buffer", kCases, kFailed, "elements wrong", caches_by_pointer},
       {"gives_the_last_answer", "returns the results of the previous call", kCases, kFailed, "", gives_the_last_answer},
-      {"accumulates", "adds to the old contents of the outputs", kCases, kFailed, "", accumulates},
+      {"accumulates", "adds to the old contents of the outputs", kCases, kFailed,
+       "the result was added to what was there before the call", accumulates},
       {"accumulates_numbers", "adds to the old contents of the outputs, if they are numbers", kCases, kFailed,
        "not repeatable", accumulates_numbers},
+      {"leaks", "loses a kilobyte with each call", kMemory, kFailed, "resident memory grows by", leaks},
+      {"fills_a_cache", "keeps a kilobyte of each of its first 16 calls", kMemory, kPassed, "", fills_a_cache},
       {"multiplies_workspace_by_zero", "adds 0 times the old contents of the workspace", kCases, kFailed, "nan",
        multiplies_workspace_by_zero, prepare_with_workspace},
       {"drops_nan_of_workspace", "adds the old contents of the workspace, if they are a number", kCases, kFailed,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
+#include <vector>
 
 #include "properties/campaign/plan/ops/draw.h"
 #include "properties/campaign/plan/ops/entry.h"
 #include "properties/campaign/settings/settings.h"
+#include "properties/campaign/settings/values.h"
 
 namespace backgauge::plan_ops {
 namespace {
@@ -39,6 +42,13 @@ void take_turn(Case& c, std::size_t turn) {
   c.input_mode = turn % 3 == 2 ? BACKGAUGE_AUTO_SELECT : BACKGAUGE_LINEAR_INPUT;
 }
 
+// No dropout in a third of the cases, and nothing but dropout in a sixth.
+double draw_dropout(Draws& draws) {
+  std::vector<double> all(std::begin(kDropouts), std::end(kDropouts));
+  all.insert(all.end(), {0, 0, 0, 0, 1, 1});
+  return draws.pick(std::span<const double>(all));
+}
+
 void draw_stacked(Case& c, Draws& draws) {
   c.rnn_mode = draws.pick({BACKGAUGE_RNN_RELU, BACKGAUGE_RNN_TANH, BACKGAUGE_LSTM, BACKGAUGE_GRU});
   c.direction = draws.pick({BACKGAUGE_UNIDIRECTIONAL, BACKGAUGE_BIDIRECTIONAL});
@@ -53,7 +63,7 @@ void draw_stacked(Case& c, Draws& draws) {
       c.input_mode == BACKGAUGE_SKIP_INPUT || (c.input_mode == BACKGAUGE_AUTO_SELECT && draws.once_in(2));
   c.I = as_wide ? c.H : draw_size(std::span(kInputs).first(6), draws);
   c.layers = few ? 1 : draws.pick<std::int64_t>({1, 1, 2, 3});
-  c.dropout = c.layers > 1 ? draws.pick<double>({0, 0, 0.25, 0.5, 1}) : 0;
+  c.dropout = c.layers > 1 ? draw_dropout(draws) : 0;
 }
 
 // In a tier that is not thorough, one of the two cases is an LSTM, which has every tensor.

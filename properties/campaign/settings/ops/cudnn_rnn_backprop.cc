@@ -46,7 +46,7 @@ void draw_stacked(const RowReader& row, Draws& draws, Case& c) {
   c.direction = kDirections[row.position("direction")];
   c.input_mode = kInputModes[row.position("input")];
   c.layers = 1 + row.position("layers");
-  c.dropout = row.is("dropout", "0") ? 0 : row.is("dropout", "1") ? 1 : draws.pick({0.25, 0.5});
+  c.dropout = row.is("dropout", "0") ? 0 : row.is("dropout", "1") ? 1 : draws.pick(kDropouts);
 }
 
 void vary_mode(Case& c) {
