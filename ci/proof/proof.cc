@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
 
 #include "ci/proof/correct.h"
@@ -30,15 +32,16 @@ namespace {
 struct Sizes {
   std::size_t common;          // cases of the tier that every saboteur of an op is judged on
   std::size_t batch;           // further cases until the survivors are counted again
+  std::size_t small;           // the first cases of the tier, small ones, come before walks and laws
   std::size_t correct;         // cases of an op for every correct implementation
   int law;                     // cases of a law for every saboteur
   std::size_t scaled;          // cases judged at every scale
   std::size_t malformed_step;  // correct implementations get every n-th malformed call
 };
 // Short: few cases for correct implementations, since `backgauge self --correct` judges them on whole tiers.
-constexpr Sizes kShort{24, 64, 20, 0, 0, 49};
+constexpr Sizes kShort{24, 16, 600, 20, 0, 0, 49};
 // 240 cases of each op for 36 correct implementations are more than 20,000 runs, not counting SKIPPED ones.
-constexpr Sizes kFull{80, 256, 240, 4, 16, 7};
+constexpr Sizes kFull{80, 16, 1104, 240, 4, 16, 7};
 
 // 150 calls miss a fault that one call in 25 shows with a probability of 1 / 450.
 constexpr int kLawCasesForLiving = 150;
@@ -71,14 +74,24 @@ class Prover {
 
   void prove_op(backgauge_op op) {
     const std::vector<Case> cases =
-        proof_cases(op, options_.seed, std::max({sizes_.common, sizes_.correct, sizes_.scaled}));
+        proof_cases(op, options_.seed, std::max({sizes_.common, sizes_.small, sizes_.correct, sizes_.scaled}));
     const std::string word(find_op(op)->word);
     std::vector<Suspect> suspects = suspects_of(op);
     judge_common(word, first(cases, sizes_.common), suspects);
     refuse_malformed(op, suspects);
-    judge_rest(word, cases, suspects);
-    walk_living(op, suspects);
-    try_laws_on_living(op, suspects);
+    const std::span<const Case> all(cases);
+    const std::size_t common = std::min(sizes_.common, all.size());
+    const std::size_t small = std::clamp(sizes_.small, common, all.size());
+    const std::size_t first_large = std::min(small + sizes_.batch, all.size());
+    judge_further(word, all.subspan(common, small - common), suspects);
+    // In this order because the large cases take 18 minutes for one saboteur that only several calls betray, and laws a
+    // minute for one that only a dimension of 65,537 betrays.
+    walk_living(word, op, suspects);
+    judge_further(word, all.subspan(small, first_large - small), suspects);
+    const auto compares_calls = [](const Law& law) { return law.sizes == backgauge::Sizes::kWide; };
+    try_laws_on_living(word, op, suspects, compares_calls);
+    judge_further(word, all.subspan(first_large), suspects);
+    try_laws_on_living(word, op, suspects, std::not_fn(compares_calls));
     judge_correct(word, op, first(cases, sizes_.correct));
     if (sizes_.scaled > 0) judge_scaled(word, cases, suspects_of(op, false));
   }
@@ -148,20 +161,27 @@ class Prover {
     drop_killed(suspects);
   }
 
-  // Survivors are judged on the rest of the tier.
-  void judge_rest(const std::string& word, const std::vector<Case>& cases, std::vector<Suspect>& suspects) {
-    for (std::size_t begin = sizes_.common; begin < cases.size() && !suspects.empty() && !interrupted();
-         begin += sizes_.batch) {
-      const std::vector<Case> batch(
-          cases.begin() + static_cast<std::ptrdiff_t>(begin),
-          cases.begin() + static_cast<std::ptrdiff_t>(std::min(begin + sizes_.batch, cases.size())));
-      const std::string phase = word + ": " + std::to_string(suspects.size()) + " living saboteurs";
+  // A few by name: they are the slowest part, and whoever waits wants to know for what.
+  std::string living(const std::vector<Suspect>& suspects) const {
+    if (suspects.size() > 3) return std::to_string(suspects.size()) + " living saboteurs";
+    std::string out = "living";
+    for (const Suspect& suspect : suspects) out += " " + proof_.saboteurs[suspect.place].variant->id;
+    return out;
+  }
+
+  // Survivors are judged in batches.
+  void judge_further(const std::string& word, std::span<const Case> cases, std::vector<Suspect>& suspects) {
+    while (!cases.empty() && !suspects.empty() && !interrupted()) {
+      const std::span<const Case> next = cases.first(std::min(sizes_.batch, cases.size()));
+      const std::vector<Case> batch(next.begin(), next.end());
+      const std::string phase = word + ": " + living(suspects);
       const Grid grid = judge_grid(batch, tables(suspects), grid_options(phase, batch.size()));
       for (std::size_t c = 0; c < grid.size(); ++c) {
         for (std::size_t k = 0; k < suspects.size(); ++k)
           note(proof_.saboteurs[suspects[k].place], batch[c], grid[c][k]);
       }
       drop_killed(suspects);
+      cases = cases.subspan(batch.size());
     }
   }
 
@@ -187,9 +207,11 @@ class Prover {
   }
 
   // State kept from call to call shows when a configuration is repeated.
-  void walk_living(backgauge_op op, std::vector<Suspect>& suspects) {
-    for (const Suspect& suspect : suspects) {
+  void walk_living(const std::string& word, backgauge_op op, std::vector<Suspect>& suspects) {
+    for (std::size_t k = 0; k < suspects.size(); ++k) {
       if (interrupted()) return;
+      if (options_.progress) options_.progress(word + ": walks of living saboteurs", k, suspects.size());
+      const Suspect& suspect = suspects[k];
       InProcessRunner runner(*suspect.implementation);
       WalkOptions options;
       options.ops = {op};
@@ -202,14 +224,18 @@ class Prover {
   }
 
   // Faults that no single case shows: concurrent calls, masks that change.
-  void try_laws_on_living(backgauge_op op, std::vector<Suspect>& suspects) {
-    for (const Suspect& suspect : suspects) {
+  void try_laws_on_living(const std::string& word, backgauge_op op, std::vector<Suspect>& suspects,
+                          const std::function<bool(const Law&)>& chosen) {
+    for (std::size_t k = 0; k < suspects.size(); ++k) {
+      if (options_.progress) options_.progress(word + ": laws on living saboteurs", k, suspects.size());
+      const Suspect& suspect = suspects[k];
       SaboteurResult& result = proof_.saboteurs[suspect.place];
       for (const Law& law : laws()) {
-        if (!law.holds_for(traits_of(op)) || !result.killed_by.empty()) continue;
+        if (!chosen(law) || !law.holds_for(traits_of(op)) || !result.killed_by.empty()) continue;
         for (const Case& c : law_cases(law, op, kLawCasesForLiving, options_.seed)) {
           const Finding finding = check_law(law, *suspect.implementation, c);
-          if (finding.outcome != Outcome::kBroken || interrupted()) continue;
+          if (interrupted()) return;
+          if (finding.outcome != Outcome::kBroken) continue;
           accuse(result, "law " + std::string(law.id) + " on " + to_string(c), finding.text);
           break;
         }

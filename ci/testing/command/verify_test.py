@@ -101,7 +101,7 @@ class Misbehaving(CommandTest):
         cases = [f"--case={CELL.replace('0x9e37', hex(seed))}" for seed in range(1, 9)]
         arguments = ["verify", f"--impl={PLUGINS / 'changes_an_input.so'}", *cases]
         for option, failures in [("--fail-fast", 1), ("--fail-fast=3", 3)]:
-            self.assertRegex(self.expect(1, *arguments, option).stdout, rf"summary: \d passed, {failures} failed")
+            self.assertIn(f"summary: 0 passed, {failures} failed", self.expect(1, *arguments, option).stdout)
 
     def test_masks_of_a_generator_with_state_need_its_claim(self):
         line = "cudnn_rnn_backprop t5b3i4h5 mode=lstm dir=bi layers=2 in=linear drop=0.5 dt=f32 data=strat:0x1"
