@@ -2,13 +2,12 @@
 """The policy of a gate: what counts as slower, what is required, what may stay unclear. README.md describes the file."""
 
 import fnmatch
-import tomllib
 from dataclasses import dataclass, fields, replace
 
 from ..case_line import OP_NAMES, parse_case_line
 from ..errors import CommandError
 from ..quantities import UNITS
-from ..reading import read_text
+from ..reading import read_toml
 
 FORBID, COUNTS, ALLOW = "forbid", "counts", "allow"
 ALWAYS, NEVER = "always", "never"
@@ -82,10 +81,7 @@ class Policy:
 
 def read_policy(path):
     """Raises CommandError, which names the table and the key."""
-    try:
-        found = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise CommandError(f"{path}: not TOML: {error}") from error
+    found = read_toml(path)
     sections = {"time": Time, "instructions": Instructions, "verify": Verify, "claims": Claims}
     for name in found:
         if name not in (*sections, "workload"):
