@@ -16,6 +16,7 @@
 #include "ci/options/command_error.h"
 #include "ci/run/implementation/candidate.h"
 #include "ci/run/implementation/python.h"
+#include "ci/run/process/interrupt.h"
 #include "ci/version.h"
 #include "impl/registry.h"
 #include "perf/machine/machine.h"
@@ -58,6 +59,7 @@ int main(int argc, char** argv) {
   }
   if (argc > 1 && std::string_view(argv[1]) == "worker") serve_as_worker({argv + 2, argv + argc});
   give_large_blocks_back();
+  answer_interrupts();
   CommandLine line(
       "backgauge: checks implementations of LSTMBlockCellGrad, BlockLSTMGradV2 and CudnnRNNBackprop, and times them",
       version_text());
@@ -68,7 +70,8 @@ int main(int argc, char** argv) {
 #undef BACKGAUGE_PYTHON_SUBCOMMAND
   line.footer(kCaseLineHelp + std::string(" `backgauge SUBCOMMAND --help`\nshows the options."));
   try {
-    return line.run(argc, argv);
+    const int code = line.run(argc, argv);
+    return interrupted() ? static_cast<int>(kInterrupted) : code;
   } catch (const CommandError& error) {
     std::fprintf(stderr, "backgauge: %s\n", shown(error.text).c_str());
     return error.exit_code;

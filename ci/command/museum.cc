@@ -75,8 +75,8 @@ int museum(const MuseumArguments& options) {
     Record worst;
     worst.verdict.status = Status::kSkipped;
     for (const Case& c : exhibit.cases) {
-      if (interrupted()) return kInterrupted;
       Record record = judge_line(candidate.runner(), c, options.threads);
+      if (interrupted()) return kInterrupted;
       summary.add(c, record);
       if (worst.id.empty() || weight(record.verdict.status) > weight(worst.verdict.status)) {
         diagnose(candidate.runner(), c, options.threads, record.verdict);

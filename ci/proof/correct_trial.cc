@@ -77,6 +77,7 @@ class Trial {
       const Grid grid = judge_grid(batch, runners_, {.progress = [&](std::size_t done) {
                                      if (options.progress) options.progress(phase, begin + done, cases.size());
                                    }});
+      if (cut_short()) return;
       trial_.cases += grid.size();
       for (std::size_t c = 0; c < grid.size(); ++c) {
         for (std::size_t k = 0; k < grid[c].size(); ++k) count(trial_.results[k], batch[c], grid[c][k]);
@@ -100,7 +101,7 @@ class Trial {
     // A tenth of the walk of a tier. None of these implementations keeps state, so only the walk itself is tested.
     options.configurations = 13;
     options.calls = 200;
-    if (const Walk walked = walk(runner, options); !walked.failure.empty()) {
+    if (const Walk walked = walk(runner, options); !walked.failure.empty() && !cut_short()) {
       const std::string where = walked.failed ? to_string(*walked.failed) + ": " : std::string();
       result.false_alarms.push_back("state walk: " + where + walked.failure);
     }

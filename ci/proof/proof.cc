@@ -315,6 +315,7 @@ class Prover {
     for (std::size_t k = 0; k < all.size() && !interrupted(); ++k) {
       if (options_.progress) options_.progress("hostile implementations", k, all.size());
       const HostileOutcome outcome = try_hostile(all[k]);
+      if (interrupted()) return;
       const bool broken = all[k].verdict == saboteurs::Hostile::Verdict::kBroken;
       proof_.hostile.push_back({all[k].id, all[k].what, std::string(broken ? "BROKEN " : "FAILED ") + all[k].reason,
                                 outcome.verdict, outcome.detected});

@@ -123,6 +123,10 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
       if (timed.entry->on_device) continue;
       timed.entry->doubt = implausible(mine, *timed.entry, machine_, limits_, fma_gflops, result.noise);
     }
+    // Who stops a run may end the processes that it waits for.
+    for (Entry& entry : mine.entries) {
+      if (options_.stop() && entry.verdict.status == Status::kBroken) fail(entry, {Status::kSkipped, "interrupted", {}});
+    }
   } catch (const std::bad_alloc&) {
     mine.entries.clear();
     all(Status::kSkipped, "needs more memory than is available");

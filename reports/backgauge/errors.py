@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exit codes of properties/README.md, and the one exception that carries one."""
 
+import contextlib
 import os
 import sys
+
+from . import interrupts
 
 GOOD = 0
 FAILED = 1
@@ -47,6 +50,7 @@ class HarnessError(Error, RuntimeError):
 
 def run_command(main):
     """Exits with what `main(arguments)` returns; an error is one line on stderr."""
+    interrupts.answer(INTERRUPTED)
     try:
         code = main(sys.argv[1:])
         sys.stdout.flush()
@@ -55,7 +59,9 @@ def run_command(main):
         print(f"backgauge: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+        with contextlib.suppress(OSError, KeyboardInterrupt):
+            sys.stdout.flush()
+        interrupts.end(INTERRUPTED)
     except BrokenPipeError:
         # The reader of stdout has gone; the interpreter must not report that again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "ci/run/judge/determinism_check.h"
+#include "ci/run/process/interrupt.h"
 #include "properties/judge/call/printable.h"
 #include "properties/judge/compare/run_verdicts.h"
 
@@ -58,29 +59,25 @@ void Checks::add(const MemoryGrowths& measured) {
 }
 
 void Checks::make(std::string_view check, const CheckSettings& settings, Summary& summary) {
+  if (interrupted()) return;
+  const auto keep = [&](const auto& measured, auto into) {
+    if (cut_short()) return;
+    add(measured);
+    (summary.*into)(measured);
+  };
   const auto measure = [&] {
     if (check == kCallsAtOnce) {
-      const Crowd judged =
-          crowd(runner_, {.ops = settings.ops, .seed = settings.seed, .num_threads = settings.num_threads});
-      add(judged);
-      summary.add_crowd(judged);
+      keep(crowd(runner_, {.ops = settings.ops, .seed = settings.seed, .num_threads = settings.num_threads}),
+           &Summary::add_crowd);
     } else if (check == kThreads) {
-      const ThreadCounts counted = count_threads(runner_, settings.ops);
-      add(counted);
-      summary.add_threads(counted);
+      keep(count_threads(runner_, settings.ops), &Summary::add_threads);
     } else if (check == kMemory) {
-      const MemoryGrowths measured = measure_memory_growths(runner_, settings.ops);
-      add(measured);
-      summary.add_memory(measured);
+      keep(measure_memory_growths(runner_, settings.ops), &Summary::add_memory);
     } else if (check == kStateWalk) {
-      const Walk walked =
-          walk(runner_, {.ops = settings.ops, .seed = settings.seed, .num_threads = settings.num_threads});
-      add(walked);
-      summary.add_walk(walked);
+      keep(walk(runner_, {.ops = settings.ops, .seed = settings.seed, .num_threads = settings.num_threads}),
+           &Summary::add_walk);
     } else {
-      std::vector<OpDeterminism> measured = measure_determinism(runner_, settings.ops);
-      add(measured);
-      summary.add_determinism(std::move(measured));
+      keep(measure_determinism(runner_, settings.ops), &Summary::add_determinism);
     }
   };
   attempt(std::string(check), measure);
@@ -90,6 +87,7 @@ void Checks::attempt(const std::string& what, const std::function<void()>& check
   try {
     check();
   } catch (const std::exception& error) {
+    if (cut_short()) return;
     add(what, "harness", broken(error.what()));
   }
 }

@@ -156,6 +156,7 @@ void judge_all(Candidate& candidate, const std::vector<Case>& cases, const Judgi
       }
       Record record = judge_with_redraws(runner, cases[mine], options);
       const std::lock_guard lock(mutex);
+      if (cut_short()) return;
       ++judged;
       try {
         if (options.ended && !trouble) options.ended(mine, record);
@@ -182,7 +183,7 @@ void judge_all(Candidate& candidate, const std::vector<Case>& cases, const Judgi
   for (std::size_t turn = 0; turn < cases.size(); ++turn) {
     std::unique_lock lock(mutex);
     // Also wakes up periodically, to notice an interrupt while no case ends.
-    while (!trouble && waiting.find(turn) == waiting.end() && !(halted() && turn >= next)) {
+    while (!trouble && !cut_short() && waiting.find(turn) == waiting.end() && !(halted() && turn >= next)) {
       arrived.wait_for(lock, std::chrono::milliseconds(100));
     }
     if (trouble) std::rethrow_exception(trouble);

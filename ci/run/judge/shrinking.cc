@@ -22,12 +22,15 @@ ShrunkFailure shrink_failure(Runner& runner, const Case& c, const Record& record
   if (failure == kTimedOut) return {record, false, "not shrunk: each run could take as long as --timeout"};
   runner.forget_timeouts();  // shrinking has its own time limit
   const auto judge = [&](const Case& candidate) { return judge_line(runner, candidate, num_threads).verdict; };
+  const ShrunkFailure unknown{record, false, "not shrunk: interrupted"};
   const Shrunk shrunk = shrink(c, failure, judge, ShrinkLimits{}, interrupted);
+  if (cut_short()) return unknown;
   ShrunkFailure out{record, shrunk.flaky,
                     fmt::format("shrunk in {} runs, {:.1f} s{}", shrunk.executions, shrunk.seconds,
                                 shrunk.finished ? "" : ", stopped at the limit")};
   if (shrunk.flaky || shrunk.plainest == c) return out;
   Record plainest = judge_line(runner, shrunk.plainest, num_threads);
+  if (cut_short()) return unknown;
   if (failure_of(plainest.verdict) != failure) {
     out.flaky = true;
     return out;

@@ -116,6 +116,15 @@ struct Tree {
   std::map<pid_t, Kin> living;  // without this process
 };
 
+void add_descendants(const std::map<pid_t, Kin>& all, std::set<pid_t>& members) {
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& [process, kin] : all) {
+      if (members.contains(kin.parent)) more = members.insert(process).second || more;
+    }
+  }
+}
+
 Tree tree_of(const std::string& mark) {
   const unsigned long long since = std::strtoull(mark.c_str() + mark.rfind('.') + 1, nullptr, 10);
   const std::map<pid_t, Kin> all = all_processes();
@@ -123,12 +132,7 @@ Tree tree_of(const std::string& mark) {
   for (const auto& [process, kin] : all) {
     if (kin.born >= since && (is_adopted(process, kin.parent) || bears(process, mark))) tree.members.insert(process);
   }
-  for (bool more = true; more;) {
-    more = false;
-    for (const auto& [process, kin] : all) {
-      if (tree.members.contains(kin.parent)) more = tree.members.insert(process).second || more;
-    }
-  }
+  add_descendants(all, tree.members);
   for (const pid_t process : tree.members) {
     if (process == getpid()) continue;
     if (all.at(process).dead) {
@@ -197,6 +201,18 @@ void end_marked(const std::string& mark) {
     if (living.empty()) return;
     for (const auto& [process, kin] : living) end_one(process, kin);
     ended.merge(living);
+  }
+}
+
+void end_descendants(std::chrono::milliseconds patience) {
+  for (const auto deadline = Clock::now() + patience;; sleep_between_rounds()) {
+    const std::map<pid_t, Kin> all = all_processes();
+    std::set<pid_t> members{getpid()};
+    add_descendants(all, members);
+    members.erase(getpid());
+    std::erase_if(members, [&](pid_t process) { return all.at(process).dead; });
+    for (const pid_t process : members) end_one(process, all.at(process));
+    if (members.empty() || Clock::now() >= deadline) return;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -30,5 +31,9 @@ std::string own_worker_mark();
 // Ends all processes that have the mark or descend from one that has it, except this one; and adopted orphans that are
 // not older than the mark. Returns when they are dead, or after two seconds. Does nothing without /proc.
 void end_marked(const std::string& mark);
+
+// Ends all processes that this process has started, and those that they have started, adopted orphans included. Returns
+// when they are dead, or after `patience`.
+void end_descendants(std::chrono::milliseconds patience);
 
 }  // namespace backgauge
