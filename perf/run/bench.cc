@@ -125,7 +125,8 @@ void Bench::run_workload(const Workload& workload, const std::vector<std::unique
     }
     // Who stops a run may end the processes that it waits for.
     for (Entry& entry : mine.entries) {
-      if (options_.stop() && entry.verdict.status == Status::kBroken) fail(entry, {Status::kSkipped, "interrupted", {}});
+      if (options_.stop() && entry.verdict.status == Status::kBroken)
+        fail(entry, {Status::kSkipped, "interrupted", {}});
     }
   } catch (const std::bad_alloc&) {
     mine.entries.clear();

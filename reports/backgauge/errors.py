@@ -57,6 +57,8 @@ def run_command(main):
         sys.exit(code)
     except CommandError as error:
         print(f"backgauge: {error}", file=sys.stderr)
+        if error.exit_code == INTERRUPTED:
+            interrupts.end(INTERRUPTED)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         with contextlib.suppress(OSError, KeyboardInterrupt):
