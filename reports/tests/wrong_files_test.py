@@ -15,6 +15,7 @@ import unittest
 
 from backgauge import errors, reading
 from backgauge.compare import __main__ as compare
+from backgauge.errors import CommandError
 from backgauge.report import __main__ as report
 from synthetic import Noise, Synthetic, block_line
 

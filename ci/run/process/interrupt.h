@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C and SIGTERM end every subcommand within two seconds with exit code 130, whatever it is doing or waiting for, and
-// all processes that it has started.
+// Ctrl-C and SIGTERM end every subcommand within two seconds with exit code 130, whatever it is doing or waiting for,
+// and all processes that it has started.
 //
 // A subcommand with an InterruptGuard ends by itself, after the cases in flight, so that its files are complete. What
 // still runs after half a second is ended: first the processes that it waits for, then the subcommand itself. Without a

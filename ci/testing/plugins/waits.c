@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The library of $BACKGAUGE_TEST_PLAIN, whose functions wait for ever from the moment on at which $BACKGAUGE_TEST_HOLD, a
- * file, says "load" or "run"; who waits makes the file HOLD.reached. With $BACKGAUGE_TEST_WRONG it is wrong and slow, so
- * that shrinking its failures takes long.
+ * The library of $BACKGAUGE_TEST_PLAIN, whose functions wait for ever from the moment on at which $BACKGAUGE_TEST_HOLD,
+ * a file, says "load" or "run"; who waits makes the file HOLD.reached. With $BACKGAUGE_TEST_WRONG it is wrong and slow,
+ * so that shrinking its failures takes long.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
