@@ -10,8 +10,8 @@ import json
 import math
 import pathlib
 import tempfile
-import time
 import unittest
+from time import monotonic
 
 from backgauge import errors, reading
 from backgauge.compare import __main__ as compare
@@ -187,10 +187,10 @@ class LimitsTest(unittest.TestCase):
 
     def refused_as_toml(self, text, word):
         self.file.write_text(text)
-        begin = time.monotonic()
+        begin = monotonic()
         with self.assertRaises(CommandError) as caught:
             reading.read_toml(self.file)
-        self.assertLess(time.monotonic() - begin, 10)
+        self.assertLess(monotonic() - begin, 10)
         self.assertRegex(str(caught.exception), rf"^{self.file}: [^\n]*{word}[^\n]*$")
 
     def test_json_of_limited_depth(self):
