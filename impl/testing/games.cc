@@ -203,6 +203,20 @@ backgauge_status file_game(Call call, Message message) {
   return status;
 }
 
+// Looks for what its caller has: a variable that is a secret, and open files.
+backgauge_status secrets_game(Call call, Message message) {
+  if (std::getenv("GITHUB_TOKEN") != nullptr) {
+    std::strcpy(message->text, "it has the caller's GITHUB_TOKEN");
+    return BACKGAUGE_INTERNAL;
+  }
+  constexpr int kOpenFile = 100;
+  if (fcntl(kOpenFile, F_GETFD) >= 0) {
+    std::strcpy(message->text, "it has a file that its caller has open");
+    return BACKGAUGE_INTERNAL;
+  }
+  return right(call, message);
+}
+
 // Each call keeps another 32 MiB.
 backgauge_status leak_game(Call call, Message message) {
   constexpr std::size_t kSome = std::size_t{32} << 20;
@@ -228,6 +242,7 @@ backgauge_status run(Call call, Message message) {
                                                 {"ahead", ahead_game},
                                                 {"identity", identity_game},
                                                 {"file", file_game},
+                                                {"secrets", secrets_game},
                                                 {"leak", leak_game}};
   static const char* const name = std::getenv("BACKGAUGE_TEST_GAME");
   static const auto game = games.find(name == nullptr ? "" : name);

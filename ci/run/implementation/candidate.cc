@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <sstream>
 
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
@@ -48,10 +49,19 @@ std::string or_an_adapter(const std::string& name) {
   return names.empty() ? "" : fmt::format("; or an adapter: {}", fmt::join(names, " "));
 }
 
+// The variables that the user hands on to what is confined, separated by commas.
+std::vector<std::string> handed_on() {
+  std::vector<std::string> out;
+  const char* const names = std::getenv("BACKGAUGE_VARIABLES");
+  std::istringstream given(names == nullptr ? "" : names);
+  for (std::string name; std::getline(given, name, ',');) out.push_back(name);
+  return out;
+}
+
 // The folders that it is loaded from.
 Confinement confinement_of(const std::string& implementation) {
   const std::filesystem::path file = is_python_file(implementation) ? implementation : file_of(implementation);
-  Confinement out;
+  Confinement out{.variables = handed_on()};
   if (!file.empty()) out.readable.push_back(std::filesystem::weakly_canonical(file).parent_path());
   // The user's choice of a library, which the judge's own code loads in this process.
   if (const char* const runtime = std::getenv("BACKGAUGE_CUDART")) out.readable.emplace_back(runtime);

@@ -20,7 +20,7 @@ CELL = "lstm_block_cell_grad b3i5h7 peep=1 dt=f32 data=strat:0x9e37"
 # Settings of the user must not influence the tests.
 SETTINGS = ("IMPL", "OPS", "TIER", "SEED", "OUT", "JOBS", "THREADS", "ISOLATE", "TIMEOUT", "MEMORY_LIMIT", "GOLDENS",
             "SHARD", "MAX_TIME", "HISTORY", "DATABASE", "REGRESSIONS", "WAIVERS", "SUITE", "REPS", "CACHE", "SHAPES", "ADAPTERS", "PEERS_HOME", "CUDART", "CUBLASLT",
-            "PYTHON")
+            "PYTHON", "VARIABLES")
 SHARDS = ("GTEST_SHARD_INDEX", "GTEST_TOTAL_SHARDS", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
           "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_STEP", "CI_NODE_INDEX", "CI_NODE_TOTAL")
 ENVIRONMENT = {key: value for key, value in os.environ.items()

@@ -46,15 +46,20 @@ class Patterns(CommandTest):
         if lacking():
             self.skipTest(lacking())
 
+    # What the kernels of these tests are told; nothing else of the environment reaches them.
+    HANDED_ON = {"BACKGAUGE_VARIABLES": "BACKGAUGE_TEST_GAME,BACKGAUGE_TEST_FOLDER,BACKGAUGE_TEST_KERNEL"}
+
     def verify(self, implementation, expected, *arguments, **environment):
+        environment |= self.HANDED_ON
         done = self.expect(1, "verify", "--untrusted", "--no-shrink", "--fail-fast", f"--impl={implementation}", *arguments, environment=environment)
         self.assertRegex(done.stdout, expected)
 
     def bench(self, implementation, expected, *arguments, code=1, line=TIMED, **environment):
         if SANITIZED:
             self.skipTest("a build with sanitizers refuses to time anything")
+        environment |= self.HANDED_ON
         done = run("bench", "--untrusted", *SHORT, f"--impl={implementation}", "--case", line, *arguments, environment=environment)
-        code = 0 if "MISTRUSTED: not timed: " in done.stdout else code
+        code = 5 if "MISTRUSTED: not timed: " in done.stdout else code
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.assertRegex(done.stdout, expected)
         return done.stdout
@@ -111,6 +116,15 @@ class OnTheProcessor(Patterns):
         self.assertEqual(list(folder.iterdir()), [])
         self.expect(0, "repro", CELL, f"--impl={GAMES}", environment={"BACKGAUGE_TEST_GAME": "file", "BACKGAUGE_TEST_FOLDER": str(folder)})
         self.assertEqual([file.name for file in folder.iterdir()], ["answers"])
+
+    def test_secrets(self):
+        with open(self.folder / "secret", "w+") as secret:
+            os.dup2(secret.fileno(), 100)
+            self.addCleanup(os.close, 100)
+            arguments = ["--case", CELL, f"--impl={GAMES}"]
+            options = {"environment": {"BACKGAUGE_TEST_GAME": "secrets", "GITHUB_TOKEN": "secret", **self.HANDED_ON}, "pass_fds": (100,)}
+            self.expect(0, "verify", "--untrusted", *arguments, **options)
+            self.assertIn("the caller's GITHUB_TOKEN", self.expect(1, "verify", *arguments, **options).stdout)
 
     def test_identity(self):
         self.verify(GAMES, WRONG_VALUES, "--case", CELL, BACKGAUGE_TEST_GAME="identity")
@@ -200,7 +214,7 @@ class OnAFakeDevice(Patterns):
 class InPython(Patterns):
     def kernel(self, wrong, expected, *arguments, code=1, file=CELLS):
         done = self.expect(code, "verify", "--untrusted", "--no-shrink", "--fail-fast", f"--impl={file}", f"--python={PYTHON}", *(arguments or ("--case", CELL)),
-                           environment={"BACKGAUGE_TEST_KERNEL": wrong})
+                           environment={"BACKGAUGE_TEST_KERNEL": wrong, **self.HANDED_ON})
         self.assertRegex(done.stdout, expected)
 
     def milliseconds(self, wrong):

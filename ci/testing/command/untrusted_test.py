@@ -113,7 +113,7 @@ class Confined(CommandTest):
         def seconds(*options):  # of a call that sleeps for 30 ms before its timed part
             out = self.folder / "run.json"
             self.expect(0, "bench", f"--impl={HERE.parent / 'kernels' / 'staged_cell.py'}", f"--python={PYTHON}", f"--case={CELL}", "--reps=2",
-                        "--min-time=1", "--launches=1", f"--out={out}", *options, environment={"BACKGAUGE_TEST_KERNEL": "sleeps before"})
+                        "--min-time=1", "--launches=1", f"--out={out}", *options, environment={"BACKGAUGE_TEST_KERNEL": "sleeps before", "BACKGAUGE_VARIABLES": "BACKGAUGE_TEST_KERNEL"})
             lines = [json.loads(line) for line in out.with_suffix(".samples.jsonl").read_text().splitlines()]
             return min(line["seconds"] for line in lines if "seconds" in line)
         self.assertGreaterEqual(seconds("--untrusted"), 0.03)

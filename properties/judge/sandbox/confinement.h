@@ -13,7 +13,8 @@ namespace backgauge {
 
 // How an implementation is to be confined.
 struct Confinement {
-  std::vector<std::string> readable{};  // folders and files, besides those of the system's libraries
+  std::vector<std::string> readable{};   // folders and files, besides those of the system's libraries
+  std::vector<std::string> variables{};  // of the judge's environment, besides those of variables.h
 };
 
 // The protections that this machine lacks: "Landlock (files): Function not implemented", ...

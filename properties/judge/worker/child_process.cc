@@ -51,11 +51,13 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
-std::vector<std::string> merged_environment(const std::map<std::string, std::string>& variables) {
+std::vector<std::string> merged_environment(const ChildProcess::Start& start,
+                                            const std::map<std::string, std::string>& variables) {
   std::vector<std::string> out;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (!variables.contains(std::string(text.substr(0, text.find('='))))) out.emplace_back(text);
+    const std::string_view text = *entry, name = text.substr(0, text.find('='));
+    if (start.inherits && !start.inherits(name)) continue;
+    if (!variables.contains(std::string(name))) out.emplace_back(text);
   }
   for (const auto& [name, value] : variables) out.push_back(fmt::format("{}={}", name, value));
   return out;
@@ -91,6 +93,18 @@ bool place_descriptors(const std::vector<std::pair<int, int>>& descriptors) {
   return true;
 }
 
+// Besides the standard streams and those that were placed. Without the call, those that are not close-on-exec stay.
+void close_others(const std::vector<std::pair<int, int>>& placed) {
+  int last = STDERR_FILENO;
+  for (const auto& [ours, number] : placed) last = std::max(last, number);
+  for (int number = STDERR_FILENO + 1; number < last; ++number) {
+    bool keep = false;
+    for (const auto& [ours, given] : placed) keep = keep || given == number;
+    if (!keep) close(number);
+  }
+  syscall(SYS_close_range, last + 1, ~0U, 0);
+}
+
 // In the new process, which has the parent's memory until it executes the program: nothing here may allocate memory or
 // throw. Returns if the program could not be executed; the process then ends with this status.
 int become(void* argument) {
@@ -103,6 +117,7 @@ int become(void* argument) {
     if (getppid() != plan.parent) return kNotStarted;
   }
   if (place_descriptors(plan.start.descriptors)) {
+    close_others(plan.start.descriptors);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -144,7 +159,7 @@ ChildProcess::ChildProcess(const Start& start) : mark_(new_worker_mark()) {
   std::map<std::string, std::string> variables = start.variables;
   const std::size_t equals = mark_.find('=');
   variables[mark_.substr(0, equals)] = mark_.substr(equals + 1);
-  std::vector<std::string> words = start.arguments, settings = merged_environment(variables);
+  std::vector<std::string> words = start.arguments, settings = merged_environment(start, variables);
   Plan plan{start, pointers(words), pointers(settings)};
   process_ = start_process(plan);
   handle_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process_, 0)));

@@ -6,9 +6,11 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,19 +30,20 @@ std::string ending_text(const Ending& ending, const std::string& place);
 class ChildProcess {
  public:
   struct Start {
-    std::string program;                             // a path, or a name that is searched in PATH
-    std::vector<std::string> arguments;              // the first is the name that the process gets
-    std::map<std::string, std::string> variables{};  // added to this process's environment, or replacing some of it
-    std::vector<std::pair<int, int>> descriptors{};  // of this process, and their numbers there: at most kDescriptors
+    std::string program;                               // a path, or a name that is searched in PATH
+    std::vector<std::string> arguments;                // the first is the name that the process gets
+    std::map<std::string, std::string> variables{};    // added to what it inherits, or replacing some of it
+    std::function<bool(std::string_view)> inherits{};  // which variables of this process's environment; empty: all
+    std::vector<std::pair<int, int>> descriptors{};    // of this process, and their numbers there: at most kDescriptors
 
     // It gets SIGKILL when the thread that starts it ends. For a program that would not notice that its parent is gone.
     bool ends_with_thread = false;
   };
   static constexpr std::size_t kDescriptors = 8;
 
-  // The process inherits `descriptors`, and others that are not close-on-exec. No signal is blocked in it, and ignored
-  // signals stay ignored. Throws std::system_error if it cannot be started. If SIGCHLD is ignored, its exit status is
-  // not known.
+  // The process inherits the standard streams and `descriptors`, and no other (before Linux 5.9, which has no call for
+  // that, others that are not close-on-exec). No signal is blocked in it, and ignored signals stay ignored. Throws
+  // std::system_error if it cannot be started. If SIGCHLD is ignored, its exit status is not known.
   explicit ChildProcess(const Start& start);
   ~ChildProcess();  // kill()
   ChildProcess(const ChildProcess&) = delete;

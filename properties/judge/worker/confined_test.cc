@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests what a confined worker cannot do, and that it works nevertheless.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "properties/judge/compare/verdict_text.h"
+#include "properties/judge/sandbox/variables.h"
 #include "properties/judge/worker/testing/escapes.h"
 #include "properties/judge/worker/testing/worker_testing.h"
 
@@ -22,8 +26,23 @@ WorkerOptions confined(const std::string& name) {
   return {.implementation = name, .program = {.confinement = Confinement{}}, .timeout = 60s};
 }
 
+// What the judge's caller has: a variable that is a secret, and a descriptor that programs inherit.
+class Secrets {
+ public:
+  Secrets() {
+    setenv(kSecretVariable, "secret", 1);
+    dup2(Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)).get(), kOpenDescriptor);
+  }
+  ~Secrets() {
+    unsetenv(kSecretVariable);
+    close(kOpenDescriptor);
+  }
+  Secrets(const Secrets&) = delete;
+};
+
 TEST(Confined, CannotDoAnythingButCompute) {
   NEEDS_PROTECTIONS();
+  const Secrets secrets;
   for (const auto& [name, escape] : escapes()) {
     WorkerRunner runner(confined("escape " + name));
     const Verdict verdict = judge(runner, cell_case());
@@ -32,11 +51,31 @@ TEST(Confined, CannotDoAnythingButCompute) {
 }
 
 TEST(Confined, TheAttemptsWouldSucceedWithoutIt) {
+  const Secrets secrets;
   // Those that need no privilege and do no harm.
   for (const char* name : {"socket", "local socket", "fork", "spawn", "kill", "kill group", "judge's command line",
-                           "read a file", "read a folder", "write a file", "unlink"}) {
+                           "read a file", "read a folder", "write a file", "unlink", "read a variable"}) {
     WorkerRunner runner({.implementation = std::string("escape ") + name});
     EXPECT_EQ(judge(runner, cell_case()).status, Status::kBroken) << name;
+  }
+}
+
+TEST(Confined, AVariableThatIsNamedReachesIt) {
+  NEEDS_PROTECTIONS();
+  const Secrets secrets;
+  WorkerOptions options = confined("escape read a variable");
+  options.program.confinement->variables = {kSecretVariable};
+  WorkerRunner runner(options);
+  EXPECT_EQ(judge(runner, cell_case()).status, Status::kBroken);
+}
+
+TEST(Confined, VariablesOfLibrariesAreNoSecrets) {
+  for (const char* name : {"LD_LIBRARY_PATH", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "LC_ALL", "BACKGAUGE_CPU"}) {
+    EXPECT_TRUE(concerns_libraries(name)) << name;
+  }
+  for (const char* name :
+       {"GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "BACKGAUGE_DATABASE", "JAX_TOKEN", "SSH_AUTH_SOCK"}) {
+    EXPECT_FALSE(concerns_libraries(name)) << name;
   }
 }
 

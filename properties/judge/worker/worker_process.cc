@@ -13,6 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "properties/judge/sandbox/variables.h"
+
 namespace backgauge {
 namespace {
 
@@ -47,7 +49,12 @@ ChildProcess::Start start_of(const WorkerProgram& program, const std::vector<std
                              const Descriptor& printed) {
   ChildProcess::Start start{.program = program.program, .arguments = program.words, .variables = program.variables};
   start.arguments.insert(start.arguments.end(), arguments.begin(), arguments.end());
-  if (program.confinement) append(*program.confinement, start.arguments);
+  if (program.confinement) {
+    append(*program.confinement, start.arguments);
+    start.inherits = [named = program.confinement->variables](std::string_view variable) {
+      return concerns_libraries(variable) || std::ranges::find(named, variable) != named.end();
+    };
+  }
   start.descriptors = {{input.get(), STDIN_FILENO},
                        {printed.get(), STDOUT_FILENO},
                        {printed.get(), STDERR_FILENO},
@@ -67,7 +74,7 @@ void append(const Confinement& confinement, std::vector<std::string>& arguments)
 std::optional<Confinement> take_confinement(std::vector<std::string>& arguments) {
   const auto word = std::ranges::find(arguments, kConfined);
   if (word == arguments.end()) return std::nullopt;
-  Confinement out{{word + 1, arguments.end()}};
+  Confinement out{.readable = {word + 1, arguments.end()}};
   arguments.erase(word, arguments.end());
   return out;
 }

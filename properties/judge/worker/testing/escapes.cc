@@ -101,6 +101,8 @@ const std::map<std::string, bool (*)()>& escapes() {
       {"chmod", [] { return made(chmod("/tmp", 0777)); }},
       {"raise a limit", raises_a_limit},
       {"move the judge", moves_the_judge},
+      {"read a variable", [] { return std::getenv(kSecretVariable) != nullptr; }},
+      {"use a descriptor", [] { return made(fcntl(kOpenDescriptor, F_GETFD)); }},
       {"become dumpable", [] { return made(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)); }},
       // Not an attempt to get out: what honest libraries do.
       {"thread",
