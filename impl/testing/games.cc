@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain implementation, and what BACKGAUGE_TEST_GAME says that it does to look faster or more correct than it is.
 // The patterns are those of properties/UNTRUSTED.md.
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -9,6 +12,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -203,6 +208,24 @@ backgauge_status file_game(Call call, Message message) {
   return status;
 }
 
+// Loads a library and closes it again, first from its file and then from a copy in memory.
+backgauge_status hides_libraries_game(Call call, Message message) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    void* const library = dlopen("libutil.so.1", RTLD_NOW);
+    link_map* map = nullptr;
+    if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) return;
+    std::ifstream file(map->l_name, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    dlclose(library);
+    const int copy = memfd_create("hid\x1b[31mden", 0);
+    if (write(copy, bytes.data(), bytes.size()) < 0) return;
+    if (void* const hidden = dlopen(("/proc/self/fd/" + std::to_string(copy)).c_str(), RTLD_NOW)) dlclose(hidden);
+    close(copy);
+  });
+  return right(call, message);
+}
+
 // Looks for what its caller has: a variable that is a secret, and open files.
 backgauge_status secrets_game(Call call, Message message) {
   if (std::getenv("GITHUB_TOKEN") != nullptr) {
@@ -243,6 +266,7 @@ backgauge_status run(Call call, Message message) {
                                                 {"identity", identity_game},
                                                 {"file", file_game},
                                                 {"secrets", secrets_game},
+                                                {"hides libraries", hides_libraries_game},
                                                 {"leak", leak_game}};
   static const char* const name = std::getenv("BACKGAUGE_TEST_GAME");
   static const auto game = games.find(name == nullptr ? "" : name);

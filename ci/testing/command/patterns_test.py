@@ -117,6 +117,11 @@ class OnTheProcessor(Patterns):
         self.expect(0, "repro", CELL, f"--impl={GAMES}", environment={"BACKGAUGE_TEST_GAME": "file", "BACKGAUGE_TEST_FOLDER": str(folder)})
         self.assertEqual([file.name for file in folder.iterdir()], ["answers"])
 
+    def test_hidden_libraries(self):
+        arguments = ["verify", "--untrusted", f"--impl={GAMES}", "--case", CELL]
+        done = self.expect(0, *arguments, environment={"BACKGAUGE_TEST_GAME": "hides libraries", **self.HANDED_ON})
+        self.assertRegex(done.stdout, r"\nuntrusted: confined; loads games\.so, libutil\.so\.1, memfd:hid\\x1b\[31mden")
+
     def test_secrets(self):
         with open(self.folder / "secret", "w+") as secret:
             os.dup2(secret.fileno(), 100)

@@ -15,7 +15,6 @@
 #include <system_error>
 
 #include "properties/judge/sandbox/landlock.h"
-#include "properties/judge/sandbox/system_calls.h"
 
 namespace backgauge {
 namespace {
@@ -140,6 +139,6 @@ void Confined::let_go() {
   send(socket_, &byte, sizeof byte, MSG_NOSIGNAL);
 }
 
-void Confined::answer() { answer_refused(report_.get(), refused_); }
+void Confined::answer() { answer_reported(report_.get(), reported_); }
 
 }  // namespace backgauge

@@ -3,11 +3,11 @@
 // implementation is loaded from. properties/UNTRUSTED.md gives the details and reasons.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
 #include "properties/judge/sandbox/descriptor.h"
+#include "properties/judge/sandbox/system_calls.h"
 
 namespace backgauge {
 
@@ -32,15 +32,15 @@ class Confined {
   explicit Confined(int socket);
   void let_go();
 
-  // The report of refused calls: its descriptor is readable if a call waits for an answer; -1: there is no report.
+  // The report of calls: its descriptor is readable if a call waits for an answer; -1: there is no report.
   int report() const { return report_.get(); }
   void answer();
-  const std::set<std::string>& refused() const { return refused_; }
+  const Reported& reported() const { return reported_; }
 
  private:
   int socket_;
   Descriptor report_;
-  std::set<std::string> refused_;
+  Reported reported_;
 };
 
 }  // namespace backgauge

@@ -2,18 +2,26 @@
 #include "properties/judge/sandbox/system_calls.h"
 
 #include <asm/termbits.h>
+#include <fcntl.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace backgauge {
@@ -22,14 +30,12 @@ namespace {
 // Calls without a condition. None of them reaches another process, or changes a file that the process cannot write.
 constexpr const char* kAllowed[] = {
     // memory
-    "brk", "mmap", "munmap", "mremap", "mprotect", "madvise", "msync", "mincore", "mlock", "mlock2", "munlock",
-    "membarrier", "memfd_create", "ftruncate", "fallocate", "pkey_alloc", "pkey_free", "pkey_mprotect", "mbind",
-    "get_mempolicy", "set_mempolicy",
+    "brk", "munmap", "mremap", "madvise", "msync", "mincore", "mlock", "mlock2", "munlock", "membarrier",
+    "memfd_create", "ftruncate", "fallocate", "pkey_alloc", "pkey_free", "mbind", "get_mempolicy", "set_mempolicy",
     // files: Landlock decides which
-    "open", "openat", "close", "close_range", "read", "pread64", "readv", "preadv", "preadv2", "write", "pwrite64",
-    "writev", "lseek", "stat", "lstat", "fstat", "newfstatat", "statx", "statfs", "fstatfs", "access", "faccessat",
-    "faccessat2", "readlink", "readlinkat", "getdents64", "getcwd", "dup", "dup2", "dup3", "fcntl", "fadvise64",
-    "umask",
+    "close", "close_range", "read", "pread64", "readv", "preadv", "preadv2", "write", "pwrite64", "writev", "lseek",
+    "stat", "lstat", "fstat", "newfstatat", "statx", "statfs", "fstatfs", "access", "faccessat", "faccessat2",
+    "readlink", "readlinkat", "getdents64", "getcwd", "dup", "dup2", "dup3", "fadvise64", "umask",
     // waiting
     "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
     "eventfd", "eventfd2", "pipe", "pipe2", "nanosleep", "clock_nanosleep", "pause",
@@ -79,6 +85,61 @@ class Filter {
 
 scmp_arg_cmp is(unsigned argument, std::uint64_t value) { return {argument, SCMP_CMP_EQ, value, 0}; }
 
+scmp_arg_cmp has_bits(unsigned argument, std::uint64_t mask, std::uint64_t bits) {
+  return {argument, SCMP_CMP_MASKED_EQ, mask, bits};
+}
+
+// Landlock decides which files may be read and written. Before its third version it does not see that opening a file
+// can empty it; and in no version the access mode 3, for which a file need not be readable.
+void allow_opening(Filter& filter) {
+  for (const auto& [call, flags] : {std::pair("open", 1u), {"openat", 2u}}) {
+    filter.rule(SCMP_ACT_ALLOW, call, {has_bits(flags, O_ACCMODE | O_TRUNC, O_RDONLY)});
+    for (const std::uint64_t mode : {O_WRONLY, O_RDWR}) {
+      filter.rule(SCMP_ACT_ALLOW, call, {has_bits(flags, O_ACCMODE, mode)});
+    }
+  }
+}
+
+// Memory that nobody can execute. With other memory the call is reported (answer_reported()).
+constexpr const char* kMapping[] = {"mmap", "mprotect", "pkey_mprotect"};
+constexpr unsigned kProtection = 2;  // the argument of each
+
+void allow_data(Filter& filter) {
+  for (const char* call : kMapping) filter.rule(SCMP_ACT_ALLOW, call, {has_bits(kProtection, PROT_EXEC, 0)});
+}
+
+bool maps_code(const std::string& call) { return std::ranges::find(kMapping, call) != std::end(kMapping); }
+
+// The file that holds what a call is to make executable; "" if it is no file.
+std::string file_of(const seccomp_notif& call, const std::string& name) {
+  const std::string process = "/proc/" + std::to_string(call.pid) + "/";
+  std::error_code none;
+  if (name == "mmap") {
+    constexpr std::size_t kFlags = 3, kFile = 4;
+    if ((call.data.args[kFlags] & MAP_ANONYMOUS) != 0) return "";
+    return std::filesystem::read_symlink(process + "fd/" + std::to_string(static_cast<int>(call.data.args[kFile])),
+                                         none);
+  }
+  std::ifstream maps(process + "maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long long begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%llx-%llx", &begin, &end) != 2) continue;
+    if (call.data.args[0] < begin || call.data.args[0] >= end) continue;
+    const std::size_t path = line.find('/');
+    return path == std::string::npos ? "" : line.substr(path);
+  }
+  return "";
+}
+
+// What concerns the descriptor alone. Not F_SETOWN and F_SETSIG, with which the kernel sends signals to any process,
+// nor O_ASYNC, which lets it begin; nor seals, with which memory that is shared with the judge could be made too small.
+void allow_descriptor_flags(Filter& filter) {
+  for (const std::uint64_t command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL}) {
+    filter.rule(SCMP_ACT_ALLOW, "fcntl", {is(1, command)});
+  }
+  filter.rule(SCMP_ACT_ALLOW, "fcntl", {is(1, F_SETFL), has_bits(2, O_ASYNC, 0)});
+}
+
 void allow_threads(Filter& filter) {
   // clone3() has its flags in memory, where they cannot be read; the C library then uses clone().
   filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
@@ -111,6 +172,9 @@ bool has_system_call_filter() {
 Descriptor restrict_system_calls(int socket, bool controls_devices) {
   Filter filter(SCMP_ACT_NOTIFY);
   for (const char* call : kAllowed) filter.rule(SCMP_ACT_ALLOW, call);
+  allow_data(filter);
+  allow_opening(filter);
+  allow_descriptor_flags(filter);
   allow_threads(filter);
   allow_limits(filter);
   for (const char* call : {"sendto", "sendmsg", "recvfrom"}) {
@@ -126,7 +190,7 @@ Descriptor restrict_system_calls(int socket, bool controls_devices) {
   return Descriptor(filter.load());
 }
 
-void answer_refused(int report, std::set<std::string>& names) {
+void answer_reported(int report, Reported& reported) {
   for (;;) {
     pollfd waiting{report, POLLIN, 0};
     if (poll(&waiting, 1, 0) <= 0 || (waiting.revents & POLLIN) == 0) return;
@@ -134,11 +198,17 @@ void answer_refused(int report, std::set<std::string>& names) {
     seccomp_notif_resp* answer = nullptr;
     if (seccomp_notify_alloc(&call, &answer) != 0) return;
     if (seccomp_notify_receive(report, call) == 0) {
-      char* const name = seccomp_syscall_resolve_num_arch(call->data.arch, call->data.nr);
-      names.insert(name == nullptr ? "number " + std::to_string(call->data.nr) : std::string(name));
-      std::free(name);
+      char* const known = seccomp_syscall_resolve_num_arch(call->data.arch, call->data.nr);
+      const std::string name = known == nullptr ? "number " + std::to_string(call->data.nr) : std::string(known);
+      std::free(known);
       answer->id = call->id;
-      answer->error = -EPERM;
+      if (maps_code(name)) {
+        if (const std::string file = file_of(*call, name); !file.empty()) reported.executable.insert(file);
+        answer->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+      } else {
+        reported.refused.insert(name);
+        answer->error = -EPERM;
+      }
       seccomp_notify_respond(report, answer);
     }
     seccomp_notify_free(call, answer);

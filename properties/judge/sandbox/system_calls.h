@@ -18,7 +18,13 @@ bool has_system_call_filter();
 // that is refused waits until the report is answered. Throws std::system_error.
 Descriptor restrict_system_calls(int socket, bool controls_devices);
 
-// Answers all calls that wait at the moment, and adds their names. Not to be called by a process that is restricted.
-void answer_refused(int report, std::set<std::string>& names);
+// Calls that were reported: the names of those that were refused, and the files that were made executable, with their
+// paths. Those are calls that are allowed, and reported because the file may be closed again before anybody looks.
+struct Reported {
+  std::set<std::string> refused{}, executable{};
+};
+
+// Answers all calls that wait at the moment, and adds them. Not to be called by a process that is restricted.
+void answer_reported(int report, Reported& reported);
 
 }  // namespace backgauge

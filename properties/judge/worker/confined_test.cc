@@ -54,7 +54,8 @@ TEST(Confined, TheAttemptsWouldSucceedWithoutIt) {
   const Secrets secrets;
   // Those that need no privilege and do no harm.
   for (const char* name : {"socket", "local socket", "fork", "spawn", "kill", "kill group", "judge's command line",
-                           "read a file", "read a folder", "write a file", "unlink", "read a variable"}) {
+                           "read a file", "read a folder", "write a file", "unlink", "read a variable", "empty a file",
+                           "open without reading", "signals of a descriptor", "which signal"}) {
     WorkerRunner runner({.implementation = std::string("escape ") + name});
     EXPECT_EQ(judge(runner, cell_case()).status, Status::kBroken) << name;
   }
@@ -86,6 +87,12 @@ TEST(Confined, WhatWasRefusedIsReported) {
                                    {"fork", "clone"},
                                    {"kill", "kill"},
                                    {"ptrace", "ptrace"},
+                                   {"empty a file", "openat"},
+                                   {"open without reading", "openat"},
+                                   {"signals of a descriptor", "fcntl"},
+                                   {"which signal", "fcntl"},
+                                   {"signals begin", "fcntl"},
+                                   {"seal the memory", "fcntl"},
                                    {"judge's memory", "process_vm_readv"}}) {
     WorkerOptions options = confined(std::string("escape ") + name);
     {

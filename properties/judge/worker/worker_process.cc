@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
+#include "properties/judge/call/printable.h"
 #include "properties/judge/sandbox/variables.h"
 
 namespace backgauge {
@@ -31,6 +31,11 @@ constexpr std::chrono::milliseconds kSocketPoll{50};
 
 [[noreturn]] void fail(int error, const char* what) { throw std::system_error(error, std::generic_category(), what); }
 
+// Without the folder that it is in. The process chose it, and it may hold anything.
+std::string shown(const std::string& path) {
+  return printable(std::filesystem::path(path).filename().string(), kShownOfName);
+}
+
 // The shared libraries in the memory of a process, without the folders that they are in.
 std::set<std::string> mapped_libraries(pid_t process) {
   std::set<std::string> out;
@@ -38,7 +43,7 @@ std::set<std::string> mapped_libraries(pid_t process) {
   for (std::string line; std::getline(maps, line);) {
     const std::size_t path = line.find('/');
     if (path == std::string::npos) continue;
-    const std::string name = std::filesystem::path(line.substr(path)).filename();
+    const std::string name = shown(line.substr(path));
     if (name.ends_with(".so") || name.find(".so.") != std::string::npos) out.insert(name);
   }
   return out;
@@ -139,13 +144,15 @@ void WorkerProcess::drain() {
 }
 
 std::set<std::string> WorkerProcess::refused() const {
-  return confined_ ? confined_->refused() : std::set<std::string>{};
+  return confined_ ? confined_->reported().refused : std::set<std::string>{};
 }
 
+// Those that are there now, and all that have been.
 std::set<std::string> WorkerProcess::libraries() const {
-  std::set<std::string> out;
-  if (confined_)
-    std::ranges::set_difference(mapped_libraries(child_.id()), own_libraries_, std::inserter(out, out.end()));
+  if (!confined_) return {};
+  std::set<std::string> out = mapped_libraries(child_.id());
+  for (const std::string& file : confined_->reported().executable) out.insert(shown(file));
+  for (const std::string& own : own_libraries_) out.erase(own);
   return out;
 }
 

@@ -54,7 +54,8 @@ class WorkerProcess {
   };
   Printed take_printed();
 
-  // What a confined process has tried, and was refused; and the libraries that it has mapped since it was confined.
+  // What a confined process has tried, and was refused; and the libraries that it has mapped since it was confined,
+  // ready to be shown.
   std::set<std::string> refused() const;
   std::set<std::string> libraries() const;
 

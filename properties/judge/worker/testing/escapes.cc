@@ -22,6 +22,8 @@
 #include <cstring>
 #include <thread>
 
+#include "properties/judge/worker/worker_process.h"
+
 namespace backgauge::testing {
 namespace {
 
@@ -101,6 +103,12 @@ const std::map<std::string, bool (*)()>& escapes() {
       {"chmod", [] { return made(chmod("/tmp", 0777)); }},
       {"raise a limit", raises_a_limit},
       {"move the judge", moves_the_judge},
+      {"empty a file", [] { return opens("/dev/null", O_RDONLY | O_TRUNC); }},
+      {"open without reading", [] { return opens("/dev/null", O_ACCMODE); }},
+      {"signals of a descriptor", [] { return made(fcntl(STDIN_FILENO, F_SETOWN, getppid())); }},
+      {"which signal", [] { return made(fcntl(STDIN_FILENO, F_SETSIG, SIGKILL)); }},
+      {"signals begin", [] { return made(fcntl(STDIN_FILENO, F_SETFL, O_ASYNC)); }},
+      {"seal the memory", [] { return made(fcntl(WorkerProcess::kMemory, F_ADD_SEALS, F_SEAL_GROW)); }},
       {"read a variable", [] { return std::getenv(kSecretVariable) != nullptr; }},
       {"use a descriptor", [] { return made(fcntl(kOpenDescriptor, F_GETFD)); }},
       {"become dumpable", [] { return made(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)); }},
@@ -110,6 +118,8 @@ const std::map<std::string, bool (*)()>& escapes() {
          std::thread([] {}).join();
          return false;
        }},
+      {"duplicate a descriptor", [] { return !made(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100)); }},
+      {"silence its output", [] { return !opens("/dev/null", O_WRONLY | O_CREAT | O_TRUNC); }},
       {"read a library", [] { return !opens("/usr/lib", O_RDONLY | O_DIRECTORY); }},
       {"read its maps", [] { return !opens("/proc/self/maps", O_RDONLY); }},
       {"signal itself", [] { return !made(kill(getpid(), 0)); }},
