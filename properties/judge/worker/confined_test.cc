@@ -105,12 +105,14 @@ TEST(Confined, WhatWasRefusedIsReported) {
 
 TEST(Confined, AProcessThatSetsItsOwnLimitOfMemoryIsEnded) {
   NEEDS_PROTECTIONS();
-  WorkerOptions options = confined("hoard");
-  options.memory_limit = std::uint64_t{64} << 20;
-  WorkerRunner runner(options);
-  const Verdict verdict = judge(runner, cell_case());
-  EXPECT_EQ(verdict.status, Status::kBroken);
-  EXPECT_NE(verdict.reason.find("memory: the process holds "), std::string::npos) << verdict.reason;
+  for (const char* name : {"hoard", "hoard in a file"}) {
+    WorkerOptions options = confined(name);
+    options.memory_limit = std::uint64_t{64} << 20;
+    WorkerRunner runner(options);
+    const Verdict verdict = judge(runner, cell_case());
+    EXPECT_EQ(verdict.status, Status::kBroken) << name;
+    EXPECT_NE(verdict.reason.find("memory: the process holds "), std::string::npos) << verdict.reason;
+  }
 }
 
 TEST(Confined, AProcessThatComputesOnTheSideIsEnded) {

@@ -2,6 +2,7 @@
 #include "properties/judge/worker/consumption.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "properties/judge/runner/threads.h"
 
@@ -25,6 +27,19 @@ double cpu_seconds_of(pid_t process) {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
+// A file that is also mapped counts twice: honest processes have few of them.
+std::uint64_t bytes_in_memory_files(pid_t process) {
+  constexpr std::uint64_t kBlock = 512;  // stat(2)
+  std::uint64_t sum = 0;
+  std::error_code gone;
+  for (const auto& file : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd", gone)) {
+    struct stat status {};
+    if (!std::filesystem::read_symlink(file, gone).string().starts_with("/memfd:")) continue;
+    if (stat(file.path().c_str(), &status) == 0) sum += kBlock * static_cast<std::uint64_t>(status.st_blocks);
+  }
+  return sum;
+}
+
 // How many of the threads of a process run, or would if there were a processor for them; not counting `left_out`.
 int running_threads_except(pid_t process, const std::string& left_out) {
   int running = 0;
@@ -35,6 +50,20 @@ int running_threads_except(pid_t process, const std::string& left_out) {
   return running;
 }
 
+// In seconds.
+struct Counted {
+  double ran = 0, queued = 0;
+};
+
+Counted counted(const Descriptor& schedstat) {
+  char text[128];
+  const ssize_t count = pread(schedstat.get(), text, sizeof text - 1, 0);
+  text[std::max<ssize_t>(count, 0)] = '\0';
+  unsigned long long ran = 0, waited = 0;  // in nanoseconds
+  if (std::sscanf(text, "%llu %llu", &ran, &waited) != 2) return {};
+  return {1e-9 * static_cast<double>(ran), 1e-9 * static_cast<double>(waited)};
+}
+
 }  // namespace
 
 Consumption consumption_of(pid_t process) {
@@ -42,8 +71,9 @@ Consumption consumption_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/statm");
   std::uint64_t all_pages = 0, resident_pages = 0;
   if (file >> all_pages >> resident_pages) {
-    out.resident_bytes = resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    out.held_bytes = resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   }
+  out.held_bytes += bytes_in_memory_files(process);
   out.cpu_seconds = cpu_seconds_of(process);
   return out;
 }
@@ -67,16 +97,22 @@ TimeInQueues::TimeInQueues(pid_t process)
     : own_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)),
       other_(open(("/proc/" + std::to_string(process) + "/schedstat").c_str(), O_RDONLY | O_CLOEXEC)) {}
 
-double TimeInQueues::seconds() const {
-  double sum = 0;
-  for (const Descriptor* file : {&own_, &other_}) {
-    char text[128];
-    const ssize_t count = pread(file->get(), text, sizeof text - 1, 0);
-    text[std::max<ssize_t>(count, 0)] = '\0';
-    unsigned long long ran = 0, waited = 0;  // in nanoseconds
-    if (std::sscanf(text, "%llu %llu", &ran, &waited) == 2) sum += 1e-9 * static_cast<double>(waited);
+double TimeInQueues::seconds() const { return counted(own_).queued + counted(other_).queued; }
+
+TimeOnProcessors::TimeOnProcessors(pid_t process, bool all_threads)
+    : process_(process),
+      all_threads_(all_threads),
+      first_(open(("/proc/" + std::to_string(process) + "/schedstat").c_str(), O_RDONLY | O_CLOEXEC)) {}
+
+double TimeOnProcessors::seconds_when_it_sleeps() const {
+  constexpr std::chrono::milliseconds kPatience{100};  // on a busy machine, it may have to run once more before
+  const std::string number = std::to_string(process_);
+  const std::string thread = "/proc/" + number + "/task/" + number;
+  for (const auto end = std::chrono::steady_clock::now() + kPatience;
+       thread_state(thread) == 'R' && std::chrono::steady_clock::now() < end;) {
+    std::this_thread::yield();
   }
-  return sum;
+  return all_threads_ ? cpu_seconds_of(process_) : counted(first_).ran;
 }
 
 int running_threads(pid_t process) { return running_threads_except(process, std::to_string(process)); }

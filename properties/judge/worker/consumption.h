@@ -12,8 +12,8 @@
 namespace backgauge {
 
 struct Consumption {
-  std::uint64_t resident_bytes = 0;
-  double cpu_seconds = 0;  // of all its threads, since it began
+  std::uint64_t held_bytes = 0;  // in memory, and in files in memory that it has open
+  double cpu_seconds = 0;        // of all its threads, since it began
 };
 
 // Zeros if the process has ended.
@@ -48,6 +48,21 @@ class TimeInQueues {
 
  private:
   Descriptor own_, other_;
+};
+
+// How long a process has run, as the kernel counts it: all of its threads, or the first.
+class TimeOnProcessors {
+ public:
+  TimeOnProcessors(pid_t process, bool all_threads);
+
+  // To be asked when the first thread is about to sleep: of one that runs, the kernel counts the last milliseconds
+  // late.
+  double seconds_when_it_sleeps() const;
+
+ private:
+  const pid_t process_;
+  const bool all_threads_;
+  Descriptor first_;
 };
 
 }  // namespace backgauge

@@ -31,6 +31,11 @@ TEST(Worker, OneThatLeavesItsGroupEndsAsWell) {
   expect_broken("leave", "timeout: run has not returned within 0.3 s", 300ms);
 }
 
+// Whether another call has begun is told by memory that the implementation can write to.
+TEST(Worker, OneThatSaysAgainAndAgainThatItBeginsTimesOut) {
+  expect_broken("begin again", "timeout: the process has not answered within 2 s, 20 times --timeout", 100ms);
+}
+
 TEST(Worker, OnlyItsOwnCallsCountAgainstATimeout) {
   const Verdict verdict = judge("slow flush", 300ms);
   EXPECT_EQ(verdict.status, Status::kPassed) << verdict.reason;

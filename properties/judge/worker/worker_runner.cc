@@ -57,6 +57,11 @@ constexpr int kMostWaiting = 10;
 // call: filling a workspace of gigabytes takes seconds, which the implementation is not charged for.
 constexpr int kOwnShare = 10;
 
+// The timeout for everything that belongs to a request, as a multiple of that for a call. A request makes a few calls,
+// or measures for some seconds. Where a call begins is told by the worker's memory, in which its implementation can
+// write what it likes: so that alone would be no limit.
+constexpr int kWholeShare = 2 * kOwnShare;
+
 // What the worker itself holds for a request, as a multiple of its bytes: tensors with canaries and guard pages in up
 // to three placements, results of a forward, which may be several times its inputs, and copies of all of them.
 constexpr std::uint64_t kOwnMemory = 32;
@@ -234,8 +239,14 @@ WorkerRunner::Answer WorkerRunner::hear() {
   const pid_t process = process_->child().id();
   std::uint32_t turn = state.turns;
   Clock::time_point since = Clock::now();
-  TimeOfItsOwn time(process);
+  TimeOfItsOwn time(process), whole(process);
   for (;;) {
+    if (whole.passed() >= kWholeShare * options_.timeout) {
+      return {{},
+              end_worker(fmt::format("timeout: the process has not answered within {:g} s, {} times --timeout",
+                                     seconds(kWholeShare * options_.timeout), kWholeShare)),
+              true};
+    }
     if (state.turns != turn) {
       turn = state.turns;
       since = Clock::now();
@@ -273,7 +284,7 @@ std::string WorkerRunner::lateness(Seconds limit, Seconds passed, Seconds elapse
 std::string WorkerRunner::excess() const {
   if (!options_.program.confinement) return "";
   const Consumption now = consumption_of(process_->child().id());
-  const std::uint64_t held = now.resident_bytes - std::min(before_.resident_bytes, now.resident_bytes);
+  const std::uint64_t held = now.held_bytes - std::min(before_.held_bytes, now.held_bytes);
   if (options_.memory_limit != 0 && held > options_.memory_limit + kOwnMemory * request_bytes_) {
     return fmt::format("memory: the process holds {} more than before the call, the limit is {}", bytes_text(held),
                        bytes_text(options_.memory_limit));

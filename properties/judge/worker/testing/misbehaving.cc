@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/judge/worker/testing/misbehaving.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -56,6 +57,21 @@ void hoard() {
   void* const shared = mmap(nullptr, kSome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared != MAP_FAILED) std::memset(shared, 1, kSome);
   std::this_thread::sleep_for(1s);
+}
+
+// The same in a file that it does not map.
+void hoard_in_a_file() {
+  constexpr off_t kSome = off_t{256} << 20;
+  const int file = memfd_create("hoard", 0);
+  if (fallocate(file, 0, 0, kSome) == 0) std::this_thread::sleep_for(1s);
+}
+
+// Tells the judge again and again that another call has begun.
+void begin_again_and_again() {
+  void* const shared =
+      mmap(nullptr, sizeof(WorkerState), PROT_READ | PROT_WRITE, MAP_SHARED, WorkerProcess::kMemory, 0);
+  if (shared == MAP_FAILED) return;
+  for (;;) ++static_cast<WorkerState*>(shared)->turns;
 }
 
 // Finds the memory that is shared with the judge, and fills it.
@@ -152,6 +168,8 @@ const std::map<std::string, Act>& acts() {
          flush_slowly(10s);
        }},
       {"hoard", [](const backgauge_call&) { hoard(); }},
+      {"hoard in a file", [](const backgauge_call&) { hoard_in_a_file(); }},
+      {"begin again", [](const backgauge_call&) { begin_again_and_again(); }},
       {"slow flush", [](const backgauge_call&) { flush_slowly(500ms); }},
       {"fork",
        [](const backgauge_call&) {
