@@ -83,15 +83,15 @@ backgauge_status clock_game(Call call, Message message) {
   return right(call, message);
 }
 
-// The beginning of what the process shares with the judge: its turns are the seventh and eighth numbers of 32 bits.
-std::atomic<std::uint32_t>* shared_numbers() {
+// What the process shares with the judge. From its beginning, the turns are the seventh and eighth numbers of 32 bits.
+std::atomic<std::uint32_t>* shared_numbers(unsigned long long from = 0) {
   std::FILE* const maps = std::fopen("/proc/self/maps", "r");
   char line[512];
   unsigned long long begin = 0, end = 0, offset = 0;
   std::atomic<std::uint32_t>* found = nullptr;
   while (maps != nullptr && std::fgets(line, sizeof line, maps) != nullptr) {
     if (std::string(line).find("memfd:backgauge (") == std::string::npos) continue;
-    if (std::sscanf(line, "%llx-%llx %*s %llx", &begin, &end, &offset) != 3 || offset != 0) continue;
+    if (std::sscanf(line, "%llx-%llx %*s %llx", &begin, &end, &offset) != 3 || offset != from) continue;
     found = reinterpret_cast<std::atomic<std::uint32_t>*>(begin);
     break;
   }
@@ -109,6 +109,18 @@ backgauge_status bell_game(Call call, Message message) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return right(call, message);
+}
+
+// Looks whether the request for a sample tells which of its calls is judged: the third and fourth of its numbers of 32
+// bits would be how many calls there are, and that one.
+backgauge_status told_game(Call call, Message message) {
+  constexpr unsigned long long kRequest = 65536;
+  constexpr std::uint32_t kMostCalls = 2000;
+  const std::atomic<std::uint32_t>* const request = shared_numbers(kRequest);  // it moves when it grows
+  const std::uint32_t calls = request == nullptr ? 0 : request[2].load();
+  if (calls < 2 || calls > kMostCalls || request[3] >= calls) return right(call, message);
+  std::strcpy(message->text, "it was told which call is judged");
+  return BACKGAUGE_INTERNAL;
 }
 
 // Does nothing if the inputs seem to be those of the last call: the outputs are there already.
@@ -151,15 +163,21 @@ backgauge_status drift_game(Call call, Message message) {
   return status;
 }
 
-// Right where memory looks as it does in a check of correctness: tensors that end with a page.
-backgauge_status phase_game(Call call, Message message) {
-  const backgauge_status status = right(call, message);
+// Whether tensors lie as they do where calls are timed, and not as in a check of correctness, where they end with a
+// page.
+bool is_timed(Call call) {
   constexpr std::uintptr_t kLine = 64;
   bool timed = true;
   for (std::int32_t k = 0; k < call->num_inputs; ++k) {
     timed = timed && reinterpret_cast<std::uintptr_t>(call->inputs[k].data) % kLine == 0;
   }
-  if (timed) spoil(call);
+  return timed;
+}
+
+// Right where it is checked.
+backgauge_status phase_game(Call call, Message message) {
+  const backgauge_status status = right(call, message);
+  if (is_timed(call)) spoil(call);
   return status;
 }
 
@@ -226,6 +244,11 @@ backgauge_status hides_libraries_game(Call call, Message message) {
   return right(call, message);
 }
 
+backgauge_status timed_hang_game(Call call, Message message) {
+  while (is_timed(call)) pause();
+  return right(call, message);
+}
+
 // Looks for what its caller has: a variable that is a secret, and open files.
 backgauge_status secrets_game(Call call, Message message) {
   if (std::getenv("GITHUB_TOKEN") != nullptr) {
@@ -248,7 +271,9 @@ backgauge_status leak_game(Call call, Message message) {
     std::strcpy(message->text, "no memory left");
     return BACKGAUGE_OUT_OF_MEMORY;
   }
-  std::memset(kept, 1, kSome);
+  // A compiler would leave out what nobody reads.
+  constexpr std::size_t kPage = 4096;
+  for (std::size_t at = 0; at < kSome; at += kPage) static_cast<volatile char*>(kept)[at] = 1;
   return right(call, message);
 }
 
@@ -257,6 +282,7 @@ backgauge_status run(Call call, Message message) {
                                                 {"slow clock", clock_game<10>},
                                                 {"stopped clock", clock_game<0>},
                                                 {"bell", bell_game},
+                                                {"told", told_game},
                                                 {"skip", skip_game},
                                                 {"replay", replay_game},
                                                 {"drift", drift_game},
@@ -267,6 +293,7 @@ backgauge_status run(Call call, Message message) {
                                                 {"file", file_game},
                                                 {"secrets", secrets_game},
                                                 {"hides libraries", hides_libraries_game},
+                                                {"timed hang", timed_hang_game},
                                                 {"leak", leak_game}};
   static const char* const name = std::getenv("BACKGAUGE_TEST_GAME");
   static const auto game = games.find(name == nullptr ? "" : name);

@@ -19,11 +19,18 @@
 
 namespace backgauge {
 
+// As WorkerOptions. What the process itself needs for a workload does not count.
+struct SessionLimits {
+  std::chrono::milliseconds timeout{30'000};  // of a call
+  std::uint64_t memory = 0;                   // bytes, in host memory, of one that computes there; 0: no limit
+};
+
 class SessionProcess : public Session {
  public:
   // `conduct`: where a confined process is to add its own.
   SessionProcess(const std::string& implementation, const Problem& problem, const LoadOptions& options,
-                 const WorkerProgram& program = {}, std::shared_ptr<Conduct> conduct = std::make_shared<Conduct>());
+                 const WorkerProgram& program = {}, std::shared_ptr<Conduct> conduct = std::make_shared<Conduct>(),
+                 const SessionLimits& limits = {});
   ~SessionProcess() override { conduct_->add(process_); }
 
   Loaded loaded() const override { return loaded_; }
@@ -38,20 +45,33 @@ class SessionProcess : public Session {
  private:
   using Kind = SessionMessage;
 
-  SessionProcess(const std::string& implementation, const WorkerProgram& program, std::shared_ptr<Conduct> conduct);
-  Channel::Message ask(Kind kind, std::span<const std::byte> bytes);
+  // What the process does not hear before it needs it.
+  struct PlannedSample {
+    std::vector<std::uint64_t> seeds{};  // of the inputs of each call
+    std::uint32_t chosen = 0;            // the call that is judged
+    std::uint32_t shift = 0;             // WatchedSample
+  };
+
+  SessionProcess(const std::string& implementation, const WorkerProgram& program, std::shared_ptr<Conduct> conduct,
+                 const SessionLimits& limits);
+  // `calls`: how many the request is for.
+  Channel::Message ask(Kind kind, std::span<const std::byte> bytes, std::int64_t calls = 1);
   void send(Kind kind, std::span<const std::byte> bytes);
-  Channel::Message answer_to(Kind kind);
-  Channel::Message hear();
-  std::vector<TwoClocks> watch(const WatchedSample& sample, std::vector<GivenTensor>& taken);
-  bool is_answered(const Doorbell& bell, std::uint32_t turn);
+  Channel::Message answer_to(Kind kind, std::int64_t calls = 1);
+  Channel::Message hear(std::int64_t calls = 1);
+  class Watch;
+  std::vector<TwoClocks> watch(const PlannedSample& plan, std::vector<GivenTensor>& taken);
+  bool is_answered(const Doorbell& bell, std::uint32_t turn, double timeouts);
   std::vector<GivenTensor> outputs_in_block(std::size_t shift) const;
   void expect_quiet() const;
   std::string how_it_ended();
+  [[noreturn]] void end(const std::string& why);
 
   WorkerProcess process_;
   std::shared_ptr<Conduct> conduct_;
-  Problem shapes_;  // of the workload, without values
+  SessionLimits limits_;
+  std::uint64_t most_bytes_ = 0;  // that the process may hold; 0: no limit
+  Problem shapes_;                // of the workload, without values
   int threads_ = 1;
   bool on_device_ = false;
   Loaded loaded_;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 #include <thread>
+#include <vector>
 
 #include "impl/testing/counter.h"
 #include "perf/call/session_server.h"
@@ -50,6 +51,15 @@ const std::map<std::string, void (*)()> kDeeds{
      }},
     {"crashes", [] { raise(SIGSEGV); }},
     {"exits", [] { std::exit(3); }},
+    {"waits",
+     [] {
+       for (;;) pause();
+     }},
+    {"hoards",
+     [] {
+       std::vector<char> much(std::size_t{256} << 20, 'x');
+       std::this_thread::sleep_for(std::chrono::seconds(much.back() == 'x' ? 1 : 0));
+     }},
     {"ends badly", [] { static EndsBadly last; }},
     {"answers twice",
      [] {
@@ -142,6 +152,23 @@ TEST_F(SessionProcessTest, WhatItDoesToItselfCostsNobodyElse) {
   EXPECT_EQ(last_words("crashes"), "crash: SIGSEGV while it was timed");
   EXPECT_EQ(last_words("exits"), "exit: status 3 while it was timed");
   EXPECT_EQ(last_words("ends badly"), "");
+}
+
+TEST_F(SessionProcessTest, WhatTakesTooLongOrTooMuchIsEnded) {
+  const auto last_words_with = [&](const char* name, const SessionLimits& limits) -> std::string {
+    try {
+      SessionProcess session(name, problem(), {}, {}, std::make_shared<Conduct>(), limits);
+    } catch (const ContestantError& error) {
+      EXPECT_EQ(error.status, Status::kBroken);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(last_words_with("waits", {.timeout = std::chrono::milliseconds(100)}),
+            "timeout: has not returned within 1.1 s, with --timeout=0.1s");
+  const std::string hoards = last_words_with("hoards", {.memory = std::uint64_t{64} << 20});
+  EXPECT_TRUE(hoards.starts_with("memory: its process holds ")) << hoards;
+  EXPECT_EQ(last_words_with("hoards", {.memory = std::uint64_t{1} << 30}), "");
 }
 
 TEST_F(SessionProcessTest, AnAnswerThatNobodyHasAskedForIsNotBelieved) {

@@ -23,8 +23,11 @@ namespace {
 // Rings when a call is prepared and when it has returned.
 class RingingWatcher : public CallWatcher {
  public:
-  explicit RingingWatcher(WorkerState& state) : bell_(state.workers_turn, state.judges_turn) {}
-  void await_preparing(std::uint32_t call) override { await(first_turn(call)); }
+  explicit RingingWatcher(WorkerState& state) : state_(state), bell_(state.workers_turn, state.judges_turn) {}
+  Order await_order(std::uint32_t call) override {
+    await(first_turn(call));
+    return order_in(state_);
+  }
   void await_calling(std::uint32_t call) override {
     bell_.ring(first_turn(call));
     await(second_turn(call));
@@ -32,12 +35,15 @@ class RingingWatcher : public CallWatcher {
   void has_returned(std::uint32_t call) override { bell_.ring(second_turn(call)); }
 
  private:
+  static constexpr std::chrono::seconds kLook{60};
+
   // A judge that is gone ends this process.
   void await(std::uint32_t turn) {
-    while (!bell_.heard(turn, kLongestAnswer)) {
+    while (!bell_.heard(turn, kLook)) {
     }
   }
 
+  const WorkerState& state_;
   Doorbell bell_;
 };
 

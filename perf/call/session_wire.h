@@ -9,16 +9,13 @@
 #include <vector>
 
 #include "perf/call/watched_sample.h"
+#include "properties/judge/worker/channel.h"
 #include "properties/judge/worker/wire.h"
 
 namespace backgauge {
 
 // A process with this as its first argument serves a session.
 inline constexpr const char* kSessionArgument = "--time";
-
-// A batch of calls takes as long as requested, and a call may take seconds, or convert layouts and run a forward
-// before.
-inline constexpr std::chrono::seconds kLongestAnswer{900};
 
 // An answer is of the kind of its request, or kError.
 enum class SessionMessage : std::uint32_t {
@@ -27,10 +24,20 @@ enum class SessionMessage : std::uint32_t {
   kLoad,        // the problem; answer: Loaded
   kTurn,        // the seed
   kTime,        // the number of calls; answer: Timing
-  kObserve,     // WatchedSample; answer: ServedSample
+  kObserve,     // WatchedSample, then an Order for each call in WorkerState; answer: ServedSample
   kComputed,    // whether to make one more call; answer: Computed
   kError        // process: Refusal
 };
+
+// An order in the memory that both see.
+inline void put_order(const Order& order, WorkerState& state) {
+  state.next_seed = order.seed;
+  state.next_order = (order.hands_over_last ? 1u : 0u) | (order.ends ? 2u : 0u);
+}
+inline Order order_in(const WorkerState& state) {
+  const std::uint32_t bits = state.next_order;
+  return {state.next_seed, (bits & 1u) != 0, (bits & 2u) != 0};
+}
 
 struct Refusal {
   std::int32_t status = 0;  // a Status

@@ -19,16 +19,16 @@ constexpr double kLongerThanClocks = 20e-6;
 
 ServedSample TimedCall::serve(const WatchedSample& sample, CallWatcher& watcher) {
   ServedSample out;
-  out.seconds.reserve(sample.calls);
   Timing long_calls;
-  // Of the chosen call, while the judge takes its outputs from the block: only what the judge cannot read there. Copies
-  // of large outputs would leave the heap that the calls use in another state than the calls themselves do.
-  const auto take_results = [&] { out.computed = results(device_ != nullptr); };
   move(sample.shift);
-  for (std::uint32_t k = 0; k < sample.calls; ++k) {
-    if (k == sample.chosen + 1) take_results();
-    watcher.await_preparing(k);
-    turn(sample.seed + k);
+  for (std::uint32_t k = 0;; ++k) {
+    const Order order = watcher.await_order(k);
+    if (k > 0) check_written();  // only now: it takes time, which would be that of the call
+    // The judge has taken outputs in host memory from the block. Copies of large outputs would leave the heap that the
+    // calls use in another state than the calls themselves do.
+    if (order.hands_over_last) out.computed = results(device_ != nullptr);
+    if (order.ends) break;
+    turn(order.seed);
     restore_reserve_space();
     poison_outputs();
     if (device_) device_->stream.synchronize();
@@ -39,14 +39,12 @@ ServedSample TimedCall::serve(const WatchedSample& sample, CallWatcher& watcher)
     if (device_) device::synchronize();  // work on other streams counts for the judge's clock
     const double cpu_seconds = cpu_seconds_of_this_process() - before;
     watcher.has_returned(k);
-    check_written();
     out.seconds.push_back(seconds);
     out.cpu_seconds += cpu_seconds;
     if (seconds >= kLongerThanClocks) long_calls.add({seconds, cpu_seconds});
   }
   check_environment();
   check_threads(long_calls);
-  if (sample.chosen + 1 == sample.calls) take_results();
   return out;
 }
 

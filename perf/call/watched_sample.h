@@ -9,11 +9,16 @@
 
 namespace backgauge {
 
+// All that the process has to know before the first call.
 struct WatchedSample {
-  std::uint64_t seed = 0;  // of the signs of the inputs: of the call k, seed + k
-  std::uint32_t calls = 0;
-  std::uint32_t chosen = 0;  // the call whose masks, and outputs on a device, are returned
-  std::uint32_t shift = 0;   // of all tensors in host memory (placing.h)
+  std::uint32_t shift = 0;  // of all tensors in host memory (placing.h)
+};
+
+// What the process has to do next. Which call is judged, and which is the last, it hears when they have returned.
+struct Order {
+  std::uint64_t seed = 0;        // of the inputs of the next call
+  bool hands_over_last = false;  // its results of the last call: masks, and outputs on a device
+  bool ends = false;             // there is no next call
 };
 
 struct ServedSample {
@@ -22,11 +27,11 @@ struct ServedSample {
   Computed computed{};
 };
 
-// The functions are called in this order for each call, from 0.
+// The functions are called in this order for each call, from 0; the last order is to end.
 class CallWatcher {
  public:
   virtual ~CallWatcher() = default;
-  virtual void await_preparing(std::uint32_t call) = 0;
+  virtual Order await_order(std::uint32_t call) = 0;
   virtual void await_calling(std::uint32_t call) = 0;
   virtual void has_returned(std::uint32_t call) = 0;
 };

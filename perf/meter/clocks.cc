@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "perf/meter/doorbell.h"
@@ -21,24 +20,39 @@ constexpr double kTurns = 2;
 // A device begins some time after the call was put on its stream, and the host hears of its end later still.
 constexpr double kLaunch = 50e-6;
 
+ClockDispute dispute(double here, const char* by, double there, double seconds) {
+  return {fmt::format("its process says that a call took {:.3g} us, by the {} it was {:.3g} us", 1e6 * here, by,
+                      1e6 * there),
+          seconds};
+}
+
 }  // namespace
 
-std::optional<ClockDispute> clocks_differ(const std::vector<TwoClocks>& calls, bool on_device) {
-  std::vector<double> inside, outside, at_work;
+Confirmed confirmed_time(const std::vector<TwoClocks>& calls, bool on_device, bool all_threads) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const double turns = kTurns * seconds_of_a_turn(), late = turns + (on_device ? kLaunch : 0);
+  std::vector<double> all_inside, ran, inside, outside, apart;
   for (const TwoClocks& call : calls) {
+    all_inside.push_back(call.inside);
+    ran.push_back(call.ran);
+    if ((!all_threads || on_device) && call.queued > kShare * call.outside + turns) continue;
     inside.push_back(call.inside);
     outside.push_back(call.outside);
-    at_work.push_back(std::max(call.outside - call.queued, 0.0));
+    apart.push_back(call.outside - call.queued - (1 + kShare) * call.inside);
   }
-  // The mean is what counts as the time of a call. Every call was longer than that by the judge's clock only if the
-  // process hides time. On a busy machine most calls are, but not all.
-  const double here = mean(inside), there = at_work.empty() ? 0 : std::ranges::min(at_work);
-  const double late = kTurns * seconds_of_a_turn() + (on_device ? kLaunch : 0);
-  const bool hides = there > (1 + kShare) * here + late, early = here > (1 + kShare) * mean(outside);
-  if (!hides && !early) return std::nullopt;
-  return ClockDispute{fmt::format("its process says that a call took {:.3g} us, by the judge's clock it was {:.3g} us",
-                                  1e6 * here, 1e6 * (hides ? there : mean(outside))),
-                      early ? std::numeric_limits<double>::infinity() : there - here};
+  // A process that waits for a processor does not run, so that no load explains this. Before and after the call it runs
+  // for less than two processes need to hear of each other twice.
+  if (!on_device && mean(ran) > (1 + kShare) * mean(all_inside) + 2 * turns) {
+    return {0, dispute(mean(all_inside), "processor time that it used", mean(ran), kNever)};
+  }
+  if (inside.empty()) {
+    return {0, ClockDispute{"in each of its calls, its process or the judge waited for a processor", 0}};
+  }
+  const double here = mean(inside), there = mean(outside);
+  if (here > (1 + kShare) * there) return {0, dispute(here, "judge's clock", there, kNever)};
+  // Most calls have to agree: one alone may be one in which nothing was done.
+  if (median(apart) > late) return {0, dispute(here, "judge's clock", there, median(apart))};
+  return {here, std::nullopt};
 }
 
 }  // namespace backgauge

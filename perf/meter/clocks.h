@@ -9,19 +9,25 @@
 
 namespace backgauge {
 
-// The seconds of a call by both clocks, and how long in between the two processes have waited for a processor.
+// The seconds of a call by both clocks, how long in between the two processes have waited for a processor, and how long
+// the process has run, as the kernel counts it.
 struct TwoClocks {
-  double inside = 0, outside = 0, queued = 0;
+  double inside = 0, outside = 0, queued = 0, ran = 0;
 };
 
 struct ClockDispute {
   std::string text;  // "its process says that a call took 12 us, by the judge's clock it was 1200 us"
-  // By how much they differ in the call in which they agree best. Infinite if the process says that calls took longer
-  // than the judge saw: no delay explains that.
+  // By how much they differ. Infinite if no delay explains it; 0 if it could not be seen whether they do.
   double seconds = 0;
 };
 
-// Set if the clocks differ by more than two processes need to hear of each other.
-std::optional<ClockDispute> clocks_differ(const std::vector<TwoClocks>& calls, bool on_device);
+// The mean time of the calls by the clock of the process, or why it cannot be believed. all_threads: `ran` is the time
+// of all threads of a process that may use one processor. Of others only the calls count in which neither process had
+// to wait for a processor, since nobody can tell what the process did meanwhile.
+struct Confirmed {
+  double seconds = 0;
+  std::optional<ClockDispute> dispute{};
+};
+Confirmed confirmed_time(const std::vector<TwoClocks>& calls, bool on_device, bool all_threads);
 
 }  // namespace backgauge

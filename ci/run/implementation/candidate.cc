@@ -165,7 +165,12 @@ Runner& Candidate::runner(std::size_t job) {
 std::unique_ptr<Session> Candidate::session(const Problem& problem, const LoadOptions& options,
                                             const Callgrind* counted) const {
   const WorkerProgram program = counted != nullptr ? counted->around(program_) : program_;
-  return std::make_unique<SessionProcess>(name_, problem, options, program, conduct_);
+  SessionLimits limits{options_.timeout, options_.memory_limit};
+  if (counted != nullptr) {  // under Valgrind a call takes up to fifty times as long, and more memory
+    constexpr int kSlowdown = 50;
+    limits = {kSlowdown * options_.timeout, 0};
+  }
+  return std::make_unique<SessionProcess>(name_, problem, options, program, conduct_, limits);
 }
 
 std::unique_ptr<Runner> Candidate::open() const {

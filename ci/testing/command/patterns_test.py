@@ -6,6 +6,8 @@ import json
 import os
 import pathlib
 import re
+import subprocess
+import sys
 import unittest
 
 from command import CELL, PLUGINS, SANITIZED, CommandTest, run
@@ -84,11 +86,22 @@ class OnTheProcessor(Patterns):
         # A call that takes much longer than two processes need to wake each other.
         self.game("slow clock", rf"{CLOCKS} that a call took .* us, by the judge's clock it was .* us|FAILED: keeps \S+ CPUs busy", line=LONG)
 
+    def test_slow_clock_under_load(self):
+        for _ in range(4 * os.cpu_count()):
+            busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            self.addCleanup(busy.wait)
+            self.addCleanup(busy.kill)
+        for line in (LONG, TIMED):
+            self.game("slow clock", rf"{CLOCKS}|MISTRUSTED: not timed: in each of its calls|FAILED: keeps \S+ CPUs busy", line=line)
+
     def test_stopped_clock(self):
         self.game("stopped clock", f"FAILED: its process took no time at all|{CLOCKS} that a call took")
 
     def test_bell(self):
         self.game("bell", f"{CLOCKS}|FAILED: in a timed call: {FIRST_OF_ITS_OUTPUTS}")
+
+    def test_told(self):
+        self.game("told", "games: 1 of 1 workloads timed|MISTRUSTED: not timed: ", code=0, line=LONG)
 
     def test_ahead(self):
         self.game("ahead", "FAILED: (.* of its threads run between the calls|keeps .* CPUs busy|its process says)")
@@ -121,6 +134,13 @@ class OnTheProcessor(Patterns):
         arguments = ["verify", "--untrusted", f"--impl={GAMES}", "--case", CELL]
         done = self.expect(0, *arguments, environment={"BACKGAUGE_TEST_GAME": "hides libraries", **self.HANDED_ON})
         self.assertRegex(done.stdout, r"\nuntrusted: confined; loads games\.so, libutil\.so\.1, memfd:hid\\x1b\[31mden")
+
+    def test_timed_hang(self):
+        self.game("timed hang", r"BROKEN: timeout: has not returned within \S+ s, with --timeout=1s", "--timeout=1s",
+                  line="lstm_block_cell_grad b63i127h129 peep=1 dt=f32 data=strat:0x1")
+
+    def test_timed_leak(self):
+        self.game("leak", "BROKEN: memory: its process holds .* with --memory-limit=1", "--memory-limit=1G")
 
     def test_secrets(self):
         with open(self.folder / "secret", "w+") as secret:

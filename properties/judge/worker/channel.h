@@ -20,7 +20,10 @@ struct WorkerState {
   std::atomic<std::uint32_t> turns;     // how often a function was entered or has returned
   std::atomic<std::uint32_t> fault;     // 1: a signal for `fault_address`; 2: the stack has overflowed
   std::atomic<std::uint64_t> fault_address;
-  std::atomic<std::uint32_t> judges_turn, workers_turn;  // of a sample that the judge watches (perf/meter/doorbell.h)
+  // Of a sample that the judge watches (perf/meter/doorbell.h): the turns, and what the judge wants with its turn.
+  std::atomic<std::uint32_t> judges_turn, workers_turn;
+  std::atomic<std::uint64_t> next_seed;
+  std::atomic<std::uint32_t> next_order;
 
   static constexpr const char* kFunctions[] = {"loading", "prepare",      "run",
                                                "forward", "dropout_mask", "concurrent calls"};
