@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -145,6 +146,40 @@ backgauge_status replay_game(Call call, Message message) {
   }
   for (std::int32_t k = 0; k < call->num_outputs; ++k) {
     std::memcpy(call->outputs[k].data, found->second[static_cast<std::size_t>(k)].data(), bytes_of(call->outputs[k]));
+  }
+  return BACKGAUGE_OK;
+}
+
+// Of the cell: reads the signs of units and of the upstream gradients off the inputs, and gives the outputs of the
+// first call those signs.
+backgauge_status signs_game(Call call, Message message) {
+  static Bytes state, upstream;
+  static std::vector<Bytes> answer;
+  const backgauge_tensor &cs_prev = *backgauge_find(call->inputs, call->num_inputs, "cs_prev"),
+                         &h_grad = *backgauge_find(call->inputs, call->num_inputs, "h_grad");
+  const auto units = static_cast<std::size_t>(cs_prev.shape[1]);
+  const auto is_negative = [](const void* values, std::size_t at) {
+    return std::signbit(static_cast<const float*>(values)[at]);
+  };
+  if (answer.empty()) {
+    state = copy_of(cs_prev);
+    upstream = copy_of(h_grad);
+    const backgauge_status status = right(call, message);
+    for (std::int32_t k = 0; k < call->num_outputs; ++k) answer.push_back(copy_of(call->outputs[k]));
+    return status;
+  }
+  std::vector<bool> unit(units);
+  for (std::size_t k = 0; k < units; ++k) unit[k] = is_negative(cs_prev.data, k) != is_negative(state.data(), k);
+  const bool all = (is_negative(h_grad.data, 0) != is_negative(upstream.data(), 0)) != unit[0];
+  for (std::int32_t k = 0; k < call->num_outputs; ++k) {
+    const backgauge_tensor& output = call->outputs[k];
+    const auto* const kept = reinterpret_cast<const float*>(answer[static_cast<std::size_t>(k)].data());
+    const std::size_t columns = static_cast<std::size_t>(output.shape[output.rank - 1]);
+    for (std::size_t at = 0; at < bytes_of(output) / sizeof(float); ++at) {
+      const std::size_t gate = at % columns / units;  // i, ci, f, o: the second takes the tanh of units
+      const bool flips = (columns == units || gate == 1) && unit[at % units];
+      static_cast<float*>(output.data)[at] = flips != all ? -kept[at] : kept[at];
+    }
   }
   return BACKGAUGE_OK;
 }
@@ -285,6 +320,7 @@ backgauge_status run(Call call, Message message) {
                                                 {"told", told_game},
                                                 {"skip", skip_game},
                                                 {"replay", replay_game},
+                                                {"signs", signs_game},
                                                 {"drift", drift_game},
                                                 {"phase", phase_game},
                                                 {"shape", shape_game},

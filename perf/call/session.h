@@ -11,6 +11,7 @@
 
 #include "perf/meter/clocks.h"
 #include "perf/meter/meter.h"
+#include "perf/workload/digits.h"
 #include "properties/judge/compare/judge_outputs.h"
 #include "properties/judge/compare/verdict.h"
 
@@ -38,8 +39,12 @@ struct Computed {
 
 struct LoadOptions {
   int threads = 1;
-  std::int64_t evict_bytes = 0;  // bytes written before every timed call to empty the caches; 0: hot caches
-  bool watched = false;          // samples are taken with observe()
+  std::int64_t evict_bytes = 0;      // bytes written before every timed call to empty the caches; 0: hot caches
+  bool watched = false;              // samples are taken with observe()
+  Fresh fresh = Fresh::kEverything;  // which inputs get other digits if they are watched
+
+  // Which inputs get other digits; nullopt: none.
+  std::optional<Fresh> digits() const { return watched ? std::optional(fresh) : std::nullopt; }
 };
 
 // A sample that the judge has watched: every call had other inputs, which lay elsewhere than in the last sample, and
@@ -48,7 +53,7 @@ struct Observation {
   Timing timing;                         // as the process says
   std::optional<ClockDispute> clocks{};  // set if the judge's clock says something else
   Computed computed{};                   // by one of the calls, which the process could not know in advance
-  std::uint64_t seed = 0;                // of the signs of the inputs of this call,
+  std::uint64_t seed = 0;                // of the inputs of this call (variation.h),
   std::uint64_t last_seed = 0;           // and of the last one
 };
 
@@ -63,7 +68,7 @@ class Session {
 
   virtual Loaded loaded() const = 0;
 
-  // Gives the inputs the signs of this seed (signs.h), and runs the implementation's own forward again.
+  // Gives the inputs the variation of this seed (variation.h), and runs the implementation's own forward again.
   virtual void turn(std::uint64_t seed) = 0;
 
   // `calls` calls, one after the other.

@@ -119,24 +119,23 @@ void TimedCall::empty_caches() {
 }
 
 void TimedCall::turn(std::uint64_t seed) {
-  Signs signs(shapes_, seed);
-  if (signs_) flip(*signs_);
-  flip(signs);
-  signs_ = std::move(signs);
+  Variation variation(shapes_, options_.digits(), seed);
+  vary(variation);
+  variation_ = std::move(variation);
   if (forward_.struct_size == 0) return;
   run_forward(forward_);
   if (reserve_ != nullptr) keep_reserve_space();
 }
 
-void TimedCall::flip(const Signs& signs) {
+// From the variation of the last turn, which is undone.
+void TimedCall::vary(const Variation& variation) {
   for (const Memory& input : inputs_) {
-    if (!input.on_device) {
-      signs.apply(input.name, input.dtype, {input.data, input.bytes});
-      continue;
-    }
-    std::vector<std::byte> bytes = bytes_of(input);
-    signs.apply(input.name, input.dtype, bytes);
-    input.on_device->write(bytes, device_->stream);
+    std::vector<std::byte> copy = input.on_device ? bytes_of(input) : std::vector<std::byte>();
+    const std::span<std::byte> bytes = input.on_device ? copy : std::span(input.data, input.bytes);
+    if (variation_) variation_->apply(input.name, input.dtype, bytes);
+    variation.apply(input.name, input.dtype, bytes);
+    if (!input.on_device) continue;
+    input.on_device->write(copy, device_->stream);
     device_->stream.synchronize();
   }
 }

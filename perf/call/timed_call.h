@@ -16,7 +16,7 @@
 #include "perf/call/timed_parts.h"
 #include "perf/call/watched_sample.h"
 #include "perf/meter/meter.h"
-#include "perf/workload/signs.h"
+#include "perf/workload/variation.h"
 #include "properties/device/device.h"
 #include "properties/judge/call/float_environment.h"
 #include "properties/judge/compare/judge_outputs.h"
@@ -98,7 +98,7 @@ class TimedCall final : public Session {
   void make_forward(const Problem& problem);
   void link_forward();
   void run_forward(backgauge_call& call);
-  void flip(const Signs& signs);
+  void vary(const Variation& variation);
   void move(std::size_t shift);
   void place_outputs(std::size_t shift);
   void check_written() const;
@@ -133,7 +133,7 @@ class TimedCall final : public Session {
   std::vector<backgauge_tensor> described_inputs_, described_outputs_;
   std::vector<backgauge_tensor> forward_inputs_, forward_outputs_;  // the same memory, as the forward names it
   backgauge_call call_{}, forward_{};
-  std::optional<Signs> signs_;
+  std::optional<Variation> variation_;
   FloatEnvironment environment_ = FloatEnvironment::now();
   Timing so_far_;
   Loaded loaded_;

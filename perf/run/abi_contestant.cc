@@ -7,10 +7,11 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <random>
 #include <utility>
 
 #include "perf/meter/doorbell.h"
-#include "perf/workload/signs.h"
+#include "perf/workload/variation.h"
 #include "properties/device/runtime.h"
 #include "properties/judge/adjoint/mask_free_reference.h"
 #include "properties/judge/compare/claims.h"
@@ -42,6 +43,10 @@ constexpr std::int64_t kMostWatched = 2000;
 constexpr int kMostRepeats = 12;
 constexpr std::chrono::milliseconds kLongRepeat{500};
 
+// What a sample has computed is judged by an oracle of its own. Of workloads for which that takes longer than this, a
+// share of the samples is, so that on average it takes no longer. The process cannot know which.
+constexpr std::chrono::duration<double> kOracle{1};
+
 // A process that says something wrong in every sample has FAILED. If the two could hear of each other so late on this
 // machine, as busy as it is, the process may be honest: its times are not confirmed, and do not count.
 [[noreturn]] void reject(const ClockDispute& dispute) {
@@ -71,7 +76,7 @@ class TableLaunch : public Launch {
 
   void take_turn(std::uint64_t seed) {
     session_->turn(seed);
-    signs_.emplace(workload_inputs_.filled.problem, seed);
+    last_seed_ = seed;
   }
 
   // What one of the calls has computed is judged before its time counts. Calls of any number are as long as one of
@@ -92,8 +97,8 @@ class TableLaunch : public Launch {
       begin = Clock::now();
       seen = session_->observe(made);
     }
-    require_right_outputs(seen);
-    signs_.emplace(workload_inputs_.filled.problem, seen.last_seed);
+    if (is_judged()) require_right_outputs(seen);
+    last_seed_ = seen.last_seed;
     const double share = static_cast<double>(calls) / static_cast<double>(made);
     return {seen.timing.seconds * share, seen.timing.cpu_seconds * share};
   }
@@ -101,6 +106,7 @@ class TableLaunch : public Launch {
   // First the outputs of the last timed call: an implementation that does nothing has left outputs of other inputs.
   // Then those of a call whose outputs were poisoned before.
   Verdict judge() override try {
+    if (last_seed_) look_at(*last_seed_);
     Verdict verdict;
     for (const bool again : {false, true}) {
       Computed computed = session_->computed(again);
@@ -113,30 +119,61 @@ class TableLaunch : public Launch {
   }
 
  private:
-  // Of the call that was taken. If its masks are not available, judge() compares what is computed at the end.
+  // The inputs of a turn: those of the workload with the digits and the signs of its seed.
+  struct Turned {
+    std::uint64_t seed;
+    Signs signs;
+    std::optional<Problem> fresh;  // with the digits, but not the signs; nullopt: the digits are those of the workload
+    ExpectedOutputs expected;      // of `fresh`
+  };
+
+  void look_at(std::uint64_t seed) {
+    if (turned_ && turned_->seed == seed) return;
+    const Filled& filled = workload_inputs_.filled;
+    Variation variation(filled.problem, workload_inputs_.options.digits(), seed);
+    turned_.emplace(seed, std::move(variation.signs), std::nullopt, ExpectedOutputs(filled.facts));
+    if (variation.digits) turned_->fresh = variation.digits->in(filled.problem);
+  }
+
+  const Problem& inputs() const {
+    return turned_ && turned_->fresh ? *turned_->fresh : workload_inputs_.filled.problem;
+  }
+  ExpectedOutputs& right_outputs() { return turned_ && turned_->fresh ? turned_->expected : workload_inputs_.expected; }
+
+  bool is_judged() {
+    if (oracle_ <= kOracle) return true;
+    return std::uniform_real_distribution<double>(0, oracle_.count())(random_) < kOracle.count();
+  }
+
+  // Of the call that was taken. Without its masks nothing that was timed can be judged.
   void require_right_outputs(Observation& seen) {
-    if (seen.computed.masks_unavailable) return;
-    signs_.emplace(workload_inputs_.filled.problem, seen.seed);
+    if (seen.computed.masks_unavailable) {
+      throw ContestantError("not timed: its dropout masks are not available, so that no timed call can be judged",
+                            Status::kMistrusted);
+    }
+    const auto begin = Clock::now();
+    look_at(seen.seed);
     const Verdict verdict = compare(std::move(seen.computed));
+    oracle_ = Clock::now() - begin;
     if (verdict.status == Status::kFailed) throw ContestantError("in a timed call: " + verdict.reason, Status::kFailed);
   }
 
   Declared declared_here() const {
-    const Problem& problem = workload_inputs_.filled.problem;
-    return declared(*claims_of(runner_.table(), problem.op), problem.dtype);
+    const Problem& of_workload = workload_inputs_.filled.problem;
+    return declared(*claims_of(runner_.table(), of_workload.op), of_workload.dtype);
   }
 
-  // With the signs of the workload itself, for which the expected outputs are known.
+  // With the signs of the workload itself, for which outputs are expected.
   Verdict compare(Computed computed) {
-    if (signs_) {
-      for (GivenTensor& output : computed.outputs) signs_->apply(output.name, output.values);
+    if (turned_) {
+      for (GivenTensor& output : computed.outputs) turned_->signs.apply(output.name, output.values);
     }
-    const auto judged_with = [&](const Problem& problem) {
-      return judge_outputs(workload_inputs_.expected, problem, computed.outputs, declared_here());
+    const auto judged_with = [&](const Problem& masked) {
+      return judge_outputs(right_outputs(), masked, computed.outputs, declared_here());
     };
     // Tensors may be large, so that they are copied only where other masks belong to them.
-    if (computed.keep == workload_inputs_.filled.problem.keep) return judged_with(workload_inputs_.filled.problem);
-    Problem with_masks = workload_inputs_.filled.problem;
+    if (computed.keep == inputs().keep) return judged_with(inputs());
+    Problem with_masks = inputs();
     with_masks.keep = std::move(computed.keep);
     return judged_with(with_masks);
   }
@@ -144,9 +181,9 @@ class TableLaunch : public Launch {
   // If masks are not available, the judge calls the implementation on the inputs that were timed last. The outputs
   // computed here must equal those, because masks are a function of the seeds.
   Verdict compare_with_judged(const std::vector<GivenTensor>& outputs) {
-    Problem problem = workload_inputs_.filled.problem;
-    if (signs_) {
-      for (Tensor& input : problem.inputs) signs_->apply(input.name, input.values);
+    Problem problem = inputs();
+    if (turned_) {
+      for (Tensor& input : problem.inputs) turned_->signs.apply(input.name, input.values);
     }
     ExpectedOutputs expected(workload_inputs_.filled.facts);
     Verdict verdict = judged(runner_, workload_inputs_, problem, expected);
@@ -189,7 +226,10 @@ class TableLaunch : public Launch {
   Runner& runner_;
   WorkloadInputs& workload_inputs_;
   std::unique_ptr<Session> session_;
-  std::optional<Signs> signs_;
+  std::optional<std::uint64_t> last_seed_;  // of the turn of the last timed call
+  std::optional<Turned> turned_;            // of the call that is judged
+  std::chrono::duration<double> oracle_{0};
+  std::mt19937_64 random_{std::random_device()()};
 };
 
 }  // namespace

@@ -133,6 +133,37 @@ TEST_F(AbiContestantTest, WrongOutputsAreWrongWhateverTheClocksSay) {
   }
 }
 
+TEST_F(AbiContestantTest, WithoutItsMasksNothingWatchedIsTimed) {
+  contest(kCudnn);
+  scripted.table.dropout_mask = nullptr;
+  AbiContestant silent("silent", *runner, [this](const Problem& problem, const LoadOptions& load) {
+    return std::make_unique<Disputed>(std::make_unique<TimedCall>(scripted.table, problem, load), 0);
+  });
+  workload_inputs->options.watched = true;
+  const std::unique_ptr<Launch> launch = silent.launch(*workload_inputs);
+  try {
+    launch->time(2);
+    ADD_FAILURE() << "timed";
+  } catch (const ContestantError& error) {
+    EXPECT_EQ(error.status, Status::kMistrusted);
+    EXPECT_TRUE(std::string(error.what()).starts_with("not timed: its dropout masks")) << error.what();
+  }
+}
+
+TEST_F(AbiContestantTest, AWatchedCallIsJudgedWithItsOwnValues) {
+  for (const char* line : {kCell, kBlock, kCudnn}) {
+    contest(line);
+    AbiContestant watched("watched", *runner, [this](const Problem& problem, const LoadOptions& load) {
+      return std::make_unique<Disputed>(std::make_unique<TimedCall>(scripted.table, problem, load), 0);
+    });
+    workload_inputs->options.watched = true;
+    const std::unique_ptr<Launch> launch = watched.launch(*workload_inputs);
+    for (int k = 0; k < 3; ++k) EXPECT_GT(launch->time(2).seconds, 0) << line;
+    const Verdict last = launch->judge();
+    EXPECT_EQ(last.status, Status::kPassed) << line << ": " << last.reason;
+  }
+}
+
 TEST_F(AbiContestantTest, WatchesMoreCallsUntilTheClocksAgree) {
   contest(kCell);
   AbiContestant disputed("disputed", *runner, [this](const Problem& problem, const LoadOptions& load) {
