@@ -138,10 +138,10 @@ std::string conclusion(const std::string& implementation, const Conformance& con
 void print_result(const Conformance& conformance) {
   for (const ListResult& list : conformance.lists) fmt::print("{}\n", text_of(list));
   for (const NamedWaiver& each : conformance.waivers) {
-    fmt::print("WAIVED {} until {}: {}: {} ({})\n", counted(each.lines, "line"), each.waived.expires, each.kind,
-               each.waived.reason, each.waived.url);
+    fmt::print("WAIVED {} until {}: {}: {} ({})\n", counted(each.lines, "line"), printable(each.waived.expires),
+               printable(each.kind), printable(each.waived.reason), printable(each.waived.url));
   }
-  for (const std::string& obstacle : conformance.obstacles) fmt::print("{}\n", obstacle);
+  for (const std::string& obstacle : conformance.obstacles) fmt::print("{}\n", printable(obstacle));
 }
 
 int exit_code_of(const Conformance& conformance) {
@@ -233,13 +233,13 @@ int check_of(const ConformArguments& options) {
     return kFailed;
   }
   print_result(check.conformance);
-  for (const std::string& remark : check.remarks) fmt::print("{}\n", remark);
+  for (const std::string& remark : check.remarks) fmt::print("{}\n", printable(remark));
+  // A package of somebody else says what it likes.
   const Json& judged = check.description.at("implementation");
-  const std::string implementation =
-      fmt::format("{} {}", judged.at("name").get<std::string>(), judged.at("version").get<std::string>());
-  fmt::print("{}\n\n{}: intact; {}", signature.remark, options.check,
-             conclusion(implementation, check.conformance,
-                        check.description.at("mustpass").at("version").get<std::string>(), check.terms));
+  const auto shown = [](const Json& word) { return printable(word.get<std::string>(), kShownOfName); };
+  fmt::print("{}\n\n{}: intact; {}", printable(signature.remark, kShownOfReason, Newlines::kKept), options.check,
+             conclusion(shown(judged.at("name")) + " " + shown(judged.at("version")), check.conformance,
+                        shown(check.description.at("mustpass").at("version")), check.terms));
   return exit_code_of(check.conformance);
 }
 

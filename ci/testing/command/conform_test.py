@@ -136,6 +136,20 @@ class Package(CommandTest):
         forged('expected "text" and "not_claimed"', "conformance.json", lambda text: re.sub(r'"not_claimed": \[.*?\],\s*', "", text, flags=re.DOTALL))
         forged("--mustpass=9.9", "conformance.json", lambda text: text.replace('"version": "1.0"', '"version": "9.9"'))
 
+    def test_what_somebody_else_says_is_shown_without_escapes(self):
+        package = self.copy()
+        digests = []  # of the records, before and after
+        for name in ("records.jsonl", "conformance.json", "summary.md", *CERTIFICATE):
+            path = package / name
+            text = path.read_text().replace("plain", "pl\\u001bn" if ".json" in name else "pl\x1bn")
+            if name == "records.jsonl":
+                digests = [hashlib.sha256(path.read_bytes()).hexdigest(), hashlib.sha256(text.encode()).hexdigest()]
+            path.write_text(text.replace(*digests))
+        write_sums(package)
+        done = run("conform", f"--check={package}")
+        self.assertNotIn("\x1b", done.stdout + done.stderr)
+        self.assertIn("pl\\x1bn", done.stdout)
+
     def test_what_is_no_package_is_refused(self):
         self.expect_complaint(2, "no package", "conform", f"--check={self.folder}")
         self.expect_complaint(2, "absent", "conform", f"--check={self.folder / 'absent'}")
