@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "ci/options/cli_options.h"
 #include "ci/options/command_error.h"
@@ -43,18 +45,36 @@ std::vector<Case> regressions(const std::vector<backgauge_op>& ops) {
   return out;
 }
 
-// All malformed calls, which take a second; in a smoke tier 200 of each op and dtype, spread evenly.
+// Of an op and dtype: 200 malformed calls, spread evenly, and one of each kind that is not among them.
+std::set<std::uint64_t> sample_of(backgauge_op op, backgauge_dtype dtype, std::uint64_t count, std::uint64_t seed) {
+  constexpr std::uint64_t kSpread = 200;
+  std::set<std::uint64_t> out;
+  std::set<std::string> kinds;
+  const auto kind = [&](std::uint64_t number) { return malformed_kind(malformed_of_case(op, dtype, number)); };
+  for (std::uint64_t k = 0; k < std::min(kSpread, count); ++k) {
+    kinds.insert(kind(*out.insert((k * count / kSpread + seed) % count).first));
+  }
+  for (std::uint64_t k = 0; k < count; ++k) {
+    const std::uint64_t number = (k + seed) % count;
+    if (kinds.insert(kind(number)).second) out.insert(number);
+  }
+  return out;
+}
+
+// All malformed calls, which take a second; in a smoke tier a sample.
 std::vector<Case> malformed_cases(Tier tier, std::uint64_t seed, const std::vector<backgauge_op>& ops) {
   std::vector<Case> out;
   for (const backgauge_op op : ops) {
     for (const backgauge_dtype dtype : kFloatDtypes) {
       if ((find_op(op)->dtypes & BACKGAUGE_BIT(dtype)) == 0) continue;
       const std::uint64_t count = malformed_case_count(op, dtype);
-      const std::uint64_t wanted = tier == Tier::kSmoke ? std::min<std::uint64_t>(200, count) : count;
-      for (std::uint64_t k = 0; k < wanted; ++k) {
-        Case c{.op = op, .dtype = dtype, .data = DataProfile::kMalformed};
-        c.seed = (k * count / wanted + seed) % count;
-        out.push_back(std::move(c));
+      const auto add = [&](std::uint64_t number) {
+        out.push_back({.op = op, .dtype = dtype, .data = DataProfile::kMalformed, .seed = number});
+      };
+      if (tier == Tier::kSmoke) {
+        std::ranges::for_each(sample_of(op, dtype, count, seed), add);
+      } else {
+        for (std::uint64_t number = 0; number < count; ++number) add((number + seed) % count);
       }
     }
   }

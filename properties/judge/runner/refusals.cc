@@ -86,6 +86,20 @@ std::string malformed_description(const Malformed& which) {
   return calls_of(which.op, which.dtype).at(which.number).description;
 }
 
+std::string malformed_kind(const Malformed& which) {
+  const std::string description = malformed_description(which);
+  std::string out;
+  for (const char c : description.substr(description.rfind(": ") + 2)) {
+    const bool number = (c >= '0' && c <= '9') || c == '-';
+    if (!number) {
+      out += c;
+    } else if (!out.ends_with('#')) {
+      out += '#';
+    }
+  }
+  return out;
+}
+
 std::uint64_t malformed_case_count(backgauge_op gradient_op, backgauge_dtype dtype) {
   const std::uint64_t backward = malformed_count(gradient_op, dtype);
   const auto forward = traits_of(gradient_op).forward;

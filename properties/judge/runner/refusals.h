@@ -22,6 +22,9 @@ struct Malformed {
 std::uint64_t malformed_count(backgauge_op op, backgauge_dtype dtype);
 std::string malformed_description(const Malformed& which);  // "block_lstm_grad_v2 peephole=1: w: dimension 0 = 0"
 
+// What was done to the legal call, whatever its tensor and its numbers: "dimension # = #", "left out".
+std::string malformed_kind(const Malformed& which);
+
 // The malformed calls of case lines: those of CudnnRNNBackprop are followed by those of its forward.
 std::uint64_t malformed_case_count(backgauge_op gradient_op, backgauge_dtype dtype);
 Malformed malformed_of_case(backgauge_op gradient_op, backgauge_dtype dtype, std::uint64_t number);
