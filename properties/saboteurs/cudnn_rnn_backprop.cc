@@ -44,7 +44,8 @@ class Backprop {
 
   void backward(std::int64_t layer) {
     const bool middle = layer > 0 && layer + 1 < net_.L;
-    const std::int64_t source = w.is(Fault::kE17) && net_.gru && middle ? layer - 1 : layer;
+    const std::int64_t source =
+        w.is(Fault::kE17) && net_.gru && middle && net_.layout.layer_input(layer - 1) > 0 ? layer - 1 : layer;
     std::vector<std::vector<Real>> dx;
     stand_in_place();
     for (std::int64_t direction = 0; direction < net_.D; ++direction) {

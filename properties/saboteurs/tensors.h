@@ -105,6 +105,7 @@ class Tensors {
  private:
   // Reads the rows that are missing from a group of 4.
   static void read_past_the_end(const backgauge_tensor& tensor, const std::byte* data) {
+    if (elements(tensor) == 0) return;
     const std::int64_t missing = (4 - tensor.shape[tensor.rank - 2] % 4) % 4 * tensor.shape[tensor.rank - 1];
     const volatile std::byte* end = data + elements(tensor) * bytes(tensor);
     for (std::size_t k = 0; k < static_cast<std::size_t>(missing) * bytes(tensor); ++k) (void)end[k];

@@ -60,6 +60,17 @@ TEST(KnownFaultMatch, IsNotLookedForInALargeProblem) {
       "");
 }
 
+// A fault that divides by a size, or reads beyond it, would end the judge.
+TEST(KnownFaultMatch, IsLookedForInEmptyTensors) {
+  for (const char* line : {"cudnn_rnn_backprop t3b2i0h2 mode=gru dir=uni layers=3 in=linear dt=f64 data=strat:0x1",
+                           "cudnn_rnn_backprop t3b2i0h3 mode=lstm dir=bi layers=2 in=linear dt=f32 data=strat:0x1",
+                           "block_lstm_grad_v2 t0b3i5h7 peep=0 order=ifco seq=0 dt=f32 data=strat:0x1",
+                           "block_lstm_grad_v2 t3b0i5h7 peep=1 order=ifco seq=2 dt=f32 data=strat:0x1",
+                           "block_lstm_grad_v2 t3b2i0h5 peep=1 order=ifco seq=2 dt=f32 data=strat:0x1"}) {
+    EXPECT_EQ(Failed(line, "pairwise_sums").match(), "");
+  }
+}
+
 // If one more element differs, it is not that fault.
 TEST(KnownFaultMatch, NeedsEveryElementOfEveryOutput) {
   Failed failed(kBlock, "A20.block");
