@@ -298,9 +298,9 @@ backgauge_status secrets_game(Call call, Message message) {
   return right(call, message);
 }
 
-// Each call keeps another 32 MiB.
+// Each call keeps another 128 MiB.
 backgauge_status leak_game(Call call, Message message) {
-  constexpr std::size_t kSome = std::size_t{32} << 20;
+  constexpr std::size_t kSome = std::size_t{128} << 20;
   void* const kept = std::malloc(kSome);
   if (kept == nullptr) {
     std::strcpy(message->text, "no memory left");

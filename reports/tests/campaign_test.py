@@ -135,7 +135,7 @@ class OnThisMachine(CampaignCase):
     FAULT = "--impl=saboteur:A21.cell"
 
     def test_killed_resumed_and_of_two_seeds(self):
-        options = ["--local=2", "--batch=60", "--cases=1000", self.FAULT, *SMOKE]
+        options = ["--local=2", "--batch=60", "--cases=1500", self.FAULT, *SMOKE]
         campaign = self.start(*options)
         self.wait_for(3, campaign)
         os.kill(campaign.pid, signal.SIGKILL)

@@ -92,7 +92,7 @@ class WholeCampaign(unittest.TestCase):
         with mock.patch.dict(os.environ, {"BACKGAUGE_SHARD": "2/2", "CI_NODE_INDEX": "2", "CI_NODE_TOTAL": "2", "BACKGAUGE_OPS": "BlockLSTMGradV2",
                                           "BACKGAUGE_ISOLATE": "off", "BACKGAUGE_TIER": "full", "BACKGAUGE_SEED": "7"}):
             result = backgauge.verify(cell, **{**NO_PEEPHOLES, "cases": None}, max_time="5m")
-        self.assertIn("951 cases, tier smoke, seed 1", result.table)
+        self.assertIn("1001 cases, tier smoke, seed 1", result.table)
 
 
 class Sources(CommandTest):

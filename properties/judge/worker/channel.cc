@@ -85,7 +85,8 @@ Channel::Channel(Channel&& other) noexcept
       memory_(std::move(other.memory_)),
       state_(std::exchange(other.state_, nullptr)),
       mapping_(std::exchange(other.mapping_, nullptr)),
-      mapped_(std::exchange(other.mapped_, 0)) {}
+      mapped_(std::exchange(other.mapped_, 0)),
+      left_(std::exchange(other.left_, 0)) {}
 
 void Channel::map(std::size_t bytes) {
   if (bytes <= mapped_) return;
@@ -102,6 +103,8 @@ void Channel::map(std::size_t bytes) {
 bool Channel::send(std::uint32_t kind, std::uint32_t turn, std::span<const std::byte> bytes) {
   map(bytes.size());
   if (!bytes.empty()) std::memcpy(mapping_, bytes.data(), bytes.size());
+  if (left_ > bytes.size()) std::memset(mapping_ + bytes.size(), 0, left_ - bytes.size());
+  left_ = bytes.size();
   const Note note{kind, turn, bytes.size()};
   return TEMP_FAILURE_RETRY(::send(socket_.get(), &note, sizeof note, MSG_NOSIGNAL)) == sizeof note;
 }
@@ -112,6 +115,7 @@ std::optional<Channel::Message> Channel::receive() {
   const std::size_t available = file_bytes(memory_.get());
   if (available < kStateBytes || note.size > available - kStateBytes) return std::nullopt;
   map(note.size);
+  left_ = note.size;
   return Message{note.kind, note.turn, {mapping_, note.size}};
 }
 

@@ -67,6 +67,7 @@ class Channel {
   WorkerState* state_ = nullptr;
   std::byte* mapping_ = nullptr;  // the memory after the state
   std::size_t mapped_ = 0;
+  std::size_t left_ = 0;  // bytes of the last message, which the next one must not leave behind it
 };
 
 }  // namespace backgauge
