@@ -227,6 +227,7 @@ Channel::Message SessionProcess::answer_to(Kind kind, std::int64_t calls) {
 }
 
 void SessionProcess::end(const std::string& why) {
+  ended_for_ = why;
   process_.child().kill();
   fail(why);
 }
@@ -248,6 +249,7 @@ Channel::Message SessionProcess::hear(std::int64_t calls) {
 }
 
 std::string SessionProcess::how_it_ended() {
+  if (!ended_for_.empty()) return ended_for_;
   const std::optional<Ending>& ending = process_.child().ending();
   if (!ending) return "connection: closed while it was timed";
   return ending_text(*ending, "while it was timed");

@@ -71,6 +71,7 @@ class SessionProcess : public Session {
   std::shared_ptr<Conduct> conduct_;
   SessionLimits limits_;
   std::uint64_t most_bytes_ = 0;  // that the process may hold; 0: no limit
+  std::string ended_for_{};       // why the judge has ended it, which later requests are told as well; "": it has not
   Problem shapes_;                // of the workload, without values
   int threads_ = 1;
   bool on_device_ = false;
