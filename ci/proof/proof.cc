@@ -88,7 +88,9 @@ class Prover {
     // minute for one that only a dimension of 65,537 betrays.
     walk_living(word, op, suspects);
     judge_further(word, all.subspan(small, first_large - small), suspects);
-    const auto compares_calls = [](const Law& law) { return law.sizes == backgauge::Sizes::kWide; };
+    const auto compares_calls = [](const Law& law) {
+      return law.name == "ConcurrentCallsAgree" || law.name == "RepeatsBitwise";
+    };
     try_laws_on_living(word, op, suspects, compares_calls);
     judge_further(word, all.subspan(first_large), suspects);
     try_laws_on_living(word, op, suspects, std::not_fn(compares_calls));
