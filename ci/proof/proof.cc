@@ -163,7 +163,7 @@ class Prover {
     drop_killed(suspects);
   }
 
-  // A few by name: they are the slowest part, and whoever waits wants to know for what.
+  // Named if there are few: judging the last ones takes longest, and the name says what the user is waiting for.
   std::string living(const std::vector<Suspect>& suspects) const {
     if (suspects.size() > 3) return std::to_string(suspects.size()) + " living saboteurs";
     std::string out = "living";

@@ -18,7 +18,7 @@ struct WatchedSample {
 struct Order {
   std::uint64_t seed = 0;        // of the inputs of the next call
   bool hands_over_last = false;  // its results of the last call: masks, and outputs on a device
-  bool ends = false;             // there is no next call
+  bool ends = false;             // no call follows
 };
 
 struct ServedSample {

@@ -110,7 +110,7 @@ Extents extents_of(const OpSpec& spec, const OwnProblem& given, const backgauge_
   return e;
 }
 
-// Refuses what the op does not have, and lengths that are no whole numbers.
+// Refuses inputs that the op does not have, and lengths that are not integers.
 void check_names(const OpSpec& spec, const OwnProblem& given) {
   std::vector<std::string_view> names;
   for (const TensorSpec& input : spec.inputs) names.push_back(input.name);
